@@ -1,10 +1,13 @@
 import pg from 'pg'
+import { hearsItself } from './hears-itself.ts'
 import { type PoolOptions, sessionSettings } from './pool.ts'
 
 /** Hints are gathered for this long, in milliseconds: a notification is a commit of its own. */
 const GATHER_MS = 5
 /** Pause before a lost session is opened again, in milliseconds. */
 const AGAIN_MS = 1_000
+/** Interval at which a session that hears of no write, behind a pooler, looks for them. */
+const LOOK_MS = 50
 /** Interval at which the workers of this process say that they are alive. */
 const BEAT_MS = 1_000
 
@@ -40,6 +43,10 @@ export class DirectSession implements Session {
   #hint: NodeJS.Timeout | null = null
   #again: NodeJS.Timeout | null = null
   #beats: NodeJS.Timeout | null = null
+  #looks: NodeJS.Timeout | null = null
+  #isLooking = false
+  /** The end of the server's log at the last look. */
+  #position = ''
   #isClosed = false
 
   constructor(options: PoolOptions) {
@@ -79,7 +86,7 @@ export class DirectSession implements Session {
   /** Its workers are dead for the others at once. */
   async close(): Promise<void> {
     if (this.#isClosed) return
-    if (this.#beats !== null) clearInterval(this.#beats)
+    for (const timer of [this.#beats, this.#looks]) if (timer !== null) clearInterval(timer)
     if (this.#workers.size > 0)
       await this.#query('UPDATE worker SET seen_at = 0 WHERE id = ANY ($1)', [[...this.#workers]])
     this.#isClosed = true
@@ -119,8 +126,11 @@ export class DirectSession implements Session {
       })
       try {
         await client.connect()
-        // A hint needs no disk, and the notice of one holds up those of all others to its commit.
-        await client.query(`SET synchronous_commit = off; LISTEN "${this.#channel.replaceAll('"', '""')}"`)
+        const isDirect = await hearsItself(client, this.#channel)
+        // A hint needs no disk, and the notice of one holds up those of all others to its commit. A
+        // pooler would give this setting to whoever comes next.
+        if (isDirect) await client.query('SET synchronous_commit = off')
+        this.#lookForWrites(!isDirect)
         for (const worker of this.#workers) {
           await client.query(`SELECT pg_try_advisory_lock(${workerLock('$1')})`, [worker])
         }
@@ -133,6 +143,28 @@ export class DirectSession implements Session {
       }
     }
     this.#lose()
+  }
+
+  #lookForWrites(isDeaf: boolean): void {
+    if (this.#looks !== null) clearInterval(this.#looks)
+    this.#looks = isDeaf && !this.#isClosed ? setInterval(() => void this.#look(), LOOK_MS).unref() : null
+  }
+
+  /** Each commit makes the log of the server longer. */
+  async #look(): Promise<void> {
+    const client = this.#client
+    if (client === null || this.#isLooking || this.#watchers.size === 0) return
+    this.#isLooking = true
+    try {
+      const { rows } = await client.query<{ position: string }>('SELECT pg_current_wal_insert_lsn()::text AS position')
+      const before = this.#position
+      this.#position = rows[0]?.position ?? ''
+      if (before !== this.#position) for (const watcher of this.#watchers) watcher()
+    } catch {
+      this.#lose(client)
+    } finally {
+      this.#isLooking = false
+    }
   }
 
   #lose(client = this.#client): void {

@@ -107,8 +107,12 @@ export class Pool {
     })
     try {
       await client.connect()
-      const { rows } = await client.query<{ isStandby: boolean }>('SELECT pg_is_in_recovery() AS "isStandby"')
-      if (rows[0]?.isStandby) throw Object.assign(new Error(`${client.host} is a standby`), { code: '25006' })
+      const { rows } = await client.query<{ isStandby: boolean; path: string }>(
+        `SELECT pg_is_in_recovery() AS "isStandby", current_setting('search_path') AS path`,
+      )
+      const [{ isStandby, path } = { isStandby: false, path: '' }] = rows
+      if (isStandby) throw Object.assign(new Error(`${client.host} is a standby`), { code: '25006' })
+      if (path.replaceAll('"', '') !== this.#options.schema) throw describePooled(client, this.#options.schema, path)
     } catch (error) {
       client.end().catch(() => {})
       throw error
@@ -116,6 +120,15 @@ export class Pool {
     this.#open.add(client)
     return client
   }
+}
+
+/** A pooler may take the settings of a session and not pass them on. */
+function describePooled({ host, user }: pg.Client, schema: string, path: string): UpshotError {
+  return new UpshotError(
+    'invalid_config',
+    `The pooler at ${host} drops the settings of our sessions: their search_path is ${path}, and not ${schema}.`,
+    { details: { fix: `On the server: ALTER ROLE ${user} SET search_path = ${schema}. See "Poolers" in the guide.` } },
+  )
 }
 
 /** Settings of every session of ours. */

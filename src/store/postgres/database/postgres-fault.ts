@@ -9,6 +9,7 @@ type FaultReason =
   | 'refused'
   | 'missing'
   | 'untrusted'
+  | 'pooled'
   | 'corrupt'
   | 'timeout'
 
@@ -34,6 +35,10 @@ const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
   refused: {
     what: 'refuses this user',
     fix: 'Look at the user and password in UPSHOT_DATABASE_URL, and at the rights of that user.',
+  },
+  pooled: {
+    what: 'is behind a pooler that refuses the settings of our sessions',
+    fix: 'Add them to ignore_startup_parameters of PgBouncer. See "Poolers" in the guide.',
   },
   corrupt: { what: 'is damaged', fix: 'Restore it from a backup, or fail over to a standby.' },
   timeout: { what: 'is too slow to answer in time', fix: 'Look at its load and locks; the app goes on by itself.' },
@@ -62,14 +67,14 @@ export function isLost(error: unknown): boolean {
 
 /** True for a fault that passes: the same call may succeed now. */
 export function isPassing(error: unknown): boolean {
-  return !(error instanceof UpshotError) && (isLost(error) || PASSING.test(codeOf(error)))
+  return !(error instanceof UpshotError) && !isPooled(error) && (isLost(error) || PASSING.test(codeOf(error)))
 }
 
 /** Faults of the server become `store_unavailable`, which names host and database; others pass. */
 export function translateFault(error: unknown, place: string): unknown {
   if (error instanceof UpshotError) return error
   const code = codeOf(error)
-  const known = REASONS.find(([pattern]) => pattern.test(code))?.[1]
+  const known = isPooled(error) ? 'pooled' : REASONS.find(([pattern]) => pattern.test(code))?.[1]
   const reason = known ?? (isUnencrypted(error) ? 'untrusted' : isLost(error) ? 'unreachable' : undefined)
   if (reason === undefined) return error
   const { what, fix } = FAULTS[reason]
@@ -77,6 +82,11 @@ export function translateFault(error: unknown, place: string): unknown {
     cause: error,
     details: { reason, fix },
   })
+}
+
+/** The words of PgBouncer, whose code is that of a lost connection. */
+function isPooled(error: unknown): boolean {
+  return /unsupported startup parameter/i.test(messageOf(error))
 }
 
 /** The driver's own words, which have no code. */

@@ -1,0 +1,190 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chownSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { requireServer } from '../../../src/store/postgres/database/migrate.ts'
+import { openPostgresStore, openSharedPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
+import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
+
+let server: TestServer
+let owner: pg.Client
+beforeAll(async () => {
+  server = await startPostgres()
+  owner = new pg.Client(server.url)
+  await owner.connect()
+})
+afterAll(async () => {
+  await owner.end()
+  await server.stop()
+})
+
+async function open(hosts: pg.ClientConfig, schema = 'upshot') {
+  const store = await openPostgresStore({ hosts: [hosts], schema, vaultKey: Buffer.alloc(32), mayMigrate: true })
+  onTestFinished(() => store.close())
+  return store
+}
+
+const place = (part: pg.ClientConfig = {}): pg.ClientConfig => ({
+  ...{ host: '127.0.0.1', port: server.port, user: 'postgres', database: 'postgres' },
+  ...part,
+})
+
+/** Lets the owner of the server's files be the one of what the test adds to them. */
+function adopt(file: string): void {
+  const { uid, gid } = statSync(join(server.folder, 'data'))
+  if (process.getuid?.() === 0) chownSync(file, uid, gid)
+}
+
+test('a wrong password and a database that is not there are told at once, without the password', async () => {
+  const rules = join(server.folder, 'data', 'pg_hba.conf')
+  const before = readFileSync(rules, 'utf8')
+  writeFileSync(rules, `host all guarded 127.0.0.1/32 scram-sha-256\n${before}`)
+  await owner.query(`CREATE ROLE guarded LOGIN PASSWORD 'right'`)
+  await owner.query('SELECT pg_reload_conf()')
+  const wrong = open(place({ user: 'guarded', password: 'wrong-and-secret' }))
+  await expect(wrong).rejects.toMatchObject({
+    code: 'store_unavailable',
+    message: expect.stringMatching(/^The database postgres on 127\.0\.0\.1:\d+ \(schema upshot\) refuses this user/),
+    details: { reason: 'refused', fix: expect.stringContaining('UPSHOT_DATABASE_URL') },
+  })
+  await expect(wrong).rejects.not.toThrow(/wrong-and-secret/)
+  await expect(open(place({ database: 'nowhere' }))).rejects.toMatchObject({
+    message: expect.stringContaining('does not exist (3D000)'),
+    details: { reason: 'missing' },
+  })
+})
+
+test('a server without TLS, or of an authority that nobody named, is refused', async () => {
+  const untrusted = { code: 'store_unavailable', details: { reason: 'untrusted' } }
+  await expect(open(place({ ssl: {} }))).rejects.toMatchObject(untrusted)
+  const [key, cert] = ['server.key', 'server.crt'].map((name) => join(server.folder, 'data', name)) as [string, string]
+  const subject = ['-subj', '/CN=db.internal', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  })
+  for (const file of [key, cert]) adopt(file)
+  execFileSync('chmod', ['600', key])
+  await owner.query('ALTER SYSTEM SET ssl = on')
+  await owner.query('SELECT pg_reload_conf()')
+  while ((await owner.query('SHOW ssl')).rows[0].ssl !== 'on');
+  await expect(open(place({ ssl: {} }))).rejects.toMatchObject(untrusted)
+  await expect(open(place({ ssl: { ca: readFileSync(cert, 'utf8'), servername: 'other.internal' } }))).rejects.toThrow(
+    /does not prove who it is|altnames|Hostname/,
+  )
+  const store = await open(place({ ssl: { ca: readFileSync(cert, 'utf8') } }))
+  expect(await queueRun(store)).toMatch(/^run_/)
+})
+
+test('a server that is too old is named, with the version that is needed', async () => {
+  const old = { query: async () => ({ rows: [{ number: 140_012, name: '14.12' }] }) }
+  await expect(requireServer(old as never, 'upshot on db:5432')).rejects.toMatchObject({
+    code: 'invalid_config',
+    message: 'The database upshot on db:5432 is on PostgreSQL 14.12, and Upshot needs version 15 or newer.',
+  })
+})
+
+test('a server whose connections others have taken is told, and is used again when one is free', async () => {
+  await open(place(), 'crowded')
+  await owner.query(`CREATE ROLE alone LOGIN SUPERUSER`)
+  await owner.query(`ALTER ROLE alone NOSUPERUSER CONNECTION LIMIT 1`)
+  await owner.query(`GRANT ALL ON SCHEMA crowded TO alone; GRANT ALL ON ALL TABLES IN SCHEMA crowded TO alone`)
+  const options = { hosts: [place({ user: 'alone' })], schema: 'crowded', vaultKey: Buffer.alloc(32) }
+  const other = new pg.Client(place({ user: 'alone' }))
+  await other.connect()
+  await expect(openPostgresStore(options)).rejects.toMatchObject({
+    message: expect.stringContaining('has no connection left for us (53300)'),
+    details: { reason: 'crowded', fix: expect.stringContaining('max_connections') },
+  })
+  await other.end()
+  const store = await openPostgresStore(options)
+  onTestFinished(() => store.close())
+  const taken = await Promise.all(Array.from({ length: 20 }, (_, n) => store.saveDelivery(incoming(`evt_${n}`))))
+  expect(taken.every(({ verdict }) => verdict === 'accepted')).toBe(true)
+})
+
+test('a statement that the server ends is made again, and made once', async () => {
+  await open(place(), 'slow')
+  // The store of an app, whose statements have seconds; those of a command have longer.
+  const store = await openSharedPostgresStore({ hosts: [place()], schema: 'slow', vaultKey: Buffer.alloc(32) })
+  onTestFinished(() => store.close())
+  await owner.query('BEGIN')
+  await owner.query('SELECT * FROM slow.stream FOR UPDATE')
+  const saved = store.saveDelivery(incoming('evt_1'))
+  const session = new pg.Client(server.url)
+  await session.connect()
+  onTestFinished(() => session.end())
+  // The wait for the lock ends by statement_timeout; the next try is a statement of its own.
+  const begun = new Set<string>()
+  while (begun.size < 2) {
+    const { rows } = await session.query<{ at: string }>(
+      `SELECT query_start::text AS at FROM pg_stat_activity
+       WHERE wait_event_type = 'Lock' AND application_name = 'upshot' AND query ~ 'save_deliveries'`,
+    )
+    for (const { at } of rows) begun.add(at)
+  }
+  await owner.query('COMMIT')
+  expect(await saved).toMatchObject({ verdict: 'accepted' })
+  expect((await owner.query('SELECT count(*)::int AS n FROM slow.run')).rows).toEqual([{ n: 1 }])
+})
+
+/** A disk of a few megabytes, where this user may make one. */
+function mountDisk(): string | null {
+  const folder = mkdtempSync(join(tmpdir(), 'upshot-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=160m', 'tmpfs', folder], { stdio: 'ignore' })
+  } catch {
+    rmSync(folder, { recursive: true })
+    return null
+  }
+  return folder
+}
+
+const disk = mountDisk()
+afterAll(async () => {
+  if (disk === null) return
+  await promisify(execFile)('umount', ['-l', disk])
+  rmSync(disk, { recursive: true, force: true })
+})
+
+test.skipIf(disk === null)(
+  'a full disk is told, loses nothing, and is gone when there is room (needs a mount)',
+  async () => {
+    const small = await startPostgres(['min_wal_size = 32MB', 'max_wal_size = 48MB'], disk ?? '')
+    onTestFinished(() => small.stop())
+    const store = await open({ connectionString: small.url })
+    await store.saveDelivery(incoming('evt_before'))
+    const ballast = join(disk ?? '', 'ballast')
+    const fill = () => {
+      const { bavail, bsize } = statfsSync(disk ?? '')
+      writeFileSync(ballast, Buffer.alloc(bavail * bsize))
+    }
+    fill()
+    const accepted: string[] = []
+    let fault: unknown = null
+    for (let n = 0; fault === null; n++) {
+      const sent = incoming(`evt_${n}`, { data: { note: randomBytes(200_000).toString('base64') } })
+      await store.saveDelivery(sent).then(
+        () => accepted.push(`evt_${n}`),
+        (error) => {
+          fault = error
+        },
+      )
+    }
+    expect(fault).toMatchObject({
+      code: 'store_unavailable',
+      details: { reason: expect.stringMatching(/full|unreachable/) },
+    })
+    rmSync(ballast)
+    // A server that could not write its log starts by itself.
+    while ((await store.saveDelivery(incoming('evt_after')).catch(() => null)) === null)
+      await small.start().catch(() => {})
+    expect(await store.checkWritable(NOW)).toMatchObject({ isMigrated: true })
+    const stored = (await store.listEvents({ limit: 1_000 })).map(({ id }) => id)
+    expect(stored).toEqual(expect.arrayContaining(['evt_before', ...accepted, 'evt_after']))
+  },
+)

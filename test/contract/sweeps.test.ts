@@ -64,6 +64,10 @@ describeStores((open) => {
     expect(first).toMatchObject({ files: [{ file: 'fil_2' }, { file: 'fil_3' }], next: 'fil_3' })
     const rest = await store.listSuspects({ ...query, after: 'fil_3', limit: 3 })
     expect(rest).toMatchObject({ files: [{ file: 'fil_4', firstSweep: 2 }, { file: 'fil_5' }], next: null })
+    const counted = await store.countFiles({ ...KEY, after: '', limit: 3, baseline: 1, since: NOW })
+    expect(counted).toEqual({ known: 3, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0, next: 'fil_3' })
+    const others = await store.countFiles({ ...KEY, after: 'fil_3', limit: 3, baseline: 1, since: NOW })
+    expect(others).toMatchObject({ known: 2, arrived: 2, next: null })
     const kept = saved as KeptSweep
     const marks = [
       { file: 'fil_2', kind: 'gone', at: NOW } as const,

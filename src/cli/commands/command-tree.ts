@@ -59,6 +59,10 @@ export const COMMAND_TREE: CommandTree = {
   },
   runs: { summary: 'list, show, retry, fork, resume and cancel runs of workflows', commands: RUNS_COMMANDS },
   workflows: { summary: 'list, show, pause and resume workflows', commands: WORKFLOWS_COMMANDS },
+  coverage: {
+    summary: 'compare files, events, runs and effects, and name what does not fit',
+    load: () => import('./events/losses/coverage.ts'),
+  },
   types: { summary: 'make and check schemas from the events that came', commands: TYPES_COMMANDS },
   schedules: { summary: 'list, run, pause and resume schedules', commands: SCHEDULES_COMMANDS },
   files: { summary: 'list, download and delete files in the storages of the service', commands: FILES_COMMANDS },

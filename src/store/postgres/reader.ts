@@ -62,6 +62,7 @@ const READS: Reads = {
   loadSweep: (t, account, storage) => t.sweeps.load(account, storage),
   listSweeps: (t) => t.sweeps.list(),
   listSuspects: (t, query) => t.sweeps.suspects(query),
+  countFiles: (t, query) => t.sweeps.count(query),
   listToldFiles: (t, query) => t.sweeps.told(query),
   hasOwnDelete: (t, account, targets) => t.sweeps.hasOwnDelete(account, targets),
   loadFileBook: (t) => t.sweeps.loadBook(),

@@ -10,8 +10,8 @@ export interface SweepRow {
   version: number
 }
 
-/** Bits of `known_file.judged`. */
-export const JUDGED = { arrival: 1, departure: 2 } as const
+/** Bits of `known_file.judged`. A folder has all of them. */
+export const JUDGED = { arrival: 1, departure: 2, folder: 7 } as const
 
 const FILE_COLUMNS = `file, path, size, created_at AS createdAt, modified_at AS modifiedAt, first_sweep AS firstSweep,
   last_sweep AS lastSweep, first_seen_at AS firstSeenAt, gone_at AS goneAt`
@@ -21,6 +21,11 @@ const FINDING_COLUMNS = `account, storage, file, type, state, sweep, found_at AS
 
 /** The files of a storage before which a slice ends. */
 const SLICE = 'sweep = @sweep AND file > @after AND file <= @upTo'
+
+function toldBy(what: 'created' | 'deleted'): string {
+  return `EXISTS (SELECT 1 FROM file_event AS told WHERE told.account = @account AND told.storage = @storage
+    AND told.file = known_file.file AND told.type = 'file.${what}')`
+}
 
 /** Statements of both databases. Index: primary keys, except where one is named. */
 export const SWEEP_SQL = {
@@ -46,6 +51,14 @@ export const SWEEP_SQL = {
         AND last_sweep >= @arrivedAfter)
       OR (judged & ${JUDGED.departure} = 0 AND gone_at <= @goneUntil AND last_sweep >= @arrivedAfter))
     ORDER BY file`,
+  count: `SELECT count(*) AS entries,
+      coalesce(sum(CASE WHEN gone_at IS NULL THEN 1 ELSE 0 END), 0) AS known,
+      coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since THEN 1 ELSE 0 END), 0) AS arrived,
+      coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since AND ${toldBy('created')}
+        THEN 1 ELSE 0 END), 0) AS arrivedTold,
+      coalesce(sum(CASE WHEN gone_at >= @since THEN 1 ELSE 0 END), 0) AS gone,
+      coalesce(sum(CASE WHEN gone_at >= @since AND ${toldBy('deleted')} THEN 1 ELSE 0 END), 0) AS goneTold
+    FROM known_file WHERE ${SLICE} AND judged <> ${JUDGED.folder}`,
   told: 'SELECT 1 AS found FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? LIMIT 1',
   // Index: effect_target.
   deleted: `SELECT 1 AS found FROM effect AS begun WHERE target = ? AND account = ? AND class = 'delete'

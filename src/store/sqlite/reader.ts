@@ -145,6 +145,7 @@ function sweepReads(sweeps: Tables['sweeps']): SweepReads {
     loadSweep: async (account, storage) => sweeps.load(account, storage),
     listSweeps: async () => sweeps.list(),
     listSuspects: async (query) => sweeps.suspects(query),
+    countFiles: async (query) => sweeps.count(query),
     listToldFiles: async (query) => sweeps.told(query),
     hasOwnDelete: async (account, targets) => sweeps.hasOwnDelete(account, targets),
     loadFileBook: async () => sweeps.loadBook(),

@@ -67,6 +67,30 @@ export interface FindingQuery {
   limit: number
 }
 
+/** Files of a storage that were counted. */
+export interface FileCounts {
+  /** Not gone. */
+  known: number
+  /** First seen after the baseline and since the moment, and those of which an event told. */
+  arrived: number
+  arrivedTold: number
+  /** Proven to be gone since then, and those of which an event told. */
+  gone: number
+  goneTold: number
+}
+
+/** A slice of the files to be counted. */
+export interface CountQuery {
+  account: string
+  storage: StorageName
+  /** Id of the file before the first; empty at first. */
+  after: string
+  /** Most files that are read. */
+  limit: number
+  baseline: number
+  since: number
+}
+
 export interface SweepWrites {
   /** Compare-and-set: replaces the state of `version`, 0 for none. False: another was first. */
   saveSweep(kept: KeptSweep, change?: SweepChange): Promise<boolean>
@@ -91,6 +115,8 @@ export interface SweepReads {
   listSweeps(): Promise<KeptSweep[]>
   /** Known files to be judged, in the order of ids; `next` is null at the end. */
   listSuspects(query: SuspectQuery): Promise<{ files: KnownFile[]; next: string | null }>
+  /** Counts a slice of the known files; `next` is null at the end. */
+  countFiles(query: CountQuery): Promise<FileCounts & { next: string | null }>
   /** The files among these of which an event of the type told. */
   listToldFiles(query: {
     account: string

@@ -10,6 +10,8 @@ import type {
 import type { KnownFile } from '../../../core/service/sweep/judge-file.ts'
 import { type ListedPage, type PageCounts, type SweepState, takePage } from '../../../core/service/sweep/sweep-state.ts'
 import type {
+  CountQuery,
+  FileCounts,
   FileMark,
   FindingQuery,
   KeptSweep,
@@ -87,7 +89,7 @@ export class SweepTable {
     const counts: PageCounts = { fresh: 0, freshFiles: 0, kept: 0 }
     for (const { isFolder, ...file } of files) {
       const known = await this.#sql.known.get(sweep, file.file)
-      const judged = isFolder ? JUDGED.arrival + JUDGED.departure : 0
+      const judged = isFolder ? JUDGED.folder : 0
       await this.#sql.see.run({ ...file, sweep, number, now, judged })
       if (known?.lastSweep === number) continue
       counts.fresh += 1
@@ -104,6 +106,22 @@ export class SweepTable {
     const { after, arrivedAfter, seenUntil, lastBefore, goneUntil } = query
     const slice = { sweep: row.id, after, upTo: boundary ?? LAST, arrivedAfter, seenUntil, lastBefore, goneUntil }
     return { files: await this.#sql.suspects.all(slice), next: boundary ?? null }
+  }
+
+  async count({
+    account,
+    storage,
+    after,
+    limit,
+    baseline,
+    since,
+  }: CountQuery): Promise<FileCounts & { next: string | null }> {
+    const row = await this.#sql.find.get(account, storage)
+    const boundary = row && (await this.#sql.boundary.get(row.id, after, limit - 1))
+    const slice = { sweep: row?.id ?? 0, after, upTo: boundary ?? LAST }
+    const counted = await this.#sql.count.get({ ...slice, account, storage, baseline, since })
+    const { entries, ...counts } = counted ?? NOTHING_COUNTED
+    return { ...counts, next: boundary ?? null }
   }
 
   async told(query: {
@@ -223,6 +241,8 @@ export class SweepTable {
   }
 }
 
+const NOTHING_COUNTED = { entries: 0, known: 0, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0 }
+
 /** A made-up event asks for no state of the file. */
 const NOTHING_ASKED = { expect: null, bytes: null, modifiedAt: null, input: null }
 
@@ -252,6 +272,8 @@ function prepareSweeps(db: Connection) {
 type SeenFile = Omit<ListedFile, 'isFolder'> & { sweep: number; number: number; now: number; judged: number }
 type Slice = Omit<SuspectQuery, 'account' | 'storage' | 'limit'> & { sweep: number; upTo: string }
 
+type CountedSlice = Omit<CountQuery, 'limit'> & { sweep: number; upTo: string }
+
 function prepareFiles(db: Connection) {
   const sql = SWEEP_SQL
   return {
@@ -262,6 +284,7 @@ function prepareFiles(db: Connection) {
     leave: db.prepare<[number, number, string]>(sql.leave),
     boundary: db.prepare<[number, string, number], string>(sql.boundary).pluck(),
     suspects: db.prepare<[Slice], KnownFile>(sql.suspects),
+    count: db.prepare<[CountedSlice], FileCounts & { entries: number }>(sql.count),
     told: db.prepare<Key, unknown>(sql.told),
     deleted: db.prepare<[string, string], unknown>(sql.deleted),
   }

@@ -11,6 +11,8 @@ import type {
 import type { KnownFile } from '../../../core/service/sweep/judge-file.ts'
 import { type ListedPage, type PageCounts, type SweepState, takePage } from '../../../core/service/sweep/sweep-state.ts'
 import type {
+  CountQuery,
+  FileCounts,
   FileMark,
   FindingQuery,
   KeptSweep,
@@ -77,7 +79,7 @@ export class SweepTable {
     const counts: PageCounts = { fresh: 0, freshFiles: 0, kept: 0 }
     for (const { isFolder, ...file } of files) {
       const known = this.#sql.known.get(sweep, file.file)
-      const judged = isFolder ? JUDGED.arrival + JUDGED.departure : 0
+      const judged = isFolder ? JUDGED.folder : 0
       this.#sql.see.run({ ...file, sweep, number, now, judged })
       if (known?.lastSweep === number) continue
       counts.fresh += 1
@@ -94,6 +96,15 @@ export class SweepTable {
     const { after, arrivedAfter, seenUntil, lastBefore, goneUntil } = query
     const slice = { sweep: row.id, after, upTo: boundary ?? LAST, arrivedAfter, seenUntil, lastBefore, goneUntil }
     return { files: this.#sql.suspects.all(slice), next: boundary ?? null }
+  }
+
+  count({ account, storage, after, limit, baseline, since }: CountQuery): FileCounts & { next: string | null } {
+    const row = this.#sql.find.get(account, storage)
+    const boundary = row && this.#sql.boundary.get(row.id, after, limit - 1)
+    const slice = { sweep: row?.id ?? 0, after, upTo: boundary ?? LAST }
+    const counted = this.#sql.count.get({ ...slice, account, storage, baseline, since })
+    const { entries, ...counts } = counted ?? NOTHING_COUNTED
+    return { ...counts, next: boundary ?? null }
   }
 
   told(query: { account: string; storage: StorageName; type: string; files: readonly string[] }): string[] {
@@ -202,6 +213,8 @@ export class SweepTable {
   }
 }
 
+const NOTHING_COUNTED = { entries: 0, known: 0, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0 }
+
 /** A made-up event asks for no state of the file. */
 const NOTHING_ASKED = { expect: null, bytes: null, modifiedAt: null, input: null }
 
@@ -231,6 +244,8 @@ function prepareSweeps(db: Database) {
 type SeenFile = Omit<ListedFile, 'isFolder'> & { sweep: number; number: number; now: number; judged: number }
 type Slice = Omit<SuspectQuery, 'account' | 'storage' | 'limit'> & { sweep: number; upTo: string }
 
+type CountedSlice = Omit<CountQuery, 'limit'> & { sweep: number; upTo: string }
+
 function prepareFiles(db: Database) {
   const sql = SWEEP_SQL
   return {
@@ -241,6 +256,7 @@ function prepareFiles(db: Database) {
     leave: db.prepare<[number, number, string]>(sql.leave),
     boundary: db.prepare<[number, string, number], string>(sql.boundary).pluck(),
     suspects: db.prepare<[Slice], KnownFile>(sql.suspects),
+    count: db.prepare<[CountedSlice], FileCounts & { entries: number }>(sql.count),
     told: db.prepare<Key, unknown>(sql.told),
     deleted: db.prepare<[string, string], unknown>(sql.deleted),
   }

@@ -1,0 +1,175 @@
+import { type Command, Option } from '@commander-js/extra-typings'
+import { STORAGES } from '../../../../core/service/storage.ts'
+import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
+import { isoTime, systemClock } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { parseSince } from '../../../input/parse-option.ts'
+import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
+import { type Column, formatTable } from '../../../terminal/table.ts'
+import { ListedTransfers } from './listed-transfers.ts'
+import { type Coverage, readCoverage, type StorageCoverage } from './read-coverage.ts'
+
+const DEFAULT_MS = 30 * 24 * 60 * 60_000
+
+/** Exceptions that the table names one by one. */
+const NAMED = 50
+
+/** A line of the table. */
+interface Line {
+  what: string
+  count: string
+  how: string
+}
+
+const COLUMNS: Column<Line>[] = [
+  { title: 'WHAT', value: ({ what }) => what, least: 24 },
+  { title: 'COUNT', value: ({ count }) => count, align: 'right', cut: 'never' },
+  { title: 'OF THEM', value: ({ how }) => how, most: 120 },
+]
+
+/** `upshot coverage`: files against events, runs and effects; exits with 7 where one was lost. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .option('--since <when>', 'only what came since then: a duration before now, or an ISO 8601 time', parseSince)
+    .addOption(new Option('--storage <name>', 'only this storage').choices(STORAGES))
+    .option('--transfers <file>', 'CSV file of transfers with a column "id", such as an export of the web interface')
+    .action(({ since = systemClock.now() - DEFAULT_MS, storage, transfers: file }) =>
+      project.withStore(async (store) => {
+        const listed = file === undefined ? null : await ListedTransfers.read(file)
+        const choice = { since, storage: storage ?? null }
+        const found = await readCoverage(store, choice, (body, type) => listed?.take(body, type))
+        const now = systemClock.now()
+        const untold = listed?.untold ?? []
+        const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
+        const transfers = listed && { listed: listed.count, untold }
+        const result = {
+          since: isoTime(since),
+          ...found,
+          storages: found.storages.map(describeStorage),
+          findings: found.findings.map(describeFinding),
+          transfers,
+          unknowable: unknowable(transfers !== null),
+        }
+        out.result(result, () => [
+          ...formatTable(
+            [...storageLines(found, now), ...eventLines(found), ...transferLines(transfers)],
+            COLUMNS,
+            out,
+          ),
+          ...(named.length === 0 ? [] : ['', ...formatTable(named, findingColumns(now), out)]),
+          ...untold.slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
+          '',
+          'Not to be known:',
+          ...unknowable(transfers !== null).map((line) => `  ${line}`),
+        ])
+        if (found.storages.length === 0)
+          out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')
+        if (untold.length > 0 || found.findings.some(isLoss)) out.leaveWith('difference')
+      }),
+    )
+}
+
+function isLoss({ state }: FileFinding): boolean {
+  return state !== 'told' && state !== 'unclear'
+}
+
+function storageLines({ storages, findings }: Coverage, now: number): Line[] {
+  return storages.flatMap(({ account, storage, sweep, ...counts }) => {
+    const ofStorage = findings.filter((each) => each.account === account && each.storage === storage)
+    const place = account === 'default' ? storage : `${account}/${storage}`
+    const count = (number: number) => number.toLocaleString('en')
+    const part = (type: string, total: number, told: number) => {
+      const own = ofStorage.filter((each) => each.type === type && each.state !== 'told')
+      const states = tally(own.map(({ state }) => (state === 'made' ? 'made up for' : state)))
+      const open = Math.max(0, total - told - own.length)
+      return [`${count(told)} told by ${type}`, ...states, ...(open > 0 ? [`${count(open)} within grace`] : [])].join(
+        ', ',
+      )
+    }
+    const gone = part('file.deleted', counts.gone, counts.goneTold).replace('within grace', 'our own, or within grace')
+    const { arrived, arrivedTold } = counts
+    return [
+      { what: `files in ${place}`, count: count(counts.known), how: describeSweep(sweep, now) },
+      { what: '  new', count: count(arrived), how: part('file.created', arrived, arrivedTold) },
+      { what: '  gone', count: count(counts.gone), how: gone },
+    ]
+  })
+}
+
+function describeSweep({ number, phase, ended, baseline }: StorageCoverage['sweep'], now: number): string {
+  const work = phase === 'idle' ? '' : `, sweep ${number} is ${phase}`
+  if (ended === null) return `no sweep has ended${work}`
+  const last = ended.fault === null ? 'complete' : `not complete (${ended.fault})`
+  const known = baseline === null ? '; no baseline yet, so nothing can be lost' : ''
+  return `last sweep ended ${formatMoment(ended.at, now)}, ${last}${work}${known}`
+}
+
+function eventLines({ types, runs, deletes }: Coverage): Line[] {
+  const count = (number: number) => number.toLocaleString('en')
+  const outcomes = Object.entries(deletes.outcomes).map(([outcome, number]) => `${count(number)} ${outcome}`)
+  return [
+    ...types.map(({ type, events, madeUp, unmatched }) => ({
+      what: `events ${type}`,
+      count: count(events),
+      how: [...(madeUp === 0 ? [] : [`${count(madeUp)} made up`]), ...(unmatched === null ? [] : [unmatched])].join(
+        '; ',
+      ),
+    })),
+    ...runs.map(({ workflow, runs: total, statuses }) => ({
+      what: `runs of ${workflow}`,
+      count: count(total),
+      how: Object.entries(statuses)
+        .map(([status, number]) => `${count(number)} ${status}`)
+        .join(', '),
+    })),
+    { what: 'deletes', count: count(deletes.begun), how: outcomes.join(', ') },
+  ]
+}
+
+function transferLines(transfers: { listed: number; untold: readonly string[] } | null): Line[] {
+  if (transfers === null) return []
+  const { listed, untold } = transfers
+  const how = untold.length === 0 ? 'an event told of each' : `${untold.length.toLocaleString('en')} without an event`
+  return [{ what: 'transfers listed', count: listed.toLocaleString('en'), how }]
+}
+
+function tally(words: readonly string[]): string[] {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return [...counts].map(([word, number]) => `${number.toLocaleString('en')} ${word}`)
+}
+
+function unknowable(hasTransfers: boolean): string[] {
+  return [
+    ...(hasTransfers ? [] : ['transfers that never told: the service lists none. Compare an export with --transfers']),
+    'files that came and went between two sweeps, and everything before the first complete one',
+    'changes of content, and moves: the service has no event for them',
+  ]
+}
+
+function findingColumns(now: number): Column<FileFinding>[] {
+  return [
+    { title: 'FILE', value: ({ file }) => file, isId: true },
+    { title: 'PATH', value: ({ path }) => path, most: 50 },
+    { title: 'NO EVENT', value: ({ type }) => type },
+    { title: 'FOUND', value: ({ foundAt }) => formatMoment(foundAt, now), cut: 'never' },
+    { title: 'STATE', value: ({ state }) => state },
+    { title: 'BECAUSE', value: describeEnd, most: 80 },
+  ]
+}
+
+function describeEnd({ reason, event, lateEvent, approval, state }: FileFinding): string {
+  const made = event === null ? [] : [`made up as ${event}`]
+  const late = lateEvent === null ? [] : [`${lateEvent} came later`]
+  const held = state === 'held' ? [`waits for ${approval}`] : []
+  return [...(reason === null ? [] : [reason]), ...made, ...late, ...held].join('; ')
+}
+
+function describeFinding({ entry, ...finding }: FileFinding): Record<string, unknown> {
+  return withIsoTimes(finding)
+}
+
+function describeStorage({ sweep, ...counts }: StorageCoverage): Record<string, unknown> {
+  const { number, phase, baseline, ended } = sweep
+  return { ...counts, sweep: { number, phase, baseline, ended: ended && withIsoTimes(ended) } }
+}

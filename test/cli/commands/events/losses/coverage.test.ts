@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { SweepWorld } from '../../../../schedule/sweep/support/sweep-world.ts'
+import { eventBody, incoming, NOW } from '../../../../support/fixtures.ts'
+import { openDataDir } from '../../../../support/open-data-dir.ts'
+import { tempFolder } from '../../../../support/temp-folder.ts'
+import { runHere } from '../../../support/run-here.ts'
+
+const HOUR = 3_600_000
+const SINCE = ['--since', '2026-01-01T00:00:00Z']
+
+function openWorld() {
+  const dataDir = tempFolder()
+  const store = openDataDir({ dataDir, secretKey: null })
+  onTestFinished(() => store.close())
+  return { world: new SweepWorld(store), dataDir, cli: (...args: string[]) => runHere(dataDir, args) }
+}
+
+test('"coverage" names each file of which no event told, and exits with 7', async () => {
+  const { world, cli } = openWorld()
+  const [gone = ''] = Array.from({ length: 30 }, () => world.add())
+  await world.run(HOUR)
+  expect(await cli('coverage', ...SINCE)).toMatchObject({ exit: 0 })
+  const told = world.add()
+  await world.tell('file.created', told)
+  const lost = world.add()
+  world.files.delete(gone)
+  await world.tell('file.deleted', gone)
+  await world.run(7 * HOUR)
+  const shown = await cli('coverage', ...SINCE)
+  expect(shown.exit).toBe(7)
+  expect(shown.stdout).toMatch(/new +2 +1 told by file.created, 1 missing/)
+  expect(shown.stdout).toMatch(/gone +1 +1 told by file.deleted/)
+  expect(shown.stdout).toMatch(new RegExp(`${lost} +/in/${lost} +file.created`))
+  expect(shown.stdout).toContain('transfers that never told: the service lists none')
+  const { data: json } = JSON.parse((await cli('coverage', ...SINCE, '--json')).stdout)
+  expect(json).toMatchObject({
+    storages: [{ storage: 'storage_a', known: 31, arrived: 2, arrivedTold: 1, gone: 1, goneTold: 1 }],
+    findings: [{ file: lost, state: 'missing' }],
+  })
+  expect(json.findings[0]).not.toHaveProperty('entry')
+})
+
+test('"coverage --transfers" names the transfers of an export of which no event told', async () => {
+  const { world, cli, dataDir } = openWorld()
+  const body = eventBody('evt_t', 'transfer.completed', { transfer: { id: 'trf_1' } })
+  await world.store.saveDelivery(incoming('evt_t', { body, receivedAt: NOW }))
+  const list = join(dataDir, 'list.csv')
+  writeFileSync(list, '\uFEFFname,id\r\n"a, ""b""",trf_1\r\nother,trf_2\r\n')
+  const shown = await cli('coverage', ...SINCE, '--transfers', list)
+  expect(shown).toMatchObject({ exit: 7, stdout: expect.stringContaining('✗ no event told of transfer trf_2') })
+  expect(shown.stdout).not.toContain('transfer trf_1')
+  expect(shown.stdout).toContain('no defineEvent of this type has `file`')
+  writeFileSync(list, 'name,size\n')
+  expect(await cli('coverage', ...SINCE, '--transfers', list)).toMatchObject({ exit: 2 })
+})

@@ -3,9 +3,9 @@ import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
 import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
-import { systemClock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
+import { commandClock, followDatabase } from './command-clock.ts'
 import { describeOperator } from './operator.ts'
 
 /** Writes that only carry on an audited action, or keep the database in order. */
@@ -66,7 +66,8 @@ export function openProject(configFile?: string, reason?: string): Project {
     const { asOperator } = await import('../../core/store/safety/as-operator.ts')
     const store = await openStoreOf(config)
     try {
-      return await use({ ...store, ...asOperator(store, operator, systemClock) })
+      await followDatabase(store)
+      return await use({ ...store, ...asOperator(store, operator, commandClock) })
     } finally {
       await store.close()
     }
@@ -87,6 +88,7 @@ export function openProject(configFile?: string, reason?: string): Project {
       const { openReadStore } = await import('../../project/data-dir/open-store.ts')
       const store = await openReadStore(config)
       try {
+        await followDatabase(store)
         return await use(store, config)
       } finally {
         await store.close()
@@ -96,7 +98,7 @@ export function openProject(configFile?: string, reason?: string): Project {
       const { hasDatabase } = await import('../../project/data-dir/data-files.ts')
       const config = await load({}, { isSandbox: true })
       if (!hasDatabase(config)) return
-      await useStore(config, (store) => store.recordAction({ ...operator, ...action, at: systemClock.now() }, outcome))
+      await useStore(config, (store) => store.recordAction({ ...operator, ...action, at: commandClock.now() }, outcome))
     },
   }
 }

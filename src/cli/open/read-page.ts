@@ -1,6 +1,7 @@
 import { type Page, type SearchPart, type SearchSlice, searchPage } from '../../core/store/search.ts'
-import { isoTime, systemClock } from '../../core/time.ts'
+import { isoTime } from '../../core/time.ts'
 import type { Output } from '../terminal/output.ts'
+import { commandClock } from './command-clock.ts'
 
 /** A person waits this long for a search; the answer then says how far it looked. */
 const BUDGET_MS = 2_000
@@ -9,7 +10,7 @@ const BUDGET_MS = 2_000
 export async function readPage<Item>(
   read: (slice: SearchSlice) => Promise<SearchPart<Item>>,
   limit: number,
-  now: () => number = () => systemClock.now(),
+  now: () => number = () => commandClock.now(),
 ): Promise<Page<Item>> {
   return searchPage(read, { limit, budgetMs: BUDGET_MS, now })
 }

@@ -1,8 +1,8 @@
 import { type Anchor, anchorOf } from '../../core/safety/anchor.ts'
 import type { Store } from '../../core/store/store.ts'
-import { systemClock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { appendAnchor } from '../../project/data-dir/anchor-file.ts'
+import { commandClock } from './command-clock.ts'
 
 /** Seals the effect ledger and appends its end to the anchor file. Null without rows. */
 export async function takeAnchor(
@@ -11,9 +11,9 @@ export async function takeAnchor(
   { isDryRun = false }: { isDryRun?: boolean } = {},
 ): Promise<Anchor | null> {
   const { sealLedger } = await import('../../schedule/sealer.ts')
-  const { head } = isDryRun ? await store.readSealState() : await sealLedger(store, systemClock)
+  const { head } = isDryRun ? await store.readSealState() : await sealLedger(store, commandClock)
   if (head === null) return null
-  const anchor = anchorOf(head, systemClock.now())
+  const anchor = anchorOf(head, commandClock.now())
   if (anchorFile !== null && !isDryRun) appendAnchor(anchorFile, anchor)
   return anchor
 }

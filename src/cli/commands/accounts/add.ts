@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { planAccount } from '../../../core/service/account.ts'
 import type { StorageName } from '../../../core/service/storage.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import { askSecret } from '../../terminal/ask-secret.ts'
 import { type AccountOptions, addAccountOptions, knownStorages, nameStorages, readKeys } from './account-options.ts'
@@ -26,7 +26,7 @@ export function define(command: Command, { out, project }: Cli): void {
             throw refuse('No base URL was given, and no app is running to take it from.', 'Add --base-url.')
           const storages = requireStorages(nameStorages(options, knownStorages(config, apiKey)))
           const plan = options.plan ?? (service.kind === 'real' ? service.plan : 'free')
-          const account = planAccount({ name, baseUrl, apiKey, fallbackKey, plan, storages }, systemClock.now())
+          const account = planAccount({ name, baseUrl, apiKey, fallbackKey, plan, storages }, commandClock.now())
           if ((await store.findAccount(name)) !== null) {
             throw new UpshotError('conflict', `An account named "${name}" already exists.`, {
               details: { fix: `Choose another name, or change it with "upshot accounts edit ${name}".` },

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { PRUNE_KINDS, type PruneKind } from '../../../core/store/retention.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { showProgress } from '../../terminal/progress.ts'
@@ -37,7 +37,7 @@ export function define(command: Command, { out, project }: Cli): void {
         using progress = showProgress(out, { title: 'Pruning', unit: 'count' })
         const pruned = await pruneStore({
           store,
-          clock: systemClock,
+          clock: commandClock,
           retention: config.retention,
           signal: onInterrupt(),
           onSlice: (counts) => progress.set(sum(counts)),

@@ -3,9 +3,9 @@ import { InvalidArgumentError } from 'commander'
 import { UpshotError } from '../../../core/errors.ts'
 import { type RefusalTally, VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseSince } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { withIsoTimes } from '../../terminal/format-value.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { deliveryColumns, nameDeliveries } from './delivery-view.ts'
@@ -36,7 +36,9 @@ export function define(command: Command, { out, project }: Cli): void {
           ...(since === undefined ? {} : { since }),
         })
         const deliveries = await nameDeliveries(store, found)
-        out.result(deliveries.map(withIsoTimes), () => formatTable(deliveries, deliveryColumns(systemClock.now()), out))
+        out.result(deliveries.map(withIsoTimes), () =>
+          formatTable(deliveries, deliveryColumns(commandClock.now()), out),
+        )
         const isFiltered = verdict !== undefined || endpoint !== undefined || since !== undefined
         if (deliveries.length === 0) out.note(isFiltered ? 'No delivery matches.' : NONE)
         // Dropped refusals are counted by verdict only.

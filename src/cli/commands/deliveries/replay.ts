@@ -4,8 +4,8 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { findDelivery } from './find-delivery.ts'
@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const body = Buffer.from(event.body)
       const parameters = { event: event.id, endpoint: endpoint.name }
       await project.recordAction({ action: 'delivery.replay', target: id, parameters }, 'begun')
-      const target = { endpoint, receiver, now: systemClock.now(), signal: onInterrupt() }
+      const target = { endpoint, receiver, now: commandClock.now(), signal: onInterrupt() }
       const { status, verdict, reason } = await deliverSigned({ id: event.id, body }, target)
       const got = verdict ?? `refused with HTTP ${status}`
       const why = reason === null ? '' : ` (${reason})`

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Run } from '../../../core/runs/run.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import { formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeRun, eventRunColumns } from '../runs/run-view.ts'
@@ -25,7 +25,7 @@ export function define(command: Command, { out, project }: Cli): void {
       if (!delivery) return
       const runs = event === null ? [] : await store.listRuns({ limit: 100, eventId: event.id, account: event.account })
       out.result(describeStory({ delivery, event, runs }), () =>
-        formatStory({ delivery, event, runs }, systemClock.now(), out),
+        formatStory({ delivery, event, runs }, commandClock.now(), out),
       )
       if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
     }),

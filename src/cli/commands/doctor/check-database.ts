@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
-import { systemClock } from '../../../core/time.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { databaseFile } from '../../../project/data-dir/data-files.ts'
 import { inspectDatabase, shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import type { Project } from '../../open/open-project.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { describeProblem } from '../../terminal/problem.ts'
@@ -34,7 +34,7 @@ export async function checkDatabase(
 async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, schema }: DatabaseConfig) {
   const [{ host, port, database } = { host: '', port: 0, database: '' }] = hosts
   try {
-    await withStore((store) => store.countOpenRuns(systemClock.now()))
+    await withStore((store) => store.countOpenRuns(commandClock.now()))
     return ok('database', `PostgreSQL answers: ${database} on ${host}:${port} (schema ${schema})`)
   } catch (error) {
     const problem = describeProblem(error)

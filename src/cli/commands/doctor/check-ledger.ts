@@ -1,8 +1,8 @@
 import type { Seal } from '../../../core/safety/seal.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import type { Project } from '../../open/open-project.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
@@ -16,7 +16,7 @@ export async function checkLedger(project: Project, config: Config): Promise<Fin
   const state = await project.withStore((store) => store.readSealState()).catch(() => null)
   if (state === null) return []
   const { head, unsealed, unsealedSince } = state
-  const now = systemClock.now()
+  const now = commandClock.now()
   if (unsealedSince !== null && unsealedSince < now - OLD_ROW_MS) {
     const found = `${unsealed} rows have had no seal for over ten minutes`
     return [warn('effect ledger', found, { fix: 'Run a process with the role all or scheduler: it seals them.' })]

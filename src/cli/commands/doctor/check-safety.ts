@@ -1,7 +1,7 @@
 import { describeScope } from '../../../core/safety/stop.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import type { PersonStore, Project } from '../../open/open-project.ts'
 import { type Finding, warn } from './finding.ts'
 
@@ -29,7 +29,7 @@ function checkGuard({ guardPolicy }: Config): Finding[] {
 
 /** One finding at most: who may decide, and who is told. */
 async function checkApprovals(store: PersonStore, { alerts }: Config): Promise<Finding[]> {
-  const open = await store.listApprovals({ status: 'open', limit: 1, now: systemClock.now() })
+  const open = await store.listApprovals({ status: 'open', limit: 1, now: commandClock.now() })
   const [first] = open
   if (first === undefined) return []
   const hasApprover = (await store.listApprovers()).some(({ removedAt }) => removedAt === null)
@@ -48,7 +48,7 @@ async function checkApprovals(store: PersonStore, { alerts }: Config): Promise<F
 }
 
 async function checkStops(store: PersonStore): Promise<Finding[]> {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const old = (await store.listStops()).filter(({ since }) => since < now - OLD_STOP_MS)
   return old.map((stop) => {
     const days = Math.floor((now - stop.since) / OLD_STOP_MS)

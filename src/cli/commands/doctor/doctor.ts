@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import type { Project } from '../../open/open-project.ts'
 import { probeKeyOf } from '../../open/probe-key.ts'
 import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/running-app.ts'
@@ -93,7 +93,7 @@ async function checkUnmatched(project: Project, config: Config): Promise<Finding
 
 function checkDoors(project: Project, config: Config, { receiver }: RunningApp): Promise<Finding[]> {
   return project.withStore((store) =>
-    checkEndpoints(store, { receiver, probeKey: probeKeyOf(config), now: systemClock.now() }),
+    checkEndpoints(store, { receiver, probeKey: probeKeyOf(config), now: commandClock.now() }),
   )
 }
 

@@ -2,7 +2,6 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { type Endpoint, newSecret, planEndpoint } from '../../../core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../../core/incoming/signature.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { readSecret } from '../../input/read-source.ts'
 import {
@@ -13,6 +12,7 @@ import {
   SCHEME_HELP,
   withHeader,
 } from '../../input/signing-options.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findAddress } from '../../open/running-app.ts'
 import { findAccount } from '../accounts/find-account.ts'
 import { adviseReach, describeEndpoint, type EndpointView } from './endpoint-view.ts'
@@ -48,7 +48,7 @@ export function define(command: Command, { out, project }: Cli): void {
           const scheme = withHeader(shape, header)
           const secret = given ?? newSecret(scheme)
           await findAccount(store, account)
-          const planned = planEndpoint({ name, account, events, scheme, secret }, systemClock.now())
+          const planned = planEndpoint({ name, account, events, scheme, secret }, commandClock.now())
           const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
           if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
           else await store.addEndpoint(endpoint)

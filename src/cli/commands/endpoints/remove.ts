@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEndpoint, findKeeper } from '../../open/find-endpoint.ts'
 import { confirm } from '../../terminal/confirm.ts'
 
@@ -13,7 +13,7 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store, config) => {
       const endpoint = await findEndpoint(store, name)
       if (findKeeper(endpoint, config) !== null) throw refuseKept(name)
-      const counts = Object.values(await store.countDeliveries(endpoint.id, systemClock.now() - DAY_MS))
+      const counts = Object.values(await store.countDeliveries(endpoint.id, commandClock.now() - DAY_MS))
       const deliveries = counts.reduce((sum, count) => sum + count, 0)
       const isConfirmed = await confirm(out, {
         will: `remove the endpoint "${name}", its address and its secrets for good`,
@@ -22,7 +22,7 @@ export function define(command: Command, { out, project }: Cli): void {
           'stored deliveries, events and runs are kept',
         ],
       })
-      if (isConfirmed) await store.removeEndpoint(endpoint, systemClock.now())
+      if (isConfirmed) await store.removeEndpoint(endpoint, commandClock.now())
       out.result({ name, id: endpoint.id, removed: isConfirmed }, () => [
         isConfirmed ? `Removed the endpoint "${name}". The events it received are kept.` : 'Nothing was removed.',
       ])

@@ -1,11 +1,12 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Endpoint, isActive, newSecret, planRetirement, planRotation } from '../../../core/incoming/endpoint.ts'
-import { isoTime, parseDuration, systemClock } from '../../../core/time.ts'
+import { isoTime, parseDuration } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { readSecret } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findKeeper } from '../../open/find-endpoint.ts'
 import type { PersonStore } from '../../open/open-project.ts'
 import { tellSandbox } from '../../open/tell-sandbox.ts'
@@ -53,7 +54,7 @@ async function rotate(
   opened: Opened,
   { name, given, overlapMs }: { name: string; given: string | undefined; overlapMs: number },
 ): Promise<void> {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const { after } = await changeEndpoint(out, opened, {
     name,
     plan(endpoint) {
@@ -89,7 +90,7 @@ async function rotate(
 }
 
 async function retireOld(out: Output, opened: Opened, name: string): Promise<void> {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const uses = new Map<number, number | null>()
   const { before, after } = await changeEndpoint(out, opened, {
     name,

@@ -6,10 +6,11 @@ import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'
 import { isPlainObject } from '../../../core/json.ts'
-import { isoTime, systemClock } from '../../../core/time.ts'
+import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { readBytes, readSecret } from '../../input/read-source.ts'
 import { addSecretOptions, parseHeader, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -37,7 +38,7 @@ export function define(command: Command, { out }: Cli): void {
         details: { fix: 'Add --secret-file, --secret-stdin or --secret-env.' },
       })
     }
-    const now = systemClock.now()
+    const now = commandClock.now()
     const body = await readBody(file, now)
     const headers = signBody(withHeader(scheme, header), secret, { id: findId(body) ?? newId('evt', now), body }, now)
     const { status, verdict, text } = await deliver(url.href, { body, headers, signal: onInterrupt() })

@@ -7,8 +7,8 @@ import {
   isActive,
   type SecretUse,
 } from '../../../core/incoming/endpoint.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import { findAddress } from '../../open/running-app.ts'
 import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
@@ -38,7 +38,7 @@ interface EndpointStory {
 export function define(command: Command, { out, project }: Cli): void {
   command.argument('<name>', 'name of the endpoint').action((name) =>
     project.withStore(async (store, config) => {
-      const now = systemClock.now()
+      const now = commandClock.now()
       const endpoint = await findEndpoint(store, name)
       const story: EndpointStory = {
         view: describeEndpoint(endpoint, await findAddress(config)),

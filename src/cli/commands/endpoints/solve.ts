@@ -3,10 +3,10 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Endpoint, planPin, planRotation } from '../../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
 import type { Solution } from '../../../core/solver/solve-scheme.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
@@ -45,7 +45,7 @@ async function solveOnline(
     throw refuse('--body and --headers are for a delivery without an endpoint.', 'Omit either the name or the files.')
   }
   await project.withStore(async (store, config) => {
-    const now = systemClock.now()
+    const now = commandClock.now()
     const secret = await readSecret(source)
     const solution = await findScheme(store, await findEndpoint(store, name), { delivery, secret }, now)
     const isPinned = pin === true && solution.kind === 'match' && !out.given.dryRun

@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import { type Trial, tryEndpoint } from '../../../app/send/try-endpoint.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import { probeKeyOf } from '../../open/probe-key.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
@@ -27,7 +27,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const target = {
           endpoint,
           receiver,
-          now: systemClock.now(),
+          now: commandClock.now(),
           signal: onInterrupt(),
           probeKey: probeKeyOf(config),
         }

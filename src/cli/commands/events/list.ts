@@ -2,9 +2,9 @@ import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventSearch } from '../../../core/incoming/event-search.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseSince } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -31,7 +31,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const search: EventSearch = { ...Object.fromEntries(given), ...(words.length === 0 ? {} : { words }) }
         const page = await readPage((slice) => store.searchEvents(search, slice), limit)
         const { items } = page
-        const lines = () => formatTable(items, eventColumns(systemClock.now()), out)
+        const lines = () => formatTable(items, eventColumns(commandClock.now()), out)
         out.result(items.map(describeEvent), lines, describeSearched(page))
         if (items.length === 0) {
           const isFiltered = Object.keys(search).length > 0

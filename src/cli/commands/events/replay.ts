@@ -7,9 +7,9 @@ import { pickRoutes, planRuns, type Route } from '../../../core/incoming/route.t
 import { type BulkOperation, findReplayObstacle, planReplay } from '../../../core/safety/bulk.ts'
 import type { SearchPart } from '../../../core/store/search.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseSince } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEvent } from '../../open/find-event.ts'
 import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
@@ -102,7 +102,7 @@ async function replaySelected(
   choice: Choice,
 ): Promise<void> {
   const signal = onInterrupt()
-  const now = systemClock.now()
+  const now = commandClock.now()
   const { workflow, perSecond = null } = choice
   const routes = pickRoutes((await store.listRoutes()) ?? [], workflow === undefined ? undefined : [workflow])
   const filter = { ...readFilter(choice), until: Math.min(choice.until ?? now, now) }
@@ -118,8 +118,8 @@ async function replaySelected(
   const { workOnOperation } = await import('../../../app/console/work-on-operation.ts')
   using progress = showProgress(out, { title: 'Events replayed', total: events, unit: 'count' })
   const onProgress = ({ done, refused }: BulkOperation) => progress.set(done + refused)
-  const reached = await workOnOperation(store, id, { clock: systemClock, signal, onProgress })
-  if (reached.endedAt === null) await store.abortBulk(id, systemClock.now())
+  const reached = await workOnOperation(store, id, { clock: commandClock, signal, onProgress })
+  if (reached.endedAt === null) await store.abortBulk(id, commandClock.now())
   const { status, done, refused } = (await store.findBulk(id)) ?? reached
   progress.end()
   out.result({ dryRun: false, operation: id, status, events: done, refused }, () => [
@@ -217,7 +217,7 @@ async function replayAll(store: PersonStore, plans: readonly Plan[]): Promise<Re
   for (let from = 0; from < plans.length; from += SLICE) {
     signal.throwIfAborted()
     const made = plans.slice(from, from + SLICE).map(async ({ event, workflows }) => {
-      const runs = await store.replayEvent(event, workflows, systemClock.now())
+      const runs = await store.replayEvent(event, workflows, commandClock.now())
       return workflows.map((workflow, index) => ({ event: event.id, workflow, run: runs[index] ?? '' }))
     })
     replayed.push(...(await Promise.all(made)).flat())

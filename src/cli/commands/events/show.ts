@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEvent } from '../../open/find-event.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -43,14 +43,14 @@ export function define(command: Command, { out, project }: Cli): void {
         const deliveries = await nameDeliveries(store, await store.listDeliveriesOf(event, MAX_ROWS))
         const runs = await store.listRuns({ limit: MAX_ROWS, eventId: event.id, account: event.account })
         out.result(describeStory({ event, deliveries, runs }), () =>
-          formatStory({ event, deliveries, runs }, systemClock.now(), out),
+          formatStory({ event, deliveries, runs }, commandClock.now(), out),
         )
       }),
     )
 }
 
 async function showTrace(store: ReadStore, event: EventRecord, out: Output): Promise<void> {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const tree = await readEventTrace(store, event, now)
   out.result(describeTrace(tree), () => formatTrace(tree, now, out.paint))
 }

@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseMs } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { follow } from '../../terminal/follow.ts'
 import { formatMoment, formatText } from '../../terminal/format-value.ts'
 import { describeEvent } from './event-view.ts'
@@ -59,5 +59,5 @@ function followEvents(
 }
 
 function formatLine({ id, type, receivedAt, origin, account }: EventRecord): string {
-  return `${formatMoment(receivedAt, systemClock.now())}  ${formatText(`${id}  ${type}  ${origin}  ${account}`, 160)}`
+  return `${formatMoment(receivedAt, commandClock.now())}  ${formatText(`${id}  ${type}  ${origin}  ${account}`, 160)}`
 }

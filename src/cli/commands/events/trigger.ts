@@ -6,9 +6,10 @@ import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { ServiceEvent } from '../../../core/incoming/event.ts'
 import { parseEvent } from '../../../core/incoming/parse-event.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { isoTime, systemClock } from '../../../core/time.ts'
+import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, gather } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEndpoint } from '../../open/find-endpoint.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { readEventData, setFields } from '../../send/event-data.ts'
@@ -53,7 +54,7 @@ export function define(command: Command, { out, project }: Cli): void {
         await project.recordAction({ action: 'event.trigger', target: events[0]?.id ?? null, parameters }, 'begun')
         const sent: Sent[] = []
         for (const event of duplicate ? events.flatMap((event) => [event, event]) : events) {
-          const verdict = await sendEvent(event, { endpoint, receiver, now: systemClock.now(), signal })
+          const verdict = await sendEvent(event, { endpoint, receiver, now: commandClock.now(), signal })
           sent.push({ event: event.id, type, verdict, runs: await runsOf(store, event.id, verdict) })
         }
         out.result({ endpoint: endpoint.name, deliveries: sent }, () => formatTable(sent, COLUMNS, out))
@@ -63,7 +64,7 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 function makeEvent(type: string, data: Record<string, unknown> | null, assignments: readonly string[]): ServiceEvent {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const filled = setFields(data ?? sampleData(type, now), assignments)
   return parseEvent({ id: newId('evt', now), type, created: isoTime(now), data: filled })
 }

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
@@ -16,7 +16,7 @@ export function define(command: Command, { out, project }: Cli): void {
           operation: 'cancel',
           verb: 'cancel',
           done: 'canceled',
-          perform: (store, id) => store.cancelRun(id, reason, systemClock.now()),
+          perform: (store, id) => store.cancelRun(id, reason, commandClock.now()),
         },
         { ids, choice },
       ),

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { planFork } from '../../../core/runs/step.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { requireRun } from '../../open/find-run.ts'
 import { confirm } from '../../terminal/confirm.ts'
 
@@ -23,7 +23,7 @@ export function define(command: Command, { out, project }: Cli): void {
           await confirm(out, { will: `fork ${id} with ${keys.length} finished steps`, things: keys })
           return out.result({ ...plan, dryRun: true }, () => [`A new run would keep ${keys.length} finished steps.`])
         }
-        const run = await store.forkRun(id, { keys, edited }, systemClock.now())
+        const run = await store.forkRun(id, { keys, edited }, commandClock.now())
         out.result({ ...plan, run, dryRun: false }, () => [`${run} continues from step "${fromStep}" of ${id}.`])
         out.note(`Show the run: upshot runs show ${run}`)
       }),

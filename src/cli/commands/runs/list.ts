@@ -1,8 +1,8 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { RUN_ORIGINS } from '../../../core/runs/run.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
 import { formatTable } from '../../terminal/table.ts'
 import { describeRun, runColumns } from './run-view.ts'
@@ -17,7 +17,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store) => {
         const filter = { ...(await findFilter(store, choice)), ...(origin === undefined ? {} : { origin }) }
         const page = await readPage((slice) => store.searchRuns(filter, slice), limit)
-        const columns = runColumns(systemClock.now())
+        const columns = runColumns(commandClock.now())
         out.result(page.items.map(describeRun), () => formatTable(page.items, columns, out), describeSearched(page))
         if (page.items.length === 0) {
           const isFiltered = Object.keys(filter).length > 0

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { findLostCause, findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { requireRun } from '../../open/find-run.ts'
 import type { PersonStore } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
@@ -52,7 +52,7 @@ export async function operateOnRuns(
   }
   await project.withStore(async (store) => {
     const runs = isSelected ? await findRuns(store, choice, work.operation) : await findNamed(store, ids)
-    const now = systemClock.now()
+    const now = commandClock.now()
     const possible = runs.filter((run) => findObstacle(work.operation, run, now) === null)
     const refused = runs.filter((run) => !possible.includes(run))
     if (!isSelected && possible.length === 0) throw describeRefusal(work, refused, now)

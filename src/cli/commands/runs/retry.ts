@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
 import { addRunChoice } from './select-runs.ts'
 
@@ -16,7 +16,7 @@ export function define(command: Command, { out, project }: Cli): void {
           operation: 'retry',
           verb: 'retry',
           done: 'retried',
-          perform: (store, id) => store.retryRun(id, systemClock.now()),
+          perform: (store, id) => store.retryRun(id, commandClock.now()),
         },
         { ids, choice },
       ),

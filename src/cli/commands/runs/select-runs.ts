@@ -9,9 +9,9 @@ import {
 } from '../../../core/runs/run.ts'
 import { searchPage } from '../../../core/store/search.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import { parseSince } from '../../input/parse-option.ts'
 import { readStdin } from '../../input/read-source.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { findEventId } from '../../open/find-event.ts'
 
 /** The options that select runs. */
@@ -85,12 +85,12 @@ export function describeChoice(choice: RunChoice): string {
 
 /** All selected runs that allow the operation, oldest first, however far it has to look. */
 export async function findRuns(store: ReadStore, choice: RunChoice, operation: RunOperation): Promise<Run[]> {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const filter = await findFilter(store, choice)
   const { items } = await searchPage((slice) => store.searchRuns(filter, slice), {
     limit: Number.MAX_SAFE_INTEGER,
     budgetMs: Number.POSITIVE_INFINITY,
-    now: () => systemClock.now(),
+    now: () => commandClock.now(),
   })
   return items.filter((run) => findObstacle(operation, run, now) === null).reverse()
 }

@@ -6,8 +6,8 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
 import { readChain } from '../../../core/store/runs.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { requireRun } from '../../open/find-run.ts'
 import { formatFailure, formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -36,7 +36,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the run, run_…, or its beginning').action((id) =>
     project.withStore(async (store) => {
       const story = await readStory(store, id)
-      out.result(describeStory(story), () => formatStory(story, systemClock.now(), out))
+      out.result(describeStory(story), () => formatStory(story, commandClock.now(), out))
     }),
   )
 }

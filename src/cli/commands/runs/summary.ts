@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { type FailureGroup, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { parseSince } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
 import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -33,7 +33,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const about = { waitingForPerson: waiting, ...describeSearched(page) }
         out.result(
           groups.map(({ id, ...group }) => ({ group: id, ...withIsoTimes(group) })),
-          () => formatTable(groups, columns(systemClock.now()), out),
+          () => formatTable(groups, columns(commandClock.now()), out),
           about,
         )
         noteSearched(out, page, { limit, what: 'failed runs' })

@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings'
 import { isFinished, type Run } from '../../../core/runs/run.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseMs } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { follow } from '../../terminal/follow.ts'
 import { formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -73,7 +73,7 @@ function stateOf({ status, dueAt, attempt }: Run): string {
 }
 
 function formatLine(run: Run, paint: Output['paint']): string {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const style = styleStatus(run)
   const status = run.status.padEnd(9)
   const rest = [run.workflow, describeCause(run, now), describeReason(run, now)].filter((part) => part !== null)

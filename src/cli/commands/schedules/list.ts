@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { CronTrigger, ScheduleRecord } from '../../../core/runs/schedule.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { withNextTime } from '../workflows/workflow-view.ts'
@@ -10,7 +10,7 @@ import { withNextTime } from '../workflows/workflow-view.ts'
 export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withStore(async (store) => {
-      const now = systemClock.now()
+      const now = commandClock.now()
       const schedules = (await store.listSchedules()).map((schedule) => withNextTime(schedule, now))
       out.result(schedules.map(withIsoTimes), () => formatTable(schedules, columns(now), out))
       if (schedules.length === 0) out.note('No workflow has a schedule. Write "on: cron(…)" in one.')

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
 
@@ -13,7 +13,7 @@ export function define(command: Command, { out, project }: Cli): void {
         await confirm(out, { will: `resume the schedule of ${workflow}` })
         return out.result({ workflow, dryRun: true }, () => [`The schedule of ${workflow} would be resumed.`])
       }
-      const changed = await store.pauseSchedule(workflow, false, systemClock.now())
+      const changed = await store.pauseSchedule(workflow, false, commandClock.now())
       out.result({ workflow, changed }, () => [
         `The schedule of ${workflow} ${changed ? 'is now active' : 'was already active'}.`,
       ])

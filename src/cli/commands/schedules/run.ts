@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { listTickAccounts } from '../../../core/service/list-tick-accounts.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { findAccount } from '../accounts/find-account.ts'
 import { requireSchedule } from '../workflows/workflow-view.ts'
@@ -23,7 +23,7 @@ export function define(command: Command, { out, project }: Cli): void {
           await confirm(out, { will: `run the scheduled workflow ${workflow} now` })
           return out.result({ workflow, dryRun: true }, () => [`The workflow ${workflow} would be run.`])
         }
-        const now = systemClock.now()
+        const now = commandClock.now()
         const overlap = trigger.overlap === 'allow' ? 'allow' : 'queue'
         const accounts = account === undefined ? await listTickAccounts(trigger, () => store.listAccounts()) : [account]
         if (account !== undefined && account !== DEFAULT_ACCOUNT) await findAccount(store, account)

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { makeLoginLink } from '../../../app/console/make-login-link.ts'
 import { ACCESS_ROLES } from '../../../core/access/role.ts'
-import { isoTime, systemClock } from '../../../core/time.ts'
+import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 
 /**
@@ -18,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store, config) => {
         // A configured address needs no running app to be known.
         const adminUrl = config.admin.url ?? (await requireRunningApp(config)).admin
-        const { url, expiresAt } = await makeLoginLink(store, { config, adminUrl, role }, systemClock.now())
+        const { url, expiresAt } = await makeLoginLink(store, { config, adminUrl, role }, commandClock.now())
         out.result({ url, role, expiresAt: isoTime(expiresAt) }, () => [url])
         out.note('The link logs in once, within ten minutes.')
         if (open && out.isWatched) openBrowser(url)

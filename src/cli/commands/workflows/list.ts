@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { WorkflowRecord } from '../../../core/runs/workflow-record.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { describeUnmatched, listUnmatched } from './unmatched.ts'
@@ -12,7 +12,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withStore(async (store) => {
       const workflows = await store.listWorkflows()
-      out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(systemClock.now()), out))
+      out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(commandClock.now()), out))
       const unmatched = await listUnmatched(store)
       if (unmatched.length > 0) out.note(`${describeUnmatched(unmatched)}.`)
       if (workflows.length === 0) out.note('No workflow is known yet. The app registers workflows when it starts.')

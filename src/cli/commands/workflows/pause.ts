@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { requireWorkflow } from './workflow-view.ts'
 
@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
           await confirm(out, { will: `pause the workflow ${id}` })
           return out.result({ workflow: id, dryRun: true }, () => [`The workflow ${id} would be paused.`])
         }
-        const isNew = await store.pauseWorkflow(id, systemClock.now())
+        const isNew = await store.pauseWorkflow(id, commandClock.now())
         while ((await store.holdRuns(id, SLICE)) > 0);
         const { pausedAt, held } = await requireWorkflow(store, id)
         const since = pausedAt === null ? null : new Date(pausedAt).toISOString()

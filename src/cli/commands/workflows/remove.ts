@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { requireWorkflow } from './workflow-view.ts'
 
@@ -13,7 +13,7 @@ export function define(command: Command, { out, project }: Cli): void {
         will: `remove the workflow ${id}`,
         things: ['its events start no run from now on', 'its runs are kept; unfinished ones wait for its module'],
       })
-      if (isConfirmed) await store.removeWorkflow(id, systemClock.now())
+      if (isConfirmed) await store.removeWorkflow(id, commandClock.now())
       out.result({ workflow: id, removed: isConfirmed }, () => [
         isConfirmed ? `Removed the workflow ${id}.` : 'Nothing was removed.',
       ])

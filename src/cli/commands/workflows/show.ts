@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
 import { formatSection, formatTable, indented } from '../../terminal/table.ts'
 import { describeRun, runColumns } from '../runs/run-view.ts'
@@ -12,7 +12,7 @@ const RUNS_SHOWN = 10
 export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the workflow').action((id) =>
     project.withStore(async (store) => {
-      const now = systemClock.now()
+      const now = commandClock.now()
       const workflow = await requireWorkflow(store, id)
       const record = (await store.listSchedules()).find((schedule) => schedule.workflow === id)
       const schedule = record ? withNextTime(record, now) : null

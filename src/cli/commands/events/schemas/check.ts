@@ -7,11 +7,11 @@ import { emptyShape, type Shape } from '../../../../core/service/shapes/shape.ts
 import type { ShapeDrift } from '../../../../core/service/shapes/shape-book.ts'
 import type { StorageSpellings } from '../../../../core/service/storage.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { listDefinitions, type UsedDefinition } from '../../../../project/workflows/definitions.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { readTraffic, TRAFFIC_MS } from './read-traffic.ts'
@@ -45,7 +45,7 @@ const COLUMNS: Column<Fit>[] = [
 const NOTICED: Column<ShapeDrift>[] = [
   { title: 'EVENT', value: ({ event }) => event, isId: true },
   { title: 'TYPE', value: ({ type }) => type },
-  { title: 'AT', value: ({ at }) => formatMoment(at, systemClock.now()), cut: 'never' },
+  { title: 'AT', value: ({ at }) => formatMoment(at, commandClock.now()), cut: 'never' },
   { title: 'CHANGES', value: ({ changes }) => changes.join('; '), most: 80 },
 ]
 
@@ -54,7 +54,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command
     .option('--since <when>', 'only events received since then: a duration before now, or an ISO 8601 time', parseSince)
     .option('--shapes <file>', `file that "types generate" wrote; default: ${SHAPES_FILE} beside the workflows`)
-    .action(({ since = systemClock.now() - TRAFFIC_MS, shapes: file }) =>
+    .action(({ since = commandClock.now() - TRAFFIC_MS, shapes: file }) =>
       project.withStore(async (store, config) => {
         const known = readShapes(file ?? join(config.workflowsDir, SHAPES_FILE))
         const definitions = await listDefinitions(config.workflowsDir)

@@ -6,9 +6,9 @@ import { UpshotError } from '../../../../core/errors.ts'
 import { chooseUnions, findSplits, foldSplits } from '../../../../core/service/shapes/find-unions.ts'
 import { outlineOf } from '../../../../core/service/shapes/outline.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { foldTraffic, readTraffic, TRAFFIC_MS, type TrafficChoice, type TypeTraffic } from './read-traffic.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--since <when>', 'only events received since then: a duration before now, or an ISO 8601 time', parseSince)
     .option('-o, --out <module>', `module to write, with ${SHAPES_FILE} beside it; default: standard output`)
     .option('--min-share <share>', 'leave out what fewer events show, such as 0.1%', parseShare, 0)
-    .action((types, { since = systemClock.now() - TRAFFIC_MS, out: file, minShare }) =>
+    .action((types, { since = commandClock.now() - TRAFFIC_MS, out: file, minShare }) =>
       project.withStore(async (store) => {
         const choice = { types, since }
         const traffic = await foldTraffic(store, choice)

@@ -2,9 +2,9 @@ import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { UpshotError } from '../../../../core/errors.ts'
 import { type Approval, type Decision, type DecisionResult, describeVote } from '../../../../core/safety/approval.ts'
-import { systemClock } from '../../../../core/time.ts'
 import { processEnvironment } from '../../../../project/config/environment.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import type { PersonStore } from '../../../open/open-project.ts'
 import { canAsk } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
@@ -26,9 +26,9 @@ export async function decide(
 ): Promise<DecisionResult> {
   const { actor, reason } = project.operator
   const words = { ...decision, actor: as ?? actor, reason, signature: null }
-  if (keyFile === undefined) return store.decideApproval(words, systemClock.now())
+  if (keyFile === undefined) return store.decideApproval(words, commandClock.now())
   const whole = { ...words, hash: await findWholeHash(store, words) }
-  return store.decideApproval({ ...whole, signature: signVote(whole, keyFile) }, systemClock.now())
+  return store.decideApproval({ ...whole, signature: signVote(whole, keyFile) }, commandClock.now())
 }
 
 /** The hash that the digits begin, which a signature covers whole; the digits where none does. */

@@ -1,8 +1,8 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { APPROVAL_STATUSES, type Approval } from '../../../../core/safety/approval.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes, formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
@@ -18,7 +18,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--limit <n>', 'maximum number of approvals, 1 to 10000', countUpTo(10_000), 20)
     .action(({ status, workflow, limit }) =>
       project.withStore(async (store) => {
-        const now = systemClock.now()
+        const now = commandClock.now()
         const found = await store.listApprovals({
           limit,
           now,

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Approval } from '../../../../core/safety/approval.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { resolveId } from '../../../open/resolve-id.ts'
 
 type ApprovalReads = Pick<ReadStore, 'findApproval' | 'listApprovalIds'>
@@ -10,7 +10,7 @@ type ApprovalReads = Pick<ReadStore, 'findApproval' | 'listApprovalIds'>
 export async function findApproval(store: ApprovalReads, id: string): Promise<Approval | null> {
   return resolveId(id, {
     prefix: 'apr_',
-    find: (whole) => store.findApproval(whole, systemClock.now()),
+    find: (whole) => store.findApproval(whole, commandClock.now()),
     list: (beginning, limit) => store.listApprovalIds(beginning, limit),
   })
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
 import type { Approval, ApprovalItem, ApprovalQuestion } from '../../../../core/safety/approval.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
@@ -46,7 +46,7 @@ function describeItem({ number, runId, step, target, asked, hash, state }: Appro
 }
 
 function formatApproval(approval: Approval, items: readonly ApprovalItem[], { paint, width }: Layout): string[] {
-  const now = systemClock.now()
+  const now = commandClock.now()
   const { status, openItems, bytes, runs, account, question, votes } = approval
   const counts = `${openItems} of ${approval.items} items of ${runs} runs, ${formatBytes(bytes)}, account ${account}`
   const rest = approval.items - items.length

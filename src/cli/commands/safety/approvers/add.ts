@@ -2,8 +2,8 @@ import { createPublicKey } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 
 /** `upshot approvers add <name> --key`: from the first one on, every word has to be signed. */
@@ -23,7 +23,7 @@ export function define(command: Command, { out, project }: Cli): void {
           await confirm(out, { will: `register the approver ${name}` })
           return out.result({ name, roles, dryRun: true }, () => ['Nobody was registered.'])
         }
-        await store.addApprover({ name, publicKey, roles, addedAt: systemClock.now(), removedAt: null })
+        await store.addApprover({ name, publicKey, roles, addedAt: commandClock.now(), removedAt: null })
         out.result({ name, roles }, () => [`"${name}" may decide. From now on, every word has to be signed.`])
       }),
     )

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Approver } from '../../../../core/safety/approval.ts'
 import { fingerprintOf } from '../../../../core/safety/votes/vote-record.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
@@ -13,7 +13,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const found = await store.listApprovers()
       out.result(
         found.map((each) => withIsoTimes({ ...each, fingerprint: fingerprintOf(each.publicKey) })),
-        () => formatTable(found, columns(systemClock.now()), out),
+        () => formatTable(found, columns(commandClock.now()), out),
       )
       if (found.length === 0) out.note('Nobody is registered: whoever can write the data directory may decide.')
     }),

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 
 /** `upshot approvers remove <name>`: later words do not count; earlier ones stay in the record. */
@@ -9,7 +9,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.argument('<name>', 'name of the person').action((name) =>
     project.withStore(async (store) => {
       const isConfirmed = await confirm(out, { will: `end the right of "${name}" to decide` })
-      if (isConfirmed && !(await store.removeApprover(name, systemClock.now()))) {
+      if (isConfirmed && !(await store.removeApprover(name, commandClock.now()))) {
         throw new UpshotError('not_found', `There is no approver "${name}".`, {
           details: { fix: 'List them with "upshot approvers list".' },
         })

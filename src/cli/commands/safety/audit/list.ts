@@ -1,9 +1,9 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AuditFilter, AuditRecord } from '../../../../core/safety/audit.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, parseSince } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { findEventId } from '../../../open/find-event.ts'
 import { findRun } from '../../../open/find-run.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const filter = { ...rest, target: named === undefined ? undefined : await findTarget(store, named) }
         const given = Object.entries(filter).filter(([, value]) => value !== undefined)
         const rows = await store.listActions({ limit, ...(Object.fromEntries(given) as AuditFilter) })
-        out.result(rows.map(withIsoTimes), () => formatTable(rows, columns(systemClock.now()), out))
+        out.result(rows.map(withIsoTimes), () => formatTable(rows, columns(commandClock.now()), out))
         if (rows.length === 0) out.note('No action of a person matches.')
       }),
     )

@@ -8,9 +8,9 @@ import type { PlayRules } from '../../../../app/play/play-job.ts'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import { acceptedFile, readAccepted, writeAccepted } from './accepted-keys.ts'
@@ -132,7 +132,7 @@ function describeLines(lines: LineReport | null): string[] {
 
 type Chosen = { [Name in keyof Omit<RunChoice, 'workflow'>]?: RunChoice[Name] | undefined }
 
-function toChoice(workflow: string, { since = systemClock.now() - WEEK_MS, ...rest }: Chosen): RunChoice {
+function toChoice(workflow: string, { since = commandClock.now() - WEEK_MS, ...rest }: Chosen): RunChoice {
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   return { workflow, since, ...given }
 }

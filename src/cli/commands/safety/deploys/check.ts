@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { DeploymentCheck, Misfit } from '../../../../app/play/check-deployment.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
         using progress = showProgress(out, { title: 'Runs checked', total: null, unit: 'count' })
         const check = await checkDeployment(store, room, {
           ...(workflow === undefined ? {} : { workflow }),
-          now: systemClock.now(),
+          now: commandClock.now(),
           onChecked: (count) => progress.set(count),
         })
         const { broken } = room.code

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { describeSearched, noteSearched, readPage } from '../../../open/read-page.ts'
 import { formatTable } from '../../../terminal/table.ts'
 import { addFilter, findFilter } from './effect-filter.ts'
@@ -15,7 +15,7 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store) => {
         const filter = await findFilter(store, choice)
         const page = await readPage((slice) => store.searchEffects(filter, slice), limit)
-        const columns = effectColumns(systemClock.now())
+        const columns = effectColumns(commandClock.now())
         const table = () => formatTable(page.items, columns, out)
         out.result(page.items.map(describeEffect), table, describeSearched(page))
         if (page.items.length === 0) out.note('No effect matches.')

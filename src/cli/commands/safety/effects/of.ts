@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { describeFile } from './effect-filter.ts'
 import { describeEffect } from './effect-view.ts'
 import { tellEffect } from './tell-effect.ts'
@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
           details: { fix: 'A delete is found by the path that its run saw, and by its target: storage_a:<id>.' },
         })
       }
-      const now = systemClock.now()
+      const now = commandClock.now()
       const stories = await Promise.all(rows.map((row) => tellEffect(store, row, now)))
       out.result(rows.map(describeEffect), () => stories.flat())
     }),

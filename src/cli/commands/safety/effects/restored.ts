@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 
 /** `upshot effects restored --reason`: says that the database was restored from a backup. */
@@ -22,7 +22,7 @@ export function define(command: Command, { out, project }: Cli): void {
         if (!(await confirm(out, { will: 'accept that the ledger lost its newest rows to a backup' }))) {
           return out.result({ seal: null }, () => ['Nothing was changed.'])
         }
-        const { number } = await store.noteRestored({ actor, reason, now: systemClock.now() })
+        const { number } = await store.noteRestored({ actor, reason, now: commandClock.now() })
         out.result({ seal: number }, () => [`Seal ${number} says that the database was restored.`])
       }),
     )

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
 import { describeScope } from '../../../../core/safety/stop.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { addScope, toScope } from './stop-scope.ts'
 
@@ -16,7 +16,7 @@ export function define(command: Command, { out, project }: Cli): void {
         await confirm(out, { will: `let ${what} go on` })
         return out.result({ ...scope, dryRun: true }, () => ['Nothing was resumed.'])
       }
-      const woken = await store.resumeEffects(scope, { ...project.operator, now: systemClock.now() })
+      const woken = await store.resumeEffects(scope, { ...project.operator, now: commandClock.now() })
       if (woken === null) throw await describeMissing(await store.listStops(), what)
       out.result({ ...scope, woken }, () => [`Resumed ${what}; ${woken} runs go on.`])
     }),

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { describeEffect } from './effect-view.ts'
 import { tellEffect } from './tell-effect.ts'
 
@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
       }
       const { head } = await store.readSealState()
       const isSealed = seq <= (head?.last ?? 0)
-      const story = await tellEffect(store, row, systemClock.now())
+      const story = await tellEffect(store, row, commandClock.now())
       const seal = isSealed ? '  sealed' : '  not sealed yet'
       out.result({ ...describeEffect(row), isSealed }, () => [...story, seal])
     }),

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
 import { describeScope } from '../../../../core/safety/stop.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { addScope, toScope } from './stop-scope.ts'
 
@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
             details: { fix: 'Add --reason "…".' },
           })
         }
-        const changed = await store.stopEffects({ ...scope, since: systemClock.now(), actor, reason })
+        const changed = await store.stopEffects({ ...scope, since: commandClock.now(), actor, reason })
         out.result({ ...scope, changed }, () => [`Stopped ${what}${changed ? '' : '; they were stopped already'}.`])
         out.note('Let them go on with "upshot effects resume".')
       }),

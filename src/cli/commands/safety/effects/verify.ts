@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { LedgerReport } from '../../../../core/safety/verify-ledger.ts'
-import { isoTime, systemClock } from '../../../../core/time.ts'
+import { isoTime } from '../../../../core/time.ts'
 import { loadAnchors } from '../../../../project/data-dir/anchor-file.ts'
 import { verifyLedger } from '../../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { requireDatabase } from '../../../open/open-project.ts'
 import { formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
 
@@ -27,7 +28,7 @@ export function define(command: Command, { out, project }: Cli): void {
           anchored: anchored === null ? null : withIsoTimes(anchored),
           restored: restored.map(withIsoTimes),
         },
-        () => describe(report, known.length, systemClock.now()),
+        () => describe(report, known.length, commandClock.now()),
       )
       if (report.passed) return
       out.leaveWith('difference')

@@ -2,8 +2,9 @@ import type { Command } from '@commander-js/extra-typings'
 import { findUseLimit } from '../../../../core/safety/find-use-limit.ts'
 import { describeScope } from '../../../../core/safety/stop.ts'
 import type { GuardUse } from '../../../../core/store/safety/effects.ts'
-import { isoTime, systemClock } from '../../../../core/time.ts'
+import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
@@ -16,7 +17,7 @@ interface UseRow extends GuardUse {
 export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withStore(async (store, { guardPolicy }) => {
-      const now = systemClock.now()
+      const now = commandClock.now()
       const use = await store.listGuardUse(now)
       const rows = use.map((each): UseRow => ({ ...each, limit: findUseLimit(guardPolicy.limits, each) }))
       const stops = (await store.listStops()).map(({ since, ...stop }) => ({ ...stop, since: isoTime(since) }))

@@ -3,9 +3,9 @@ import type { EffectRecord } from '../../../../core/safety/effect.ts'
 import { type Suggestion, suggestLimits } from '../../../../core/safety/suggest-limits.ts'
 import type { SearchPart } from '../../../../core/store/search.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
 const PAGE = 5_000
@@ -15,7 +15,7 @@ const TWO_WEEKS_MS = 14 * 86_400_000
 export function define(command: Command, { out, project }: Cli): void {
   command
     .option('--since <when>', 'look at effects since then, such as 14d (default: 14d)', parseSince)
-    .action(({ since = systemClock.now() - TWO_WEEKS_MS }) =>
+    .action(({ since = commandClock.now() - TWO_WEEKS_MS }) =>
       project.withStore(async (store) => {
         const suggestions = suggestLimits(await readBegun(store, since))
         out.result(suggestions, () => formatTable(suggestions, COLUMNS, out))

@@ -1,8 +1,9 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { ACCESS_ROLES } from '../../../../core/access/role.ts'
 import { planToken } from '../../../../core/access/token.ts'
-import { type Duration, isoTime, parseDuration, systemClock } from '../../../../core/time.ts'
+import { type Duration, isoTime, parseDuration } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 
 /** `upshot tokens add <name>`: a key of the admin API for a program, shown once. */
@@ -13,7 +14,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--expires <duration>', 'when it ends, such as 90d, or never', '90d')
     .action((name, { role, expires }) =>
       project.withStore(async (store) => {
-        const now = systemClock.now()
+        const now = commandClock.now()
         const expiresAt = expires === 'never' ? null : now + parseDuration(expires as Duration)
         const { token, secret } = planToken({ name, role, expiresAt }, now)
         if (out.given.dryRun) {

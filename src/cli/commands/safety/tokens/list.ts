@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AdminToken } from '../../../../core/access/token.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
@@ -10,7 +10,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.action(() =>
     project.withStore(async (store) => {
       const found = (await store.listTokens()).map(({ hash: _, ...token }) => token)
-      out.result(found.map(withIsoTimes), () => formatTable(found, columns(systemClock.now()), out))
+      out.result(found.map(withIsoTimes), () => formatTable(found, columns(commandClock.now()), out))
       if (found.length === 0) out.note('There is no token yet. Make one with "upshot tokens add <name>".')
     }),
   )

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { resolveAmong } from '../../../open/resolve-id.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 
@@ -17,7 +17,7 @@ export function define(command: Command, { out, project }: Cli): void {
         })
       }
       const isConfirmed = await confirm(out, { will: `revoke the token ${token.name}` })
-      if (isConfirmed) await store.revokeToken(token.id, systemClock.now())
+      if (isConfirmed) await store.revokeToken(token.id, commandClock.now())
       out.result({ id: token.id, name: token.name, revoked: isConfirmed }, () => [
         isConfirmed ? `The token ${token.name} is revoked.` : 'Nothing changed.',
       ])

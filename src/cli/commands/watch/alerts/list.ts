@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { type ChannelState, EMPTY_BOOK, type OpenTopic, type PastTopic } from '../../../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../../../core/alerts/alert-rule.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, formatText } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
@@ -17,7 +17,7 @@ interface RuleRow extends AlertRule {
 export function define(command: Command, { out, project }: Cli): void {
   command.option('--past', 'print what is over, too').action(({ past: printsPast = false }) =>
     project.withStore(async (store, { alerts }) => {
-      const now = systemClock.now()
+      const now = commandClock.now()
       const rows = await Promise.all(
         (alerts?.rules ?? []).map(async (rule): Promise<RuleRow> => {
           const kept = await store.loadAlertBook(rule.name)

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { BulkOperation } from '../../../../core/safety/bulk.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 
@@ -15,7 +15,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(({ limit }) =>
       project.withStore(async (store) => {
         const operations = await store.listBulks({ limit })
-        const now = systemClock.now()
+        const now = commandClock.now()
         out.result(operations.map(withIsoTimes), () => formatTable(operations, columns(now), out))
         if (operations.length === 0) out.note('There was no operation on many runs or events yet.')
       }),

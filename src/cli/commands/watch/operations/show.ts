@@ -2,8 +2,8 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { BulkOperation, BulkRefusal } from '../../../../core/safety/bulk.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { resolveId } from '../../../open/resolve-id.ts'
 import { formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
 
@@ -43,7 +43,7 @@ export async function requireOperation(
 
 function describe(operation: BulkOperation, refusals: readonly BulkRefusal[]): string[] {
   const { id, kind, status, done, refused, count, operator, createdAt, endedAt, isDryRun } = operation
-  const now = systemClock.now()
+  const now = commandClock.now()
   const filter = Object.entries(operation.filter).map(([name, value]) => `${name} ${formatText(String(value))}`)
   const makes = kind === 'replay' ? `, ${count.runs} new runs` : ''
   const why = operator.reason === null ? '' : `: ${formatText(operator.reason)}`

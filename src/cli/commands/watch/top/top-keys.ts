@@ -1,5 +1,5 @@
 import type { Store } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import type { View } from './draw-frame.ts'
 import type { Frame, PersonalRun } from './read-frame.ts'
 import type { PressedKey } from './screen.ts'
@@ -79,7 +79,7 @@ export class TopKeys {
   }
 
   #ask(key: PressedKey, { id, workflow, status }: PersonalRun): void {
-    const now = systemClock.now()
+    const now = commandClock.now()
     const ask = (question: string, act: () => Promise<boolean>, done: string) => {
       this.#note = `${question} y: yes, any other key: no`
       this.#asked = async () => ((await act().catch(() => false)) ? done : 'It no longer fits: its state has changed.')

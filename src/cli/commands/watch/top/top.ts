@@ -1,7 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
-import { systemClock, waitUntil } from '../../../../core/time.ts'
+import { waitUntil } from '../../../../core/time.ts'
 import { databaseFile } from '../../../../project/data-dir/data-files.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { drawFrame, drawView } from './draw-frame.ts'
 import { readFrame } from './read-frame.ts'
@@ -16,7 +17,7 @@ export function define(command: Command, { out, project }: Cli): void {
   command.option('--once', 'print one frame and end').action(({ once = false }) =>
     project.withStore(async (store, config) => {
       const source = { store, recent: new RecentRuns(store), database: databaseFile(config) }
-      const read = (filter = '') => readFrame(source, { now: systemClock.now(), filter })
+      const read = (filter = '') => readFrame(source, { now: commandClock.now(), filter })
       const ended = onInterrupt()
       if (once || !out.isInteractive) {
         const frame = await read()
@@ -31,7 +32,7 @@ export function define(command: Command, { out, project }: Cli): void {
       try {
         while (!keys.isLeaving && !ended.aborted) {
           redraw()
-          await waitUntil(systemClock, systemClock.now() + FRAME_MS, AbortSignal.any([ended, keys.changed()])).catch(
+          await waitUntil(commandClock, commandClock.now() + FRAME_MS, AbortSignal.any([ended, keys.changed()])).catch(
             () => {},
           )
           frame = await read(keys.filter)

@@ -8,7 +8,7 @@ export const LONG = [
   'test/app/play/plan-is-dry.test.ts',
   'test/cli/commands/app/dev.test.ts',
   'test/cli/commands/runs/test.test.ts',
-  'test/cli/commands/safety/{deploys-check,plan,plan-save}.test.ts',
+  'test/cli/commands/safety/{approvals-ahead,deploys-check,plan,plan-save}.test.ts',
   'test/cli/commands/safety/backtest/*.test.ts',
   'test/crash/**/*.test.ts',
   'test/docs/{api,guides}.test.ts',

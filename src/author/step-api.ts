@@ -43,6 +43,9 @@ export interface OnceStepOptions extends StepOptions {
   once?: boolean
 }
 
+/** Called in a plan or backtest instead of `fn`: the result of doing nothing. Never by a run. */
+type Dry<T, Given extends unknown[] = []> = (...given: Given) => NoInfer<T> | Promise<NoInfer<T>>
+
 /**
  * Arguments of `step.invoke` after the workflow. The input may be left out where it may be
  * undefined.
@@ -168,7 +171,7 @@ export interface StepApi<On = Trigger> {
   run<T>(
     name: StepName,
     fn: ((context: StepContext) => T | Promise<T>) & KeptAsJson<T>,
-    options?: OnceStepOptions,
+    options?: OnceStepOptions & { dry?: Dry<T> },
   ): Promise<Jsonify<T>>
   /**
    * Runs a step `[name, key]` for each item, and returns the results in the order of the items. At
@@ -185,7 +188,7 @@ export interface StepApi<On = Trigger> {
     items: Iterable<Item>,
     keyOf: (item: Item, index: number) => string | number,
     fn: ((item: Item, context: StepContext) => T | Promise<T>) & KeptAsJson<T>,
-    options?: OnceStepOptions & { parallel?: number },
+    options?: OnceStepOptions & { parallel?: number; dry?: Dry<T, [item: Item]> },
   ): Promise<Jsonify<T>[]>
   /**
    * Frees the worker until an event of the run's account arrives, and returns it. Returns null

@@ -205,3 +205,22 @@ it('types a verdict by the schema of its answer, and a no without one', () => {
   }
   expectTypeOf(misuse).toBeFunction()
 })
+
+it('a `dry` result has the type of the step, and adds nothing to it', () => {
+  const dry = async (step: StepApi) =>
+    [
+      await step.run('a', () => ({ n: 1 }), { dry: () => ({ n: 2 }) }),
+      await step.run('b', async () => 'x', { dry: async () => 'y' }),
+      await step.map('c', [1, 2], String, (item) => item > 1, { dry: (item) => item > 2, parallel: 2 }),
+    ] as const
+  expectTypeOf(dry).returns.resolves.toEqualTypeOf<readonly [{ n: number }, string, boolean[]]>()
+  const misuse = async (step: StepApi) => {
+    // @ts-expect-error: the step gives a number.
+    await step.run('a', () => 1, { dry: () => 'one' })
+    // @ts-expect-error: a function, so that it is called where it is needed only.
+    await step.run('b', () => 1, { dry: 1 })
+    // @ts-expect-error: the items are numbers.
+    await step.map('c', [1], String, (item) => item, { dry: (item: string) => item.length })
+  }
+  expectTypeOf(misuse).toBeFunction()
+})

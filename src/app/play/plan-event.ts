@@ -4,7 +4,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { FIRST_FENCE } from '../../core/runs/lease.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import type { Borrowed } from './play-plan.ts'
+import type { Borrowed, PlanRules } from './play-plan.ts'
 
 /** Completed runs that are looked at for the result of a step. */
 const LENDERS = 10
@@ -48,4 +48,17 @@ export async function borrowResult(
     if (found) return { run: id, output: found.output ?? (await store.readOutput(id, found.key)) }
   }
   return null
+}
+
+/** The newest run of an event that has a journal, for the reads of a plan; null without one. */
+export async function findRecorded(
+  store: Pick<ReadStore, 'listRuns' | 'readRecordings'>,
+  { id: eventId, account }: EventRecord,
+  workflow: string,
+): Promise<PlanRules['recorded']> {
+  const runs = await store.listRuns({ eventId, account, workflow, limit: LENDERS })
+  const recordings = await store.readRecordings(runs.map(({ id }) => id))
+  const byId = new Map(recordings.map((each) => [each.run.id, each.steps]))
+  const found = runs.find(({ id }) => (byId.get(id) ?? []).length > 0)
+  return found ? { run: found.id, steps: byId.get(found.id) ?? [], isWhole: false } : null
 }

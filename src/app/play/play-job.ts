@@ -4,7 +4,8 @@ import type { JsonValue } from '../../core/json.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
-import { derivedAnswers } from '../../engine/play/derived-answers.ts'
+import { declaredAnswers } from '../../engine/play/declared-answers.ts'
+import { assumeDeleted, derivedAnswers } from '../../engine/play/derived-answers.ts'
 import { type AnswerStep, firstAnswer } from '../../engine/play/first-answer.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayControl, playRun } from '../../engine/play/play-run.ts'
@@ -79,6 +80,7 @@ async function playOnce({ parts, readFiles, rules }: JobWorld, workflow: AnyWork
           recorded,
           standInForLink(control),
           fixedAnswers(rules.fixtures, control),
+          declaredAnswers(control),
           ...(rules.readsLive ? [derived(files, control), readAnew] : [assumeDeleted(control), steady(control)]),
         ]),
     },
@@ -114,15 +116,6 @@ function derived(files: PlannedFiles, control: PlayControl): AnswerStep {
 function steady(control: PlayControl): AnswerStep {
   const answer = derivedAnswers(control)
   return (step, about) => (step.effect === 'delete' ? null : answer(step, about))
-}
-
-/** A delete of a file that the run has read finds it in that state. */
-function assumeDeleted({ now }: PlayControl): AnswerStep {
-  return ({ effect }, about) => {
-    if (effect !== 'delete' || typeof about.effect?.asked?.path !== 'string') return null
-    const output = JSON.stringify({ outcome: 'deleted', proof: 'none' })
-    return { source: 'derived', outcome: { status: 'completed', error: null, finishedAt: now(), output } }
-  }
 }
 
 /** Reads are real, but for the bytes of a file. */

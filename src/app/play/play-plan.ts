@@ -5,12 +5,14 @@ import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import { MAX_INVOKE_DEPTH } from '../../core/runs/wait.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import type { GuardUse } from '../../core/store/safety/effects.ts'
-import { derivedAnswers } from '../../engine/play/derived-answers.ts'
+import { declaredAnswers } from '../../engine/play/declared-answers.ts'
+import { assumeDeleted, derivedAnswers } from '../../engine/play/derived-answers.ts'
 import { findHolds, type Hold } from '../../engine/play/find-holds.ts'
 import { type Answer, type AnswerStep, firstAnswer } from '../../engine/play/first-answer.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayControl, playRun } from '../../engine/play/play-run.ts'
 import type { Played } from '../../engine/play/played.ts'
+import { recordedAnswers } from '../../engine/play/recorded-answers.ts'
 import { PlannedFiles, type ReadFiles } from './planned-files.ts'
 
 /** A run to plan. */
@@ -18,6 +20,17 @@ export interface PlanRequest {
   claim: ClaimedRun
   /** The counters of the guard now. */
   use: readonly GuardUse[]
+  rules: PlanRules
+}
+
+/** The answers of a plan. */
+export interface PlanRules {
+  /** A run that answers first. `isWhole`: with all its steps, else with its reads only. */
+  recorded: { run: string; steps: readonly Checkpoint[]; isWhole: boolean } | null
+  /** False: a read that is not recorded ends the plan. */
+  readsLive: boolean
+  /** False: the result of another run's step ends the plan. */
+  borrows: boolean
 }
 
 /** A played run, with the effects that the guard would hold. */
@@ -44,14 +57,14 @@ interface PlanWorld {
 export async function playPlan(
   world: PlanWorld,
   workflow: AnyWorkflow,
-  { claim, use }: PlanRequest,
+  { claim, use, rules }: PlanRequest,
 ): Promise<PlannedRun> {
   const files = new PlannedFiles(world.readFiles)
   const parts: PlayParts = { ...world.parts, filesFor: (account, wrap) => files.filesFor(account, wrap) }
   const played = await playRun(parts, {
     claim,
     workflow,
-    answersFor: (control) => answersFor({ world, parts, files, claim }, control),
+    answersFor: (control) => answersFor({ world, parts, files, claim, rules }, control),
   })
   const source = { runId: claim.lease.runId, workflow: workflow.id, account: accountOf(claim.cause) }
   const { limits } = parts.guard
@@ -63,26 +76,39 @@ interface Planning {
   parts: PlayParts
   files: PlannedFiles
   claim: ClaimedRun
+  rules: PlanRules
 }
 
-/** Derived answers come before real reads, and those before borrowed results. */
+/** Recorded answers come first; derived and declared ones come before real reads. */
 function answersFor(planning: Planning, control: PlayControl): AnswerStep {
-  const { files, world, claim } = planning
+  const { files, world, claim, rules } = planning
   return firstAnswer([
+    ...listRecorded(planning),
     standInForLink(control),
+    // Without a look at its file, a delete finds what the run has read.
+    ...(rules.readsLive ? [] : [assumeDeleted(control)]),
     derivedAnswers({
       ...control,
       isFolder: (target) => files.isFolder(target),
       onDelete: (target) => files.remove(target),
     }),
+    declaredAnswers(control),
     playInvoked(planning, control),
-    readLive,
+    ...(rules.readsLive ? [readLive] : []),
     async (step) => {
-      if (step.kind !== 'run') return null
+      if (step.kind !== 'run' || !rules.borrows || (step.effect === 'read' && !rules.readsLive)) return null
       const found = await world.borrow(claim.workflow, { key: step.key, kind: step.kind, effect: step.effect })
       return found && { source: 'borrowed', from: found.run, outcome: complete(control, found.output) }
     },
   ])
+}
+
+/** A run that a step invokes has no recording here. */
+function listRecorded({ world, rules: { recorded } }: Planning): AnswerStep[] {
+  if (recorded === null) return []
+  const { run, steps, isWhole } = recorded
+  const given = isWhole ? steps : steps.filter(({ kind, effect }) => kind === 'run' && effect === 'read')
+  return [recordedAnswers(given, (key) => world.parts.reads.readOutput(run, key))]
 }
 
 /** Reads are real, but for the bytes of a file, which a download would write to the disk. */
@@ -101,7 +127,7 @@ export function standInForLink(control: Pick<PlayControl, 'now'>): AnswerStep {
 }
 
 /** Plans the run that a step invokes. Where its end is open, so is the step. */
-function playInvoked({ world, parts, files, claim }: Planning, control: PlayControl): AnswerStep {
+function playInvoked({ world, parts, files, claim, rules }: Planning, control: PlayControl): AnswerStep {
   return async (step, { invoke }): Promise<Answer | null> => {
     const workflow = invoke && world.findWorkflow(invoke.workflow)
     if (!invoke || !workflow || claim.depth >= MAX_INVOKE_DEPTH) return null
@@ -116,7 +142,8 @@ function playInvoked({ world, parts, files, claim }: Planning, control: PlayCont
       depth: claim.depth + 1,
       cause: { kind: 'call', account, input, parentRun: claim.lease.runId, root: rootOf(claim) },
     }
-    const answers = (inner: PlayControl) => answersFor({ world, parts, files, claim: child }, inner)
+    const answers = (inner: PlayControl) =>
+      answersFor({ world, parts, files, claim: child, rules: { ...rules, recorded: null } }, inner)
     const played = await playRun(parts, { claim: child, workflow, answersFor: answers })
     control.adopt(step.key, played)
     const { end } = played

@@ -32,6 +32,8 @@ export interface StagedEffect {
   isOnce: boolean
   /** False for a result that no journal keeps. */
   isKept: boolean
+  /** Its author's result of doing nothing. Absent without one. */
+  dry?: () => unknown
 }
 
 /** The end of a step, as its row says it. */

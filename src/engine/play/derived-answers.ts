@@ -27,6 +27,15 @@ export function derivedAnswers(parts: Derived): AnswerStep {
   }
 }
 
+/** A delete of a file that the run has read finds it in that state. */
+export function assumeDeleted({ now }: Pick<Derived, 'now'>): AnswerStep {
+  return ({ effect }, about) => {
+    if (effect !== 'delete' || typeof about.effect?.asked?.path !== 'string') return null
+    const output = JSON.stringify({ outcome: 'deleted', proof: 'none' })
+    return { source: 'derived', outcome: { status: 'completed', error: null, finishedAt: now(), output } }
+  }
+}
+
 async function deriveDelete(
   { now, signal, isFolder = () => false, onDelete }: Derived,
   { target }: Checkpoint,

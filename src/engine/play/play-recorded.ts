@@ -8,6 +8,7 @@ import type { FileState } from '../../core/safety/effect.ts'
 import { DEFAULT_POLICY } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { FilesFor } from '../worker-parts.ts'
+import { declaredAnswers } from './declared-answers.ts'
 import { derivedAnswers } from './derived-answers.ts'
 import { firstAnswer } from './first-answer.ts'
 import { playRun } from './play-run.ts'
@@ -66,7 +67,11 @@ export async function playRecorded(
   const recorded = recordedAnswers(steps, (key) => reads.readOutput('', key))
   const played = await playRun(
     { reads, filesFor, guard: DEFAULT_POLICY, spellingsOf: () => spellings },
-    { claim, workflow, answersFor: (control) => firstAnswer([recorded, derivedAnswers(control)]) },
+    {
+      claim,
+      workflow,
+      answersFor: (control) => firstAnswer([recorded, derivedAnswers(control), declaredAnswers(control)]),
+    },
   )
   return { end: describeEnd(played.end), effects: played.effects.map(describeEffect) }
 }

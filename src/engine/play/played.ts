@@ -27,9 +27,10 @@ export type PlayedEnd =
 
 /**
  * Where the outcome of a played step comes from. `recorded`: the run's journal; `live`: a real
- * read. `derived`: it follows from the step itself. `borrowed`: another run; `none`: no answer.
+ * read. `derived`: it follows from the step itself. `declared`: the option `dry` of the step.
+ * `borrowed`: another run; `none`: no answer.
  */
-export type AnswerSource = 'recorded' | 'live' | 'derived' | 'borrowed' | 'none'
+export type AnswerSource = 'recorded' | 'live' | 'derived' | 'declared' | 'borrowed' | 'none'
 
 /** A step of a played run. */
 export interface PlayedStep {

@@ -12,7 +12,7 @@ interface MapRequest<Item, T> {
   items: Iterable<Item>
   keyOf: (item: Item, index: number) => string | number
   fn: (item: Item, context: StepContext) => T | Promise<T>
-  options: OnceStepOptions & { parallel?: number }
+  options: OnceStepOptions & { parallel?: number; dry?: (item: Item) => unknown }
 }
 
 /**
@@ -20,8 +20,8 @@ interface MapRequest<Item, T> {
  * items are reached at once and in order, so that a replay meets the same keys.
  */
 export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRequest<Item, T>): Promise<T[]> {
-  const { fn, options } = request
-  const { parallel = DEFAULT_PARALLEL } = options
+  const { fn } = request
+  const { parallel = DEFAULT_PARALLEL, dry, ...options } = request.options
   if (!Number.isInteger(parallel) || parallel < 1) {
     throw new UpshotError('invalid_workflow', `step.map "${name}": \`parallel\` must be a positive integer.`)
   }
@@ -47,7 +47,9 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   const lane = async () => {
     while (next < fresh.length && !hasFailed) {
       const index = at(fresh, next++)
-      const end = await driveStep(pass, at(reached, index), (context) => fn(at(items, index), context), options)
+      const item = at(items, index)
+      const request = { ...options, ...(dry && { dry: () => dry(item) }) }
+      const end = await driveStep(pass, at(reached, index), (context) => fn(item, context), request)
       ends[index] = end
       hasFailed ||= end.kind === 'failed'
     }

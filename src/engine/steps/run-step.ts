@@ -22,7 +22,7 @@ import { withTimeout } from './with-timeout.ts'
 /**
  * `keep: false`: the result is not stored and a replay calls the function again; only for reads.
  */
-type StepRequest = OnceStepOptions & { keep?: boolean; facts?: EffectFacts }
+type StepRequest = OnceStepOptions & { keep?: boolean; facts?: EffectFacts; dry?: () => unknown }
 /** `key`: the step's key, which authors' functions are not given. */
 type StepFunction<T> = (context: StepContext, key: string) => T | Promise<T>
 

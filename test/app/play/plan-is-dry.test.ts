@@ -84,7 +84,12 @@ async function openZoo() {
     stored: sandbox.storage('storage_a').list(),
     reached: [...reached],
   })
-  const plan = (workflow: string) => room.plan({ claim: imagineRun(event, workflow, NOW), use: [] })
+  const plan = (workflow: string) =>
+    room.plan({
+      claim: imagineRun(event, workflow, NOW),
+      use: [],
+      rules: { recorded: null, readsLive: true, borrows: true },
+    })
   return { room, plan, readWorld }
 }
 

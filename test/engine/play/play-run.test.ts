@@ -161,3 +161,34 @@ test('an event that does not fit, and a `where` that refuses it, end the play as
   const refusing = { ...tidy, where: () => false }
   expect((await playRecorded(store, run.id, refusing)).end).toMatchObject({ kind: 'skipped' })
 })
+
+test('a `dry` result stands in for a step that no recording answers, also in a map', async () => {
+  const { store, run } = await record()
+  const edited = define(async ({ step }) => {
+    const ticket = await step.run('open ticket', () => act('ticket')(), { dry: () => 'T-1' })
+    const sent = await step.map('mail', ['ann', 'bob'], String, (to) => act(to)(), { dry: async (to) => `to ${to}` })
+    return { ticket, sent }
+  })
+  const played = await playRecorded(store, run.id, edited)
+  expect(played.end).toEqual({ kind: 'completed', output: '{"ticket":"T-1","sent":["to ann","to bob"]}' })
+  expect(played.effects.map(({ source }) => source)).toEqual(['declared', 'declared', 'declared'])
+  expect(done).toEqual([])
+})
+
+test('a `dry` that throws ends the play, and a recorded result comes before it', async () => {
+  const { store, run } = await record()
+  const broken = define(async ({ step }) => {
+    await step.run('note', act('note'), { target: 'notes', dry: () => 'not this one' })
+    await step.run('new', () => 'new', { dry: () => JSON.parse('no') })
+  })
+  const { end, effects } = await playRecorded(store, run.id, broken)
+  expect(effects[0]).toMatchObject({ step: 'note', source: 'recorded' })
+  expect(end).toMatchObject({ kind: 'open', step: 'new', reason: expect.stringContaining('it cannot be answered') })
+})
+
+test('a run never calls `dry`', async () => {
+  const engine = createTestEngine()
+  const real = define(({ step }) => step.run('a', () => 'real', { dry: () => 'dry' }))
+  await engine.start([real])
+  expect((await engine.run('tidy')).output).toBe('"real"')
+})

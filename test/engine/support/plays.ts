@@ -2,6 +2,7 @@ import type { AnyWorkflow } from '../../../src/author/workflow.ts'
 import type { Recording } from '../../../src/core/runs/claim.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import type { Store } from '../../../src/core/store/store.ts'
+import { declaredAnswers } from '../../../src/engine/play/declared-answers.ts'
 import { derivedAnswers } from '../../../src/engine/play/derived-answers.ts'
 import { firstAnswer } from '../../../src/engine/play/first-answer.ts'
 import type { PlayParts } from '../../../src/engine/play/play-pass.ts'
@@ -28,6 +29,6 @@ export async function playRecorded(store: Store, runId: string, workflow: AnyWor
   return playRun(playParts(store), {
     claim,
     workflow,
-    answersFor: (control) => firstAnswer([recorded, derivedAnswers(control)]),
+    answersFor: (control) => firstAnswer([recorded, derivedAnswers(control), declaredAnswers(control)]),
   })
 }

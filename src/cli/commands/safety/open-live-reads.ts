@@ -2,8 +2,11 @@ import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 
-/** The clients of the service, for reads only, with the limit of their keys that the app shares. */
-export async function openLiveReads(config: Config) {
+/**
+ * The clients of the service, for reads only, with the limit of their keys that the app shares.
+ * `onRead` hears of each, such as `get`.
+ */
+export async function openLiveReads(config: Config, onRead: (operation: string) => void = () => {}) {
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
   const { AccountClients } = await import('../../../app/service/account-clients.ts')
   const { findAccess } = await import('../../../app/service/access-to.ts')
@@ -13,7 +16,7 @@ export async function openLiveReads(config: Config) {
     ...{ store, clock: systemClock, random: Math.random, publish: () => {}, burst: config.files.burst },
     ...{ priority: 'background', defaultAccess: () => findAccess(config) },
   })
-  const read = openReads(clients, onInterrupt())
+  const read = openReads(clients, onInterrupt(), onRead)
   let throttled = false
   const readFiles: typeof read = async (account, operation, given) => {
     try {

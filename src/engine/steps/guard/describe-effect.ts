@@ -12,6 +12,7 @@ interface Described {
   facts?: EffectFacts
   once?: boolean
   keep?: boolean
+  dry?: () => unknown
 }
 
 /** A write is asked for by what it is made of. */
@@ -21,7 +22,7 @@ export function describeInput({ input }: Pick<Described, 'input'>): Asked | null
 
 /** The effect of a step, as a stage is told of it. */
 export function describeEffect(options: Described): StagedEffect {
-  const { facts, once = false, keep = true } = options
+  const { facts, once = false, keep = true, dry } = options
   return {
     asked: facts ? facts.asked : describeInput(options),
     expect: facts?.expect ?? null,
@@ -30,6 +31,7 @@ export function describeEffect(options: Described): StagedEffect {
     isFolderAllowed: facts?.isFolderAllowed ?? false,
     isOnce: once,
     isKept: keep,
+    ...(dry && { dry }),
   }
 }
 

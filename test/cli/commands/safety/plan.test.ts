@@ -30,9 +30,11 @@ async function openFiles(...paths: string[]) {
     const code = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: 'batch.done', run: ${run} })`
     writeFileSync(join(folder, 'tidy.workflow.ts'), code)
-    return runHere(dataDir, ['plan', 'evt_1', '--workflow', 'tidy', '--workflows', folder, ...args])
+    const isChosen = args.some((arg) => ['--file', '--last'].includes(arg))
+    const named = isChosen ? [] : ['evt_1']
+    return runHere(dataDir, ['plan', ...named, '--workflow', 'tidy', '--workflows', folder, ...args])
   }
-  return { plan, isUntouched }
+  return { plan, isUntouched, store, folder }
 }
 
 const TIDY = `async ({ event, files, step }) => {
@@ -102,4 +104,28 @@ test('"plan" leaves with 7 where code acts outside its steps, and with 1 where t
   expect(failing.stdout).toContain('would fail: ')
   expect((await plan('nothing.at.all')).exit).toBe(5)
   await isUntouched()
+})
+
+test('"plan" takes the body of an event from a file, the newest events of a workflow, and recorded reads', async () => {
+  const { plan, store, folder } = await openFiles('/in/a.txt', '/in/b.txt')
+  const file = join(folder, 'event.json')
+  writeFileSync(file, eventBody('evt_new', 'batch.done', { folder: '/in' }))
+  const { json } = await plan(TIDY, '--file', file, '--json')
+  expect(json.data).toMatchObject({ event: 'evt_new', end: { kind: 'completed', output: { gone: 2 } } })
+  const known = { id: 'tidy', file: 'tidy.workflow.ts', eventTypes: ['batch.done'], schedule: null }
+  await store.saveWorkflows({ workflows: [known], broken: [] }, Date.now())
+  const body = eventBody('evt_2', 'batch.done', { folder: '/none' })
+  await store.saveDelivery(incoming('evt_2', { body, workflows: [] }))
+  const last = await plan(TIDY, '--last', '9', '--json')
+  expect(last.json.data.plans.map(({ event }: { event: string }) => event)).toEqual(['evt_2', 'evt_1'])
+  const { stdout } = await plan(TIDY, '--last', '9')
+  expect(stdout).toMatch(/evt_1 +complete: .*gone":2.* 2 +10 B/)
+  expect(stdout).toContain('2 deletes (10 B)')
+  const recorded = await plan(TIDY, '--reads', 'recorded', '--json')
+  expect(recorded.json.data).toMatchObject({
+    end: { kind: 'open', reason: 'no recorded answer to this read' },
+    readsSent: 0,
+  })
+  expect((await plan(TIDY, '--last', '9', '--file', file)).exit).toBe(2)
+  await store.close()
 })

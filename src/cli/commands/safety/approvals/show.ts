@@ -7,6 +7,7 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
+import { describeAhead, foresee, formatAhead } from './foresee.ts'
 import { describeApproval } from './list.ts'
 import { requireApproval } from './require-approval.ts'
 
@@ -19,15 +20,19 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--all', `list every item, not only the first ${SHOWN}`)
     .option('--csv <file>', 'write every item to this file as CSV')
-    .action((id, { all = false, csv }) =>
-      project.withStore(async (store) => {
+    .option('--ahead', 'play its runs on, and show what they would still ask for after this list')
+    .action((id, { all = false, csv, ahead: isAhead = false }) =>
+      project.withStore(async (store, config) => {
         const approval = await requireApproval(store, id)
         const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
         const items = await readItems(store, approval.id, isWhole ? EVERY_ITEM : SHOWN)
         if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
-        out.result({ ...withIsoTimes(approval), list: items.map(describeItem) }, () =>
-          formatApproval(approval, items, out),
-        )
+        const ahead = isAhead ? await foresee(out, store, { approval, config }) : null
+        const about = { ...withIsoTimes(approval), list: items.map(describeItem) }
+        out.result({ ...about, ...(ahead && { ahead: ahead.map(describeAhead) }) }, () => [
+          ...formatApproval(approval, items, out),
+          ...(ahead === null ? [] : formatAhead(ahead, out)),
+        ])
         if (approval.status === 'open') out.note(adviseDecision(approval))
       }),
     )
@@ -94,7 +99,7 @@ function adviseDecision({ id, hash, needs, votes, question }: Approval): string 
   const answer = question === null || question.answer === null ? '' : ` --answer '{…}'`
   return [
     ...(question === null
-      ? [`This list holds what was asked for so far; what the runs would still ask for comes later.`]
+      ? [`This list holds what was asked for so far. What comes after it: upshot approvals show ${id} --ahead`]
       : []),
     `Approve it${people}: upshot approvals approve ${id} --hash ${hash.slice(0, 8)}${answer} --reason "…"`,
   ].join('\n')

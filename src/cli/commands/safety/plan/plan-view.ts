@@ -61,7 +61,7 @@ export function formatPlan(plan: RoomPlan, about: AboutPlan, layout: Layout): st
     '',
     ...formatHolds(plan),
     ...about.stops.map((stop) => `${describeScope(stop)} are stopped: ${formatText(stop.reason)}`),
-    `${countEffects(plan.effects)}. Nothing was done: ${count(about.reads.length, 'read')} sent.`,
+    formatSum([plan], about.reads),
   ]
 }
 
@@ -116,6 +116,7 @@ function describeContent(asked: Asked | null, body: string | null): string | nul
 function formatSource({ source, from, kind }: PlayedStep): string {
   if (source === 'none') return 'nobody knows'
   if (source === 'derived' && kind === 'sleep') return 'skipped'
+  if (source === 'declared') return 'declared by `dry`'
   return from === undefined ? source : `${source} from ${from}`
 }
 
@@ -127,13 +128,34 @@ function formatHolds({ holds }: RoomPlan): string[] {
   return [`The guard: step "${first.step}"${more} ${rule}: ${first.reason}`]
 }
 
-function countEffects(effects: readonly PlayedEffect[]): string {
+function countEffects(plans: readonly RoomPlan[]): string {
+  const { count: deletes, bytes, others } = sumDeletes(plans)
+  return `${count(deletes, 'delete')} (${formatBytes(bytes)}), ${count(others, 'other effect')}`
+}
+
+function sumDeletes(plans: readonly RoomPlan[]): { count: number; bytes: number; others: number } {
+  const effects = plans.flatMap((plan) => plan.effects)
   const deletes = effects.filter((each) => each.class === 'delete' && each.outcome === 'deleted')
   const bytes = deletes.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0)
-  const others = effects.filter((each) => each.class !== 'delete')
-  return `${count(deletes.length, 'delete')} (${formatBytes(bytes)}), ${count(others.length, 'other effect')}`
+  return { count: deletes.length, bytes, others: effects.filter((each) => each.class !== 'delete').length }
 }
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+/** A line for each plan of several. */
+export const PLANS: Column<{ event: EventRecord; plan: RoomPlan }>[] = [
+  { title: 'EVENT', value: ({ event }) => event.id, isId: true },
+  { title: 'WOULD', value: ({ plan }) => formatEnd(plan.end), most: 60 },
+  { title: 'DELETES', value: ({ plan }) => sumDeletes([plan]).count, align: 'right' },
+  { title: 'BYTES', value: ({ plan }) => formatBytes(sumDeletes([plan]).bytes), align: 'right' },
+  { title: 'OTHER EFFECTS', value: ({ plan }) => sumDeletes([plan]).others, align: 'right' },
+  { title: 'HELD', value: ({ plan }) => plan.holds.length || null, align: 'right' },
+  { title: 'REFUSED', value: ({ plan }) => plan.undeclared.length || null, align: 'right' },
+]
+
+/** The sum of several plans, as their last line. */
+export function formatSum(plans: readonly RoomPlan[], reads: readonly string[]): string {
+  return `${countEffects(plans)}. Nothing was done: ${count(reads.length, 'read')} sent.`
 }

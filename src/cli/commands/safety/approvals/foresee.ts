@@ -1,0 +1,96 @@
+import type { Ahead } from '../../../../app/play/look-ahead.ts'
+import type { Approval } from '../../../../core/safety/approval.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { systemClock } from '../../../../core/time.ts'
+import type { Config } from '../../../../project/config/load-config.ts'
+import { formatBytes, formatFailure, formatText } from '../../../terminal/format-value.ts'
+import type { Output } from '../../../terminal/output.ts'
+import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
+import { openLiveReads } from '../open-live-reads.ts'
+
+/** Runs of an approval that are played on; those after them are counted. */
+const MOST_RUNS = 20
+/** Effects of a run that are shown to a person. */
+const SHOWN = 50
+const EVERY_ITEM = 1_000_000
+
+type Reads = Pick<ReadStore, 'listApprovalItems'> &
+  Parameters<typeof import('../../../../app/play/open-room.ts')['openRoom']>[0] &
+  Parameters<typeof import('../../../../app/play/look-ahead.ts')['lookAhead']>[0]
+
+/** Plays the runs of an open approval on from where they stand. Real reads, and no effect. */
+export async function foresee(
+  out: Output,
+  store: Reads,
+  { approval, config }: { approval: Approval; config: Config },
+): Promise<Ahead[]> {
+  const items = await store.listApprovalItems({ approval: approval.id, limit: EVERY_ITEM })
+  const open = items.filter(({ state }) => state === 'open')
+  const all = [...new Set(open.map(({ runId }) => runId))]
+  const runs = all.slice(0, MOST_RUNS)
+  if (all.length > runs.length) out.note(`The first ${runs.length} of ${all.length} runs are played on.`)
+  if (runs.length === 0) return []
+  const { openRoom } = await import('../../../../app/play/open-room.ts')
+  const { lookAhead } = await import('../../../../app/play/look-ahead.ts')
+  await using world = await openLiveReads(config)
+  await using room = await openRoom(store, config, {
+    onPrint: (text) => out.detail(text.trimEnd()),
+    readFiles: world.readFiles,
+  })
+  for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+  return await lookAhead(store, room, { runs, items: open, now: systemClock.now() })
+}
+
+/** For JSON. */
+export function describeAhead({ run, effects, end }: Ahead) {
+  const list = effects.map(({ class: kind, step, target, asked, source }) => ({
+    class: kind,
+    step,
+    target,
+    asked,
+    source,
+  }))
+  return { run, effects: list, end }
+}
+
+/** The rest of each run, as far as it is known. */
+export function formatAhead(ahead: readonly Ahead[], layout: Layout): string[] {
+  return ahead.flatMap(({ run, effects, end }) => {
+    const bytes = effects.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0)
+    const rest = effects.length - SHOWN
+    const title = `After it, ${run} would ask for ${effects.length} more (${formatBytes(bytes)})`
+    return [
+      ...(effects.length === 0
+        ? ['', `After it, ${run} would ask for nothing more.`]
+        : formatSection(title, formatTable(effects.slice(0, SHOWN), EFFECTS, indented(layout)), layout.paint)),
+      ...(rest > 0 ? [`  … and ${rest} more: add --json`] : []),
+      `  ${formatKnown(end)}`,
+    ]
+  })
+}
+
+type Effect = Ahead['effects'][number]
+
+const EFFECTS: Column<Effect>[] = [
+  { title: 'WHAT', value: ({ class: kind }) => kind.toUpperCase() },
+  { title: 'PATH', value: ({ asked, target, step }) => asked?.path ?? target ?? step, most: 80 },
+  { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
+]
+
+function formatKnown(end: Ahead['end']): string {
+  switch (end.kind) {
+    case 'open':
+      return `Nobody knows what comes after step "${end.step}": ${formatText(end.reason, 200)}.`
+    case 'failed':
+      return `Then it would fail: ${formatFailure(end.error)}`
+    case 'halted':
+    case 'skipped':
+      return `Then it would stop: ${formatText(end.reason, 200)}`
+    case 'continued':
+      return 'Then it would go on as another run.'
+    case 'completed':
+      return 'Then it would complete.'
+    default:
+      return end satisfies never
+  }
+}

@@ -14,7 +14,7 @@ export const LONG = [
   'test/docs/{api,guides}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,first-hour,lost-database,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/e2e/postgres/*.test.ts',
-  'test/dashboard/{files,foreign-pages,in-browser,sandbox,states}.test.ts',
+  'test/dashboard/{files,foreign-pages,in-browser,live,sandbox,states}.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
   'test/property/kept-passes.test.ts',
   'test/sandbox/pages/in-browser.test.ts',

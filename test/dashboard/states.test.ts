@@ -57,7 +57,7 @@ inBrowser.each(LOOKS.slice(2))(
           const shown = await page.locator('body').innerText()
           throw new Error(`${place} shows no bones, but: ${shown} ${heard().join()}`, { cause })
         })
-      faults.push(...(await inspectNow(page, `${place} (loading)`)))
+      faults.push(...(await inspectNow(page, `${place} (loading)`, 'main')))
       const main = (await page.getByRole('main').textContent()) ?? ''
       if (/(^|\W)0 (runs?|shown|failed|received)/.test(main)) faults.push(`${place}: a 0 that nobody counted`)
       await page.evaluate('globalThis.shifts = 0')
@@ -97,7 +97,7 @@ inBrowser.each(LOOKS.slice(1, 2))(
       }
       if ((await page.getByRole('navigation', { name: 'Pages' }).count()) !== 1) faults.push(`${place}: no navigation`)
       await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
-      faults.push(...(await inspectNow(page, `${place} (broken)`)))
+      faults.push(...(await inspectNow(page, `${place} (broken)`, 'main')))
     }
     expect(faults).toEqual([])
     // The browser itself reports each 503.
@@ -157,7 +157,7 @@ inBrowser(`a planted jump and a planted fault of accessibility are found${label}
     document.querySelector('h1').replaceChildren(document.createElement('img'))`)
   await settle(page)
   expect(Number(await page.evaluate('globalThis.shifts'))).toBeGreaterThan(MAX_SHIFT)
-  expect((await inspectNow(page, 'runs')).join()).toContain('image-alt')
+  expect((await inspectNow(page, 'runs', 'main')).join()).toContain('image-alt')
 })
 
 /** Two frames, after which the browser has told what moved. */

@@ -6,8 +6,11 @@ const MAX_RUNS = 50
 /** Least time between two messages about changes. */
 export const PACE_MS = 500
 
+/** Most bytes that wait for a client. A socket by itself lets four times as many wait. */
+const MAX_QUEUED = 16_384
+
 /** The response of a client, as far as the feed uses it. */
-export type Stream = Pick<ServerResponse, 'write' | 'end' | 'once' | 'writableNeedDrain'>
+export type Stream = Pick<ServerResponse, 'write' | 'end' | 'once' | 'writableNeedDrain' | 'writableLength'>
 
 /**
  * A page that listens: a set of topics that it is owed. Nothing is written while its socket is
@@ -47,9 +50,13 @@ export class LiveClient {
     return this.#sentAt + PACE_MS
   }
 
+  get #isFull(): boolean {
+    return this.#stream.writableNeedDrain || this.#stream.writableLength > MAX_QUEUED
+  }
+
   /** Sends what is owed, unless the socket is full or the last message is too new. */
   flush(id: string, rev: number, now: number): void {
-    if (!this.isOwed || now < this.readyAt || this.#stream.writableNeedDrain) return
+    if (!this.isOwed || now < this.readyAt || this.#isFull) return
     const topics = TOPICS.filter((topic) => this.#topics.has(topic))
     if (topics.length > 0) {
       const runs = this.#runs.size === 0 || this.#runs.size > MAX_RUNS ? {} : { runs: [...this.#runs] }
@@ -69,7 +76,7 @@ export class LiveClient {
 
   /** Keeps proxies from closing a silent connection. */
   comment(): void {
-    if (!this.#stream.writableNeedDrain) this.#stream.write(': still here\n\n')
+    if (!this.#isFull) this.#stream.write(': still here\n\n')
   }
 
   end(reason: string): void {

@@ -24,9 +24,15 @@ addEventListener('connect', (event) => {
     latest = data
     tabs.add(port)
     port.postMessage(state)
+    // The tab may have asked before something changed that it was not told of.
+    if (isLive()) port.postMessage({ kind: 'changed' } satisfies FeedMessage)
     if (!isRunning) void follow()
   }
 })
+
+function isLive(): boolean {
+  return state.kind === 'state' && state.state === 'live'
+}
 
 async function follow(): Promise<void> {
   isRunning = true

@@ -58,9 +58,7 @@ function follow(tell: (message: FeedMessage) => void): () => void {
   const leave = () => worker.port.postMessage('bye')
   // The browser may keep a page that was left, and show it again with the Back button.
   const rejoin = ({ persisted }: PageTransitionEvent) => {
-    if (!persisted) return
-    join()
-    tell({ kind: 'changed' })
+    if (persisted) join()
   }
   join()
   addEventListener('pagehide', leave)

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { Stream } from '../../../src/admin/live/live-client.ts'
 import { LiveFeed } from '../../../src/admin/live/live-feed.ts'
@@ -9,6 +10,7 @@ import { FILE_TOKEN, startConsole } from '../support/start-console.ts'
 /** A socket that counts what is written to it, and may be full. */
 class TestStream extends EventEmitter {
   writableNeedDrain = false
+  writableLength = 0
   text = ''
   isEnded = false
   write(text: string): boolean {
@@ -79,6 +81,28 @@ test('a client that does not read is owed topics, and is written to once it read
   stream.writableNeedDrain = false
   clock.advance('1s')
   expect(stream.messages.at(-1)?.data).toEqual({ rev: 100_000, topics: ['runs'] })
+})
+
+test('two hundred clients that do not read hold less than 5 MB in the queues of their sockets', () => {
+  const sockets: Writable[] = []
+  const feeds = Array.from({ length: 4 }, openFeed)
+  for (const { feed } of feeds) {
+    for (let page = 0; page < 50; page++) {
+      const socket = new Writable({ write: () => {} })
+      sockets.push(socket)
+      const hello = { role: 'viewer', version: '0.1.0' }
+      feed.open(socket as unknown as Stream, { hello, lastId: undefined, recheck: async () => {} })
+    }
+  }
+  for (const { clock, tell } of feeds) {
+    for (let change = 0; change < 2_000; change++) {
+      for (let run = 0; run < 10; run++) tell(`run_${change}_${run}`)
+      clock.advance('1s')
+    }
+  }
+  const queued = sockets.map(({ writableLength }) => writableLength)
+  expect(Math.min(...queued)).toBeGreaterThan(10_000)
+  expect(queued.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(5_000_000)
 })
 
 test('a client that comes back with another id is told that everything may have changed', () => {

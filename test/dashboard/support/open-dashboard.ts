@@ -89,7 +89,8 @@ export async function openDashboard(config: Partial<Config> = {}) {
   return { ...started, sandbox, origin, makeLink, login, retire, count }
 }
 
-function madeOf(name: string, type: string, workflows: string[], more: object = {}) {
+/** A delivery that is stored with the runs that it starts. */
+export function madeOf(name: string, type: string, workflows: string[], more: object = {}) {
   const event = { id: `evt_${name}`, type, created: new Date().toISOString() }
   const data = { file: { id: 'fil_1', name: HOSTILE, path: `/${HOSTILE}` }, service: 'storage_a', ...more }
   return {

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { urlOf } from '../../api/client.ts'
 import { useFeed } from '../../api/live.ts'
 import { useApi, useList } from '../../api/use-api.ts'
@@ -79,16 +79,18 @@ function readQuery(read: (name: string) => string): Record<string, unknown> {
 function useSelection() {
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set())
   const { setPaused } = useFeed()
+  const isHolding = keys.size > 0
+  useEffect(() => {
+    if (!isHolding) return
+    setPaused(true)
+    return () => setPaused(false)
+  }, [isHolding, setPaused])
   const toggle = (key: string) => {
     const next = new Set(keys)
     if (!next.delete(key)) next.add(key)
     setKeys(next)
-    setPaused(next.size > 0)
   }
-  const clear = () => {
-    setKeys(new Set())
-    setPaused(false)
-  }
+  const clear = () => setKeys(new Set())
   return { keys, toggle, clear }
 }
 

@@ -1,0 +1,95 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { browserTests } from './support/in-browser.ts'
+import { madeOf } from './support/open-dashboard.ts'
+
+const { inBrowser, label, open } = browserTests()
+
+const UPDATES = 50
+
+inBrowser(`fifty live updates leave focus, scroll and an open menu where they were${label}`, async () => {
+  const { page, login, origin, app, hear } = await open()
+  const runs = await makeRuns(app, UPDATES)
+  app.notices.publish({ kind: 'run.queued', count: UPDATES })
+  await hear('run.parked', ({ run }) => run === runs.at(-1))
+  await login(page)
+  await page.goto(`${origin}/runs?workflow=wait-for-approval&status=`)
+  const rows = page.getByRole('row', { name: /wait-for-approval/ })
+  await rows.nth(UPDATES - 1).waitFor()
+  await page.getByRole('button', { name: /Copy as/ }).click()
+  await rows.nth(20).focus()
+  await page.evaluate('scrollTo(0, 300)')
+  const before = await readPlace(page)
+  expect(before).toMatchObject({ row: 21, scroll: 300, menus: 1 })
+  for (const [index, run] of runs.entries()) {
+    await app.store.cancelRun(run, 'by another person', Date.now())
+    // It stands for a message of the feed, which tells two changes a second.
+    await page.evaluate('document.dispatchEvent(new Event("visibilitychange"))')
+    if (index % 10 === 9) await canceledIn(page).nth(index).waitFor()
+  }
+  expect(await readPlace(page)).toEqual(before)
+})
+
+inBrowser(`a selection holds the page still until it ends, and no other page${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  const [run = ''] = await makeRuns(app, 1)
+  await login(page)
+  await page.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const boxes = page.getByRole('table', { name: 'Runs' }).getByRole('checkbox')
+  await boxes.last().check()
+  await page.getByText('Paused', { exact: true }).waitFor()
+  await app.store.cancelRun(run, 'by another person', Date.now())
+  expect(await boxes.last().isChecked()).toBe(true)
+  expect(await canceledIn(page).count()).toBe(0)
+  await boxes.last().uncheck()
+  await canceledIn(page).waitFor()
+  await boxes.last().check()
+  await page.getByRole('link', { name: 'Events', exact: true }).click()
+  await page.getByText('Live', { exact: true }).waitFor()
+})
+
+inBrowser(`eight tabs hold one connection to the live feed${label}`, async () => {
+  const feeds = new Set<IncomingMessage>()
+  const count = (message: unknown) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse }
+    if (!request.url?.endsWith('/api/v1/live')) return
+    feeds.add(request)
+    response.once('close', () => feeds.delete(request))
+  }
+  subscribe('http.server.request.start', count)
+  onTestFinished(() => void unsubscribe('http.server.request.start', count))
+  const { page, login, origin } = await open()
+  await login(page)
+  const tabs = [page]
+  while (tabs.length < 8) {
+    const tab = await page.context().newPage()
+    await tab.goto(`${origin}/effects`)
+    tabs.push(tab)
+  }
+  for (const tab of tabs) await tab.getByText('Live', { exact: true }).waitFor()
+  expect(feeds.size).toBe(1)
+})
+
+/** Makes runs that wait for a person; resolves with their ids, in the order of their making. */
+async function makeRuns(app: Awaited<ReturnType<typeof open>>['app'], count: number): Promise<string[]> {
+  for (let event = 0; event < count; event++) {
+    await app.store.saveDelivery(madeOf(`live${event}`, 'report.made', ['wait-for-approval']))
+  }
+  const runs = await app.store.listRuns({ limit: count, workflow: 'wait-for-approval' })
+  return runs.map(({ id }) => id).toReversed()
+}
+
+const canceledIn = (page: Page) => page.getByRole('table', { name: 'Runs' }).getByText('canceled')
+
+/** Where the reader is: the focus, the scroll and the open menu. */
+function readPlace(page: Page): Promise<unknown> {
+  return page.evaluate(`({
+    focus: document.activeElement?.querySelector('a')?.getAttribute('href'),
+    row: document.activeElement?.rowIndex,
+    scroll: scrollY,
+    menus: document.querySelectorAll(':popover-open, details[open]').length,
+  })`)
+}

@@ -40,4 +40,12 @@ export type CreatedFile = z.output<typeof createdFile>['file']
 
 export const transferCompleted = defineEvent('transfer.completed', { data: z.object({ transfer }) })
 export const transferFailed = defineEvent('transfer.failed', { data: z.object({ transfer }) })
-export const fileCreated = defineEvent('file.created', { data: createdFile })
+export const fileCreated = defineEvent('file.created', {
+  data: createdFile,
+  // For `reconcile`: finds lost events, and says how to make one up.
+  file: ({ file: { service, id } }) => ({ service, id }),
+  fromFile: ({ service, ...file }) => ({
+    service,
+    file: { ...file, size: file.size ?? 0, modifiedAt: file.modifiedAt ?? new Date(0).toISOString() },
+  }),
+})

@@ -39,6 +39,7 @@ export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
     countOpenRuns: () => store.countOpenRuns(rest.clock.now()),
     listOpenApprovals: () => store.listApprovals({ status: 'open', limit: MOST_APPROVALS, now: rest.clock.now() }),
     readSealState: () => store.readSealState(),
+    readServerState: () => store.readServerState(),
     guardRules: config.guardPolicy.limits === null ? [] : listRules(config.guardPolicy.limits),
     database: databaseFile(config),
     commits: new CommitCounts(commits),

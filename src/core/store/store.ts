@@ -5,6 +5,7 @@ import type { EventReads, EventWrites } from './events.ts'
 import type { AlertReads, AlertWrites } from './health/alerts.ts'
 import type { HourReads, HourWrites } from './health/hours.ts'
 import type { ProcessReads, ProcessWrites } from './health/processes.ts'
+import type { ServerState } from './health/server.ts'
 import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
 import type { SweepReads, SweepWrites } from './health/sweeps.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
@@ -97,6 +98,8 @@ export interface ReadStore
    * the clock of the machine.
    */
   readClock(): Promise<number | null>
+  /** Facts of the server, for those who watch it. Null for a file. */
+  readServerState(): Promise<ServerState | null>
 }
 
 /** Calls that go on until they are stopped. */

@@ -103,6 +103,7 @@ const READS: Reads = {
   listRunHours: (t, query) => t.hours.listRuns(query),
   listDeliveryHours: (t, since) => t.hours.listDeliveries(since),
   readClock: async (t) => (await t.clock.get()) ?? null,
+  readServerState: (t) => t.serverState.read(),
   countRuns: (t, since) => t.hours.count(since),
   listProcesses: (t) => t.processes.list(),
   findBulk: (t, id) => t.bulks.find(id),

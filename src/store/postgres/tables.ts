@@ -8,6 +8,7 @@ import { GateTable } from './gates/gate-table.ts'
 import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
+import { ServerStateView } from './health/server-state-view.ts'
 import { ShapeTable } from './health/shape-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -137,6 +138,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     outputs: new OutputTable(db),
     processes: new ProcessTable(db),
     runLogs: new RunLogTable(db),
+    serverState: new ServerStateView(db),
     unmatched: new UnmatchedTallyTable(db),
     writeProbe: new WriteProbe(db),
     setupVersion: db

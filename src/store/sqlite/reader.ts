@@ -41,6 +41,7 @@ export function createReader({
     ...adminReads(rest),
     // Never newer than the endpoints and routes that the same turn gives.
     readClock: async () => null,
+    readServerState: async () => null,
     readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),

@@ -2,8 +2,10 @@ import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { COMMIT_SECONDS, COMMIT_WRITES, type CommitCounts, type CommitSpread } from '../../core/commit-counts.ts'
 import type { Approval } from '../../core/safety/approval.ts'
+import type { ServerState } from '../../core/store/health/server.ts'
 import type { OpenRuns } from '../../core/store/runs.ts'
 import type { SealState } from '../../core/store/safety/seals.ts'
+import { describeServer } from './describe-server.ts'
 import type { CounterFamily, Family, GaugeFamily, HistogramFamily, Reading } from './families.ts'
 
 /** The sources of the gauges of a process. */
@@ -16,6 +18,8 @@ export interface GaugeSources {
   /** Approvals that wait for people, newest first, up to a bound. */
   listOpenApprovals: () => Promise<readonly Pick<Approval, 'openedAt'>[]>
   readSealState: () => Promise<Pick<SealState, 'unsealed' | 'unsealedSince'>>
+  /** Null where the database is a file. */
+  readServerState: () => Promise<ServerState | null>
   /** Null in a process without a worker. */
   slots: (() => { total: number; busy: number }) | null
   /** Deliveries that wait for their commit, and bytes of bodies; null without a receiver. */
@@ -30,13 +34,14 @@ export interface GaugeSources {
 /** The families of everything that is read, not counted. */
 export async function readGauges(sources: GaugeSources): Promise<Family[]> {
   const { version, role, readiness, countOpenRuns, listOpenApprovals, readSealState, commits } = sources
-  const [checks, runs, approvals, seals, sizes] = await Promise.all([
+  const [checks, runs, approvals, seals, server] = await Promise.all([
     readiness(),
     countOpenRuns(),
     listOpenApprovals(),
     readSealState(),
-    readSizes(sources.database),
+    sources.readServerState(),
   ])
+  const sizes = await readSizes(sources.database, server)
   const build = { version, node: process.version, role }
   return [
     gauge('upshot_build_info', 'Always 1; the labels say what runs.', [{ labels: build, value: 1 }]),
@@ -50,6 +55,7 @@ export async function readGauges(sources: GaugeSources): Promise<Family[]> {
     ...describeSeals(seals),
     ...describeLoad(sources),
     ...sizes,
+    ...describeServer(server),
     ...describeCommits(commits),
   ]
 }
@@ -116,7 +122,8 @@ function describeLoad({ slots, intake, fileLimits }: GaugeSources): Family[] {
   ]
 }
 
-async function readSizes(database: string): Promise<Family[]> {
+/** The log of a server is its own; only its database has a size here. */
+async function readSizes(database: string, server: ServerState | null): Promise<Family[]> {
   const sizeOf = (path: string) =>
     stat(path).then(
       ({ size }) => size,
@@ -129,8 +136,8 @@ async function readSizes(database: string): Promise<Family[]> {
   ])
   return [
     gauge('upshot_store_bytes', 'Size of the database and of its log.', [
-      { labels: { part: 'database' }, value: main },
-      { labels: { part: 'log' }, value: log },
+      { labels: { part: 'database' }, value: server?.databaseBytes ?? main },
+      ...(server === null ? [{ labels: { part: 'log' }, value: log }] : []),
     ]),
     gauge('upshot_disk_free_bytes', 'Free bytes on the disk of the database.', one(disk?.free)),
     gauge('upshot_disk_bytes', 'Size of the disk of the database.', one(disk?.total)),

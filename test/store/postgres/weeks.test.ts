@@ -62,6 +62,13 @@ test('weeks are ready a month before their first row, in each table, and are mad
   for (const table of ['run', 'outcome', 'step', 'step_failure', 'run_log', 'large_output', 'delivery', 'event_body']) {
     expect(await weeksOf(table)).toEqual([...names, 'old'].map((name) => `${table}_${name}`))
   }
+  expect(await store.readServerState()).toMatchObject({
+    weeksUntil: FIRST + 4 * WEEK,
+    standbys: 0,
+    lagBytes: null,
+    deadRows: expect.any(Number),
+    mostConnections: expect.any(Number),
+  })
   expect(await store.pruneWeek(NEVER, NOW + 6 * DAY)).toBeNull()
   expect(await weeksOf('run')).toHaveLength(6)
   await store.pruneWeek(NEVER, NOW + WEEK)

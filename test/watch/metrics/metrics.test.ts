@@ -194,3 +194,24 @@ test('the approvals that wait for people are a gauge, with the moment of the old
     upshot_approval_oldest_timestamp_seconds: NOW / 1_000 - 5,
   })
 })
+
+test('a server of PostgreSQL has gauges, of which a file has none', async () => {
+  const server = {
+    ...{ databaseBytes: 9_000, connections: 12, mostConnections: 100, oldestTransactionS: 1.5, deadRows: 7 },
+    ...{ standbys: 1, lagBytes: 512, weeksUntil: FIXED },
+  }
+  const state = await openTestMetrics({ readServerState: async () => server }).values()
+  expect(state).toMatchObject({
+    upshot_postgres_connections: 12,
+    upshot_postgres_connections_max: 100,
+    upshot_postgres_oldest_transaction_seconds: 1.5,
+    upshot_postgres_queue_dead_rows: 7,
+    upshot_postgres_standbys: 1,
+    upshot_postgres_standby_lag_bytes: 512,
+    upshot_postgres_weeks_until_timestamp_seconds: FIXED / 1_000,
+    'upshot_store_bytes{part="database"}': 9_000,
+  })
+  const names = Object.keys(await openTestMetrics().values())
+  expect(names.filter((name) => name.startsWith('upshot_postgres'))).toEqual([])
+  expect(names).toContain('upshot_store_bytes{part="log"}')
+})

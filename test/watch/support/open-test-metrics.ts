@@ -21,6 +21,7 @@ export function openTestMetrics(given: Partial<MetricsParts> = {}) {
     countOpenRuns: () => store.countOpenRuns(NOW),
     listOpenApprovals: () => store.listApprovals({ status: 'open', limit: 1_000, now: clock.now() }),
     readSealState: () => store.readSealState(),
+    readServerState: () => store.readServerState(),
     guardRules: ['folder', 'guard.workflow.deletes.perRun'],
     slots: () => ({ total: 20, busy: 3 }),
     intake: () => ({ waiting: 1, bytes: 2 }),

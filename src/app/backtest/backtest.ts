@@ -40,6 +40,8 @@ interface Options {
   against: Pick<Room, 'playAll'> | null
   rules: PlayRules
   withOutputs: boolean
+  /** Ends the backtest after the page at work, with the reason of the signal. */
+  signal?: AbortSignal
   /** Hears how many runs were played. */
   onPlayed?: (count: number) => void
 }
@@ -53,12 +55,13 @@ const NAMED = 20
 
 /** Plays recorded runs with the code of a room, and compares. Only groups are held. */
 export async function backtest(pages: AsyncIterable<CasePage>, options: Options): Promise<Backtest> {
-  const { room, workflow, onPlayed = () => {} } = options
+  const { room, workflow, signal, onPlayed = () => {} } = options
   const own = room.code.workflows.find(({ id }) => id === workflow)?.guard
   const found = new Findings(options, own)
   const atWork: Promise<void>[] = []
   try {
     for await (const page of pages) {
+      signal?.throwIfAborted()
       atWork.push(playPage(page, options, found).then(() => onPlayed(found.played)))
       if (atWork.length >= PAGES_AT_WORK) await atWork.shift()
     }

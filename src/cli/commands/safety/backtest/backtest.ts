@@ -11,6 +11,7 @@ import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import { acceptedFile, readAccepted, writeAccepted } from './accepted-keys.ts'
@@ -30,6 +31,8 @@ export function define(command: Command, { out, project }: Cli): void {
       const { failOn = 'any', require = 0, ...chosen } = more
       const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
       const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
+      // A working tree of git is left behind by a process that just ends.
+      const signal = onInterrupt()
       const { backtest } = await import('../../../../app/backtest/backtest.ts')
       const { readCases } = await import('../../../../app/backtest/read-cases.ts')
       await using live = rules.readsLive ? await openLiveReads(config) : null
@@ -41,6 +44,7 @@ export function define(command: Command, { out, project }: Cli): void {
       using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
       const found = await backtest(readCases(store, toChoice(workflow, chosen), { withOutputs: outputs }), {
         ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },
+        signal,
         onPlayed: (count) => progress.set(count),
       })
       progress.end()

@@ -3,15 +3,15 @@ import type { Failure } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import type { Checkpoint } from '../../core/runs/step.ts'
+import { type Checkpoint, isFinished } from '../../core/runs/step.ts'
 import type { FileState } from '../../core/safety/effect.ts'
 import { DEFAULT_POLICY } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { declaredAnswers } from './declared-answers.ts'
 import { derivedAnswers } from './derived-answers.ts'
-import { firstAnswer } from './first-answer.ts'
-import { playRun } from './play-run.ts'
+import { type AnswerStep, firstAnswer } from './first-answer.ts'
+import { type PlayControl, playRun } from './play-run.ts'
 import type { PlayedEffect, PlayedEnd } from './played.ts'
 import { recordedAnswers } from './recorded-answers.ts'
 
@@ -27,6 +27,8 @@ export interface RecordedRun {
   /** Deletes that tell whether its event is self-caused. */
   deletes: Checkpoint[]
   spellings: StorageSpellings
+  /** Results that the run never got, by the key of their step. A person adds them by hand. */
+  answers?: { readonly [step: string]: JsonValue }
 }
 
 /** The end and the effects of a played run, in the form of a test. */
@@ -56,7 +58,7 @@ export interface TestedEffect {
 /** Plays this code on what a run has recorded: no function of a step is called. */
 export async function playRecorded(
   workflow: AnyWorkflow,
-  { claim, steps, events, deletes, spellings }: RecordedRun,
+  { claim, steps, events, deletes, spellings, answers = {} }: RecordedRun,
   filesFor: FilesFor,
 ): Promise<PlayedRun> {
   const reads = {
@@ -70,10 +72,42 @@ export async function playRecorded(
     {
       claim,
       workflow,
-      answersFor: (control) => firstAnswer([recorded, derivedAnswers(control), declaredAnswers(control)]),
+      answersFor: (control) =>
+        firstAnswer([
+          addedAnswers(answers, control),
+          recorded,
+          endWhereHeld(steps),
+          derivedAnswers(control),
+          declaredAnswers(control),
+          explainMissing,
+        ]),
     },
   )
   return { end: describeEnd(played.end), effects: played.effects.map(describeEffect) }
+}
+
+/** Answers what a person has added to the file. */
+function addedAnswers(answers: NonNullable<RecordedRun['answers']>, { now }: PlayControl): AnswerStep {
+  return ({ key, kind }) => {
+    if (kind !== 'run' || !Object.hasOwn(answers, key)) return null
+    const output = JSON.stringify(answers[key])
+    return { source: 'declared', outcome: { status: 'completed', error: null, finishedAt: now(), output } }
+  }
+}
+
+/** Ends the play where the run stood when it was recorded. */
+function endWhereHeld(steps: readonly Checkpoint[]): AnswerStep {
+  const held = new Set(steps.filter((step) => !isFinished(step)).map(({ key }) => key))
+  return ({ key }) => {
+    if (held.has(key)) throw new Error('the run was recorded while it waited here')
+    return null
+  }
+}
+
+/** Names the line that answers a step of changed code. */
+const explainMissing: AnswerStep = ({ key, kind }) => {
+  if (kind !== 'run') return null
+  throw new Error(`it is not recorded; add "answers": { ${JSON.stringify(key)}: … } to the file of the run`)
 }
 
 function describeEnd(end: PlayedEnd): PlayedRun['end'] {

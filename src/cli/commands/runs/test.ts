@@ -1,8 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { Room } from '../../../app/play/room.ts'
 import { UpshotError } from '../../../core/errors.ts'
+import type { Recording } from '../../../core/runs/claim.ts'
+import { isFinished } from '../../../core/runs/step.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { requireRun } from '../../open/find-run.ts'
@@ -21,7 +23,8 @@ export function define(command: Command, { out, project }: Cli): void {
         'the test framework (default: vitest where the project has it, else node)',
       ).choices(['vitest', 'node'] as const),
     )
-    .action((named, { framework = detectFramework(project.root) }) =>
+    .option('-o, --output <file>', 'write the test to this file, which ends in .test.ts (default: beside the workflow)')
+    .action((named, { framework = detectFramework(project.root), output }) =>
       project.withStore(async (store, config) => {
         const { openRoom } = await import('../../../app/play/open-room.ts')
         const { recordRun } = await import('../../../app/play/record-run.ts')
@@ -31,15 +34,15 @@ export function define(command: Command, { out, project }: Cli): void {
         await using room = await openRoom(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
         const recorded = await recordRun(store, recording, room.settings.spellings[run.account] ?? {})
         const played = await room.replay(recorded)
-        requireEnd(played)
+        requireEnd(played, recording)
         const module = room.code.workflows.find(({ id }) => id === run.workflow)?.file ?? ''
         const name = `${basename(module).replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
-        const file = join(config.workflowsDir, `${name}.test.ts`)
-        const answers = join(config.workflowsDir, `${name}.json`)
+        const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
+        const answers = file.replace(/\.test\.\w+$/, '.json')
         const code = writeTest(framework, {
           run: run.id,
           workflow: run.workflow,
-          module,
+          module: pathFrom(file, join(config.workflowsDir, module)),
           answers: basename(answers),
           played,
         })
@@ -54,12 +57,26 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-/** Throws where changed code asks for something that the run never got. */
-function requireEnd({ end }: Played): void {
+/** Throws where changed code asks for something that the run never got. A run may be held there. */
+function requireEnd({ end }: Played, { steps }: Recording): void {
   if (end.kind !== 'open') return
+  if (steps.some((step) => step.key === end.step && !isFinished(step))) return
   throw new UpshotError('conflict', `The run has no answer to step "${end.step}": ${formatText(end.reason, 200)}.`, {
     details: { fix: 'Its code has changed, or the run is not finished. Choose a newer, completed run.' },
   })
+}
+
+function readOutput(output: string): string {
+  if (/\.test\.[cm]?[jt]s$/.test(output)) return resolve(output)
+  throw new UpshotError('invalid_request', `${output} is no name of a test.`, {
+    details: { fix: 'Name a file that ends in .test.ts.' },
+  })
+}
+
+/** The path of a module as a file in another folder imports it. */
+function pathFrom(file: string, module: string): string {
+  const path = relative(dirname(file), module).replaceAll('\\', '/')
+  return path.startsWith('.') ? path : `./${path}`
 }
 
 function refuseExisting(path: string): void {
@@ -79,7 +96,7 @@ function detectFramework(root: string): Framework {
 interface Written {
   run: string
   workflow: string
-  /** File name of the workflow's module. */
+  /** Path of the workflow's module, from the test. */
   module: string
   /** File name of the answers. */
   answers: string
@@ -88,7 +105,6 @@ interface Written {
 
 function writeTest(framework: Framework, { run, workflow, module, answers, played }: Written): string {
   const isVitest = framework === 'vitest'
-  const path = `./${module}`
   const compare = (what: string, value: unknown) => {
     const text = JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
     return isVitest ? `  expect(${what}).toEqual(${text})` : `  assert.deepEqual(${what}, ${text})`
@@ -101,7 +117,7 @@ function writeTest(framework: Framework, { run, workflow, module, answers, playe
           `import { test } from 'node:test'`,
           `import { playRecorded } from 'upshot/testing'`,
         ]),
-    `import workflow from '${path}'`,
+    `import workflow from '${module}'`,
     '',
     `// Written by "upshot runs test ${run}".`,
     `test('${workflow} does what ${run} did', async () => {`,

@@ -24,7 +24,7 @@ export default defineWorkflow({
 })`
 
 /** A project folder with the workflow and a completed run of it. */
-async function openRecorded(code = CODE) {
+async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'completed') {
   const { store, dataDir } = await openTestProject()
   const folder = tempFolder()
   const workflows = join(folder, 'workflows')
@@ -41,10 +41,14 @@ async function openRecorded(code = CODE) {
   const steps = [
     checkpoint('look', { ...at, effect: 'read', output: '{"size":7,"token":"canary-in-step"}' }),
     checkpoint('grace', { ...at, position: 1, kind: 'sleep', effect: 'read', output: null, dueAt: now }),
-    checkpoint('tell', { ...at, position: 2, target: 'chat', output: 'null' }),
+    checkpoint('tell', {
+      ...at,
+      ...{ position: 2, target: 'chat', output: 'null' },
+      ...(end === 'waiting' && { status: 'waiting', output: null, finishedAt: null }),
+    }),
   ]
   for (const step of steps) await store.saveCheckpoint(claimed.lease, step)
-  await store.completeRun(claimed.lease, '{"size":7,"file":"fil_1"}', now)
+  if (end === 'completed') await store.completeRun(claimed.lease, '{"size":7,"file":"fil_1"}', now)
   const id = claimed.lease.runId
   const write = (...args: string[]) =>
     runHere(dataDir, ['runs', 'test', id, ...args], { env: { UPSHOT_WORKFLOWS_DIR: workflows } })
@@ -83,4 +87,44 @@ test('a run whose code now asks for more than it was given makes no test', async
   const { exit, json } = await write('--json')
   expect(exit).toBe(1)
   expect(json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('"other look"') })
+})
+
+test('the test is written to another folder, and passes under vitest', async () => {
+  const { folder, write } = await openRecorded()
+  symlinkSync(join(ROOT, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
+  const file = join(folder, 'test', 'one.test.ts')
+  mkdirSync(join(folder, 'test'))
+  const { json } = await write('--framework', 'vitest', '-o', file, '--json')
+  expect(json.data).toMatchObject({ file, answers: join(folder, 'test', 'one.json') })
+  const main = join(ROOT, 'node_modules/vitest/vitest.mjs')
+  const run = () => promisify(execFile)(process.execPath, [main, 'run', '--root', folder], { cwd: folder })
+  expect((await run()).stdout).toMatch(/1 passed/)
+  expect((await write('-o', join(folder, 'one.ts'))).exit).toBe(2)
+})
+
+test('code that asks for something else names the line to add, and goes on once it is there', async () => {
+  const { folder, workflows, write } = await openRecorded()
+  const { json } = await write('--framework', 'node', '--json')
+  writeFileSync(join(workflows, 'follow-up.workflow.ts'), CODE.replace(`'look'`, `'other look'`))
+  const run = () => promisify(execFile)(process.execPath, ['--test', json.data.file], { cwd: folder })
+  await expect(run()).rejects.toMatchObject({ stdout: expect.stringContaining('"answers": { "other look": … }') })
+  const recorded = JSON.parse(readFileSync(json.data.answers, 'utf8'))
+  writeFileSync(json.data.answers, JSON.stringify({ ...recorded, answers: { 'other look': { size: 7, token: '' } } }))
+  expect((await run()).stdout).toMatch(/pass 1\b/)
+})
+
+test('a run that waits, and one that failed, make tests of that end', async () => {
+  const waiting = await openRecorded(CODE, 'waiting')
+  const held = await waiting.write('--framework', 'node', '--json')
+  expect(readFileSync(held.json.data.file, 'utf8')).toContain('"step": "tell"')
+  const failed = await openRecorded(CODE.replace('return {', "throw new TypeError('no luck')\n    return {"))
+  const { json } = await failed.write('--framework', 'node', '--json')
+  expect(readFileSync(json.data.file, 'utf8')).toContain('"kind": "failed"')
+  for (const [{ folder }, file] of [
+    [waiting, held.json.data.file],
+    [failed, json.data.file],
+  ] as const) {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--test', file], { cwd: folder })
+    expect(stdout).toMatch(/pass 1\b/)
+  }
 })

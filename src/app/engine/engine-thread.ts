@@ -68,6 +68,7 @@ export class EngineThread {
       drainMs,
       dev = false,
       watchEffects = false,
+      reconcile = [],
       guardPolicy,
       traces = null,
       suspects = 'never',
@@ -75,7 +76,7 @@ export class EngineThread {
     } = config
     const workerData: EngineStart = {
       config: {
-        ...{ workflowsDir, slots, drainMs, dev, watchEffects, guardPolicy, traces, suspects },
+        ...{ workflowsDir, slots, drainMs, dev, watchEffects, reconcile, guardPolicy, traces, suspects },
         // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
         ...('file' in storeOptions ? {} : { beatMs: SHARED_BEAT_MS }),
       },

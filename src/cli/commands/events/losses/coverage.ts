@@ -118,9 +118,9 @@ function eventLines({ types, runs, deletes }: Coverage): Line[] {
     ...runs.map(({ workflow, runs: total, statuses }) => ({
       what: `runs of ${workflow}`,
       count: count(total),
-      how: Object.entries(statuses)
-        .map(([status, number]) => `${count(number)} ${status}`)
-        .join(', '),
+      how: ['of whole hours', ...Object.entries(statuses).map(([status, number]) => `${count(number)} ${status}`)].join(
+        ', ',
+      ),
     })),
     { what: 'deletes', count: count(deletes.begun), how: outcomes.join(', ') },
   ]

@@ -98,6 +98,6 @@ async function findOnlyWorkflow(store: EventReads, { id, type }: EventRecord): P
 
 function describeMisuse(): UpshotError {
   return new UpshotError('invalid_request', 'Name one event, or --file, or --last with --workflow.', {
-    details: { fix: 'For example: upshot plan evt_1, or upshot plan --workflow tidy --last 20' },
+    details: { fix: 'For example: "upshot plan evt_1", or "upshot plan --workflow tidy --last 20".' },
   })
 }

@@ -29,7 +29,7 @@ export function define(command: Command, { out, project }: Cli): void {
         .default('live' as const),
     )
     .option('--strict', 'borrow no result of another run: the plan is open there')
-    .option('--save <file>', 'save the deletes and writes, for "upshot events replay --plan"')
+    .option('--save <file>', 'save the deletes and writes, for "upshot events replay <event> --plan <file>"')
     .action((id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save }) =>
       project.withStore(async (store, config) => {
         if (save !== undefined && last !== undefined) throw describeManySaved()

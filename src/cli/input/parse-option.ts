@@ -11,7 +11,7 @@ export function countUpTo(most: number): (text: string) => number {
 }
 
 /** Collects the values of an option that may be repeated. */
-export function gather(text: string, before: string[]): string[] {
+export function gather(text: string, before: readonly string[] = []): string[] {
   return [...before, text]
 }
 

@@ -19,7 +19,6 @@ export function define(command: Command, { out, project }: Cli): void {
       '--allow-host <host:port>',
       'additional host name to answer to, as from a container; can be repeated',
       gather,
-      [],
     )
     .option('--seed <n>', 'seed of all random choices, 0 to 999999999 (default: 1)', parseSeed)
     .addOption(
@@ -40,7 +39,7 @@ export function define(command: Command, { out, project }: Cli): void {
         .default('real' as const),
     )
     .addHelpText('after', HELP)
-    .action(async ({ dir, port, downloadPort, allowHost, ...options }) => {
+    .action(async ({ dir, port, downloadPort, allowHost = [], ...options }) => {
       const config = await project.load({}, { isSandbox: true })
       const ports = { port: port ?? config.ports.sandbox, downloadPort: downloadPort ?? config.ports.sandboxDownload }
       const { startSandbox } = await import('../../../sandbox/index.ts')

@@ -27,8 +27,19 @@ const WEEK_MS = 7 * 86_400_000
 export function define(command: Command, { out, project }: Cli): void {
   addOptions(command).action((workflow, options) =>
     project.withReads(async (store, config) => {
-      const { reads, fixtures, rerun, outputs = false, workflows, against, accept, markdown, html, ...more } = options
-      const { failOn = 'any', require = 0, ...chosen } = more
+      const {
+        reads,
+        fixtures,
+        rerun = [],
+        outputs = false,
+        workflows,
+        against,
+        accept,
+        markdown,
+        html,
+        ...more
+      } = options
+      const { failOn, require = 0, ...chosen } = more
       const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
       const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
       // A working tree of git is left behind by a process that just ends.
@@ -92,13 +103,13 @@ function addOptions(command: Command) {
     .option('--against <code>', 'compare with this code on the same answers: a commit, a module or a folder')
     .option('--outputs', 'compare the results of runs as well')
     .addOption(
-      new Option('--reads <where>', 'reads that no run has recorded: end the play, or are made (default: recorded)')
+      new Option('--reads <where>', 'where no run has recorded a read: the play ends, or the service is asked')
         .choices(['recorded', 'live'] as const)
         .default('recorded' as const),
     )
     .option('--fixtures <file>', 'JSON with the results of steps that no run has recorded, by name or key')
-    .option('--rerun <step>', 'call the function of this reading step again; may be repeated', gather, [])
-    .addOption(new Option('--fail-on <what>', 'differences that exit with 7 (default: any)').choices(FAIL_ON))
+    .option('--rerun <step>', 'call the function of this reading step again; may be repeated', gather)
+    .addOption(new Option('--fail-on <what>', 'differences that exit with 7').choices(FAIL_ON).default('any' as const))
     .option('--require <share>', 'share of runs about which something must be said, such as 0.9', parseShare)
     .option('--accept', 'keep these differences in workflows/backtest/<workflow>.json, and fail on others only')
     .option('--markdown <file>', 'also write a report for a comment on a pull request')

@@ -19,6 +19,7 @@ import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
 import { ingest } from './suites/ingest.ts'
 import { ledger } from './suites/ledger.ts'
+import { lists } from './suites/lists.ts'
 import { metrics } from './suites/metrics.ts'
 import { postgres } from './suites/postgres/postgres.ts'
 import { receive } from './suites/receive.ts'
@@ -41,6 +42,7 @@ const SUITES: readonly Suite[] = [
   blocked,
   searched,
   ledger,
+  lists,
   metrics,
   backtest,
   postgres,

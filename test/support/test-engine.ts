@@ -34,6 +34,7 @@ export interface TestEngine {
         | 'admitsAhead'
         | 'filesFor'
         | 'spellingsOf'
+        | 'findMadeUp'
         | 'store'
         | 'drainMs'
         | 'guard'

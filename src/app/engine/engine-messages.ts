@@ -20,9 +20,12 @@ export interface EngineConfig
   beatMs?: WorkerParts['beatMs']
 }
 
+/** Settings for another thread or process. It names every one, so that none is forgotten. */
+export type HandedConfig = Required<Omit<EngineConfig, 'beatMs'>> & Pick<EngineConfig, 'beatMs'>
+
 /** The data that an engine's thread begins with. */
 export interface EngineStart {
-  config: EngineConfig
+  config: HandedConfig
   store: StoreOptions
   /** To the store of the main thread. */
   port: MessagePort

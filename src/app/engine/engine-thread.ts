@@ -9,6 +9,7 @@ import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { EngineLoad } from './engine.ts'
 import type { EngineCall, EngineConfig, EngineStart, FromEngine, ToEngine } from './engine-messages.ts'
+import { handConfig } from './hand-config.ts'
 
 /**
  * MiB of the young generation. With a larger one, V8 would end the process when the heap is full,
@@ -61,22 +62,9 @@ export class EngineThread {
     this.id = newId('wrk', now)
     const { port, cut } = store.connect()
     this.#cut = cut
-    // Nothing else of the configuration, which holds secrets.
-    const {
-      workflowsDir,
-      slots,
-      drainMs,
-      dev = false,
-      watchEffects = false,
-      reconcile = [],
-      guardPolicy,
-      traces = null,
-      suspects = 'never',
-      engine,
-    } = config
     const workerData: EngineStart = {
       config: {
-        ...{ workflowsDir, slots, drainMs, dev, watchEffects, reconcile, guardPolicy, traces, suspects },
+        ...handConfig(config),
         // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
         ...('file' in storeOptions ? {} : { beatMs: SHARED_BEAT_MS }),
       },
@@ -89,7 +77,7 @@ export class EngineThread {
       workerData,
       transferList: [port],
       resourceLimits: {
-        maxOldGenerationSizeMb: Math.ceil(engine.heapBytes / MB),
+        maxOldGenerationSizeMb: Math.ceil(config.engine.heapBytes / MB),
         maxYoungGenerationSizeMb: YOUNG_MB,
       },
     })

@@ -11,6 +11,8 @@ import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { Access } from '../service/account-clients.ts'
+import type { EngineConfig, HandedConfig } from './engine-messages.ts'
+import { handConfig } from './hand-config.ts'
 
 /** How often to look for suspects that no notice has told of: other processes have some, too. */
 const LOOK_EVERY_MS = 5_000
@@ -19,7 +21,7 @@ const KILL_AFTER_MS = 3_000
 
 /** The first message to a quarantine. */
 export interface QuarantineStart {
-  config: Pick<Config, 'workflowsDir' | 'drainMs' | 'guardPolicy' | 'traces' | 'engine'>
+  config: HandedConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
   access: Access
 }
@@ -27,7 +29,7 @@ export interface QuarantineStart {
 export type FromQuarantine = readonly Notice[]
 
 interface QuarantineParts {
-  config: Pick<Config, 'workflowsDir' | 'drainMs' | 'guardPolicy' | 'traces' | 'engine'>
+  config: EngineConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
   store: Pick<Store, 'hasSuspects' | 'recoverRuns'>
   clock: Clock
@@ -91,14 +93,14 @@ export class Quarantine {
   async #begin(): Promise<void> {
     const { store, config, storeOptions } = this.#parts
     if (this.#child || !this.#access || !(await store.hasSuspects()) || this.#isStopped) return
-    const { workflowsDir, drainMs, guardPolicy, traces = null, engine } = config
     // Memory for counts is shared by threads only.
     const { commits: _, ...place } = storeOptions
     // The same ending as this file: source here, JavaScript in the package.
     const entry = fileURLToPath(import.meta.url.replace(/quarantine(\.\w+)$/, 'quarantine-main$1'))
     const child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const start: QuarantineStart = {
-      config: { workflowsDir, drainMs, guardPolicy, traces, engine },
+      // The engine beside it follows changes of modules, and tells of effects.
+      config: { ...handConfig(config), dev: false, watchEffects: false, engine: config.engine },
       storeOptions: place,
       access: this.#access,
     }

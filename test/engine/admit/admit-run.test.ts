@@ -63,3 +63,16 @@ test('a workflow without limits never calls the store to admit a run', async () 
   await queueRun(engine.store, 'evt_0', 'plain')
   expect(await engine.run('plain')).toMatchObject({ status: 'completed' })
 })
+
+test('a run of an event that was made up for before it came is skipped, and another runs', async () => {
+  const engine = createTestEngine()
+  const ran: string[] = []
+  const findMadeUp = async ({ id }: { id: string }) => (id === 'evt_late' ? 'evt_made' : null)
+  const run = ({ event }: { event: { id: string } }) => void ran.push(event.id)
+  await engine.start([defineWorkflow({ id: 'clean', on: '*', run })], { findMadeUp })
+  expect(await engine.run('clean', 'evt_late')).toMatchObject({
+    ...{ status: 'skipped', startedAt: null, reason: 'made up for by evt_made' },
+  })
+  expect(await engine.run('clean', 'evt_other')).toMatchObject({ status: 'completed' })
+  expect(ran).toEqual(['evt_other'])
+})

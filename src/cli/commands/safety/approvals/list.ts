@@ -39,7 +39,7 @@ export function approvalColumns(now: number): Column<Approval>[] {
     { title: 'ID', value: ({ id }) => id, cut: 'never' },
     { title: 'STATUS', value: ({ status }) => status, cut: 'never' },
     { title: 'WHAT', value: describeApproval, most: 100, least: 18 },
-    { title: 'RUNS', value: ({ runs }) => runs, align: 'right', isMinor: true },
+    { title: 'RUNS', value: ({ runs, kind }) => (kind === 'repair' ? null : runs), align: 'right', isMinor: true },
     {
       title: 'ITEMS',
       value: ({ openItems, items, status }) => (status === 'open' ? openItems : items),
@@ -59,7 +59,8 @@ export function approvalColumns(now: number): Column<Approval>[] {
   ]
 }
 
-/** The workflow with the limit that it is over, or with its question. */
+/** The workflow with the limit that it is over, or with its question; a repair has no workflow. */
 export function describeApproval({ kind, workflow, why }: Approval): string {
+  if (kind === 'repair') return `repair: ${why}`
   return kind === 'guard' ? `${workflow} is ${why}` : `${workflow} asks: ${why}`
 }

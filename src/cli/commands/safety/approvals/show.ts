@@ -52,22 +52,39 @@ function describeItem({ number, runId, step, target, asked, hash, state }: Appro
 
 function formatApproval(approval: Approval, items: readonly ApprovalItem[], { paint, width }: Layout): string[] {
   const now = commandClock.now()
-  const { status, openItems, bytes, runs, account, question, votes } = approval
-  const counts = `${openItems} of ${approval.items} items of ${runs} runs, ${formatBytes(bytes)}, account ${account}`
+  const { kind, status, question, votes } = approval
   const rest = approval.items - items.length
   return [
     `${paint('bold', approval.id)}  ${status}`,
     formatText(describeApproval(approval)),
-    ...(items.length > 0 ? [`${counts}.`] : []),
+    ...(items.length > 0 ? [`${describeItems(approval)}.`] : []),
     ...(question === null ? [] : formatQuestion(question)),
     '',
-    ...(items.length > 0 ? formatTable(items, columns(now), { paint, width }) : []),
+    ...(items.length > 0
+      ? formatTable(items, kind === 'repair' ? repairColumns() : columns(now), { paint, width })
+      : []),
     ...(rest > 0 ? [`… and ${rest} more: add --all`] : []),
     ...votes.map(
       ({ actor, verdict, at, reason, isSigned }) =>
         `${actor} ${verdict} it at ${formatMoment(at, now)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
     ),
     `hash  ${approval.hash.slice(0, 8)}`,
+  ]
+}
+
+function describeItems({ kind, items, openItems, runs, bytes, account }: Approval): string {
+  if (kind === 'repair') return `It makes up ${openItems} of ${items} events, account ${account}`
+  return `${openItems} of ${items} items of ${runs} runs, ${formatBytes(bytes)}, account ${account}`
+}
+
+/** A repair has no runs: its items are events, by type. */
+function repairColumns(): Column<ApprovalItem>[] {
+  return [
+    { title: '#', value: ({ number }) => number, align: 'right' },
+    { title: 'EVENT', value: ({ step }) => step },
+    { title: 'PATH', value: ({ asked }) => asked?.path ?? null, most: 80 },
+    { title: 'FILE', value: ({ target }) => target, most: 60 },
+    { title: 'STATE', value: ({ state }) => state },
   ]
 }
 
@@ -94,11 +111,11 @@ function columns(now: number): Column<ApprovalItem>[] {
   ]
 }
 
-function adviseDecision({ id, hash, needs, votes, question }: Approval): string {
+function adviseDecision({ id, kind, hash, needs, votes, question }: Approval): string {
   const people = needs === 1 ? '' : ` (${votes.length} of ${needs} people so far)`
   const answer = question === null || question.answer === null ? '' : ` --answer '{…}'`
   return [
-    ...(question === null
+    ...(kind === 'guard'
       ? [`This list holds what was asked for so far. What comes after it: upshot approvals show ${id} --ahead`]
       : []),
     `Approve it${people}: upshot approvals approve ${id} --hash ${hash.slice(0, 8)}${answer} --reason "…"`,

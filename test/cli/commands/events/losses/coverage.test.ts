@@ -55,3 +55,19 @@ test('"coverage --transfers" names the transfers of an export of which no event 
   writeFileSync(list, 'name,size\n')
   expect(await cli('coverage', ...SINCE, '--transfers', list)).toMatchObject({ exit: 2 })
 })
+
+test('"approvals show" says which events a repair makes up, and speaks of no runs', async () => {
+  const { world, cli } = openWorld()
+  world.plan = { ...world.plan, repair: 'events' }
+  for (let n = 0; n < 20; n++) world.add()
+  await world.run(HOUR)
+  const lost = [world.add(), world.add()]
+  await world.run(7 * HOUR)
+  const [approval] = await world.store.listApprovals({ limit: 9, now: world.clock.now() })
+  const { stdout, stderr } = await cli('approvals', 'show', approval?.id ?? '')
+  expect(stdout).toContain('repair: no event told of 2 of the 22 files of storage_a')
+  expect(stdout).toContain('It makes up 2 of 2 events, account default.')
+  for (const file of lost) expect(stdout).toMatch(new RegExp(`file.created +/in/${file} +storage_a:${file} +open`))
+  expect(stdout).not.toMatch(/asks:|runs|RUN|--ahead/)
+  expect(stderr).not.toContain('--ahead')
+})

@@ -1,0 +1,18 @@
+import type { EngineConfig, HandedConfig } from './engine-messages.ts'
+
+/** Settings for another thread or process. Nothing else of the configuration, which holds secrets. */
+export function handConfig(config: EngineConfig): HandedConfig {
+  const {
+    workflowsDir,
+    slots,
+    drainMs,
+    dev = false,
+    watchEffects = false,
+    reconcile = [],
+    guardPolicy,
+    traces = null,
+    suspects = 'never',
+    files = { burst: null },
+  } = config
+  return { workflowsDir, slots, drainMs, dev, watchEffects, reconcile, guardPolicy, traces, suspects, files }
+}

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import type { EngineConfig } from '../../../src/app/engine/engine-messages.ts'
+import { handConfig } from '../../../src/app/engine/hand-config.ts'
+import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
+import { PLAN } from '../../schedule/sweep/support/sweep-world.ts'
+
+test('another thread is handed every setting of the engine, and no secret', () => {
+  const given: Required<Omit<EngineConfig, 'beatMs'>> = {
+    ...{ workflowsDir: '/w', slots: 3, drainMs: 7, dev: true, watchEffects: true, guardPolicy: DEFAULT_POLICY },
+    ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', traces: null },
+  }
+  expect(handConfig({ ...given, secretKey: 'never' } as EngineConfig)).toEqual(given)
+})

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { findMadeUp } from '../../../src/engine/reconcile/find-made-up.ts'
+import { SweepWorld } from '../../schedule/sweep/support/sweep-world.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+test('a late real event finds the made-up one of its file, for thirty days and only its own type', async () => {
+  const world = new SweepWorld(openTestStore(), { repair: 'events' })
+  for (let n = 0; n < 40; n++) world.add()
+  await world.run(HOUR)
+  const lost = world.add()
+  await world.run(7 * HOUR)
+  const [made] = await world.findings()
+  const late = async (type: 'file.created' | 'file.deleted', id: string) => {
+    await world.tell(type, id)
+    const [event] = await world.store.findEvents(`evt_${type}_${id}`)
+    if (event === undefined) throw new Error('it was told')
+    const parts = { store: world.store, functions: () => world.functions, spellingsOf: () => ({}) }
+    return {
+      now: await findMadeUp(event, parts),
+      old: await findMadeUp({ ...event, receivedAt: event.receivedAt + 31 * DAY }, parts),
+    }
+  }
+  expect(made?.event).toMatch(/^evt_/)
+  expect(await late('file.created', lost)).toEqual({ now: made?.event, old: null })
+  expect(await late('file.deleted', lost)).toEqual({ now: null, old: null })
+  expect(await late('file.created', 'fil_00001')).toEqual({ now: null, old: null })
+})

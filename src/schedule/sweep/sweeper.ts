@@ -9,7 +9,7 @@ const PERIOD_MS = 10_000
 
 /**
  * Compares storages with events, one request at a time. Of several processes, one sweeps a storage;
- * another goes on where it ended. See decision 78.
+ * another goes on where it ended. See decision 77.
  */
 export class Sweeper {
   readonly #parts: SweepParts

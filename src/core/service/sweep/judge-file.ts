@@ -30,7 +30,7 @@ export interface UnreadEvents {
 
 /**
  * Whether a present file, of which no event told, came while we looked. Text: the reason why that
- * is not known. See decision 78.
+ * is not known. See decision 77.
  */
 export function judgeArrival(
   file: Pick<KnownFile, 'firstSweep' | 'createdAt'>,

@@ -6,7 +6,7 @@ import { type ReservedRow, sourceOfReserved } from '../../rows/reserved-row.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GuardTable } from './guard-table.ts'
 
-/** Places that are counted for lists of effects, until each effect begins. See decision 82. */
+/** Places that are counted for lists of effects, until each effect begins. See decision 81. */
 export class ReservedTable {
   readonly #guard: GuardTable
   readonly #add

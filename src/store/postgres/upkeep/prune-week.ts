@@ -35,7 +35,7 @@ type Due = { from: number; to: number }
 
 /**
  * Makes the next weeks, then removes the oldest week of a kind. Null: nothing is left to remove, or
- * something holds it, so that the next sweep tries again. See decision 80.
+ * something holds it, so that the next sweep tries again. See decision 79.
  */
 export async function pruneWeek(weeks: Weeks, bounds: PruneBounds, now: number): Promise<PrunedWeek | null> {
   for (const kind of WEEK_KINDS) await makeWeeks(weeks, kind, now)

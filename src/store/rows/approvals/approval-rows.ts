@@ -61,7 +61,7 @@ export interface Carrying {
   after: number
 }
 
-/** Items of a decision that one commit carries out. See decision 82. */
+/** Items of a decision that one commit carries out. See decision 81. */
 export const MAX_CARRIED = 250
 
 /** The end of an approval. */

@@ -1,6 +1,8 @@
 import type { EngineConfig, HandedConfig } from './engine-messages.ts'
 
-/** Settings for another thread or process. Nothing else of the configuration, which holds secrets. */
+/**
+ * Settings for another thread or process. Nothing else of the configuration, which holds secrets.
+ */
 export function handConfig(config: EngineConfig): HandedConfig {
   const {
     workflowsDir,

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { UpshotError } from '../../core/errors.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { Db } from '../state/database.ts'
 import { statement } from '../state/statement.ts'
@@ -12,10 +13,14 @@ export interface StorageFolder {
   indexed: boolean
 }
 
-/** Opens a storage's directory, creating it if missing. Removes drafts that a crash left behind. */
+/**
+ * Opens a storage's directory. Creates it where the index knows none of its files, and else throws
+ * `invalid_config`: a disk that is not mounted has lost no file. Removes drafts of a crash.
+ */
 export function openStorageFolder(db: Db, name: StorageName, parent: string): StorageFolder {
   const dir = join(parent, name)
   const isNew = !existsSync(dir)
+  if (isNew) refuseMissing(db, name, dir)
   mkdirSync(dir, { recursive: true })
   statement(db, 'INSERT OR IGNORE INTO storages (name, made_here, indexed) VALUES (?, ?, 0)').run(name, isNew ? 1 : 0)
   for (const left of readdirSync(dir).filter((entry) => entry.startsWith('.draft-'))) rmSync(join(dir, left))
@@ -24,6 +29,19 @@ export function openStorageFolder(db: Db, name: StorageName, parent: string): St
     'SELECT made_here AS madeHere, indexed FROM storages WHERE name = ?',
   ).get(name)
   return { dir: realpathSync(dir), madeHere: row?.madeHere === 1, indexed: row?.indexed === 1 }
+}
+
+function refuseMissing(db: Db, name: StorageName, dir: string): void {
+  const known = statement<[StorageName], { files: number }>(
+    db,
+    `SELECT count(*) AS files FROM entries WHERE storage = ? AND type = 'file'`,
+  ).get(name)
+  if (!known?.files) return
+  throw new UpshotError(
+    'invalid_config',
+    `The directory of ${name} is gone, in which the sandbox knows ${known.files} ${known.files === 1 ? 'file' : 'files'}: ${dir}`,
+    { details: { fix: 'Put it back. If its files are meant to be gone, make the directory, empty.' } },
+  )
 }
 
 export function markIndexed(db: Db, name: StorageName): void {

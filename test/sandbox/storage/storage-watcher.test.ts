@@ -2,7 +2,7 @@ import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, w
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toWireError } from '../../../src/sandbox/http/api-error.ts'
-import type { Sandbox } from '../../../src/sandbox/index.ts'
+import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts'
 import { findReadFault } from '../../../src/sandbox/storage/fingerprint.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
@@ -201,6 +201,21 @@ test('a storage whose directory cannot be read loses no file, and says so once',
   await expect.poll(() => eventsSoFar(sandbox), { interval: 10, timeout: 10_000 }).toContain('file.deleted /b.txt')
   const created = ['file.created /in/a.txt', 'file.created /b.txt']
   expect(eventsSoFar(sandbox).sort()).toEqual([...created, 'file.deleted /b.txt'].sort())
+})
+
+test('a sandbox does not start on a directory that is gone with its files, and tells no deletion', async () => {
+  const place = tempFolder()
+  const first = await startSandbox({ dir: place, clock: 'manual' })
+  const { dir } = first.storage('storage_a')
+  await first.storage('storage_a').put('/in/a.txt', 'x')
+  await first.stop()
+  renameSync(dir, `${dir}.away`)
+  await expect(startSandbox({ dir: place, clock: 'manual' })).rejects.toThrow(
+    `The directory of storage_a is gone, in which the sandbox knows 1 file: ${dir}`,
+  )
+  renameSync(`${dir}.away`, dir)
+  const second = await openSandbox({ dir: place })
+  expect(await eventsAtRest(second)).toEqual(['file.created /in/a.txt'])
 })
 
 test('a path that the disk cannot look up is neither there nor gone', () => {

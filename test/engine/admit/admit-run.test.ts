@@ -71,7 +71,7 @@ test('a run of an event that was made up for before it came is skipped, and anot
   const run = ({ event }: { event: { id: string } }) => void ran.push(event.id)
   await engine.start([defineWorkflow({ id: 'clean', on: '*', run })], { findMadeUp })
   expect(await engine.run('clean', 'evt_late')).toMatchObject({
-    ...{ status: 'skipped', startedAt: null, reason: 'made up for by evt_made' },
+    ...{ status: 'skipped', reason: 'made up for by evt_made' },
   })
   expect(await engine.run('clean', 'evt_other')).toMatchObject({ status: 'completed' })
   expect(ran).toEqual(['evt_other'])

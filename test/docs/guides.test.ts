@@ -47,7 +47,7 @@ beforeAll(() => {
   })
   // This project sees our sources instead of the declarations of the package; they need more of
   // the library.
-  const compilerOptions = { lib: ['es2024', 'esnext.disposable', 'esnext.iterator'] }
+  const compilerOptions = { lib: ['es2024', 'esnext.array', 'esnext.disposable', 'esnext.iterator'] }
   const config = { extends: './tsconfig.json', compilerOptions, include: ['workflows', 'config', 'scripts'] }
   writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
   const bin = join(folder, 'bin')

@@ -7,7 +7,7 @@ import type { StepApi } from '../../src/author/step-api.ts'
 import { type CallableTrigger, callable } from '../../src/author/trigger.ts'
 import type { ServiceEvent } from '../../src/core/incoming/event.ts'
 
-const moved = defineEvent('transfer.completed', {
+const moved = defineEvent('copy.completed', {
   data: z.looseObject({ id: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),
   keys: { transfer: (data) => data.id, bytes: (data) => data.bytes, note: (data) => data.note ?? null },
 })
@@ -58,7 +58,7 @@ it('a wait returns the event of its definition or null', () => {
       await step.waitFor('c', { on: 'file.created', timeout: '1d' }),
       await step.waitFor('d', { on: 'file.*', timeout: '1d' }),
     ] as const
-  type Moved = ServiceEvent<'transfer.completed', z.output<typeof moved.data>>
+  type Moved = ServiceEvent<'copy.completed', z.output<typeof moved.data>>
   expectTypeOf(waits).returns.resolves.toEqualTypeOf<
     readonly [Moved | null, Moved | null, ServiceEvent<'file.created'> | null, ServiceEvent<string> | null]
   >()
@@ -70,7 +70,7 @@ it('a receive returns the event of its definition or null, and is misused like a
       await step.receive('a', { on: moved, where: { transfer: 't' }, timeout: '1h' }),
       await step.receive(['b', 7], { on: 'file.*', timeout: '1d' }),
     ] as const
-  type Moved = ServiceEvent<'transfer.completed', z.output<typeof moved.data>>
+  type Moved = ServiceEvent<'copy.completed', z.output<typeof moved.data>>
   expectTypeOf(receives).returns.resolves.toEqualTypeOf<readonly [Moved | null, ServiceEvent<string> | null]>()
   const misuse = (step: StepApi) => {
     // @ts-expect-error: a receive ends some time.

@@ -8,13 +8,13 @@ import type { ReceivedEvent } from '../../src/core/incoming/event.ts'
 import type { FileDetails } from '../../src/core/service/file.ts'
 import type { Page } from '../../src/core/service/files-api.ts'
 
-const transferCompleted = defineEvent('transfer.completed', {
+const transferCompleted = defineEvent('copy.completed', {
   data: z.looseObject({ transferId: z.string(), bytes: z.string().transform(Number), note: z.string().optional() }),
 })
 const fileCreated = defineEvent('file.created', { data: z.object({ file: z.object({ id: z.string() }) }) })
 
 it('an event definition keeps its type and the output of its schema', () => {
-  expectTypeOf(transferCompleted.type).toEqualTypeOf<'transfer.completed'>()
+  expectTypeOf(transferCompleted.type).toEqualTypeOf<'copy.completed'>()
   expectTypeOf(transferCompleted.data).toExtend<z.ZodType<{ transferId: string; bytes: number }>>()
 })
 
@@ -27,7 +27,7 @@ it('event.data is typed by the schema', () => {
       return event.data.bytes > 0
     },
     run: ({ event }) => {
-      expectTypeOf(event.type).toEqualTypeOf<'transfer.completed'>()
+      expectTypeOf(event.type).toEqualTypeOf<'copy.completed'>()
       expectTypeOf(event.data.bytes).toEqualTypeOf<number>()
       expectTypeOf(event.data.note).toEqualTypeOf<string | undefined>()
       // @ts-expect-error: the schema names no such field; a loose one gives it as unknown.
@@ -57,9 +57,9 @@ it('a list of triggers gives one of their events, told apart by type', () => {
     id: 'a',
     on: [fileCreated, transferCompleted, 'file.deleted'],
     run: ({ event }) => {
-      expectTypeOf(event.type).toEqualTypeOf<'file.created' | 'transfer.completed' | 'file.deleted'>()
+      expectTypeOf(event.type).toEqualTypeOf<'file.created' | 'copy.completed' | 'file.deleted'>()
       if (event.type === 'file.created') expectTypeOf(event.data.file.id).toEqualTypeOf<string>()
-      if (event.type === 'transfer.completed') expectTypeOf(event.data.bytes).toEqualTypeOf<number>()
+      if (event.type === 'copy.completed') expectTypeOf(event.data.bytes).toEqualTypeOf<number>()
     },
   })
 })
@@ -102,7 +102,7 @@ it('a batch gets at least one event, and a debounce gets the newest one and a co
     on: [fileCreated, transferCompleted],
     batch: { size: 200, wait: '30s', key: (event) => event.type },
     run: (context) => {
-      expectTypeOf(context.events[0].type).toEqualTypeOf<'file.created' | 'transfer.completed'>()
+      expectTypeOf(context.events[0].type).toEqualTypeOf<'file.created' | 'copy.completed'>()
       expectTypeOf(context).not.toHaveProperty('event')
       return context.events.length
     },

@@ -108,5 +108,5 @@ test('the ledger is found by file, without paths for a viewer, and exported as l
   expect((await ask('/effects?path=/a', { headers })).status).toBe(403)
   expect((await ask('/effects/export', { headers })).status).toBe(403)
   const lines = (await (await ask('/effects/export')).text()).trim().split('\n')
-  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['decided', 'begun'])
+  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['begun', 'decided'])
 })

@@ -14,8 +14,8 @@ export interface StorageFolder {
 }
 
 /**
- * Opens a storage's directory. Creates it where the index knows none of its files, and else throws
- * `invalid_config`: a disk that is not mounted has lost no file. Removes drafts of a crash.
+ * Opens a storage's directory, without the drafts of a crash. A missing one is made where the index
+ * knows no file of it. Else it throws `invalid_config`: a disk that is not mounted lost nothing.
  */
 export function openStorageFolder(db: Db, name: StorageName, parent: string): StorageFolder {
   const dir = join(parent, name)
@@ -37,9 +37,10 @@ function refuseMissing(db: Db, name: StorageName, dir: string): void {
     `SELECT count(*) AS files FROM entries WHERE storage = ? AND type = 'file'`,
   ).get(name)
   if (!known?.files) return
+  const files = known.files === 1 ? '1 file' : `${known.files} files`
   throw new UpshotError(
     'invalid_config',
-    `The directory of ${name} is gone, in which the sandbox knows ${known.files} ${known.files === 1 ? 'file' : 'files'}: ${dir}`,
+    `The directory of ${name} is gone, in which the sandbox knows ${files}: ${dir}`,
     { details: { fix: 'Put it back. If its files are meant to be gone, make the directory, empty.' } },
   )
 }

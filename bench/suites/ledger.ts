@@ -27,6 +27,7 @@ const LOOKUPS = 2_000
 const PAGES = 50
 /** Rows that are exported. */
 const EXPORTED = 1_000_000
+const TELL_PEAK = new URL('../processes/tell-peak.ts', import.meta.url).href
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 /** The history of a file in a ledger of many rows, and the speed at which its chain is verified. */
@@ -112,19 +113,8 @@ async function measureLists(bench: Bench, store: Store, rows: number): Promise<n
 
 /** Most memory of `effects export`, whose reader takes what it writes. */
 async function measureExport(root: string, rows: number): Promise<number> {
-  const hook = `process.on('exit', () => process.stderr.write('\\n' + process.resourceUsage().maxRSS))`
   const since = new Date(momentOf(Math.max(0, rows - EXPORTED))).toISOString()
-  const args = [
-    '--import',
-    `data:text/javascript,${hook}`,
-    CLI,
-    'effects',
-    'export',
-    '--format',
-    'csv',
-    '--since',
-    since,
-  ]
+  const args = ['--import', TELL_PEAK, CLI, 'effects', 'export', '--format', 'csv', '--since', since]
   const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
   let [lines, told] = [0, '']
   child.stdout.on('data', (chunk: Buffer) => {
@@ -135,7 +125,7 @@ async function measureExport(root: string, rows: number): Promise<number> {
   })
   const [code] = await once(child, 'close')
   if (code !== 0 || lines !== Math.min(rows, EXPORTED) + 1) throw new Error(`${lines} lines were exported: ${told}`)
-  return Number(told.trim().split('\n').at(-1)) / 1_024
+  return Number(told.trim().split('\n').at(-1))
 }
 
 async function measureSealing(store: Store, rows: number): Promise<number> {

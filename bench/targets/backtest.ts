@@ -5,6 +5,7 @@ import { Room } from '../../src/app/play/room.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import { openReadStore } from '../../src/store/open-store.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
+import { readMemory } from '../processes/read-memory.ts'
 
 const RULES = { readsLive: false, rerun: [], fixtures: {} }
 const CHOICE = { workflow: 'measured', since: 0 }
@@ -23,7 +24,7 @@ async function compare({ file, workflowsDir }: { file: string; workflowsDir: str
   const seconds = (performance.now() - begunAt) / 1_000
   const peak = readMemory(here, 'VmHWM') + readMemory(there, 'VmHWM')
   await store.close()
-  return { runs, same, runsPerSecond: runs / seconds, growthMb: (peak - before) / 1_000 }
+  return { runs, same, runsPerSecond: runs / seconds, growthMb: peak - before }
 }
 
 /** The same runs read, and not played: the floor of the time. */
@@ -34,11 +35,6 @@ async function read({ file }: { file: string }) {
   for await (const { cases } of readCases(store, CHOICE)) runs += cases.length
   await store.close()
   return runs / ((performance.now() - begunAt) / 1_000)
-}
-
-/** The memory of a process now (`VmRSS`), or the most that it has had (`VmHWM`), in kB. */
-function readMemory(pid: number, what: 'VmRSS' | 'VmHWM'): number {
-  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 }
 
 function childOf(pid: number): number {

@@ -1,6 +1,7 @@
 import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { createFilesClient, type FilesClient } from '../../src/files/index.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
+import { readMemory } from '../processes/read-memory.ts'
 import type { Hosted } from './file-host.ts'
 
 let files: FilesClient | null = null
@@ -23,7 +24,7 @@ answerCalls({
 
   /** Resident memory in MiB: now, and the peak of this process. */
   async memory(): Promise<{ nowMiB: number; peakMiB: number }> {
-    return { nowMiB: process.memoryUsage.rss() / 2 ** 20, peakMiB: process.resourceUsage().maxRSS / 2 ** 10 }
+    return { nowMiB: readMemory(process.pid, 'VmRSS'), peakMiB: readMemory(process.pid, 'VmHWM') }
   },
 
   /** Aborts a download halfway; returns the bytes of its part file. */

@@ -39,9 +39,10 @@ import { ensureEndpoint } from './service/ensure-endpoint.ts'
  */
 export class App {
   readonly store: Store
+  /** The one that all processes of the database share. */
+  readonly clock: Clock
   readonly notices: NoticeBus
   readonly #config: Config
-  readonly #clock: Clock
   readonly #stopClock: () => void
   readonly #plan: RolePlan
   readonly #engine: Engine | null
@@ -98,7 +99,7 @@ export class App {
     this.notices = given.notices
     this.store = given.store
     this.#config = config
-    this.#clock = given.clock
+    this.clock = given.clock
     this.#stopClock = given.stopClock
     this.#plan = given.plan
     this.#engine = given.engine
@@ -130,7 +131,7 @@ export class App {
 
   /** False where the run has ended already. */
   async cancelRun(runId: string, reason: string): Promise<boolean> {
-    const isCanceled = await this.store.cancelRun(runId, reason, this.#clock.now())
+    const isCanceled = await this.store.cancelRun(runId, reason, this.clock.now())
     if (!isCanceled) return false
     this.#engine?.endPass(runId)
     return true
@@ -144,7 +145,7 @@ export class App {
     const { receiverUrl, adminUrl } = await this.#listen()
     const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
     await this.#secrets.refresh()
-    if (this.#engine) await noteGuard(this.store, this.#config.guardPolicy, this.#clock.now())
+    if (this.#engine) await noteGuard(this.store, this.#config.guardPolicy, this.clock.now())
     if (this.#engine) await this.#engine.start(accessTo(this.#config, this.#embedded))
     if (schedule) {
       await this.#followSchedules()
@@ -155,7 +156,7 @@ export class App {
       hours.start()
       alerts?.start()
     }
-    this.#watch = this.store.watch(this.#clock, () => this.#onStoreChange())
+    this.#watch = this.store.watch(this.clock, () => this.#onStoreChange())
     const urls = await this.#announce(receiverUrl, adminUrl)
     beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     this.#phase = 'started'
@@ -184,7 +185,7 @@ export class App {
 
   /** Adds the endpoint of the service where there is none. True for a sandbox that it is new to. */
   async #openEndpoint(receiverUrl: string): Promise<boolean> {
-    const endpoint = await ensureEndpoint(this.store, this.#config, this.#clock.now())
+    const endpoint = await ensureEndpoint(this.store, this.#config, this.clock.now())
     return this.#embedded !== null && registerWebhook(this.#embedded.sandbox, endpoint, receiverUrl)
   }
 
@@ -194,7 +195,7 @@ export class App {
     const { dataDir, publicUrl } = this.#config
     const urls = await describeUrls(this.store, { receiverUrl, adminUrl, embedded, publicUrl })
     if (this.#plan.receive) {
-      this.#announced = describeRuntime(urls, embedded, this.#clock.now())
+      this.#announced = describeRuntime(urls, embedded, this.clock.now())
       writeRuntimeFile(dataDir, this.#announced)
     }
     return urls

@@ -27,7 +27,7 @@ async function run(): Promise<void> {
   })
   // A person at a terminal may log in; a log collector must not be given the code.
   if (isTerminal) {
-    const { url } = await makeLoginLink(app.store, { config, adminUrl: urls.admin, role: 'admin' }, Date.now())
+    const { url } = await makeLoginLink(app.store, { config, adminUrl: urls.admin, role: 'admin' }, app.clock.now())
     process.stdout.write(`\nThe dashboard, with a login for the next ten minutes: ${url}\n\n`)
   }
   await ended

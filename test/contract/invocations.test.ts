@@ -209,4 +209,14 @@ describeStores((open) => {
     ])
     expect(await store.claimRuns('wrk_1', 5, NOW)).toMatchObject([{ workflow: 'a' }, { workflow: 'b' }])
   })
+
+  test('a sent event is found by its id in an account that no endpoint names', async () => {
+    const { store } = await open()
+    const lease = await claimLease(store)
+    const event = { id: 'evt_own', type: 'order.shipped', account: 'north', createdAt: NOW }
+    const send = { ...event, body: eventBody('evt_own', 'order.shipped'), workflows: ['a'] }
+    await store.saveCheckpoint(lease, checkpoint('tell', { kind: 'send' }), undefined, { send })
+    expect(await store.findEvents('evt_own')).toMatchObject([{ id: 'evt_own', account: 'north' }])
+    expect(await store.listRuns({ eventId: 'evt_own', limit: 5 })).toMatchObject([{ workflow: 'a' }])
+  })
 })

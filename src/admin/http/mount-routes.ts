@@ -140,19 +140,19 @@ function send(response: Response, answer: unknown): void {
 }
 
 /** The last handler: makes a problem of every error, and publishes those that nobody expected. */
-export function answerProblem({ publish }: Pick<MountParts, 'publish'>) {
+export function answerProblem({ publish, clock }: Pick<MountParts, 'publish' | 'clock'>) {
   return (error: unknown, request: Request, response: Response, _next: unknown) => {
     if (isUnexpected(error)) {
       publish({ kind: 'fault', where: `${request.method} ${request.path}`, error: describeError(error) })
     }
     if (response.headersSent) return void response.destroy()
     const problem = toProblem(error, String(response.locals.id ?? ''))
-    if (problem.retryAt) response.set('Retry-After', secondsUntil(problem.retryAt))
+    if (problem.retryAt) response.set('Retry-After', secondsUntil(problem.retryAt, clock.now()))
     if (problem.status === 401) response.set('WWW-Authenticate', 'Bearer realm="upshot"')
     response.status(problem.status).type('application/problem+json').send(JSON.stringify(problem))
   }
 }
 
-function secondsUntil(moment: string): string {
-  return String(Math.max(1, Math.ceil((Date.parse(moment) - Date.now()) / 1_000)))
+function secondsUntil(moment: string, now: number): string {
+  return String(Math.max(1, Math.ceil((Date.parse(moment) - now) / 1_000)))
 }

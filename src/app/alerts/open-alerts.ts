@@ -23,22 +23,24 @@ export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | nu
   return new AlertWatch({ ...wiring, plan, base: dashboardOf(config), readDiskUse: () => readDiskUse(config) })
 }
 
-/**
- * Sends a message that says it is a test to every channel of a rule. Throws `not_found` for a rule
- * that the project file does not have.
- */
+/** Throws `not_found` for a rule that the project file does not have. */
+export function findAlertRule({ alerts }: Pick<Config, 'alerts'>, name: string): AlertRule {
+  const { rules = [] } = alerts ?? {}
+  const rule = rules.find((each) => each.name === name)
+  if (rule !== undefined) return rule
+  const known = rules.map((each) => each.name).join(', ')
+  const fix = known === '' ? 'Add a rule to `alerts` in the project file.' : `Choose one of: ${known}.`
+  throw new UpshotError('not_found', `The project has no alert rule "${name}".`, { details: { fix } })
+}
+
+/** Sends a message that says it is a test to every channel of a rule. */
 export async function testAlert(
   config: Config,
   name: string,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): Promise<Sending[]> {
-  const { rules = [], channels = {} } = config.alerts ?? {}
-  const rule = rules.find((each) => each.name === name)
-  if (rule === undefined) {
-    const known = rules.map((each) => each.name).join(', ')
-    const fix = known === '' ? 'Add a rule to `alerts` in the project file.' : `Choose one of: ${known}.`
-    throw new UpshotError('not_found', `The project has no alert rule "${name}".`, { details: { fix } })
-  }
+  const rule = findAlertRule(config, name)
+  const { channels = {} } = config.alerts ?? {}
   const now = clock.now()
   const message = writeMessage(rule, [{ change: 'new', topic: testTopic(now) }], { base: dashboardOf(config), now })
   return deliverMessage({ channels }, rule, message, { clock, signal })

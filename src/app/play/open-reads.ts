@@ -1,4 +1,4 @@
-import { systemClock, waitUntil } from '../../core/time.ts'
+import { type Clock, waitUntil } from '../../core/time.ts'
 import type { AccountClients } from '../service/account-clients.ts'
 import { READS, type ReadFiles, type ReadOperation } from './planned-files.ts'
 
@@ -8,7 +8,7 @@ import { READS, type ReadFiles, type ReadOperation } from './planned-files.ts'
  */
 export function openReads(
   clients: Pick<AccountClients, 'clientOf'>,
-  signal: AbortSignal,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
   onRead: (operation: ReadOperation) => void = () => {},
 ): ReadFiles {
   return async <T>(account: string, operation: ReadOperation, given: unknown): Promise<T> => {
@@ -21,8 +21,8 @@ export function openReads(
         return (await read(given, { signal })) as T
       } catch (error) {
         const { retryAt = null } = error as { retryAt?: number | null }
-        if (retryAt === null || retryAt <= systemClock.now()) throw error
-        await waitUntil(systemClock, retryAt, signal)
+        if (retryAt === null || retryAt <= clock.now()) throw error
+        await waitUntil(clock, retryAt, signal)
       }
     }
   }

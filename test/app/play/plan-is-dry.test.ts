@@ -11,6 +11,7 @@ import type { PlannedRun } from '../../../src/app/play/play-plan.ts'
 import { Room } from '../../../src/app/play/room.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
+import { systemClock } from '../../../src/core/time.ts'
 import { createFilesClient } from '../../../src/files/index.ts'
 import { openSandbox } from '../../sandbox/support/open-sandbox.ts'
 import { NOW } from '../../support/fixtures.ts'
@@ -65,7 +66,7 @@ async function openZoo() {
   const room = await Room.open({
     settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {} },
     store,
-    readFiles: openReads({ clientOf: () => client }, new AbortController().signal),
+    readFiles: openReads({ clientOf: () => client }, { clock: systemClock, signal: new AbortController().signal }),
   })
   onTestFinished(() => room[Symbol.asyncDispose]())
   const body = JSON.stringify({ id: 'evt_zoo', type: 'zoo', created: '2026-06-01T12:00:00Z', data: { file: id } })

@@ -73,6 +73,10 @@ export class Cluster {
     }
   }
 
+  get schema(): string {
+    return this.#place.schema
+  }
+
   /** Runs a command, and gives its output. Rejects with the exit code. */
   async command(...args: string[]): Promise<string> {
     const env = { ...CHILD_ENVIRONMENT, ...this.environment }

@@ -4,7 +4,7 @@ import { sendEvent } from '../../../app/send/send-event.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { asOperator } from '../../../core/store/safety/as-operator.ts'
-import { isoTime, systemClock } from '../../../core/time.ts'
+import { isoTime } from '../../../core/time.ts'
 import type { FaultInput, Sandbox } from '../../../sandbox/index.ts'
 import { describeOperator } from '../../open/operator.ts'
 import { sampleData } from '../../send/sample-data.ts'
@@ -64,7 +64,7 @@ export function devKeys({ app, urls }: Running, out: Output): Record<string, Hot
 /** Uses real files, so that workflows can work with them. */
 async function trigger(running: Running, number: number): Promise<string> {
   const { sandbox } = running.app
-  if (sandbox === null) return deliver(running, 'file.created', sampleData('file.created', systemClock.now()))
+  if (sandbox === null) return deliver(running, 'file.created', sampleData('file.created', running.app.clock.now()))
   const path = `/inbox/sample-${Date.now().toString(36)}-${number}.txt`
   await sandbox.storage('storage_a').put(path, `Sample ${number} of this session.\n`)
   await sandbox.transfers.start({ from: ['storage_a', path], to: ['storage_b', '/inbox/'] })
@@ -78,7 +78,7 @@ async function repeat(running: Running): Promise<string> {
 }
 
 async function deliver({ app, urls }: Running, type: string, data: Record<string, unknown>): Promise<string> {
-  const now = systemClock.now()
+  const now = app.clock.now()
   const [endpoint] = await app.store.listEndpoints()
   if (endpoint === undefined)
     throw new UpshotError('not_found', 'There is no endpoint. Create one with "upshot endpoints add <name>".')
@@ -93,15 +93,15 @@ async function deliver({ app, urls }: Running, type: string, data: Record<string
 /** Waiting runs among which the next sleep is looked for: the newest. */
 const MAX_SLEEPERS = 1_000
 
-async function skipNextSleep({ store, notices }: App): Promise<string> {
+async function skipNextSleep({ clock, store, notices }: App): Promise<string> {
   const waiting = await store.listRuns({ status: 'waiting', limit: MAX_SLEEPERS })
   const due = waiting.filter(({ dueAt }) => dueAt !== null).sort((a, b) => Number(a.dueAt) - Number(b.dueAt))
-  const writes = asOperator(store, describeOperator(null), systemClock)
+  const writes = asOperator(store, describeOperator(null), clock)
   for (const { id, workflow, dueAt } of due) {
     // A run may also wait for an event with a time-out, which is no sleep.
     const steps = await store.listSteps(id, 0)
     if (!steps.some(({ kind, status }) => kind === 'sleep' && status === 'waiting')) continue
-    const now = systemClock.now()
+    const now = clock.now()
     const step = await writes.skipSleep(id, now)
     if (step === null) continue
     notices.publish({ kind: 'run.queued', count: 1 })

@@ -5,6 +5,7 @@ import { findStorage, STORAGES, type StorageName } from '../../../core/service/s
 import type { Store } from '../../../core/store/store.ts'
 import type { FilesClient, FilesClientOptions } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import { commandClock, followDatabase } from '../../open/command-clock.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 
 /**
@@ -26,7 +27,14 @@ export async function openFilesAndStore(config: Config): Promise<FilesClient & {
   const { storedLimits } = await import('../../../files/limit/stored-limits.ts')
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
   const store = await openStore(config)
-  const files = createFilesClient({ ...access, ...OPTIONS, limiter: storedLimits(store) })
+  try {
+    // The limit counts by the clock that all processes share.
+    await followDatabase(store)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+  const files = createFilesClient({ ...access, ...OPTIONS, clock: commandClock, limiter: storedLimits(store) })
   return Object.assign(files, {
     store,
     [Symbol.asyncDispose]: () => files.stop().finally(() => store.close()),

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { FileEntry } from '../../../core/service/file.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
       await using files = await openFiles(config)
       const options = { max: limit, verify: false, signal: onInterrupt() }
       const { items, reason } = await files.snapshot({ ...place, recursive }, options)
-      out.result(items, () => formatTable(items, columns(systemClock.now()), out))
+      out.result(items, () => formatTable(items, columns(commandClock.now()), out))
       if (items.length === 0) out.note(`There is nothing at ${place.service}:${place.path}.`)
       if (reason === 'max') out.note(`There are more than these ${items.length} entries. Show more with --limit.`)
       // A list of several pages, read once, is what one expects of `ls`.

@@ -3,11 +3,11 @@ import { HandLedger } from '../../../app/service/hand-ledger.ts'
 import { countOutcomes, type Removal, removeFiles } from '../../../app/service/remove-files.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
-import { systemClock } from '../../../core/time.ts'
 import type { FilesClient } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { canAsk, confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -42,7 +42,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const isConfirmed = found.length === 0 || (await confirm(out, describeIntent(found)))
       if (isConfirmed) await requireCount(out, found.length, { count, most: mostByHand(config) })
       if (isConfirmed && found.length > 0) await project.recordAction(describeRemoval(found), 'begun')
-      const ledger = new HandLedger(files.store, project.operator, systemClock)
+      const ledger = new HandLedger(files.store, project.operator, commandClock)
       const removals = isConfirmed ? await remove({ files, ledger }, found, { out, signal }) : found.map(leave)
       report(out, removals, signal)
     })

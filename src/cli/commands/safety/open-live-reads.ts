@@ -1,5 +1,5 @@
-import { systemClock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 
 /**
@@ -13,10 +13,10 @@ export async function openLiveReads(config: Config, onRead: (operation: string) 
   const { openReads } = await import('../../../app/play/open-reads.ts')
   const store = await openStore(config)
   const clients = new AccountClients({
-    ...{ store, clock: systemClock, random: Math.random, publish: () => {}, burst: config.files.burst },
+    ...{ store, clock: commandClock, random: Math.random, publish: () => {}, burst: config.files.burst },
     ...{ priority: 'background', defaultAccess: () => findAccess(config) },
   })
-  const read = openReads(clients, onInterrupt(), onRead)
+  const read = openReads(clients, { clock: commandClock, signal: onInterrupt() }, onRead)
   let throttled = false
   const readFiles: typeof read = async (account, operation, given) => {
     try {

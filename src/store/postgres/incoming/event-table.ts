@@ -172,7 +172,7 @@ function prepareEvents(db: Connection) {
     known: db
       .prepare<[string[]], number>('SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq')
       .pluck(),
-    // A row for each account that an endpoint ever named.
+    // A row for each account that has events.
     accounts: db.prepare<[], string>('SELECT name FROM event_account').pluck(),
     newest: db.prepare<[], { id: number; seq: number }>('SELECT id, seq FROM stream'),
   }

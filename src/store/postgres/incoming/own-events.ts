@@ -11,6 +11,7 @@ export class OwnEvents {
   readonly #events: EventTable
   readonly #routes: () => Promise<readonly Route[] | null>
   readonly #insertRun
+  readonly #insertAccount
 
   constructor(db: Connection, events: EventTable, routes: () => Promise<readonly Route[] | null>) {
     this.#events = events
@@ -22,6 +23,7 @@ export class OwnEvents {
          RETURNING id, workflow)
        INSERT INTO work (run_id, workflow, status, rank) SELECT made.id, workflow, 'pending', ${RANK} FROM made`,
     )
+    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
   }
 
   /** Saves an event once, however often it is sent. */
@@ -31,6 +33,8 @@ export class OwnEvents {
   ): Promise<void> {
     const seq = await this.#events.save({ id, type, account, createdAt, body, origin })
     if (seq === null) return
+    // No endpoint may ever have named it.
+    await this.#insertAccount.run(account)
     for (const workflow of workflows) {
       await this.#insertRun.run({ run: newId('run', createdAt), workflow, seq, createdAt })
     }

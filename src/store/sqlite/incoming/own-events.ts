@@ -10,6 +10,7 @@ export class OwnEvents {
   readonly #events: EventTable
   readonly #routes: () => readonly Route[] | null
   readonly #insertRun
+  readonly #insertAccount
 
   constructor(db: Database, events: EventTable, routes: () => readonly Route[] | null) {
     this.#events = events
@@ -19,6 +20,7 @@ export class OwnEvents {
       `INSERT INTO run (id, workflow, status, event_seq, created_at, priority)
        VALUES (?, ?, 'pending', ?, ?, coalesce((SELECT priority FROM workflow WHERE id = ?), 0))`,
     )
+    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
   }
 
   /** Saves an event once, however often it is sent. */
@@ -26,6 +28,8 @@ export class OwnEvents {
     const event = { id, type, created: new Date(createdAt).toISOString() }
     const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, origin)
     if (saved.kind === 'known') return
+    // No endpoint may ever have named it.
+    this.#insertAccount.run(account)
     for (const workflow of workflows) {
       this.#insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt, workflow)
     }

@@ -1,9 +1,10 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { STORAGES } from '../../../../core/service/storage.ts'
 import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
-import { isoTime, systemClock } from '../../../../core/time.ts'
+import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { ListedTransfers } from './listed-transfers.ts'
@@ -33,12 +34,13 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--since <when>', 'only what came since then: a duration before now, or an ISO 8601 time', parseSince)
     .addOption(new Option('--storage <name>', 'only this storage').choices(STORAGES))
     .option('--transfers <file>', 'CSV file of transfers with a column "id", such as an export of the web interface')
-    .action(({ since = systemClock.now() - DEFAULT_MS, storage, transfers: file }) =>
+    .action(({ since: asked, storage, transfers: file }) =>
       project.withStore(async (store) => {
+        const since = asked ?? commandClock.now() - DEFAULT_MS
         const listed = file === undefined ? null : await ListedTransfers.read(file)
         const choice = { since, storage: storage ?? null }
         const found = await readCoverage(store, choice, (body, type) => listed?.take(body, type))
-        const now = systemClock.now()
+        const now = commandClock.now()
         const untold = listed?.untold ?? []
         const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
         const transfers = listed && { listed: listed.count, untold }

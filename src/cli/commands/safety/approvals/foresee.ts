@@ -1,8 +1,8 @@
 import type { Ahead } from '../../../../app/play/look-ahead.ts'
 import type { Approval } from '../../../../core/safety/approval.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes, formatFailure, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
@@ -38,7 +38,7 @@ export async function foresee(
     readFiles: world.readFiles,
   })
   for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
-  return await lookAhead(store, room, { runs, items: open, now: systemClock.now() })
+  return await lookAhead(store, room, { runs, items: open, now: commandClock.now() })
 }
 
 /** For JSON. */

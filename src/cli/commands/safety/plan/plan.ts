@@ -4,9 +4,9 @@ import type { Room, RoomPlan } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { formatTable } from '../../../terminal/table.ts'
 import { openLiveReads } from '../open-live-reads.ts'
@@ -33,7 +33,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action((id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save }) =>
       project.withStore(async (store, config) => {
         if (save !== undefined && last !== undefined) throw describeManySaved()
-        const now = systemClock.now()
+        const now = commandClock.now()
         const { events, workflow } = await chooseEvents(store, { id, account, workflow: named, file, last }, now)
         const reads: string[] = []
         await using world = await openLiveReads(config, (operation) => reads.push(`files.${operation}`))

@@ -1,9 +1,9 @@
 import { UpshotError } from '../../../../core/errors.ts'
 import { newId } from '../../../../core/ids.ts'
 import { seedHash } from '../../../../core/safety/approval.ts'
-import { systemClock } from '../../../../core/time.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { findEvent } from '../../../open/find-event.ts'
 import type { PersonStore } from '../../../open/open-project.ts'
 import { confirm } from '../../../terminal/confirm.ts'
@@ -34,7 +34,7 @@ export async function replayPlan(
     await confirm(out, { will, things: plan.effects.map(describeItem) })
     return out.result({ dryRun: true, plan: plan.hash }, () => ['Nothing was started.'])
   }
-  const now = systemClock.now()
+  const now = commandClock.now()
   const [run, approval] = [newId('run', now), newId('apr', now)]
   const { as, keyFile } = given
   const { actor, reason } = project.operator

@@ -39,7 +39,8 @@ CREATE TABLE event (
 );
 CREATE INDEX event_received ON event (received_at, seq);
 
--- Every account that an endpoint ever named. An event is looked up by account and id.
+-- Every account that an endpoint ever named, or that has events of our own. An event is looked up by
+-- account and id.
 CREATE TABLE event_account (name text COLLATE "C" PRIMARY KEY);
 
 -- The signed bodies, until retention deletes them.

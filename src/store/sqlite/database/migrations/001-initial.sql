@@ -44,7 +44,8 @@ CREATE TABLE account (
   created_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Every account that an endpoint ever named. An event is looked up by account and id.
+-- Every account that an endpoint ever named, or that has events of our own. An event is looked up by
+-- account and id.
 CREATE TABLE event_account (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 -- The ledger: one row per request that reached an endpoint. A refused one has no event.

@@ -34,12 +34,13 @@ export class Claims {
       ),
       // Index: primary keys.
       asClaimed: db.prepare<[string[]], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM full_run WHERE id = ANY (?::text[])`),
-      // A run that a worker claims now is passed over.
+      // A run that a worker claims now is passed over. As a subquery, the function is called once;
+      // without, once for each row of `work`.
       hold: db
         .prepare<[ClaimKind, string, number, number], string>(
           `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
-           WHERE run_id = ANY (claimable_1(?, ?, ?, ?)) AND workflow IN (SELECT workflow FROM workflow_pause)
-           RETURNING run_id`,
+           WHERE run_id = ANY ((SELECT claimable_1(?, ?, ?, ?))::text[])
+             AND workflow IN (SELECT workflow FROM workflow_pause) RETURNING run_id`,
         )
         .pluck(),
     }

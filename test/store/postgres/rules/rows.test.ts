@@ -1,7 +1,12 @@
 import type pg from 'pg'
 import { expect, test } from 'vitest'
 import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
+import { PAUSED_REASON } from '../../../../src/core/runs/run.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
+import { Connection } from '../../../../src/store/postgres/database/connection.ts'
+import type { GateTable } from '../../../../src/store/postgres/gates/gate-table.ts'
+import { openTables } from '../../../../src/store/postgres/tables.ts'
+import { createVault } from '../../../../src/store/vault.ts'
 import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW } from '../../../support/fixtures.ts'
@@ -98,6 +103,18 @@ test.each([
     expect(sum, `${name}: ${JSON.stringify(read)}`).toBeLessThan(MOST)
   }
   expect(claimed).toHaveLength(20)
+})
+
+test('a claim that meets runs of a paused workflow holds the next ones, and no more', async () => {
+  const { session } = await openTwo()
+  await session.query(FILL)
+  await session.query(`ANALYZE; INSERT INTO workflow_pause (workflow, paused_at) VALUES ('follow-up', 1)`)
+  const claims = openTables(new Connection(session), createVault(Buffer.alloc(32))).claims
+  const held: string[] = []
+  const gates = { sleep: async (run: string) => void held.push(run) } as unknown as GateTable
+  expect(await claims.hold('any', 'wrk_1', { limit: 20, now: NOW, gates })).toBe(20)
+  const { rows } = await session.query(`SELECT run_id FROM work WHERE reason = '${PAUSED_REASON}'`)
+  expect(rows.map(({ run_id }) => run_id).sort()).toEqual(held.sort())
 })
 
 /** Small tables, whose dead rows are cleaned by number of changes. */

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import type { Log } from '../options.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
-import { type Fingerprint, findReadFault, fingerprintOf, identityIn } from './fingerprint.ts'
+import { type Fingerprint, fingerprintOf, identityIn } from './fingerprint.ts'
 import { FolderHints } from './folder-hints.ts'
 import type { Storage } from './storage.ts'
 import type { StorageIndex } from './storage-index.ts'
@@ -198,7 +198,7 @@ export class StorageWatcher {
   #record(path: string, fingerprint: Fingerprint | null): void {
     const silent = this.#state === 'connecting'
     const place = { storage: this.storage.name, root: this.storage.dir, path, silent }
-    const fault = fingerprint ? null : findReadFault(this.storage.dir, diskPath(this.storage.dir, path))
+    const fault = fingerprint ? null : this.storage.findFault(path)
     this.#tellFault(path, fault)
     if (fingerprint) this.#options.recorder.present(place, fingerprint)
     else if (fault === null) this.#options.recorder.missing(place)

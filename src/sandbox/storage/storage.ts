@@ -5,7 +5,7 @@ import { randomWord } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { Entry } from './entry.ts'
-import { fingerprintOf, statOrNull } from './fingerprint.ts'
+import { findReadFault, fingerprintOf, statOrNull } from './fingerprint.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
 import { diskPath, isIgnoredPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
@@ -16,6 +16,8 @@ export class Storage {
   /** Absolute path of the directory. */
   readonly dir: string
   readonly folder: StorageFolder
+  /** Tells the directory from another one in its place, such as an empty mount point. */
+  readonly #identity: string | undefined
   readonly #index: StorageIndex
   readonly #recorder: ChangeRecorder
   #rescan: () => Promise<void> = async () => {}
@@ -24,6 +26,7 @@ export class Storage {
     this.name = name
     this.dir = folder.dir
     this.folder = folder
+    this.#identity = fingerprintOf(folder.dir)?.identity
     this.#index = parts.index
     this.#recorder = parts.recorder
   }
@@ -41,6 +44,15 @@ export class Storage {
     } finally {
       rmSync(draft, { force: true })
     }
+  }
+
+  /**
+   * The error that hides a path, such as `EACCES`; null where the disk tells. `replaced`: the
+   * directory is another one than the sandbox opened.
+   */
+  findFault(path: string): string | null {
+    const isOurs = () => fingerprintOf(this.dir)?.identity === this.#identity
+    return findReadFault(this.dir, diskPath(this.dir, path)) ?? (isOurs() ? null : 'replaced')
   }
 
   /** The bytes of a file. Throws `not_found`. */
@@ -89,6 +101,7 @@ export class Storage {
 
   /** Like `remove`, for an entry of the index. */
   removeEntry(entry: Entry): void {
+    this.#requireReadable(entry.path)
     refuseLinks(this.dir, parentOf(entry.path))
     // Disk and index change in one turn of the event loop, before any hint of the change arrives.
     rmSync(diskPath(this.dir, entry.path), { recursive: entry.type === 'folder', force: true })
@@ -144,10 +157,24 @@ export class Storage {
     return this.#recorder.present(this.#place(target), fingerprint)
   }
 
-  /** The path of an entry on this machine. Throws `invalid_request` if it leads through a link. */
+  /**
+   * The path of an entry on this machine. Throws `invalid_request` if it leads through a link, and
+   * `store_unavailable` where the disk does not tell.
+   */
   locate(entry: Pick<Entry, 'path'>): string {
+    this.#requireReadable(entry.path)
     refuseLinks(this.dir, entry.path)
     return diskPath(this.dir, entry.path)
+  }
+
+  /** A file that the disk does not show is not taken for deleted. */
+  #requireReadable(path: string): void {
+    const fault = this.findFault(path)
+    if (fault === null) return
+    throw new UpshotError(
+      'store_unavailable',
+      `The directory of ${this.name} cannot be read (${fault}). Put it back, then try again.`,
+    )
   }
 
   #existing(path: string, type?: Entry['type']): Entry {
@@ -168,6 +195,7 @@ export class Storage {
         `${path} cannot be an entry: a storage ignores hidden and temporary names.`,
       )
     refuseLinks(this.dir, target)
+    this.#requireReadable('/')
     for (let above = parentOf(target); above !== '/'; above = parentOf(above))
       if (this.#typeAt(above) === 'file') throw new UpshotError('conflict', `${above} is a file, not a folder.`)
     return target

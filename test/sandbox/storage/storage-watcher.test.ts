@@ -1,10 +1,20 @@
-import { appendFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toWireError } from '../../../src/sandbox/http/api-error.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts'
 import { findReadFault } from '../../../src/sandbox/storage/fingerprint.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
+import { call } from '../support/call.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
 
 function drop(sandbox: Sandbox, path: string, bytes = 'dropped'): void {
@@ -216,6 +226,41 @@ test('a sandbox does not start on a directory that is gone with its files, and t
   renameSync(`${dir}.away`, dir)
   const second = await openSandbox({ dir: place })
   expect(await eventsAtRest(second)).toEqual(['file.created /in/a.txt'])
+})
+
+test('another directory in the place of a storage deletes none of its files', async () => {
+  const lines: object[] = []
+  const sandbox = await openSandbox({ scanEveryMs: 3_600_000, hints: false, log: (line) => lines.push(line) })
+  const storage = sandbox.storage('storage_a')
+  await storage.put('/a.txt', 'x')
+  renameSync(storage.dir, `${storage.dir}.away`)
+  mkdirSync(storage.dir)
+  await storage.rescan()
+  expect(lines).toContainEqual({ msg: 'storage unreadable', storage: 'storage_a', path: '/a.txt', error: 'replaced' })
+  expect(eventsSoFar(sandbox)).toEqual(['file.created /a.txt'])
+  await expect(storage.remove('/a.txt')).rejects.toMatchObject({ code: 'store_unavailable' })
+  rmSync(storage.dir, { recursive: true })
+  renameSync(`${storage.dir}.away`, storage.dir)
+  await storage.remove('/a.txt')
+  expect(eventsSoFar(sandbox)).toEqual(['file.created /a.txt', 'file.deleted /a.txt'])
+})
+
+test('no call deletes, makes or denies a file of a storage that is missing', async () => {
+  const sandbox = await openSandbox({ scanEveryMs: 3_600_000, hints: false })
+  const { key } = await sandbox.keys.create({ name: 'admin', scope: 'admin' })
+  const storage = sandbox.storage('storage_a')
+  const { id } = await storage.put('/a.txt', 'x')
+  const details = await call(sandbox, `/files/${id}/download?service=storage_a`, { key })
+  rmSync(storage.dir, { recursive: true })
+  const answers = [
+    await call(sandbox, `/files/${id}?service=storage_a`, { key, method: 'DELETE' }),
+    await fetch(details.body.data.downloadUrl),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([503, 503])
+  await expect(storage.put('/in/new.txt', 'x')).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(() => storage.makeFolder('/new')).toThrow(/ENOENT/)
+  expect(existsSync(storage.dir)).toBe(false)
+  expect(eventsSoFar(sandbox)).toEqual(['file.created /a.txt'])
 })
 
 test('a path that the disk cannot look up is neither there nor gone', () => {

@@ -22,6 +22,8 @@ export interface Beside {
 }
 
 let store: Store
+/** The run whose list is held. */
+let held: Lease
 const worker = newId('wrk', Date.now())
 
 async function deliver(workflows: string[]): Promise<void> {
@@ -86,6 +88,7 @@ answerCalls({
   /** Begins a list of deletes as the engine does; with no room, people are asked. */
   async begin({ count, hasRoom }: { count: number; hasRoom: boolean }): Promise<Beside> {
     const lease = await claimRun()
+    if (!hasRoom) held = lease
     const now = Date.now()
     const asks = makeAsks(count, hasRoom ? count : 0)
     const journal = {
@@ -109,5 +112,7 @@ answerCalls({
       await carryOut(store, decided, { now: () => now })
     })
   },
+  /** Cancels the run whose list is held: all of its items are taken back in one commit. */
+  cancel: (): Promise<Beside> => watch(() => store.cancelRun(held.runId, 'measured', Date.now())),
   close: () => store.close(),
 })

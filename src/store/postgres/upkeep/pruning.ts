@@ -228,7 +228,10 @@ function prepareDeliveries(db: Connection) {
   }
 }
 
-/** Index: primary keys; run_caused for the runs that may still need a body. */
+/**
+ * Index: primary keys; run_caused for the runs that may still need a body. Without `OFFSET 0`, the
+ * planner may read all runs of the history for a slice.
+ */
 function prepareBodies(db: Connection) {
   return {
     listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(
@@ -236,7 +239,7 @@ function prepareBodies(db: Connection) {
          SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
          WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
            OR outcome.folded_into IS NOT NULL AND EXISTS (
-             ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))))::int AS is_needed
+             ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL)) OFFSET 0))::int AS is_needed
        FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
        ORDER BY received_at, seq LIMIT @limit`,
     ),

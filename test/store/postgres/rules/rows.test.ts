@@ -117,6 +117,28 @@ test('a claim that meets runs of a paused workflow holds the next ones, and no m
   expect(rows.map(({ run_id }) => run_id).sort()).toEqual(held.sort())
 })
 
+/** Events of finished runs, each with its body; ids of runs sort by time. */
+const FILL_BODIES = `
+  INSERT INTO event_body SELECT n, n, '{}' FROM generate_series(1, ${MANY}) AS n;
+  INSERT INTO run (id, workflow, event_seq, created_at)
+    SELECT 'run_00z' || n, 'follow-up', n, 1 FROM generate_series(1, ${MANY}) AS n;
+  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, finished_at)
+    SELECT id, workflow, 'completed', 0, 1, 1, 1 FROM run WHERE starts_with(id, 'run_00z');
+  ANALYZE;`
+
+test('a slice of bodies to prune reads the runs of its events, and not the history', async () => {
+  const place = makeSchema()
+  const { session } = await openTwo(place)
+  await session.query(FILL_BODIES)
+  const counting = { place, session, sent: spyQueries() }
+  const read = await countRows(counting, 'coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)', async (store) => {
+    const { pruned } = await store.prune({ kind: 'payloads', before: NOW, after: null, limit: 100 })
+    expect(pruned).toBe(100)
+  })
+  const sum = read.reduce((total, table) => total + table.sum, 0)
+  expect(sum, JSON.stringify(read)).toBeLessThan(10 * 100)
+})
+
 /** Small tables, whose dead rows are cleaned by number of changes. */
 const SMALL = ['stream', 'work', 'worker', 'workflow_version', 'match_cursor', 'wait', 'place', 'gate_rule']
 

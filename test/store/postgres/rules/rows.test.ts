@@ -117,6 +117,22 @@ test('a claim that meets runs of a paused workflow holds the next ones, and no m
   expect(rows.map(({ run_id }) => run_id).sort()).toEqual(held.sort())
 })
 
+test('a batch of matching deletes its old keys, and reads no others', async () => {
+  const { session } = await openTwo()
+  await session.query(`
+    INSERT INTO event_key SELECT 1, 'default', 'v' || n, n FROM generate_series(1, ${MANY}) AS n; ANALYZE;`)
+  const { cursors } = openTables(new Connection(session), createVault(Buffer.alloc(32)))
+  await session.query('BEGIN')
+  // Far enough behind the cursor are the first 100 keys.
+  await cursors.move(1, { from: 0, to: 8_000_000 + 100, now: NOW })
+  const { rows } = await session.query(
+    `SELECT seq_tup_read::int AS read, n_tup_del::int AS deleted FROM pg_stat_xact_user_tables
+     WHERE relname = 'event_key' AND schemaname = current_schema()`,
+  )
+  await session.query('COMMIT')
+  expect(rows).toEqual([{ read: 0, deleted: 100 }])
+})
+
 /** Events of finished runs, each with its body; ids of runs sort by time. */
 const FILL_BODIES = `
   INSERT INTO event_body SELECT n, n, '{}' FROM generate_series(1, ${MANY}) AS n;

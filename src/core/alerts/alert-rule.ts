@@ -17,6 +17,8 @@ export const ALERT_KINDS = {
   'queue.age': 'state',
   /** Moments of a schedule without a run, because no scheduler ran. */
   'tick.missed': 'count',
+  /** Files of which no event told, by storage, as `reconcile` finds them. */
+  'event.missing': 'count',
   /** Too much of the disk of the database is used. */
   'disk.low': 'state',
   /** An operation on many runs is done or aborted. */
@@ -33,8 +35,8 @@ export interface AlertRule {
   /** Null: every workflow. */
   workflow: string | null
   /**
-   * Tells only above this number of runs, ticks or failures. For `disk.low` it is a share of the
-   * disk, for `queue.age` milliseconds.
+   * Tells only above this number of runs, ticks, events or failures. For `disk.low` it is a
+   * share of the disk, for `queue.age` milliseconds.
    */
   over: number
   /** Milliseconds for which a state has to hold before it is told. */

@@ -2,6 +2,9 @@ import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { groupFailure } from '../../core/runs/failures/failure-group.ts'
 import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
+import type { Approval } from '../../core/safety/approval.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
+import type { FindingState } from '../../core/service/sweep/file-finding.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
 
@@ -27,6 +30,7 @@ const LOOKERS: Record<AlertKind, Looker> = {
   'endpoint.silent': lookAtSilence,
   'queue.age': lookAtQueue,
   'tick.missed': lookAtTicks,
+  'event.missing': lookAtLosses,
   'disk.low': lookAtDisk,
   'operation.done': lookAtOperations,
 }
@@ -79,15 +83,26 @@ async function lookAtWaits({ store }: LookParts, { workflow }: AlertRule, positi
 async function lookAtApprovals({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
   const filter = workflow === null ? {} : { workflow }
   const approvals = await store.listApprovals({ ...filter, status: 'open', limit: MAX_ROWS, now })
-  const sightings = approvals.map(({ id, kind, workflow: name, openedAt, openItems }) => ({
-    id,
-    title: kind === 'guard' ? `${name} asks to be allowed ${openItems} effects` : `${name} asks a question`,
-    page: `/approvals/${id}`,
-    command: `approvals show ${id}`,
-    at: openedAt,
+  const sightings = approvals.map((approval) => ({
+    id: approval.id,
+    title: nameApproval(approval),
+    page: `/approvals/${approval.id}`,
+    command: `approvals show ${approval.id}`,
+    at: approval.openedAt,
     count: 1,
   }))
   return { sightings, position }
+}
+
+function nameApproval({ kind, workflow, account, openItems }: Approval): string {
+  switch (kind) {
+    case 'guard':
+      return `${workflow} asks to be allowed ${openItems} effects`
+    case 'question':
+      return `${workflow} asks a question`
+    case 'repair':
+      return `${openItems} lost events of account ${account} ask to be made up`
+  }
 }
 
 async function lookAtQueue({ store }: LookParts, { over }: AlertRule, position: string | null, now: number) {
@@ -111,6 +126,26 @@ async function lookAtTicks({ store }: LookParts, { workflow }: AlertRule, positi
     return [{ id: name, title, page: '/schedules', command: 'schedules list', at: now, count: more }]
   })
   return { sightings, position: JSON.stringify(missed) }
+}
+
+/** States of a finding that its sweep has proven. */
+const LOST: readonly FindingState[] = ['missing', 'held', 'due', 'made', 'denied']
+
+/** The position has the last sweep of each storage that was told; a new rule begins after it. */
+async function lookAtLosses({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
+  const lost = await store.listFindings({ states: LOST, limit: MAX_ROWS })
+  const told: Record<string, number> = position === null ? {} : JSON.parse(position)
+  const places = Map.groupBy(lost, ({ account, storage }) =>
+    account === DEFAULT_ACCOUNT ? storage : `${account}/${storage}`,
+  )
+  const sightings = [...places].flatMap(([place, findings]): Sighting[] => {
+    const count = findings.filter(({ sweep }) => sweep > (told[place] ?? 0)).length
+    if (position === null || count === 0) return []
+    const title = `no event told of files in ${place}`
+    return [{ id: place, title, page: '/system', command: 'coverage', at: now, count }]
+  })
+  const last = Array.from(places, ([place, findings]) => [place, Math.max(...findings.map(({ sweep }) => sweep))])
+  return { sightings, position: JSON.stringify({ ...told, ...Object.fromEntries(last) }) }
 }
 
 async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, position: string | null, now: number) {

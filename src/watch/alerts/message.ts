@@ -70,7 +70,13 @@ function writeItem({ when }: AlertRule, { change, topic }: AlertItem, base: stri
 }
 
 /** Kinds whose count is a number of things, and worth saying. */
-const COUNTED: ReadonlySet<AlertRule['when']> = new Set(['run.failed', 'run.waits', 'tick.missed', 'endpoint.suspect'])
+const COUNTED: ReadonlySet<AlertRule['when']> = new Set([
+  'run.failed',
+  'run.waits',
+  'tick.missed',
+  'event.missing',
+  'endpoint.suspect',
+])
 
 /** The message as plain text, a few lines an item. */
 export function writeText({ items, more }: Pick<AlertMessage, 'items' | 'more'>): string {

@@ -152,6 +152,30 @@ test('ticks that are missed after the rule began are counted by schedule', async
   expect((await look(NOW, first.position)).sightings).toMatchObject([{ id: 'nightly', count: 3 }])
 })
 
+test('files of which no event told are counted by storage, once for each sweep', async () => {
+  const store = openTestStore()
+  const lost = [{ account: 'default', storage: 'storage_a', sweep: 2 }]
+  const findings = { ...store, listFindings: async () => lost } as unknown as Store
+  const look = looker(findings, { when: 'event.missing' })
+  const first = await look(NOW)
+  expect(first.sightings).toEqual([])
+  lost.push({ account: 'default', storage: 'storage_a', sweep: 3 }, { account: 'acme', storage: 'storage_a', sweep: 1 })
+  const second = await look(NOW, first.position)
+  expect(second.sightings).toMatchObject([
+    { id: 'storage_a', count: 1 },
+    { id: 'acme/storage_a', count: 1 },
+  ])
+  expect((await look(NOW, second.position)).sightings).toEqual([])
+})
+
+test('an approval of lost events says that they ask to be made up', async () => {
+  const repair = { id: 'apr_1', kind: 'repair', workflow: null, account: 'acme', openedAt: NOW, openItems: 60 }
+  const store = { ...openTestStore(), listApprovals: async () => [repair] } as unknown as Store
+  expect((await looker(store, { when: 'approval.asked' })(NOW)).sightings).toMatchObject([
+    { title: '60 lost events of account acme ask to be made up' },
+  ])
+})
+
 test('an operation on many runs is told when it has ended', async () => {
   const store = openTestStore()
   const look = looker(store, { when: 'operation.done' })

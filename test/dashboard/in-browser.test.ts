@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { holdLosses } from './support/hold-losses.ts'
 import { browserTests, inspect, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
@@ -96,6 +97,22 @@ inBrowser(`the dashboard works below a base path${label}`, async () => {
   await page.reload()
   await page.getByRole('heading', { name: 'report.made' }).waitFor()
   expect(faults()).toEqual([])
+})
+
+inBrowser(`a repair lists the events that would be made up, and is approved as such${label}`, async () => {
+  const { app, page, login, faults } = await open()
+  await holdLosses(app.store, ['/in/a.pdf', '/in/b.pdf'])
+  await login(page)
+  await page.getByRole('link', { name: 'Approvals' }).click()
+  await page.getByRole('link', { name: 'make their events up?' }).click()
+  await page.getByRole('heading', { name: 'Repair of lost events' }).waitFor()
+  await page.getByRole('row', { name: /file\.created .*\/in\/b\.pdf/ }).waitFor()
+  await page.getByRole('button', { name: 'Approve 2 events…' }).click()
+  await page.getByText('Exactly these are made up').waitFor()
+  await page.getByRole('button', { name: 'Approve 2 events', exact: true }).click()
+  await page.getByText('approved', { exact: true }).first().waitFor()
+  const [approval] = await app.store.listApprovals({ limit: 1, now: Date.now() })
+  expect([approval?.status, faults()]).toEqual(['approved', []])
 })
 
 inBrowser(`a person approves a part of the exact list that is shown, and the rest stays open${label}`, async () => {

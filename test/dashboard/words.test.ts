@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { barsOf, placeOf, spanOf } from '../../src/dashboard/pages/run/bars.ts'
+import { nameApproval, nounOf, sourceOf } from '../../src/dashboard/words/approvals.ts'
 import { describeFault } from '../../src/dashboard/words/fault.ts'
 import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
 import { foldHours } from '../../src/dashboard/words/hours.ts'
@@ -98,4 +99,13 @@ test('a fault is told in words, and a field that the page does not offer by its 
   expect(describeFault({ ...rule, latencyMs: 800, reset: true, afterwards: true })).toBe(
     'Wait first: 800 ms · Reset the connection · afterwards · in 50 % · after 1',
   )
+})
+
+test('an approval is named for its effects, its question, or the lost events that it makes up', () => {
+  const open = { status: 'open', items: 3, openItems: 2, why: 'over 20 deletes in one run' } as const
+  expect(nameApproval({ ...open, kind: 'guard' })).toBe('2 effects over 20 deletes in one run')
+  expect(sourceOf({ kind: 'guard', workflow: 'tidy' })).toBe('tidy')
+  const why = 'no event told of 60 of the 200 files of storage_a: make their events up?'
+  expect(nameApproval({ ...open, kind: 'repair', why })).toBe(why)
+  expect([sourceOf({ kind: 'repair', workflow: '' }), nounOf('repair')]).toEqual(['Repair of lost events', 'event'])
 })

@@ -16,11 +16,20 @@ const LOOKS: Record<Approval['status'], { state: State; glyph: string; word: str
 /** Colour, glyph and word of an approval's status. */
 export const lookOfApproval = (status: Approval['status']) => LOOKS[status]
 
-/** The subject of an approval in a few words: a list of effects, or a question. */
-export function nameApproval({ kind, openItems, items, status, why }: Approval): string {
-  if (kind === 'question') return why
+/** The things that an approval lists: those of a repair are events that would be made up. */
+export const nounOf = (kind: Approval['kind']) => (kind === 'repair' ? 'event' : 'effect')
+
+/** The source of an approval: its workflow, or the repair of lost events. */
+export const sourceOf = ({ kind, workflow }: Pick<Approval, 'kind' | 'workflow'>) =>
+  kind === 'repair' ? 'Repair of lost events' : workflow
+
+/** The subject of an approval in a few words: a list of effects, a question, or a repair. */
+export function nameApproval({ kind, openItems, items, status, why }: NamedApproval): string {
+  if (kind !== 'guard') return why
   return `${countOf(status === 'open' ? openItems : items, 'effect')} ${why}`
 }
+
+type NamedApproval = Pick<Approval, 'kind' | 'openItems' | 'items' | 'status' | 'why'>
 
 /** The person's side of an approval: how many agreed, and how many still have to. */
 export function describeVotes({ votes, needs }: Pick<Approval, 'votes' | 'needs'>): string {

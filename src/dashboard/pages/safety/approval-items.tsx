@@ -4,10 +4,11 @@ import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Bones, Empty } from '../../parts/messages.tsx'
 import { Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import type { ApprovalItem } from '../../words/approvals.ts'
+import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.ts'
 import { countOf, formatBytes, shortId } from '../../words/format.ts'
 
 interface ItemsParts {
+  kind: Approval['kind']
   items: readonly ApprovalItem[]
   isPending: boolean
   /**
@@ -18,7 +19,7 @@ interface ItemsParts {
 }
 
 /** The exact list of an approval, in its order. */
-export function ApprovalItems({ items, isPending, left, toggle }: ItemsParts) {
+export function ApprovalItems({ kind, items, isPending, left, toggle }: ItemsParts) {
   const selection = useMemo(() => {
     if (!left || !toggle) return undefined
     const keys = new Set(
@@ -33,23 +34,45 @@ export function ApprovalItems({ items, isPending, left, toggle }: ItemsParts) {
   return (
     <>
       <DataTable
-        label="Effects that are asked for"
-        columns={COLUMNS}
+        label={kind === 'repair' ? 'Events that would be made up' : 'Effects that are asked for'}
+        columns={kind === 'repair' ? REPAIR : COLUMNS}
         rows={shown}
         keyOf={({ number }) => String(number)}
         {...(selection ? { selection } : {})}
       />
       {shown.length < items.length && (
         <p className="small quiet">
-          {countOf(items.length - shown.length, 'effect')} of the list no run asks for any more; they are left out here.
+          {countOf(items.length - shown.length, nounOf(kind))} of the list no run asks for any more; they are left out
+          here.
         </p>
       )}
     </>
   )
 }
 
+const NUMBER: Column<ApprovalItem> = {
+  title: '#',
+  width: '56px',
+  className: 'number',
+  cell: ({ number }) => <span className="quiet">{number}</span>,
+}
+const STATE: Column<ApprovalItem> = {
+  title: 'State',
+  width: '100px',
+  cell: ({ state }) => <span className="quiet">{state}</span>,
+}
+
+/** A repair has no runs: its items are events, by type. */
+const REPAIR: readonly Column<ApprovalItem>[] = [
+  NUMBER,
+  { title: 'Event', width: '120px', cell: ({ step }) => <span className="mono">{step}</span> },
+  { title: 'Path', className: 'wide', cell: ({ path, target }) => <Path text={path ?? target} /> },
+  { title: 'File', width: '24%', className: 'spare', cell: ({ target }) => <span className="mono">{target}</span> },
+  STATE,
+]
+
 const COLUMNS: readonly Column<ApprovalItem>[] = [
-  { title: '#', width: '56px', className: 'number', cell: ({ number }) => <span className="quiet">{number}</span> },
+  NUMBER,
   { title: 'File', className: 'wide', cell: ({ path, target }) => <Path text={path ?? target} /> },
   {
     title: 'Size',
@@ -73,5 +96,5 @@ const COLUMNS: readonly Column<ApprovalItem>[] = [
       </Link>
     ),
   },
-  { title: 'State', width: '100px', cell: ({ state }) => <span className="quiet">{state}</span> },
+  STATE,
 ]

@@ -10,7 +10,14 @@ import { Look } from '../../parts/status.tsx'
 import { Facts } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { type Approval, type ApprovalItem, describeVotes, lookOfApproval } from '../../words/approvals.ts'
+import {
+  type Approval,
+  type ApprovalItem,
+  describeVotes,
+  lookOfApproval,
+  nounOf,
+  sourceOf,
+} from '../../words/approvals.ts'
 import { countOf, formatBytes, formatCount } from '../../words/format.ts'
 import { ApprovalItems } from './approval-items.tsx'
 import { DecideBar } from './decide-bar.tsx'
@@ -40,10 +47,15 @@ function Top({ approval: { id, kind, why, workflow, status } }: { approval: Appr
   return (
     <div>
       <p className="crumbs">
-        <Link href="/approvals">Approvals</Link> /{' '}
-        <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link>
+        <Link href="/approvals">Approvals</Link>
+        {kind !== 'repair' && (
+          <>
+            {' '}
+            / <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link>
+          </>
+        )}
       </p>
-      <PageHead title={workflow} beside={<Look look={lookOfApproval(status)} />}>
+      <PageHead title={sourceOf({ kind, workflow })} beside={<Look look={lookOfApproval(status)} />}>
         <CopyAs cli={`upshot approvals show ${id}`} url={urlOf('GET /approvals/:id', { params: { id } })} />
       </PageHead>
       <p className="card padded wrap">{kind === 'guard' ? `It is ${why}.` : why}</p>
@@ -57,9 +69,11 @@ function ApprovalFacts({ approval }: { approval: Approval }) {
     <Facts
       facts={[
         ['Approval', <code key="id">{id}</code>],
-        kind === 'guard' ? ['Effects', `${formatCount(openItems)} open of ${formatCount(items)}`] : null,
+        kind === 'question'
+          ? null
+          : [kind === 'repair' ? 'Events' : 'Effects', `${formatCount(openItems)} open of ${formatCount(items)}`],
         kind === 'guard' ? ['Size', formatBytes(bytes)] : null,
-        ['Runs', formatCount(runs)],
+        kind === 'repair' ? null : ['Runs', formatCount(runs)],
         ['Account', account],
         ['People', `${describeVotes(approval)}${role === null ? '' : `, with the role ${role}`}`],
         ['Asked', <When key="asked" at={openedAt} />],
@@ -117,12 +131,19 @@ function Body({ approval }: { approval: Approval }) {
     <>
       {list.error && <ProblemNote error={list.error} />}
       {mayAct && items.length > 0 && <DecideBar approval={approval} items={items} left={left} />}
-      {approval.kind === 'guard' && (
-        <ApprovalItems items={items} isPending={list.isPending} {...(mayAct ? { left, toggle } : {})} />
+      {approval.kind !== 'question' && (
+        <ApprovalItems
+          kind={approval.kind}
+          items={items}
+          isPending={list.isPending}
+          {...(mayAct ? { left, toggle } : {})}
+        />
       )}
-      {approval.kind === 'guard' && list.hasNextPage && (
+      {approval.kind !== 'question' && list.hasNextPage && (
         <div className="foot">
-          <span>{countOf(rest, 'effect')} further down are not shown yet, and an approval here leaves them out.</span>
+          <span>
+            {countOf(rest, nounOf(approval.kind))} further down are not shown yet, and an approval here leaves them out.
+          </span>
           <button type="button" disabled={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
             Show {formatCount(Math.min(rest, PAGE))} more
           </button>

@@ -10,7 +10,7 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { Look } from '../../parts/status.tsx'
 import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
-import { type Approval, describeVotes, lookOfApproval, nameApproval } from '../../words/approvals.ts'
+import { type Approval, describeVotes, lookOfApproval, nameApproval, sourceOf } from '../../words/approvals.ts'
 import { formatBytes, formatCount } from '../../words/format.ts'
 import { GuardPanel } from './guard-panel.tsx'
 
@@ -65,7 +65,7 @@ const COLUMNS: readonly Column<Approval>[] = [
       </Link>
     ),
   },
-  { title: 'Workflow', width: '17%', cell: ({ workflow }) => <span className="quiet">{workflow}</span> },
+  { title: 'Workflow', width: '17%', cell: (approval) => <span className="quiet">{sourceOf(approval)}</span> },
   { title: 'Runs', width: '64px', className: 'number', cell: ({ runs }) => formatCount(runs) },
   {
     title: 'Bytes',

@@ -6,7 +6,7 @@ import { useAction } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { useToasts } from '../../state/toasts.tsx'
-import type { Approval, ApprovalItem } from '../../words/approvals.ts'
+import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.ts'
 import { countOf, formatBytes } from '../../words/format.ts'
 import { formatRanges } from '../../words/ranges.ts'
 import { AnswerFields, readAnswer } from './answer-fields.tsx'
@@ -26,7 +26,7 @@ export function DecideBar({ approval, items, left }: DecideParts) {
   const chosen = open.filter(({ number }) => !left.has(number))
   const hash = (items.at(-1)?.hash ?? approval.hash).slice(0, 16)
   const only = chosen.length === open.length ? undefined : formatRanges(chosen.map(({ number }) => number))
-  const what = approval.kind === 'question' ? 'the question' : countOf(chosen.length, 'effect')
+  const what = approval.kind === 'question' ? 'the question' : countOf(chosen.length, nounOf(approval.kind))
   const body = { hash, ...(only === undefined ? {} : { only }) }
   const command = `upshot approvals approve ${approval.id} --hash ${hash}${only === undefined ? '' : ` --only ${only}`}`
   const params = { id: approval.id }
@@ -39,7 +39,9 @@ export function DecideBar({ approval, items, left }: DecideParts) {
       <button type="button" className="danger" onClick={() => setDialog('deny')}>
         Deny…
       </button>
-      {left.size > 0 && <span className="quiet">{countOf(open.length - chosen.length, 'effect')} left out</span>}
+      {left.size > 0 && (
+        <span className="quiet">{countOf(open.length - chosen.length, nounOf(approval.kind))} left out</span>
+      )}
       <span className="push">
         <CopyAs cli={command} url={urlOf('POST /approvals/:id/approve', { params, body })} body={body} />
       </span>
@@ -82,21 +84,22 @@ function ApproveDialog({ approval, chosen, body, onClose }: ApproveParts) {
     const result = await approve.mutateAsync({ params: { id: approval.id }, body: { ...body, ...answer, reason } })
     if (result.status === 'open')
       return toast(`Your word counts. ${countOf(result.missing, 'more person', 'more people')} decide.`)
-    toast(isQuestion ? 'Answered; the run goes on.' : `Approved ${countOf(result.granted, 'effect')}.`)
+    toast(isQuestion ? 'Answered; the run goes on.' : `Approved ${countOf(result.granted, nounOf(approval.kind))}.`)
     if (result.next !== null) go(`/approvals/${result.next}`)
   }
   return (
     <Confirm
-      title={isQuestion ? approval.why : `Approve ${countOf(chosen.length, 'effect')}?`}
-      action={isQuestion ? 'Answer yes' : `Approve ${countOf(chosen.length, 'effect')}`}
+      title={isQuestion ? approval.why : `Approve ${countOf(chosen.length, nounOf(approval.kind))}?`}
+      action={isQuestion ? 'Answer yes' : `Approve ${countOf(chosen.length, nounOf(approval.kind))}`}
       isDangerous={!isQuestion}
       onClose={onClose}
       perform={perform}
     >
       {!isQuestion && (
         <p>
-          Exactly these begin, {formatBytes(size)} in all, each only in the state that the list shows. All others stay
-          as they are.
+          {approval.kind === 'repair'
+            ? 'Exactly these are made up, and start their workflows. All others stay lost.'
+            : `Exactly these begin, ${formatBytes(size)} in all, each only in the state that the list shows. All others stay as they are.`}
         </p>
       )}
       {schema !== null && <AnswerFields schema={schema} fields={fields} setFields={setFields} />}

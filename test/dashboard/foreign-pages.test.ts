@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Page, Request } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { browserTests } from './support/in-browser.ts'
 
@@ -44,10 +45,22 @@ const ATTACK = `async (api, run) => {
   return won
 }`
 
+/** The requests of a page that are under way; its live feed, which never ends, is none of them. */
+function trackRequests(page: Page): ReadonlySet<Request> {
+  const busy = new Set<Request>()
+  page.on('request', (request) => {
+    if (!request.url().includes('/live')) busy.add(request)
+  })
+  page.on('requestfinished', (request) => void busy.delete(request))
+  page.on('requestfailed', (request) => void busy.delete(request))
+  return busy
+}
+
 inBrowser(
   `no page of another port, of another site or of a rebound name reads or acts with a login${label}`,
   async () => {
     const { page, login, origin, app } = await open()
+    const busy = trackRequests(page)
     await login(page)
     const foreign = createServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><title>foreign</title><body>')
@@ -58,7 +71,11 @@ inBrowser(
     const api = `${origin}/api/v1`
     // An answer that a foreign page may not read is one all the same.
     const answered: string[] = []
+    // The page's own requests are over before the attack, and no other follows.
+    await page.route('**/api/**', (route) => route.abort())
+    await expect.poll(() => busy.size).toBe(0)
     await page.goto('about:blank')
+    await page.unroute('**/api/**')
     app.notices.subscribe('admin.answered', ({ operation, status }) => {
       if (status < 400) answered.push(operation)
     })

@@ -21,13 +21,19 @@ import { ingest } from './suites/ingest.ts'
 import { ledger } from './suites/ledger.ts'
 import { lists } from './suites/lists.ts'
 import { metrics } from './suites/metrics.ts'
+import { pages } from './suites/pages.ts'
+import { plan } from './suites/plan.ts'
 import { postgres } from './suites/postgres/postgres.ts'
+import { questions } from './suites/questions.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
 import { searched } from './suites/searched.ts'
+import { shadow } from './suites/shadow.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
+import { sweeps } from './suites/sweeps.ts'
+import { traces } from './suites/traces.ts'
 import { turns } from './suites/turns.ts'
 
 const SUITES: readonly Suite[] = [
@@ -41,10 +47,16 @@ const SUITES: readonly Suite[] = [
   turns,
   blocked,
   searched,
+  questions,
+  pages,
   ledger,
   lists,
   metrics,
+  traces,
+  sweeps,
+  plan,
   backtest,
+  shadow,
   postgres,
   download,
   sandbox,
@@ -69,7 +81,7 @@ const OPTIONS = {
 
 const USAGE = `npm run bench -- [options]
 
-  --quick           fewer and shorter rounds: under two minutes instead of ten
+  --quick           fewer and shorter rounds, without slow suites: about three minutes
   --only <prefix>   only results whose names begin with this prefix
   --json <file>     write machine and results to a file
   --node-load       send with Node processes even where wrk is installed

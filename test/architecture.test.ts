@@ -187,7 +187,7 @@ describe('files', () => {
   })
 
   test('only environment.ts reads the environment', () => {
-    const readers = files.filter((file) => /\bprocess\.env\b/.test(texts.get(file) ?? ''))
+    const readers = files.filter((file) => /(?<!')\bprocess\.env\b/.test(texts.get(file) ?? ''))
     expect(readers).toEqual(['project/config/environment.ts'])
   })
 })

@@ -177,7 +177,11 @@ test('a run of the alert workflow waits for a person when its event does not fit
   })
 })
 
-afterEach(() => void vi.unstubAllEnvs())
+afterEach(() => {
+  vi.unstubAllEnvs()
+  // The module that refused its URL must not be met by the files after this one.
+  vi.resetModules()
+})
 
 test.each(['chat.example.org/T1', 'ftp://example.org/T1', 'https://user:pass@example.org/T1', 'https://:0/T1'])(
   'ALERT_URL must not be %s, and the error does not repeat it',

@@ -1,7 +1,8 @@
-import { defineWorkflow, type FileEntry, type StepContext, StepError, TerminalError } from 'upshot'
+import { defineWorkflow, type FileEntry, StepError } from 'upshot'
 import { alerts } from '../config/alerts.ts'
 import { paths } from '../config/paths.ts'
 import { type Transfer, transferFailed } from './events.ts'
+import { postJson } from './post-json.ts'
 import { writeJson } from './write-whole.ts'
 
 /** Writes an alert about a failed transfer to disk, and posts it to `ALERT_URL`. */
@@ -24,7 +25,7 @@ export default defineWorkflow({
     const record = await step.run('write alert', () => writeJson(paths.alerts, transfer.id, alert))
     const { url } = alerts
     if (url === null) return { record, posted: false }
-    await step.run('post alert', (attempt) => post(url, alert, attempt), {
+    await step.run('post alert', (attempt) => postJson(url, alert, attempt), {
       retry: { attempts: 10, min: '5s', max: '15m' },
       timeout: '30s',
     })
@@ -48,18 +49,4 @@ function describeDestination(found: FileEntry | string | null, { startedAt }: Tr
   if (!found) return 'nothing there'
   const isOlder = Date.parse(found.modifiedAt ?? '') < Date.parse(startedAt ?? '')
   return isOlder ? 'an older file is there' : `${found.size} bytes are there`
-}
-
-async function post(url: string, alert: object, { signal, idempotencyKey }: StepContext): Promise<void> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
-    body: JSON.stringify(alert),
-    redirect: 'manual',
-    signal,
-  })
-  await response.body?.cancel()
-  if (response.ok) return
-  const message = `the receiver of the alert answered ${response.status}`
-  throw response.status === 429 || response.status >= 500 ? new Error(message) : new TerminalError(message)
 }

@@ -31,9 +31,10 @@ export async function runProgram(command: string, args: readonly string[], withi
   return text
 }
 
-/** A process that answers calls with `answerCalls`. A call rejects after two minutes. */
+/** A process that answers calls with `answerCalls`. */
 export interface Target extends AsyncDisposable {
-  call<T>(name: string, argument?: unknown): Promise<T>
+  /** Rejects after this time, two minutes by default. */
+  call<T>(name: string, argument?: unknown, withinMs?: number): Promise<T>
   /** Ends it at once. */
   kill(): void
 }
@@ -44,7 +45,8 @@ export function startProcess(file: string, execArgv: readonly string[] = []): Ta
   adopt(child)
   let calls = 0
   return {
-    call: <T>(name: string, argument?: unknown) => call<T>(child, { id: calls++, name, argument }),
+    call: <T>(name: string, argument?: unknown, withinMs = ANSWER_WITHIN_MS) =>
+      call<T>(child, { id: calls++, name, argument }, withinMs),
     kill: () => void child.kill('SIGKILL'),
     async [Symbol.asyncDispose]() {
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -57,7 +59,11 @@ export function startProcess(file: string, execArgv: readonly string[] = []): Ta
   }
 }
 
-function call<T>(child: ChildProcess, request: { id: number; name: string; argument: unknown }): Promise<T> {
+function call<T>(
+  child: ChildProcess,
+  request: { id: number; name: string; argument: unknown },
+  withinMs: number,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (end: () => void) => {
       clearTimeout(timer)
@@ -69,7 +75,7 @@ function call<T>(child: ChildProcess, request: { id: number; name: string; argum
       settle(() => (answer.error === undefined ? resolve(answer.value as T) : reject(new Error(answer.error))))
     }
     const fail = () => settle(() => reject(new Error(`the target did not answer "${request.name}"`)))
-    const timer = setTimeout(fail, ANSWER_WITHIN_MS)
+    const timer = setTimeout(fail, withinMs)
     child.on('message', hear).on('exit', fail)
     child.send(request)
   })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { verifyLedger } from '../../src/core/safety/verify-ledger.ts'
+import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter } from '../../src/core/store/safety/effects.ts'
 import { searchPage } from '../../src/core/store/search.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -33,6 +33,7 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 /** The history of a file in a ledger of many rows, and the speed at which its chain is verified. */
 export const ledger: Suite = {
   names: ['ledger.ofMs', 'ledger.listMs', 'ledger.exportMb', 'ledger.verifyRowsPerSecond', 'ledger.sealMicrosPerRow'],
+  isSlow: true,
   run: runLedger,
 }
 

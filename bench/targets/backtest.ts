@@ -19,12 +19,14 @@ async function compare({ file, workflowsDir }: { file: string; workflowsDir: str
   await backtest(readCases(store, { ...CHOICE, limit: 500 }), parts)
   const [here, there] = [process.pid, childOf(process.pid)]
   const before = readMemory(here, 'VmRSS') + readMemory(there, 'VmRSS')
+  const busyBefore = readCpuMs(here) + readCpuMs(there)
   const begunAt = performance.now()
   const { runs, same } = await backtest(readCases(store, CHOICE), parts)
   const seconds = (performance.now() - begunAt) / 1_000
+  const cpuMicros = ((readCpuMs(here) + readCpuMs(there) - busyBefore) * 1_000) / runs
   const peak = readMemory(here, 'VmHWM') + readMemory(there, 'VmHWM')
   await store.close()
-  return { runs, same, runsPerSecond: runs / seconds, growthMb: peak - before }
+  return { runs, same, runsPerSecond: runs / seconds, cpuMicros, growthMb: peak - before }
 }
 
 /** The same runs read, and not played: the floor of the time. */
@@ -35,6 +37,12 @@ async function read({ file }: { file: string }) {
   for await (const { cases } of readCases(store, CHOICE)) runs += cases.length
   await store.close()
   return runs / ((performance.now() - begunAt) / 1_000)
+}
+
+/** Processor time of a process so far. The kernel counts in hundredths of a second. */
+function readCpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function childOf(pid: number): number {

@@ -4,7 +4,7 @@ import { newId } from '../../src/core/ids.ts'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { EffectAsk } from '../../src/core/safety/effect.ts'
 import type { Limit } from '../../src/core/safety/guard.ts'
-import { carryOut } from '../../src/core/store/safety/carry-out.ts'
+import { carryOut, carryOutAll } from '../../src/core/store/safety/carry-out.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { askInParts } from '../../src/engine/steps/guard/ask-in-parts.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
@@ -14,6 +14,7 @@ import { percentile } from '../report/result.ts'
 /** Long lists of deletes, with deliveries beside them to the same store. */
 const WORKFLOW = 'clean-up'
 const PACE_MS = 5
+const STOP = { kind: 'workflow', name: WORKFLOW } as const
 
 /** A list under way: its time, and the time that 99 of 100 deliveries beside it stay below. */
 export interface Beside {
@@ -80,6 +81,14 @@ async function claimRun(): Promise<Lease> {
   return claimed.lease
 }
 
+async function holdByStop(): Promise<void> {
+  const lease = await claimRun()
+  const asks = makeAsks(1, 1)
+  const now = Date.now()
+  await store.beginEffects(lease, asks, { now, needs: 1, expiresAt: now + 86_400_000 })
+  await store.parkRun(lease, { dueAt: null, reason: 'stopped', awaits: asks.map(({ step }) => step.key) })
+}
+
 answerCalls({
   async open({ file }: { file: string }): Promise<void> {
     store = openThreadedStore({ file, vaultKey: Buffer.alloc(32) })
@@ -112,7 +121,27 @@ answerCalls({
       await carryOut(store, decided, { now: () => now })
     })
   },
-  /** Cancels the run whose list is held: all of its items are taken back in one commit. */
-  cancel: (): Promise<Beside> => watch(() => store.cancelRun(held.runId, 'measured', Date.now())),
+  /** Lets the held list ask again, as new limits do. */
+  askAgain: (): Promise<Beside> =>
+    watch(async () => {
+      await store.askAgain()
+      await carryOutAll(store, Date)
+    }),
+  /** Cancels the run whose list is held: all of its items are taken back. */
+  cancel: (): Promise<Beside> =>
+    watch(async () => {
+      await store.cancelRun(held.runId, 'measured', Date.now())
+      await carryOutAll(store, Date)
+    }),
+  /** Ends a stop that holds as many runs. */
+  async resume(count: number): Promise<Beside> {
+    const by = { actor: 'bench', reason: null }
+    await store.stopEffects({ ...STOP, since: Date.now(), actor: 'bench', reason: 'measured' })
+    for (let n = 0; n < count; n++) await holdByStop()
+    return watch(async () => {
+      await store.resumeEffects(STOP, { ...by, now: Date.now() })
+      await carryOutAll(store, Date)
+    })
+  },
   close: () => store.close(),
 })

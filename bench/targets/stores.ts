@@ -187,7 +187,15 @@ async function claimOnce({ limit }: { limit: number }): Promise<number> {
 
 /** Makes the next weeks, and removes one that is over. */
 async function pruneWeek({ at, runs }: { at: number; runs: number | null }): Promise<void> {
-  const kept = { failures: null, refusals: null, deliveries: null, payloads: null, audit: null, effects: null }
+  const kept = {
+    failures: null,
+    refusals: null,
+    deliveries: null,
+    payloads: null,
+    audit: null,
+    effects: null,
+    files: null,
+  }
   const pruned = await store.pruneWeek({ ...kept, runs }, at)
   if (runs !== null && pruned === null) throw new Error('no week was removed')
 }

@@ -20,6 +20,7 @@ import { DatabaseClock } from './engine/database-clock.ts'
 import type { Engine } from './engine/engine.ts'
 import { noteGuard } from './engine/note-guard.ts'
 import { openEngine } from './engine/open-engine.ts'
+import { settleEffects } from './engine/settle-effects.ts'
 import { RunLogKeeper } from './log/run-log-keeper.ts'
 import { SecretWatch } from './log/secret-watch.ts'
 import type { AppHooks, AppParts, OpenParts, openParts } from './open-parts.ts'
@@ -139,26 +140,27 @@ export class App {
 
   /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
-    const { receiver, scheduler, pruner, sealer, sweeper, hours, alerts, beat } = this.#parts
+    const { receiver, scheduler, pruner, sealer, sweeper, shadows, hours, alerts, beat } = this.#parts
     const { receive, schedule } = this.#plan
     this.#phase = 'starting'
     const { receiverUrl, adminUrl } = await this.#listen()
     const isNewSandbox = receive && (await this.#openEndpoint(receiverUrl))
     await this.#secrets.refresh()
-    if (this.#engine) await noteGuard(this.store, this.#config.guardPolicy, this.clock.now())
-    if (this.#engine) await this.#engine.start(accessTo(this.#config, this.#embedded))
+    // Before the mode is settled: of two processes that start at once, one sees the other.
+    await beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
+    if (this.#engine) await this.#startEngine(this.#engine)
     if (schedule) {
       await this.#followSchedules()
       scheduler.start()
       pruner.start()
       sealer.start()
       sweeper.start()
+      shadows.start()
       hours.start()
       alerts?.start()
     }
     this.#watch = this.store.watch(this.clock, () => this.#onStoreChange())
     const urls = await this.#announce(receiverUrl, adminUrl)
-    beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     this.#phase = 'started'
     if (receive) {
       receiver.open()
@@ -169,6 +171,20 @@ export class App {
     this.notices.publish({ kind: 'app.started', urls: listUrls(urls) })
     if (this.#embedded && isNewSandbox) await makeSampleTransfer(this.#embedded.sandbox)
     return urls
+  }
+
+  async #startEngine(engine: Engine): Promise<void> {
+    const { effects: mode = 'live', guardPolicy } = this.#config
+    const now = this.clock.now()
+    const { beat } = this.#parts
+    const isSwitched = await settleEffects(this.store, { mode, self: beat.id, now }).catch(async (error) => {
+      // Else the row of this process would keep the next one from starting.
+      await beat.stop()
+      throw error
+    })
+    if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
+    await noteGuard(this.store, guardPolicy, now)
+    await engine.start(accessTo(this.#config, this.#embedded))
   }
 
   /** Takes every port. The receiver answers 503 until the start is complete. */
@@ -202,7 +218,7 @@ export class App {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { receiver, scheduler, pruner, sealer, sweeper, hours, alerts, beat, admin } = this.#parts
+    const { receiver, scheduler, pruner, sealer, sweeper, shadows, hours, alerts, beat, admin } = this.#parts
     this.#phase = 'stopping'
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
@@ -213,7 +229,7 @@ export class App {
     const drained = receiver.drain()
     this.#stopClock()
     const faults = [
-      ...(await settleAll([pruner.stop(), sweeper.stop(), hours.stop(), alerts?.stop(), beat.stop()])),
+      ...(await settleAll([pruner.stop(), sweeper.stop(), shadows.stop(), hours.stop(), alerts?.stop(), beat.stop()])),
       ...(await settleAll([drained, scheduler.stop(), this.#engine?.stop()])),
       ...(await settleAll([receiver.stop()])),
       // The admin server answers while the app drains, so that load balancers see it stopping.

@@ -3,7 +3,7 @@ import { createHealth } from '../admin/health.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { newId } from '../core/ids.ts'
 import type { Publish } from '../core/notices.ts'
-import type { Anchor } from '../core/safety/anchor.ts'
+import type { Anchor } from '../core/safety/ledger/anchor.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { KnownSecrets } from '../notices/log/known-secrets.ts'
@@ -18,12 +18,14 @@ import { Sealer } from '../schedule/sealer.ts'
 import { Sweeper } from '../schedule/sweep/sweeper.ts'
 import type { StoreOptions } from '../store/open-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
-import { listSendings, openAlerts } from './alerts/open-alerts.ts'
+import { ShadowFollower } from './backtest/shadow/shadow-follower.ts'
 import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
-import { readAside } from './console/read-aside.ts'
+import { listOpener, readAside } from './console/read-aside.ts'
 import type { Engine } from './engine/engine.ts'
 import { readRoutes } from './engine/read-routes.ts'
+import { watchFullDisk } from './health/full-disk.ts'
+import { listSendings, openAlerts } from './health/open-alerts.ts'
 import { openMetrics } from './health/open-metrics.ts'
 import { readinessChecks } from './health/readiness.ts'
 import type { RolePlan } from './role.ts'
@@ -86,6 +88,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     store,
     clock,
     phase: hooks.phase,
+    requireRoom: watchFullDisk({ notices, clock }),
     readRoutes: routes,
     checkEndpoints: plan.receive ? () => receiver.checkEndpoints() : null,
   })
@@ -113,11 +116,13 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
       ...{ store, clock, publish, owner: newId('wrk', clock.now()), approvals: config.guardPolicy.approvals },
       filesOf: sweepFiles(config, { store, clock, publish, embedded: hooks.embedded }),
     }),
+    shadows: new ShadowFollower(config, { store: aside, clock, publish }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,
       routes: openConsole(config, {
         store: aside,
+        openLists: listOpener(store, publish),
         clock,
         notices,
         health,

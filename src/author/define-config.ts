@@ -14,7 +14,7 @@ export interface ReconcileOptions {
   budget?: number | string
   /**
    * Age below which no event counts as lost. It has to be longer than the service goes on trying
-   * to deliver. Default 8h.
+   * to deliver, and at most 30d. Default 8h.
    */
   grace?: Duration
   /**
@@ -209,6 +209,11 @@ export interface ConfigFile {
      * `forever`.
      */
     effects?: Duration | 'forever'
+    /**
+     * Files that are gone, as sweeps know them. Rows of events about judged files go with them. At
+     * least 60d. Default 90d.
+     */
+    files?: Duration | 'forever'
   }
 }
 

@@ -80,7 +80,7 @@ export class StepError extends Error {
   readonly failure: Failure
 
   constructor(step: string, attempts: number, failure: Failure) {
-    super(`step "${step}" failed after ${attempts} attempt(s): ${failure.message}`)
+    super(`step "${step}" failed after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}: ${failure.message}`)
     this.step = step
     this.attempts = attempts
     this.failure = failure

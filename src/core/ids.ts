@@ -126,3 +126,11 @@ export function randomWord(): string {
   const bytes = randomFillSync(new Uint8Array(32))
   return [...bytes].map((byte) => ALPHABET[byte & 31]).join('')
 }
+
+/** A UUID of version 8 (RFC 9562), whose bits may have any meaning. */
+export function formatUuid(bytes: Buffer): string {
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
+}

@@ -5,6 +5,7 @@ import type { RunName, RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
 import type { RunRoot } from './runs/trace.ts'
 import type { ApprovalStatus } from './safety/approval.ts'
+import type { EffectsMode } from './safety/stop.ts'
 
 /** The run that a notice is about. */
 export interface AboutRun {
@@ -20,6 +21,21 @@ interface AboutOutcome extends AboutRun {
   parentRun: string | null
   /** The run that it repeats, forks, or follows the failure of; left out for none. */
   originRun?: string
+}
+
+/** A run whose code ended. */
+interface AboutEnd extends AboutOutcome {
+  /** Milliseconds from its making to its first claim; left out where nothing tells. */
+  waitedMs?: number
+}
+
+/** A request of a call of the Files API, after a wait. Times are milliseconds. */
+export interface CallTry {
+  waitedMs: number
+  ms: number
+  status: number | null
+  /** `ok`, or the failure. */
+  reason: string
 }
 
 /** One attempt of a step. */
@@ -74,26 +90,34 @@ export type Notice =
   /** Its code begins for the first time. `waitedMs`: since the run was made. */
   | ({ kind: 'run.started'; origin: RunOrigin | 'invoke'; waitedMs: number } & AboutRun)
   /** `ms` in this and the other ends of a run: since it was made. */
-  | ({ kind: 'run.completed'; ms: number; steps: number; continuedBy?: string } & AboutOutcome)
-  | ({ kind: 'run.failed'; ms: number; error: Failure } & AboutOutcome)
+  | ({ kind: 'run.completed'; ms: number; steps: number; continuedBy?: string } & AboutEnd)
+  | ({ kind: 'run.failed'; ms: number; error: Failure } & AboutEnd)
   /**
-   * `dueAt`: when it goes on at the latest; null where only an event, a run or a person wakes it.
+   * `dueAt`: when it goes on at the latest; null without such a moment. `awaits`: who may wake it
+   * sooner, `event` for a run, too; null for nobody.
    */
-  | ({ kind: 'run.parked'; dueAt: number | null; reason: string; awaits: boolean } & AboutOutcome)
+  | ({ kind: 'run.parked'; dueAt: number | null; reason: string; awaits: 'event' | 'people' | null } & AboutOutcome)
   /** A gate holds the run back; `dueAt` is null where no time can be named. */
   | ({ kind: 'run.limited'; dueAt: number | null; reason: string } & AboutOutcome)
   /** Admitted, and waiting for a free slot of a worker. */
   | ({ kind: 'run.ready' } & AboutOutcome)
   | ({ kind: 'run.retried'; dueAt: number; error: Failure } & AboutOutcome)
   | ({ kind: 'run.skipped'; ms: number; reason: string } & AboutOutcome)
+  /** It was only planned: `reason` says how it would end. Nothing was done. */
+  | ({ kind: 'run.planned'; ms: number; reason: string } & AboutOutcome)
   | ({ kind: 'run.released' } & AboutOutcome)
   /**
    * Canceled by an event that its workflow's `cancelOn` names, together with the runs it invoked.
    * `ms` is null where `root` is.
    */
   | ({ kind: 'run.canceled'; ms: number | null; reason: string } & AboutOutcome)
-  | ({ kind: 'run.lost' } & AboutOutcome)
+  /** `failover`: the database has another history since its claim, so that the pass was dropped. */
+  | ({ kind: 'run.lost'; failover?: true } & AboutOutcome)
+  /** The worker held it and never heard of its claim. */
+  | { kind: 'lease.given_back'; run: string }
   | ({ kind: 'run.log'; level: 'info' | 'warn' | 'error'; message: string; facts: object } & AboutRun)
+  /** At a start: effects are only planned, or the mode is not that of the last start. */
+  | { kind: 'effects.mode'; mode: EffectsMode; isSwitched: boolean }
   | { kind: 'runs.recovered'; count: number }
   /** They were at work when their worker died, so each is tried alone. */
   | { kind: 'runs.suspected'; runs: RunName[] }
@@ -138,6 +162,10 @@ export type Notice =
     }
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
+  /** A shadow does otherwise than runs of its workflow. Once for each kind of difference. */
+  | { kind: 'shadow.differs'; workflow: string; file: string; difference: string; sample: string | null }
+  /** A shadow cannot be loaded, or its code ends its process: it follows no more runs. */
+  | { kind: 'shadow.ended'; file: string; error: Failure }
   /** The event has, or lacks, what none of its type did before. `changes`: places and kinds. */
   | { kind: 'event.drifted'; event: string; account: string; type: string; changes: readonly string[] }
   /** A sweep of a storage ended. `fault`: why it is not complete, so that it accuses nobody. */
@@ -190,6 +218,8 @@ export type Notice =
       ms: number
       /** The part of `ms` that the call waited: for the limit, and between attempts. */
       waitedMs: number
+      /** Its requests in their order; left out for a single one without a wait. */
+      tries?: readonly CallTry[]
     }
   | { kind: 'files.warned'; service: string | null; message: string }
   | {
@@ -199,12 +229,17 @@ export type Notice =
       payloads: number
       audit: number
       effects: number
+      files: number
       ms: number
     }
   /** The end of the chain over the effect ledger, for a keeper outside the database. */
   | { kind: 'effects.anchored'; seal: number; last: number; mac: string }
   /** A process ended without closing the database, and the log that it left is not there. */
   | { kind: 'store.log_missing'; file: string }
+  /** The primary answers lists from now on: the standby is behind or gone. */
+  | { kind: 'store.standby_left'; why: string }
+  /** The standby answers lists again, after `ms`. */
+  | { kind: 'store.standby_back'; ms: number }
   /** Other users of the machine could read these, and can no more. */
   | { kind: 'store.protected'; paths: string[] }
   | { kind: 'sandbox.logged'; message: string }

@@ -1,10 +1,11 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { lazy, StrictMode, Suspense } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Route, Router, Switch, useLocation } from 'wouter'
+import { Link, Route, Router, Switch, useLocation } from 'wouter'
 import { ApiError } from './api/client.ts'
 import { Bones, Empty } from './parts/messages.tsx'
 import { PageFault } from './parts/page-fault.tsx'
+import { PageHead } from './parts/page-head.tsx'
 import { Shell } from './shell/shell.tsx'
 import { applyTheme } from './state/settings.ts'
 import './style/tokens.css'
@@ -78,7 +79,12 @@ function Pages() {
           <Route path="/sandbox" component={Sandbox} />
           <Route path="/system" component={System} />
           <Route>
-            <Empty title="There is no such page." />
+            <div className="stack">
+              <PageHead title="Not found" isStill />
+              <Empty title="There is no such page.">
+                <Link href="/">Go to the overview</Link>
+              </Empty>
+            </div>
           </Route>
         </Switch>
       </Suspense>

@@ -18,6 +18,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
   },
   worker: { format: 'es' },
+  // Vite follows NODE_ENV, which says "test" under Vitest and may say "development" in a shell.
+  define: { 'process.env.NODE_ENV': '"production"' },
+  oxc: { jsx: { development: false } },
   // The libraries' "use client" says nothing here.
   logLevel: 'error',
 })

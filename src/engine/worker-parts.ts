@@ -2,6 +2,7 @@ import type { AnyWorkflow } from '../author/workflow.ts'
 import type { EventRecord } from '../core/incoming/event.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Caller, Publish } from '../core/notices.ts'
+import type { ClaimedRun } from '../core/runs/claim.ts'
 import type { GuardPolicy } from '../core/safety/guard.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
@@ -24,6 +25,16 @@ export interface KeepLimits {
   maxBytes?: number
   /** Longest time for which a pass is kept. Default 60 s. */
   maxAgeMs?: number
+}
+
+/** Plans the runs that must not act. */
+export interface Planner {
+  /** False where this worker only plans: a run that was made to act waits for another one. */
+  acts: boolean
+  /** True for a run that was made while effects were only planned. */
+  isPlanned: (run: ClaimedRun) => boolean | Promise<boolean>
+  /** Finds the effects and the end of a run, as JSON text and in a sentence. Acts by reads only. */
+  plan: (run: ClaimedRun) => Promise<{ reason: string; json: string }>
 }
 
 /** Everything that a worker is given. Its parts take a `Pick` of this. */
@@ -68,12 +79,16 @@ export interface WorkerParts {
    * The made-up event that told of the same file before; null: none. Default: no event is made up.
    */
   findMadeUp?: (event: EventRecord) => Promise<string | null>
+  /** Default: every run acts. */
+  planner?: Planner
   /** Bounds what waits in memory; see decision 65. */
   keeps?: KeepLimits
   /** Tells timers of the code's own, outside steps. Default false. */
   tellsTimers?: boolean
   /** Tells requests and connections of the code where no step declares them. Default false. */
   tellsEffects?: boolean
+  /** Whether a host is the service's, so that its calls belong to `files`. Default: none is. */
+  isServiceHost?: (host: string) => boolean
   /**
    * Real time without movement after which code that calls an unexpected step has diverged. Default
    * 5 s.
@@ -87,6 +102,7 @@ type WorkerStore = Pick<
   | 'startWorker'
   | 'beatWorker'
   | 'recoverRuns'
+  | 'carryOutDecision'
   | 'stopWorker'
   | 'listLeases'
   | 'saveDelivery'
@@ -118,6 +134,7 @@ type WorkerStore = Pick<
   | 'parkRun'
   | 'postponeRun'
   | 'skipRun'
+  | 'endPlanned'
   | 'releaseRun'
   | 'listMatchCursors'
   | 'listEventsAfter'

@@ -5,12 +5,13 @@ import { describeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../core/incoming/delivery.ts'
 import { type ClaimedRun, listClaimedOnArrival } from '../core/runs/claim.ts'
-import { HEARTBEAT_MS, LEASE_MS } from '../core/runs/lease.ts'
+import { HEARTBEAT_MS } from '../core/runs/lease.ts'
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
 import { type Arrivals, ClaimOnArrival } from './claim/claim-on-arrival.ts'
+import { markFailover } from './claim/mark-failover.ts'
 import { parkBrokenPass } from './claim/park-broken-pass.ts'
-import { publishRecovery } from './claim/publish-recovery.ts'
+import { Recovery } from './claim/recovery.ts'
 import { tellOwnWork } from './claim/tell-own-work.ts'
 import { WorkerCounts } from './claim/worker-counts.ts'
 import { EventMatcher } from './event-matcher.ts'
@@ -31,6 +32,7 @@ export class Worker implements DeliveryIntake {
   readonly #parts: WorkerParts
   readonly #matcher: EventMatcher
   readonly #passes: ActivePasses
+  readonly #recovery: Recovery
   readonly #arrivals: ClaimOnArrival
   readonly #counts: WorkerCounts
   readonly #stopping = new AbortController()
@@ -50,6 +52,7 @@ export class Worker implements DeliveryIntake {
     this.#parts = parts
     this.id = id ?? newId('wrk', parts.clock.now())
     this.#counts = counts ?? new WorkerCounts()
+    this.#recovery = new Recovery(parts)
     this.#passes = new ActivePasses({
       ...parts,
       execute: (run, claim, pass) =>
@@ -87,6 +90,7 @@ export class Worker implements DeliveryIntake {
     this.#endWatches = [watchOwnWork(), ...(this.#parts.tellsEffects === true ? [watchEffects()] : [])]
     await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
     await this.#recover()
+    if (this.#stopping.signal.aborted) return
     this.#counts.slots.give(this.#parts.slots)
     this.#scheduleBeat()
     this.wake()
@@ -161,7 +165,7 @@ export class Worker implements DeliveryIntake {
     this.#counts.slots.close()
     this.#cancelPoll()
     this.#cancelBeat()
-    await this.#claiming
+    await Promise.all([this.#claiming, this.#recovery.stop()])
     await this.#matcher.stop()
     await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
     for (const end of this.#endWatches) end()
@@ -182,9 +186,8 @@ export class Worker implements DeliveryIntake {
   }
 
   async #claim(): Promise<void> {
-    const { clock } = this.#parts
     const { slots, queue } = this.#counts
-    const now = clock.now()
+    const now = this.#parts.clock.now()
     const free = slots.takeAll()
     const asked = queue.ask(free, now - this.#lastDeliveryAt < POLL_MS)
     slots.give(free - asked)
@@ -217,9 +220,8 @@ export class Worker implements DeliveryIntake {
   async #admitAhead(): Promise<void> {
     const { store, clock, suspects, admitsAhead = () => false } = this.#parts
     const asked = suspects !== 'only' && admitsAhead() ? MAX_ADMISSION_PASSES - this.#passes.admissionPasses : 0
-    if (asked > 0) {
-      await this.#begin(await store.claimUnadmittedRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
-    }
+    if (asked <= 0) return
+    await this.#begin(await store.claimUnadmittedRuns(this.id, asked, clock.now()), { asked, hasSlot: false })
   }
 
   async #begin(claimed: readonly ClaimedRun[], { asked, hasSlot }: { asked: number; hasSlot: boolean }): Promise<void> {
@@ -246,7 +248,8 @@ export class Worker implements DeliveryIntake {
     if (workflow && executed && settled.kind === 'parked') this.#passes.keep(executed, workflow)
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
-    publish(describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 }))
+    const notice = describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 })
+    publish(await markFailover(notice, run.lease, { store, signal: this.#stopping.signal }))
   }
 
   /** A worker claims a run without its module only where no worker at work has it. */
@@ -280,17 +283,14 @@ export class Worker implements DeliveryIntake {
       store
         .beatWorker(this.id, clock.now())
         .then(() => this.#recover())
-        .then(() => (this.#state === 'started' ? this.#passes.checkAll(store, this.id) : undefined))
+        .then(() => (this.#state === 'started' ? this.#passes.checkAll(this.#parts, this.id) : undefined))
         .catch((error: unknown) => this.#report('the heartbeat', error))
         .finally(() => this.#state === 'started' && this.#scheduleBeat())
     })
   }
 
   async #recover(): Promise<void> {
-    const { store, clock, publish } = this.#parts
-    const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
-    publishRecovery(publish, recovery)
-    if (recovery.count > 0) this.wake()
+    if (await this.#recovery.run()) this.wake()
   }
 
   #report(where: string, error: unknown): void {

@@ -17,6 +17,8 @@ export type FilesLogLine =
       attempts: number
       /** The part of `ms` that its requests waited: for the limit, and between attempts. */
       waitedMs: number
+      /** The requests in their order; left out for a single one without a wait. */
+      tries?: readonly AttemptRecord[]
       /** `ok`, `left` for a stream that its caller stopped reading, or the error's name. */
       outcome: string
       /** The entry's id, where the call is about one entry. */

@@ -52,6 +52,7 @@ export function wrapCalls(
   openClient: () => WrappedClient | Promise<WrappedClient>,
   wrap: WrapCall,
   log: (line: FilesLogLine) => void,
+  deletesAtOnce?: number,
 ): FilesApi {
   const seen = new SeenEntries()
   const list = async (query: FileQuery, limits: CallLimits = {}): Promise<FilePage> => {
@@ -105,7 +106,7 @@ export function wrapCalls(
         (await openClient()).hash(file, { signal, caller })
       return seen.whileHashing(file, wrap(call, perform))
     },
-    ...wrapDeletes(openClient, wrap, seen),
+    ...wrapDeletes(openClient, wrap, { seen, atOnce: deletesAtOnce }),
   }
 }
 
@@ -113,7 +114,7 @@ export function wrapCalls(
 function wrapDeletes(
   openClient: () => WrappedClient | Promise<WrappedClient>,
   wrap: WrapCall,
-  seen: SeenEntries,
+  { seen, atOnce }: { seen: SeenEntries; atOnce: number | undefined },
 ): Pick<FilesApi, 'delete' | 'deleteAll'> {
   const remove = (
     file: FileRef,
@@ -141,7 +142,8 @@ function wrapDeletes(
     deleteAll: (files, { of, ...limits } = {}) => {
       const list = {}
       const facts = of ? { list, listed: of.items.length } : { list }
-      return deleteAll(files, of ? { of } : {}, (file) => remove(file, { ...limits, expect: file }, facts))
+      const ways = { ...(of && { of }), ...(atOnce !== undefined && { atOnce }) }
+      return deleteAll(files, ways, (file) => remove(file, { ...limits, expect: file }, facts))
     },
   }
 }

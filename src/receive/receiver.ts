@@ -227,9 +227,9 @@ function createOtherRoutes(): Express {
 
 function describeListenError(cause: Error, port: number): UpshotError {
   const code = 'code' in cause ? String(cause.code) : cause.name
-  const advice =
-    code === 'EADDRINUSE' ? 'Another program uses it: stop that one, or choose another port (0 takes a free one).' : ''
-  return new UpshotError('invalid_config', `The receiver cannot listen on port ${port} (${code}). ${advice}`.trim(), {
-    cause,
-  })
+  const advice = code === 'EADDRINUSE' ? 'Another program uses it: stop that one, or choose' : 'Choose'
+  const message =
+    `The receiver cannot listen on port ${port} (${code}). ` +
+    `${advice} another port with UPSHOT_PORT; 0 takes a free one.`
+  return new UpshotError('invalid_config', message, { cause })
 }

@@ -1,12 +1,6 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import {
-  PRUNE_KINDS,
-  type PruneBounds,
-  type PrunedWeek,
-  type PruneKind,
-  type Retention,
-} from '../core/store/retention.ts'
+import { boundsAt, PRUNE_KINDS, type PrunedWeek, type PruneKind, type Retention } from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { forgetSecrets } from './forget-secrets.ts'
@@ -42,7 +36,16 @@ interface PruneParts {
  * Rejects when `signal` aborts. See decision 17.
  */
 export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
-  const counts: PruneCounts = { runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0 }
+  const counts: PruneCounts = {
+    runs: 0,
+    failures: 0,
+    refusals: 0,
+    deliveries: 0,
+    payloads: 0,
+    audit: 0,
+    effects: 0,
+    files: 0,
+  }
   await pruneWeeks({ store, clock, retention, ...(signal && { signal }) }, (pruned) => {
     for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
     onSlice?.(counts)
@@ -76,10 +79,7 @@ async function pruneWeeks(
   for (;;) {
     signal?.throwIfAborted()
     const now = clock.now()
-    const bounds = Object.fromEntries(
-      PRUNE_KINDS.map((kind) => [kind, retention[kind] === null ? null : now - retention[kind]]),
-    ) as PruneBounds
-    const pruned = await store.pruneWeek(bounds, now)
+    const pruned = await store.pruneWeek(boundsAt(retention, now), now)
     if (pruned === null) return
     onWeek(pruned)
   }
@@ -131,11 +131,11 @@ export class Pruner {
     const startedAt = clock.now()
     try {
       await forgetSecrets(this.#parts.store, clock.now())
-      const { runs, failures, refusals, deliveries, payloads, audit, effects } = await pruneStore({
+      const { runs, failures, refusals, deliveries, payloads, audit, effects, files } = await pruneStore({
         ...this.#parts,
         signal,
       })
-      const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads, audit, effects }
+      const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads, audit, effects, files }
       if (Object.values(removed).some((count) => count > 0)) {
         publish({ kind: 'store.pruned', ...removed, ms: clock.now() - startedAt })
       }

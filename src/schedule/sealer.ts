@@ -1,7 +1,7 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import { type Anchor, anchorOf } from '../core/safety/anchor.ts'
-import type { Seal } from '../core/safety/seal.ts'
+import { type Anchor, anchorOf } from '../core/safety/ledger/anchor.ts'
+import type { Seal } from '../core/safety/ledger/seal.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ReadStore, Store } from '../core/store/store.ts'
+import type { Store } from '../core/store/store.ts'
 import type { PostgresStoreOptions } from './postgres/open-postgres-store.ts'
-import type { SharedStore } from './shared-store.ts'
+import type { Reader, SharedStore } from './shared-store.ts'
 import type { SqliteStoreOptions } from './sqlite/open-sqlite-store.ts'
 
 /** A file, or a PostgreSQL database. They cross to other threads and processes. */
@@ -16,7 +16,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** The reads of a database that is there, without any way to write; an app may be running. */
-export async function openReadStore(options: StoreOptions): Promise<ReadStore & Pick<Store, 'close'>> {
+export async function openReadStore(options: StoreOptions): Promise<Reader> {
   if ('file' in options) return (await import('./sqlite/open-sqlite-store.ts')).openSqliteReader(options)
   return (await import('./postgres/open-postgres-store.ts')).openPostgresReader(options)
 }

@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ReadStore, Store } from '../core/store/store.ts'
+import type { ListReads, ReadStore, Store } from '../core/store/store.ts'
 
 /** The store of a process, which other threads may use as well. */
 export interface SharedStore extends Store {
@@ -7,7 +7,21 @@ export interface SharedStore extends Store {
   connect(): StoreConnection
   /** Reads for people, which no delivery waits for. */
   readonly aside: Partial<ReadStore>
+  /** Left out: lists are read like everything else. */
+  readonly openLists?: OpenLists
 }
+
+/** Reads without a way to write. */
+export interface Reader extends ReadStore, Pick<Store, 'close'> {
+  /** Left out: lists are read like everything else. */
+  readonly openLists?: OpenLists
+}
+
+/** Reads for one list, from a standby while one is up to date. `report` hears when that changes. */
+export type OpenLists = (report: (change: StandbyChange) => void) => Promise<ListReads>
+
+/** The primary answers lists in the place of the standby, or no longer does. */
+export type StandbyChange = { kind: 'left'; why: string } | { kind: 'back'; ms: number }
 
 /** The channel of another thread to the store of its process. */
 export interface StoreConnection {

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { UpshotError } from '../core/errors.ts'
 import { type Approval, type ApprovalItem, type Decision, describeVote, type Verdict } from '../core/safety/approval.ts'
 import { checkAnswer } from '../core/safety/check-answer.ts'
-import { carryOut } from '../core/store/safety/carry-out.ts'
+import { carryOut, carryOutRest } from '../core/store/safety/carry-out.ts'
 import type { Store } from '../core/store/store.ts'
 
 /** An approval, as the person who decides sees it. */
@@ -82,6 +82,7 @@ export class People {
 
   async resume(): Promise<void> {
     await this.#store.resumeEffects({ kind: 'all', name: '' }, { actor: 'tester', reason: null, now: this.#now() })
+    await carryOutRest(this.#store, { now: this.#now })
   }
 
   async #describe(approval: Approval): Promise<TestApproval> {

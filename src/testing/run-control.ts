@@ -102,7 +102,7 @@ export class RunControl {
   }
 
   /** Returns the id. Throws `conflict` with the reason where the store refused. */
-  async #require(id: string, operation: RunOperation, isDone: boolean): Promise<string> {
+  async #require(id: string, operation: keyof typeof PAST, isDone: boolean): Promise<string> {
     if (isDone) return id
     const { store, now } = this.#parts
     const run = await store.findRun(id)
@@ -111,4 +111,6 @@ export class RunControl {
   }
 }
 
-const PAST = { cancel: 'canceled', retry: 'retried', resume: 'resumed' } as const satisfies Record<RunOperation, string>
+const PAST = { cancel: 'canceled', retry: 'retried', resume: 'resumed' } as const satisfies Partial<
+  Record<RunOperation, string>
+>

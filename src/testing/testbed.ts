@@ -103,6 +103,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
   static async open(options: TestbedOptions, planned: PlannedCrash = {}): Promise<Testbed> {
     return openTestStore(options.databaseUrl, async (store) => {
       const opened = new Testbed(options, store, planned)
+      planned.onOpen?.(store.store)
       await addAccounts(opened.#store, options.accounts ?? [], opened.now())
       await opened.#engine.start()
       return opened

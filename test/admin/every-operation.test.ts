@@ -9,6 +9,7 @@ import { cron } from '../../src/author/cron.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
 import { TerminalError } from '../../src/core/errors.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { startHook } from '../watch/alerts/support/hook-server.ts'
 import { RULE } from '../watch/alerts/support/open-alerts.ts'
@@ -30,7 +31,10 @@ const workflows = [
 test('every operation of the table answers, in the form that the table says, from a running app', async () => {
   const hook = await startHook()
   const alerts = { rules: [RULE], channels: { ops: { kind: 'slack', url: hook.url } } } as const
-  const { app, urls, dataDir, sandbox, hear } = await startTestApp({ workflows }, { config: { alerts } })
+  const { app, urls, dataDir, sandbox, hear } = await startTestApp(
+    { workflows },
+    { config: { alerts, workflowsDir: tempFolder() } },
+  )
   const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
   const client = new AdminClient({ url: urls.admin, token })
   const called = new Set<RouteName>()
@@ -61,9 +65,17 @@ test('every operation of the table answers, in the form that the table says, fro
   await call('POST /failures/:id/resolve', { ...kind, body: { note: 'it is open again' } })
   expect((await call('GET /failures')).items[0]).toMatchObject({ state: 'resolved', note: 'it is open again' })
   await call('POST /failures/:id/snooze', { ...kind, body: { for: '1h' } })
+  const resolved = await call('POST /runs/:id/resolve', { params, body: { reason: 'booked by hand' } })
+  expect(resolved).toMatchObject({ status: 'failed', resolution: { reason: 'booked by hand', by: expect.any(String) } })
+  expect((await call('GET /failures')).items[0]).toMatchObject({ runs: 1, resolved: 1, state: 'resolved' })
+  expect((await call('POST /runs/:id/unresolve', { params, body: { reason } })).resolution).toBeNull()
   await call('POST /runs/:id/retry', { params, body: { reason } })
   await call('POST /runs/:id/fork', { params, body: { fromStep: 'book', output: { booked: false } } })
 
+  const { findings } = await call('POST /doctor', { body: { reason } })
+  expect(findings).toContainEqual({ check: 'app', level: 'ok', found: expect.stringMatching(/^ready/), fix: null })
+  const asked = await call('POST /events/match', { body: { type: 'invoice.paid', data: { no: 8 } } })
+  expect(asked.broken).toEqual([])
   await call('GET /events')
   expect((await call('GET /events/:id', { params: { id: sent.event } })).data).toEqual({ no: 7 })
   const trace = await call('GET /events/:id/trace', { params: { id: sent.event } })
@@ -176,6 +188,7 @@ test('every operation of the table answers, in the form that the table says, fro
   const vote = { ...none, body: { hash: '00000000' } }
   await expect(call('POST /approvals/:id/approve', vote)).rejects.toMatchObject(missing)
   await expect(call('POST /approvals/:id/deny', vote)).rejects.toMatchObject(missing)
+  await expect(call('POST /approvals/:id/look-ahead', { ...none, body: {} })).rejects.toMatchObject(missing)
   const everything = { kind: 'all', name: '', reason } as const
   expect((await call('POST /effects/stop', { body: everything })).stops).toHaveLength(1)
   expect((await call('POST /effects/resume', { body: everything })).stops).toEqual([])
@@ -193,7 +206,8 @@ test('every operation of the table answers, in the form that the table says, fro
   expect(story.items).toEqual([])
   await call('GET /overview')
   await call('GET /hours')
-  expect((await call('GET /retention')).items).toHaveLength(7)
+  expect((await call('GET /retention')).items).toHaveLength(8)
+  expect((await call('GET /retention/prunable')).items).toEqual([])
   expect((await call('POST /retention/prune', { body: { reason } })).pruned).toMatchObject({ runs: 0, audit: 0 })
   expect((await call('GET /config')).items).toContainEqual({ setting: 'role', value: 'all' })
   expect((await call('GET /system')).processes).toHaveLength(1)

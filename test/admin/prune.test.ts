@@ -6,7 +6,10 @@ import { defineWorkflow } from '../../src/author/index.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { startConsole, testSurroundings } from './support/start-console.ts'
 
-const NEVER = { failures: null, refusals: null, deliveries: null, payloads: null, audit: null, effects: null }
+const NEVER = {
+  ...{ failures: null, refusals: null, deliveries: null, payloads: null },
+  ...{ audit: null, effects: null, files: null },
+}
 
 test('a prune removes what is older than its age, and its row says who asked and for what', async () => {
   const quick = defineWorkflow({ id: 'quick', on: 'order.made', run: async () => 'done' })
@@ -18,6 +21,8 @@ test('a prune removes what is older than its age, and its row says who asked and
   const { run } = await hear('run.completed')
   const [bound] = (await client.call('GET /retention')).items
   expect(bound).toMatchObject({ kind: 'runs', ageMs: 1, before: expect.any(String) })
+  const foreseen = { kind: 'runs', rows: 1, isComplete: true, bytes: null, weeks: null }
+  expect(await client.call('GET /retention/prunable')).toEqual({ items: [foreseen] })
   expect((await client.call('POST /retention/prune', { body: { reason: 'the disk' } })).pruned.runs).toBe(1)
   expect(await app.store.findRun(run)).toBeNull()
   expect(await app.store.listActions({ action: 'db.prune', limit: 2 })).toMatchObject([
@@ -28,7 +33,7 @@ test('a prune removes what is older than its age, and its row says who asked and
 test('a second prune is refused while one is under way, and only an admin may ask for one', async () => {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
-  const counts = { runs: 7, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0 }
+  const counts = { runs: 7, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0, files: 0 }
   const prune = async () => {
     begun.resolve()
     await ended.promise

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
-import type { AuditEntry } from '../../src/core/safety/audit.ts'
+import { type AuditEntry, LASTING_TARGET } from '../../src/core/safety/audit.ts'
 import { asOperator } from '../../src/core/store/safety/as-operator.ts'
+import { listSwitches } from '../../src/core/store/safety/list-switches.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { countPrunable } from './support/count-prunable.ts'
 
 const ADA = { actor: 'cli:ada', role: 'owner', from: 'host-1', reason: 'the service is back' }
 
@@ -106,5 +108,16 @@ describeStores((open) => {
     expect(await store.prune(slice)).toEqual({ pruned: 2, next: '' })
     expect(await store.prune(slice)).toEqual({ pruned: 1, next: null })
     expect(await store.listActions({ limit: 10 })).toMatchObject([{ at: NOW }])
+  })
+
+  test('the rows that say since when effects are planned stay, whatever their age', async () => {
+    const { store } = await open()
+    const lasting = { target: LASTING_TARGET, parameters: { before: 'live', to: 'plan' } }
+    await store.recordAction(entry('effects.switch', { at: NOW - 9_000, ...lasting }), 'done')
+    await store.recordAction(entry('run.retry', { at: NOW - 8_000, target: null }), 'done')
+    await store.recordAction(entry('run.retry', { at: NOW - 7_000 }), 'done')
+    expect(await countPrunable(store, 'audit', { before: NOW })).toMatchObject({ rows: 2 })
+    expect(await store.prune({ kind: 'audit', before: NOW, limit: 9, after: null })).toEqual({ pruned: 2, next: null })
+    expect(await listSwitches(store)).toEqual([{ at: NOW - 9_000, to: 'plan', from: entry('').from }])
   })
 })

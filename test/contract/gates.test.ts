@@ -49,6 +49,10 @@ describeStores((open) => {
     ['completes', (store: Store, run: ClaimedRun) => store.completeRun(run.lease, 'null', NOW)],
     ['fails', (store: Store, run: ClaimedRun) => store.failRun(run.lease, { name: 'Error', message: 'no' }, NOW)],
     ['is skipped', (store: Store, run: ClaimedRun) => store.skipRun(run.lease, 'no', NOW)],
+    [
+      'is planned',
+      (store: Store, run: ClaimedRun) => store.endPlanned(run.lease, { reason: 'would', plan: '{}' }, NOW),
+    ],
     ['sleeps', (store: Store, run: ClaimedRun) => store.parkRun(run.lease, { dueAt: NOW + 1e6, reason: 'sleeps' })],
     ['waits for a person', (store: Store, run: ClaimedRun) => store.parkRun(run.lease, { dueAt: null, reason: 'odd' })],
     [

@@ -100,6 +100,93 @@ describeStores((open) => {
     expect(await openAt(NOW + 20)).toBe(2)
   })
 
+  test('a failed run that a person resolves needs nobody, until it is retried or that is taken back', async () => {
+    const { store } = await open()
+    const fail = async (at: number) => {
+      await store.failRun((await claimNext(store)).lease, { name: 'Error', message: 'no', step: 'copy' }, at)
+    }
+    const [first, second] = [await queueRun(store, 'evt_1'), await queueRun(store, 'evt_2')]
+    await fail(NOW + 1)
+    await fail(NOW + 2)
+    const resolution = { by: 'cli:ada', at: NOW + 3, reason: 'copied by hand' }
+    const lookAt = async () => {
+      const { items } = await store.groupFailures({}, { rows: 10, limit: 10, after: null })
+      const ended = await store.listEndedFailures({ after: { at: NOW, run: '' }, until: NOW + 100, limit: 10 })
+      const left = await store.listRuns({ resolved: false, limit: 10 })
+      const { openFailures } = await store.countOpenRuns(NOW + 50)
+      const { failed } = await store.countRuns(0)
+      const counts = [openFailures, failed.count, ended.length, left.length]
+      return { counts, groups: items.map(({ runs, resolved }) => [runs, resolved]) }
+    }
+    expect(await lookAt()).toEqual({ counts: [2, 2, 2, 2], groups: [[2, 0]] })
+    expect(await store.resolveRun(first, resolution)).toBe(true)
+    expect(await store.resolveRun(first, { ...resolution, by: 'cli:ben' })).toBe(false)
+    expect(await store.findRun(first)).toMatchObject({ status: 'failed', resolution })
+    expect(await lookAt()).toEqual({ counts: [1, 1, 1, 1], groups: [[2, 1]] })
+    expect(await store.resolveRun(second, resolution)).toBe(true)
+    expect(await lookAt()).toEqual({ counts: [0, 0, 0, 0], groups: [[2, 2]] })
+    expect([await store.unresolveRun(second), await store.unresolveRun(second)]).toEqual([true, false])
+    expect(await lookAt()).toEqual({ counts: [1, 1, 1, 1], groups: [[2, 1]] })
+    await store.retryRun(first, NOW + 5)
+    expect(await store.findRun(first)).toMatchObject({ status: 'pending', resolution: null })
+    expect(await store.resolveRun(first, resolution)).toBe(false)
+    await fail(NOW + 6)
+    expect(await lookAt()).toEqual({ counts: [2, 2, 2, 2], groups: [[2, 0]] })
+  })
+
+  test('failures are searched by whether a person resolved them, and a kind without open ones is settled', async () => {
+    const { store } = await open()
+    const fail = async (event: string, at: number, step: string) => {
+      const run = await queueRun(store, event)
+      const { lease } = await claimNext(store)
+      await store.failRun(lease, { name: 'Error', message: 'no', step }, at)
+      return run
+    }
+    const [copied, other, moved] = [
+      await fail('evt_1', NOW + 1, 'copy'),
+      await fail('evt_2', NOW + 2, 'copy'),
+      await fail('evt_3', NOW + 3, 'move'),
+    ]
+    const running = await queueRun(store, 'evt_4')
+    const search = async (resolved: boolean, workflow?: string) => {
+      const filter = { resolved, ...(workflow === undefined ? {} : { workflow }) }
+      const { items } = await store.searchRuns(filter, { rows: 10, limit: 10, after: null })
+      return items.map(({ id }) => id)
+    }
+    const groups = (await store.groupFailures({}, { rows: 10, limit: 10, after: null })).items
+    const idOf = (step: string) => groups.find((group) => group.step === step)?.id ?? ''
+    const settled = async (since: number) => {
+      const kinds = ['copy', 'move'].map((step) => ({ id: idOf(step), since }))
+      return (await store.listSettledFailures(kinds)).map((id) => groups.find((group) => group.id === id)?.step)
+    }
+    const resolve = (run: string, at: number) => store.resolveRun(run, { by: 'cli:ada', at, reason: 'by hand' })
+    expect([await search(true), await search(false)]).toEqual([[], [moved, other, copied]])
+    expect(await settled(NOW)).toEqual([])
+    await resolve(copied, NOW + 10)
+    expect([await search(true), await search(false)]).toEqual([[copied], [moved, other]])
+    expect([await search(true, 'follow-up'), await search(true, 'gone')]).toEqual([[copied], []])
+    expect(await settled(NOW)).toEqual([])
+    await resolve(other, NOW + 11)
+    expect([await settled(NOW), await settled(NOW + 12)]).toEqual([['copy'], []])
+    await store.retryRun(moved, NOW + 12)
+    expect(await settled(NOW)).toEqual(['copy'])
+    await store.unresolveRun(other)
+    expect(await settled(NOW)).toEqual([])
+    const state = {
+      group: idOf('copy'),
+      kind: 'resolved',
+      note: null,
+      by: 'cli:ada',
+      at: NOW + 13,
+      until: null,
+    } as const
+    await store.saveFailureState(state)
+    expect([await settled(NOW), await settled(NOW + 14)]).toEqual([['copy'], []])
+    expect(await search(false)).not.toContain(running)
+    const some = await store.listRuns({ statuses: ['failed', 'running'], limit: 10 })
+    expect(some.map(({ id }) => id)).toEqual([other, copied])
+  })
+
   test('a run of a paused workflow waits for no person', async () => {
     const { store } = await open()
     await queueRun(store, 'evt_1', 'verify')

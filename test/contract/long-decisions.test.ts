@@ -1,63 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
-import type { Decision } from '../../src/core/safety/approval.ts'
-import { MAX_TOGETHER } from '../../src/core/safety/effect-group.ts'
-import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
+import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { deleteAsk } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
-
-const SIZE = 2 * MAX_TOGETHER + 10
-const setting = 'guard.workflow.deletes.perRun'
-const options = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
-
-/** Holds a list of one run, whose steps are d1, d2 and so on, as its items are numbered. */
-async function hold(store: Store, event = 'evt_1'): Promise<{ lease: Lease; approval: string; hash: string }> {
-  await queueRun(store, event)
-  const { lease } = await claimNext(store)
-  await ask(store, lease, 1, SIZE)
-  const [approval] = await store.listApprovals({ limit: 9, now: NOW })
-  await store.parkRun(lease, { dueAt: null, reason: 'waits', awaits: ['d1'] })
-  return { lease, approval: approval?.id ?? '', hash: approval?.hash ?? '' }
-}
-
-async function ask(store: Store, lease: Lease, from: number, to: number, most = 0, now = NOW): Promise<string[]> {
-  const limit: Limit = { scope: 'all', what: 'deletes', window: 'run', most, setting, over: 'approve' }
-  const asks = Array.from({ length: to - from + 1 }, (_, index) => {
-    const key = `d${from + index}`
-    const asked = { path: `/${key}`, bytes: 1, modifiedAt: null }
-    return deleteAsk(checkpoint(key, { target: `storage_a:${key}` }), { limits: [limit], asked })
-  })
-  return (await store.beginEffects(lease, asks, { ...options, now })).map(({ kind }) => kind)
-}
-
-const decide = (store: Store, approval: string, hash: string, part: Partial<Decision> = {}) => {
-  const word = {
-    approval,
-    hash,
-    verdict: 'approved',
-    actor: 'anna',
-    reason: null,
-    answer: null,
-    signature: null,
-  } as const
-  return store.decideApproval({ ...word, only: null, ...part }, NOW)
-}
-
-/** Carries everything out; returns the number of commits that it took. */
-async function carryAll(store: Store): Promise<number> {
-  for (let commits = 0; ; commits++) if ((await store.carryOutDecision(NOW)) === null) return commits
-}
-
-/** The states of a list's items, each with how often it comes. */
-async function statesOf(store: Store, approval: string): Promise<Record<string, number>> {
-  const items = await store.listApprovalItems({ approval, limit: 10 * SIZE })
-  return Object.fromEntries(
-    Object.entries(Object.groupBy(items, ({ state }) => state)).map(([k, v]) => [k, v?.length ?? 0]),
-  )
-}
+import { ask, carryAll, decide, hold, OPTIONS, SIZE, statesOf } from './support/long-lists.ts'
 
 describeStores((open) => {
   test('a long list is decided in one commit, and its items are told in several', async () => {
@@ -113,7 +60,7 @@ describeStores((open) => {
     await store.cancelRun(lease.runId, 'enough', NOW)
     const later = await hold(store, 'evt_2')
     const { lease: other } = await claimOf(store, later.lease)
-    const expired = options.expiresAt
+    const expired = OPTIONS.expiresAt
     expect(await ask(store, other, 1, 1, 0, expired)).toEqual(['denied'])
     expect(await ask(store, other, SIZE, SIZE, 0, expired)).toEqual(['denied'])
     await carryAll(store)

@@ -4,17 +4,22 @@ import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
+import { countPrunable } from './support/count-prunable.ts'
 
 const DAY = 86_400_000
 const LATER = NOW + 10 * DAY
 
-/** Prunes all slices of one kind, and returns how much each pruned. */
+/** Prunes all slices of one kind, as foreseen, and returns how much each pruned. */
 async function pruneAll(store: Store, kind: PruneKind, limit = 1_000, before = LATER): Promise<number[]> {
+  const foreseen = await countPrunable(store, kind, { before })
   const slices: number[] = []
   for (let after: string | null = null; slices.length < 1_000; ) {
     const { pruned, next } = await store.prune({ kind, before, limit, after })
     slices.push(pruned)
-    if (next === null) return slices
+    if (next === null) {
+      expect(foreseen).toMatchObject({ rows: slices.reduce((sum, count) => sum + count), isComplete: true })
+      return slices
+    }
     after = next
   }
   throw new Error('pruning does not end')
@@ -69,6 +74,18 @@ describeStores((open) => {
     for (const key of ['a', 'b', null]) {
       await expect(store.readOutput(id, key)).rejects.toMatchObject({ code: 'not_found' })
     }
+  })
+
+  test('a run that was only planned goes with its plan, as a completed one does', async () => {
+    const { store } = await open()
+    const id = await queueRun(store)
+    const run = await claimNext(store)
+    const plan = await store.packOutput(JSON.stringify('x'.repeat(100_000)))
+    await store.endPlanned(run.lease, { reason: 'would complete', plan }, NOW)
+    expect(await pruneAll(store, 'failures')).toEqual([0])
+    await pruneAll(store, 'runs')
+    expect(await store.findRun(id)).toBeNull()
+    await expect(store.readOutput(id, null)).rejects.toMatchObject({ code: 'not_found' })
   })
 
   test('the age of a run counts from its end', async () => {
@@ -155,5 +172,32 @@ describeStores((open) => {
     expect(await pruneAll(store, 'payloads')).toEqual([1])
     expect(await pruneAll(store, 'payloads')).toEqual([0])
     expect((await store.listEvents({ limit: 9 })).map(({ body }) => body)).toEqual(['', ''])
+  })
+
+  test('a count before a prune ends at its limit, from the oldest row on, and changes nothing', async () => {
+    const { store } = await open()
+    for (const n of [1, 2, 3]) await finishRun(store, `evt_${n}`, n === 3 ? 'fail' : 'complete')
+    await queueRun(store, 'evt_4')
+    for (const n of [1, 2, 3]) {
+      const verdict = n === 1 ? 'stale' : 'bad_signature'
+      const id = `dlv_${'0'.repeat(22)}${n}`
+      await store.saveRefusal({ id, endpointId: null, receivedAt: NOW, verdict, bodyBytes: 1, facts: {} })
+    }
+    const count = (kind: PruneKind, limit: number) => countPrunable(store, kind, { before: LATER, limit })
+    const rows = { bytes: null, weeks: null }
+    expect(await count('runs', 1)).toEqual({ rows: 1, isComplete: false, ...rows })
+    expect(await count('runs', 9)).toEqual({ rows: 2, isComplete: true, ...rows })
+    expect(await count('failures', 9)).toEqual({ rows: 1, isComplete: true, ...rows })
+    expect(await count('refusals', 2)).toEqual({ rows: 2, isComplete: false, ...rows })
+    expect(await count('refusals', 9)).toEqual({ rows: 3, isComplete: true, ...rows })
+    expect(await count('deliveries', 99)).toEqual({ rows: 4, isComplete: true, ...rows })
+    expect(await count('payloads', 2)).toMatchObject({ rows: 2, isComplete: false })
+    const bodies = await count('payloads', 9)
+    const sizes = (await store.listEvents({ limit: 9 })).map(({ id, body }) => (id === 'evt_4' ? 0 : body.length))
+    expect(bodies).toEqual({ rows: 3, isComplete: true, bytes: sizes.reduce((sum, size) => sum + size), weeks: null })
+    expect(await count('payloads', 9)).toEqual(bodies)
+    expect(await count('audit', 9)).toEqual({ rows: 0, isComplete: true, ...rows })
+    expect(await store.listRuns({ limit: 9 })).toHaveLength(4)
+    expect(await store.listDeliveries({ limit: 9 })).toHaveLength(7)
   })
 })

@@ -100,6 +100,30 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 10, NOW + 1e9)).toEqual([])
   })
 
+  test('a run that was only planned ends with its plan, large or small, and nothing begins it again', async () => {
+    const { store } = await open()
+    for (const id of ['evt_1', 'evt_2']) await queueRun(store, id)
+    const [small, large] = (await store.claimRuns('wrk_1', 10, NOW)).map((run) => run.lease)
+    if (!small || !large) throw new Error('two runs were queued')
+    await store.endPlanned(small, { reason: 'would complete', plan: '{"effects":[]}' }, NOW + 5)
+    const plan = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => `effect ${index}`))
+    await store.endPlanned(large, { reason: 'would fail', plan: await store.packOutput(plan) }, NOW + 6)
+    expect(await store.findRun(small.runId)).toMatchObject({
+      ...{ status: 'planned', reason: 'would complete', output: '{"effects":[]}', error: null, finishedAt: NOW + 5 },
+    })
+    expect(await store.findRun(large.runId)).toMatchObject({ status: 'planned', output: null, apartBytes: plan.length })
+    expect(await store.readOutput(large.runId, null)).toBe(plan)
+    expect((await store.listRuns({ status: 'planned', limit: 9 })).map(({ id }) => id)).toEqual([
+      large.runId,
+      small.runId,
+    ])
+    expect(await store.retryRun(small.runId, NOW + 7)).toBe(false)
+    expect(await store.claimRuns('wrk_1', 10, NOW + 1e9)).toEqual([])
+    await expect(store.endPlanned(small, { reason: 'late', plan: '{}' }, NOW + 8)).rejects.toMatchObject({
+      code: 'stale_lease',
+    })
+  })
+
   test('a parked run is claimed at its moment and not before', async () => {
     const { store } = await open()
     await queueRun(store)

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest'
-import { anchorOf, formatAnchor, readAnchors } from '../../src/core/safety/anchor.ts'
-import { verifyLedger } from '../../src/core/safety/verify-ledger.ts'
+import { anchorOf, formatAnchor, readAnchors } from '../../src/core/safety/ledger/anchor.ts'
+import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
 import type { PruneProgress } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { beginDelete } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
+import { countPrunable } from './support/count-prunable.ts'
 import { deleteFiles } from './support/delete-files.ts'
 
 const HOUR = 3_600_000
@@ -14,11 +15,15 @@ const seal = (store: Store, now = NOW, limit = 1_000) => store.sealEffects({ now
 
 /** Prunes until nothing is left; returns how many rows went. */
 async function pruneEffects(store: Store, before: number, limit = 3): Promise<number> {
+  const foreseen = await countPrunable(store, 'effects', { before, now: NOW + 9 * HOUR })
   let pruned = 0
   for (let after: string | null = null, slice: PruneProgress; ; after = slice.next) {
     slice = await store.prune({ kind: 'effects', before, now: NOW + 9 * HOUR, limit, after })
     pruned += slice.pruned
-    if (slice.next === null) return pruned
+    if (slice.next === null) {
+      expect(foreseen).toMatchObject({ rows: pruned, isComplete: true })
+      return pruned
+    }
   }
 }
 

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
-import { EMPTY_BOOK, type FileFinding } from '../../src/core/service/sweep/file-finding.ts'
+import { EMPTY_BOOK, type FileEvent, type FileFinding } from '../../src/core/service/sweep/file-finding.ts'
 import { beginSweep, newState } from '../../src/core/service/sweep/sweep-state.ts'
 import type { KeptSweep, ListedFile } from '../../src/core/store/health/sweeps.ts'
+import type { PruneProgress } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { countPrunable } from './support/count-prunable.ts'
+
+const DAY = 86_400_000
 
 const KEY = { account: 'default', storage: 'storage_a' } as const
 
@@ -27,8 +31,30 @@ async function begin(store: Store): Promise<KeptSweep> {
   const kept = await store.loadSweep('default', 'storage_a')
   const state = beginSweep(kept?.state ?? newState(PLAN, null), NOW)
   const version = kept?.version ?? 0
-  expect(await store.saveSweep({ ...KEY, state, version })).toBe(true)
-  return { ...KEY, state, version: version + 1 }
+  const begun = { ...KEY, state, version, forgottenTo: null }
+  expect(await store.saveSweep(begun)).toBe(true)
+  return { ...begun, version: version + 1 }
+}
+
+/** A complete sweep of three files, and more. */
+async function seeThree(store: Store, more: readonly ListedFile[] = []): Promise<KeptSweep> {
+  const files = [...['fil_1', 'fil_2', 'fil_3'].map((id) => listed(id)), ...more]
+  const saved = await store.savePage(await begin(store), page(files.length, files.length), files, NOW)
+  if (saved === null) throw new Error('another process swept')
+  return saved
+}
+
+/** Prunes files to the end; how many rows it removed. */
+async function prune(store: Store, before: number): Promise<number> {
+  const foreseen = await countPrunable(store, 'files', { before, now: NOW })
+  let sum = 0
+  for (let after: string | null = ''; after !== null; ) {
+    const slice: PruneProgress = await store.prune({ kind: 'files', before, now: NOW, limit: 2, after })
+    sum += slice.pruned
+    after = slice.next
+  }
+  expect(foreseen).toMatchObject({ rows: sum, isComplete: true })
+  return sum
 }
 
 describeStores((open) => {
@@ -105,6 +131,17 @@ describeStores((open) => {
     ])
   })
 
+  test('an event that was matched before its file is called lost keeps the loss from being made up', async () => {
+    const { store } = await open()
+    const event = { ...KEY, file: 'fil_1', type: 'file.created', event: 'evt_real', at: NOW }
+    expect(await store.saveFileBook(EMPTY_BOOK, 0, [event])).toBe(true)
+    const kept = await begin(store)
+    await store.saveSweep(kept, { findings: [FINDING], settle: { state: 'due', held: null } })
+    const sent = { id: 'evt_1', type: 'file.created', account: 'default', createdAt: NOW, body: '{}', workflows: [] }
+    expect(await store.makeUpEvent(FINDING, sent)).toBe(false)
+    expect(await store.listEvents({ limit: 9 })).toEqual([])
+  })
+
   test('findings that are held share one approval, whose items are the missing events', async () => {
     const { store } = await open()
     const held = { why: 'too many', needs: 1, now: NOW, expiresAt: NOW + 9 }
@@ -118,5 +155,90 @@ describeStores((open) => {
     expect(await store.moveFinding(FINDING, 'held', 'due', null)).toBe(false)
     expect(await store.findFinding(FINDING)).toMatchObject({ state: 'denied', reason: 'no' })
     expect(await store.hasOwnDelete('default', ['storage_a:fil_1'])).toBe(false)
+  })
+
+  test('files that are gone for long enough are forgotten, and the sweep knows of it', async () => {
+    const { store } = await open()
+    const { version } = await seeThree(store)
+    const state = { ...(await store.loadSweep('default', 'storage_a'))?.state, baseline: 1 } as KeptSweep['state']
+    const marks = [
+      { file: 'fil_1', kind: 'gone', at: NOW - 90 * DAY } as const,
+      { file: 'fil_2', kind: 'gone', at: NOW - 91 * DAY } as const,
+      { file: 'fil_3', kind: 'gone', at: NOW - 10 * DAY } as const,
+    ]
+    expect(await store.saveSweep({ ...KEY, state, version, forgottenTo: null }, { marks })).toBe(true)
+    const slice = { kind: 'files', before: NOW - 60 * DAY, now: NOW, limit: 1 } as const
+    expect(await store.prune({ ...slice, after: null })).toEqual({ pruned: 1, next: '' })
+    expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: NOW - 91 * DAY })
+    expect(await prune(store, NOW - 60 * DAY)).toBe(1)
+    expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: NOW - 90 * DAY })
+    const query = { ...KEY, arrivedAfter: 0, seenUntil: NOW, lastBefore: 9, goneUntil: NOW, after: '', limit: 9 }
+    expect((await store.listSuspects(query)).files).toMatchObject([{ file: 'fil_3' }])
+  })
+
+  test('what an event told of a file goes once no sweep needs it, and the file is counted as told', async () => {
+    const { store } = await open()
+    const old = NOW - 100 * DAY
+    const { version, state } = await seeThree(store)
+    const complete = state.complete.map((sweep) => ({ ...sweep, startedAt: NOW - 50 * DAY }))
+    const tell = (file: string, part: Partial<FileEvent> = {}) => ({
+      ...{ ...KEY, file, type: 'file.created', event: `evt_${file}`, at: old, ...part },
+    })
+    const events = [
+      tell('fil_1'),
+      tell('fil_2'),
+      tell('fil_3', { at: NOW - 40 * DAY }),
+      tell('fil_1', { type: 'file.deleted' }),
+      tell('fil_never'),
+      tell('fil_never', { at: NOW - 55 * DAY, event: 'evt_later' }),
+      tell('fil_other', { storage: 'storage_b' }),
+      // A page that has it may be on its way.
+      tell('fil_unseen', { type: 'file.deleted', at: NOW - DAY }),
+    ]
+    expect(await store.saveFileBook(EMPTY_BOOK, 0, events)).toBe(true)
+    const marks = [{ file: 'fil_1', kind: 'arrival' } as const]
+    const kept = { ...KEY, state: { ...state, baseline: 0, complete }, version, forgottenTo: null }
+    expect(await store.saveSweep(kept, { marks })).toBe(true)
+    // Of the file that no sweep saw, one event is kept: it is younger than the retention.
+    expect(await prune(store, NOW - 60 * DAY)).toBe(3)
+    const told = (type: string, files: string[]) => store.listToldFiles({ ...KEY, type, files })
+    expect(await told('file.created', ['fil_1', 'fil_2', 'fil_3', 'fil_never'])).toEqual([
+      'fil_2',
+      'fil_3',
+      'fil_never',
+    ])
+    expect(await told('file.deleted', ['fil_1', 'fil_unseen'])).toEqual(['fil_1', 'fil_unseen'])
+    expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: old })
+    const counted = await store.countFiles({ ...KEY, after: '', limit: 9, baseline: 0, since: 0 })
+    expect(counted).toMatchObject({ known: 3, arrived: 3, arrivedTold: 3 })
+  })
+
+  test('a folder that is forgotten makes no file unclear', async () => {
+    const { store } = await open()
+    const { version, state } = await seeThree(store, [listed('fol_1', { isFolder: true })])
+    const marks = [{ file: 'fol_1', kind: 'gone', at: 0 } as const]
+    expect(await store.saveSweep({ ...KEY, state, version, forgottenTo: null }, { marks })).toBe(true)
+    expect(await prune(store, NOW)).toBe(1)
+    expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: null })
+  })
+
+  test('files and folders that a listing does not have any more are given up without a word', async () => {
+    const { store } = await open()
+    const { version, state } = await seeThree(store, [listed('fol_1', { isFolder: true })])
+    const query = { ...KEY, arrivedAfter: 2, seenUntil: NOW, lastBefore: 2, goneUntil: NOW, after: '', limit: 9 }
+    const { files } = await store.listSuspects(query)
+    expect(files.map(({ file, isFolder }) => [file, isFolder])).toEqual([
+      ...['fil_1', 'fil_2', 'fil_3'].map((file) => [file, 0]),
+      ['fol_1', 1],
+    ])
+    const marks = files.map(({ file }) => ({ file, kind: 'gone', at: 0 }) as const)
+    expect(await store.saveSweep({ ...KEY, state, version, forgottenTo: null }, { marks })).toBe(true)
+    expect((await store.listSuspects(query)).files).toEqual([])
+    const counted = await store.countFiles({ ...KEY, after: '', limit: 9, baseline: 0, since: 1 })
+    expect(counted).toMatchObject({ known: 0, gone: 0 })
+    const folder = { kind: 'files', before: 1, now: NOW + 5, limit: 9, after: null } as const
+    expect(await store.prune(folder)).toMatchObject({ pruned: 4 })
+    // Nobody saw the files go.
+    expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: NOW + 5 })
   })
 })

@@ -21,7 +21,7 @@ describe('UpshotError', () => {
 
 it('a StepError names its step, the attempts and the reason', () => {
   const error = new StepError('pay', 3, { name: 'Error', message: 'declined' })
-  expect(error.message).toBe('step "pay" failed after 3 attempt(s): declined')
+  expect(error.message).toBe('step "pay" failed after 3 attempts: declined')
   expect(error).toMatchObject({ step: 'pay', attempts: 3, failure: { message: 'declined' } })
 })
 

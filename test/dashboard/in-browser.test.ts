@@ -1,9 +1,15 @@
 import { expect } from 'vitest'
+import { newId } from '../../src/core/ids.ts'
 import { holdLosses } from './support/hold-losses.ts'
 import { browserTests, inspect, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
 const { inBrowser, label, open } = browserTests()
+
+const KEPT = {
+  ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
+  ...{ audit: null, effects: null, files: null },
+}
 
 inBrowser(`a login link logs in once${label}`, async () => {
   const { page, makeLink, origin } = await open()
@@ -74,6 +80,27 @@ inBrowser(`all runs of a filter are retried as an operation, whose progress is s
   expect(faults()).toEqual([])
 })
 
+inBrowser(`a failed run is marked as resolved with a reason, and its failure can be opened again${label}`, async () => {
+  const { app, page, login, origin, faults } = await open()
+  await login(page)
+  const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
+  const openFailures = async () => (await app.store.countOpenRuns(Date.now())).openFailures
+  await page.goto(`${origin}/runs/${run?.id}`)
+  await page.getByRole('button', { name: 'Mark as resolved…' }).click()
+  await page.getByLabel('Reason').fill('copied by hand')
+  await page.getByRole('button', { name: 'Mark as resolved', exact: true }).click()
+  await page.getByText(/Resolved by web:\S+ .*: copied by hand/).waitFor()
+  expect(await openFailures()).toBe(0)
+  await page.goto(`${origin}/runs?status=failed`)
+  await page.getByLabel('Resolved').selectOption('not resolved')
+  await page.getByText('No run fits these filters.').waitFor()
+  await page.getByLabel('Resolved').selectOption('resolved')
+  await page.getByRole('link', { name: /copy-report/ }).click()
+  await page.getByRole('button', { name: 'Open the failure again' }).click()
+  await page.getByRole('button', { name: 'Mark as resolved…' }).waitFor()
+  expect([await openFailures(), faults()]).toEqual([1, []])
+})
+
 inBrowser(`a viewer sees runs and neither payloads nor actions${label}`, async () => {
   const { page, login, origin } = await open()
   await login(page, 'viewer')
@@ -83,7 +110,7 @@ inBrowser(`a viewer sees runs and neither payloads nor actions${label}`, async (
   await page.goto(`${origin}/runs?status=failed`)
   await page.getByRole('link', { name: /copy-report/ }).click()
   await page.getByRole('heading', { name: 'Timeline' }).waitFor()
-  expect(await page.getByRole('button', { name: /Retry|Cancel|Run again/ }).count()).toBe(0)
+  expect(await page.getByRole('button', { name: /Retry|Cancel|Run again|resolved/ }).count()).toBe(0)
 })
 
 inBrowser(`the dashboard works below a base path${label}`, async () => {
@@ -149,6 +176,27 @@ const PLACES = [
   ...['', 'runs', 'failures', 'events', 'inbound', 'endpoints', 'workflows', 'schedules'],
   ...['approvals', 'effects', 'system'],
 ]
+inBrowser(`the dialog of a prune says how much would go before it asks${label}`, async () => {
+  const day = 86_400_000
+  const { page, login, origin, app, faults } = await open({}, { retention: { ...KEPT, refusals: day } })
+  const at = Date.now() - 2 * day
+  const refusal = { endpointId: null, verdict: 'unknown_endpoint', bodyBytes: null, facts: {} } as const
+  for (const receivedAt of [at, at + 1])
+    await app.store.saveRefusal({ ...refusal, id: newId('dlv', receivedAt), receivedAt })
+  await login(page)
+  await page.goto(`${origin}/system?tab=retention`)
+  await page.getByRole('button', { name: 'Prune now…' }).click()
+  const dialog = page.getByRole('dialog')
+  const refused = dialog.getByRole('listitem').filter({ hasText: 'Refused deliveries' })
+  await refused.getByText('2', { exact: true }).waitFor()
+  expect(await dialog.getByText('kept for ever').count()).toBe(7)
+  expect(await inspect(page, 'the dialog of a prune')).toEqual([])
+  await dialog.getByRole('button', { name: 'Prune now' }).click()
+  await page.getByText('Removed 2 rows.').waitFor()
+  expect(await app.store.listDeliveries({ limit: 9, verdicts: ['unknown_endpoint'] })).toEqual([])
+  expect(faults()).toEqual([])
+})
+
 inBrowser(`every page is accessible, quiet and whole in every look${label}`, async () => {
   const { page, login, origin, faults, retire } = await open()
   await login(page)

@@ -65,12 +65,32 @@ inBrowser.each(LOOKS.slice(2))(
       await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
       await settle(page)
       const shift = Number(await page.evaluate('globalThis.shifts'))
-      if (shift > MAX_SHIFT) faults.push(`${place}: jumps by ${shift.toFixed(3)}`)
+      const moved = await page.evaluate('globalThis.moved.join()')
+      if (shift > MAX_SHIFT) faults.push(`${place}: jumps by ${shift.toFixed(3)}: ${moved}`)
     }
     expect(faults).toEqual([])
     expect(heard()).toEqual([])
   },
 )
+
+inBrowser(`nothing jumps when a late session is answered${label}`, async () => {
+  const { page, origin, login } = await openPage(LOOKS[2])
+  await login(page)
+  const gate = Promise.withResolvers<void>()
+  await page.route(/v1.session/, async (route) => {
+    await gate.promise
+    await route.continue().catch(() => {})
+  })
+  await page.addInitScript(WATCH_SHIFTS)
+  await page.goto(`${origin}/runs`)
+  await page.locator('main.login[aria-busy="true"]').waitFor()
+  await settle(page)
+  await page.evaluate('globalThis.shifts = 0')
+  gate.resolve()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await settle(page)
+  expect(Number(await page.evaluate('globalThis.shifts'))).toBeLessThanOrEqual(MAX_SHIFT)
+})
 
 inBrowser.each(LOOKS.slice(1, 2))(
   `while the API is broken, every page says why and what to do, and stays whole, $width px $colorScheme${label}`,
@@ -96,6 +116,7 @@ inBrowser.each(LOOKS.slice(1, 2))(
         if (!said.includes(words)) faults.push(`${place}: "${words}" is missing`)
       }
       if ((await page.getByRole('navigation', { name: 'Pages' }).count()) !== 1) faults.push(`${place}: no navigation`)
+      if ((await page.locator('h1').count()) !== 1) faults.push(`${place}: no heading`)
       await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
       faults.push(...(await inspectNow(page, `${place} (broken)`, 'main')))
     }
@@ -169,6 +190,10 @@ function settle(page: Page): Promise<unknown> {
 
 /** Adds up what the browser reports as unexpected moves of elements that were on the page. */
 const WATCH_SHIFTS = `globalThis.shifts = 0
+globalThis.moved = []
 new PerformanceObserver((list) => {
-  for (const { value } of list.getEntries()) globalThis.shifts += value
+  for (const { value, sources } of list.getEntries()) {
+    globalThis.shifts += value
+    for (const { node } of sources) globalThis.moved.push(node?.outerHTML?.slice(0, 200))
+  }
 }).observe({ type: 'layout-shift' })`

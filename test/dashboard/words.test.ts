@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest'
 import { barsOf, placeOf, spanOf } from '../../src/dashboard/pages/run/bars.ts'
-import { nameApproval, nounOf, sourceOf } from '../../src/dashboard/words/approvals.ts'
+import {
+  describeForeseen,
+  describeForeseenEnd,
+  nameApproval,
+  nounOf,
+  sourceOf,
+} from '../../src/dashboard/words/approvals.ts'
 import { describeFault } from '../../src/dashboard/words/fault.ts'
 import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
 import { foldHours } from '../../src/dashboard/words/hours.ts'
@@ -108,4 +114,21 @@ test('an approval is named for its effects, its question, or the lost events tha
   const why = 'no event told of 60 of the 200 files of storage_a: make their events up?'
   expect(nameApproval({ ...open, kind: 'repair', why })).toBe(why)
   expect([sourceOf({ kind: 'repair', workflow: '' }), nounOf('repair')]).toEqual(['Repair of lost events', 'event'])
+})
+
+test('the rest of a held run is told as a sum and an end', () => {
+  expect(describeForeseen({ effects: 0, bytes: 0 })).toBe('would ask for nothing more')
+  expect(describeForeseen({ effects: 2, bytes: 1_000 })).toBe('would ask for 2 effects more, 1.0 kB')
+  const end = (kind: Parameters<typeof describeForeseenEnd>[0]['kind'], reason: string | null = null) =>
+    describeForeseenEnd({ kind, step: kind === 'open' ? 'tell' : null, reason })
+  expect(end('open', 'no result')).toBe('Nobody knows what comes after the step "tell": no result')
+  expect([end('failed', 'boom'), end('halted', 'odd'), end('skipped')]).toEqual([
+    'Then it would fail: boom',
+    'Then it would stop: odd',
+    'Then it would stop.',
+  ])
+  expect([end('completed'), end('continued')]).toEqual([
+    'Then it would complete.',
+    'Then it would go on as another run.',
+  ])
 })

@@ -20,9 +20,10 @@ async function takePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-async function failToStart(dataDir: string, config: Partial<Config>): Promise<void> {
+async function failToStart(dataDir: string, config: Partial<Config>, setting = ''): Promise<void> {
   const app = await App.create(testConfig(dataDir, config), { workflows: [other] })
-  await expect(app.start()).rejects.toMatchObject({ code: expect.stringMatching(/^(invalid_config|conflict)$/) })
+  const refusal = { code: 'invalid_config', message: expect.stringContaining(setting) }
+  await expect(app.start()).rejects.toMatchObject(refusal)
   await app.stop()
 }
 
@@ -35,11 +36,16 @@ async function readRows(dataDir: string) {
 
 const PORTS = { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 }
 
-test.each(['receiver', 'admin', 'sandbox', 'sandboxDownload'] as const)(
-  'a first start that cannot take its %s port leaves no route, no endpoint and no runtime file',
-  async (port) => {
+test.each([
+  ['receiver', 'UPSHOT_PORT'],
+  ['admin', 'UPSHOT_ADMIN_PORT'],
+  ['sandbox', 'UPSHOT_SANDBOX_PORT'],
+  ['sandboxDownload', 'UPSHOT_SANDBOX_DOWNLOAD_PORT'],
+] as const)(
+  'a first start that cannot take its %s port names %s, and leaves no route, no endpoint and no runtime file',
+  async (port, setting) => {
     const dataDir = tempFolder()
-    await failToStart(dataDir, { ports: { ...PORTS, [port]: await takePort() } })
+    await failToStart(dataDir, { ports: { ...PORTS, [port]: await takePort() } }, setting)
     expect(await readRows(dataDir)).toEqual({ routes: null, endpoints: [] })
     expect(readRuntimeFile(dataDir)).toBeNull()
   },

@@ -29,6 +29,15 @@ test.skipIf(!hasPrometheus)(`promtool passes the shipped rules and their tests${
   expect(promtool(['check', 'config', '--syntax-only', join(SHIPPED, 'prometheus/prometheus.yml')]).status).toBe(0)
 })
 
+test('every shipped alert fires in a test of the rules', () => {
+  const tests = readFileSync(join(SHIPPED, 'prometheus/upshot.rules.test.yml'), 'utf8')
+  const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
+  const fires = (name?: string) =>
+    new RegExp(`alertname: ${name}\\s+exp_alerts:`).test(tests) || tests.includes(`{alertname="${name}"}`)
+  expect(alerts.length).toBeGreaterThan(10)
+  expect(alerts.filter((name) => !fires(name))).toEqual([])
+})
+
 test.skipIf(!hasPrometheus)(
   `every metric of the rules and every expression of the dashboard has data after real work${WITH_PROMETHEUS}`,
   async () => {
@@ -36,7 +45,7 @@ test.skipIf(!hasPrometheus)(
       { workflows: [look, tick, hang, fail] },
       { config: { slots: 2, admin: { ...testConfig('').admin, metrics: 'open' } } },
     )
-    const ask = await startPrometheus(new URL(urls.admin).host)
+    const { ask, findExemplars } = await startPrometheus(new URL(urls.admin).host)
     await vi.waitFor(async () => expect(await ask('up == 1')).toHaveLength(1), { timeout: 30_000, interval: 200 })
     const storage = sandbox.storage('storage_a')
     await storage.put('/in/first.txt', 'first')
@@ -48,9 +57,15 @@ test.skipIf(!hasPrometheus)(
       expect(empty).toEqual([])
     })
     // One more than the files of the sample transfer.
-    expect(await ask('sum(upshot_runs_ended_total{workflow="fail",outcome="failed"})')).toMatchObject([
-      { value: [expect.any(Number), '4'] },
-    ])
+    await whenFull(async () => {
+      expect(await ask('sum(upshot_runs_ended_total{workflow="fail",outcome="failed"})')).toMatchObject([
+        { value: [expect.any(Number), '4'] },
+      ])
+    })
+    await whenFull(async () => {
+      const labels = await findExemplars('upshot_run_duration_seconds_bucket')
+      expect(labels).toContainEqual({ trace_id: expect.stringMatching(/^[0-9a-f]{32}$/) })
+    })
     // Both slots are held now, so that a tick has to wait in the queue.
     for (const name of ['one', 'two']) await storage.put(`/hang/${name}.txt`, name)
     await whenFull(async () => {
@@ -97,8 +112,15 @@ function metricsOf(text: string): string[] {
   return [...new Set(text.match(/\bupshot_\w+/g))]
 }
 
-/** Starts the real Prometheus with the shipped rules; the result asks it an expression. */
-async function startPrometheus(target: string): Promise<(expr: string) => Promise<unknown[]>> {
+interface Prometheus {
+  /** The result of an expression. */
+  ask(expr: string): Promise<unknown[]>
+  /** The labels of the exemplars of a metric. */
+  findExemplars(metric: string): Promise<object[]>
+}
+
+/** Starts the real Prometheus with the shipped rules. */
+async function startPrometheus(target: string): Promise<Prometheus> {
   const folder = tempFolder()
   const port = await freePort()
   const config = {
@@ -119,15 +141,19 @@ async function startPrometheus(target: string): Promise<(expr: string) => Promis
     process.kill()
     if (process.exitCode === null) await once(process, 'exit')
   })
-  return async (expr) => {
-    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expr)}`)
-    const { status, data, error } = (await answer.json()) as {
-      status: string
-      error?: string
-      data: { result: unknown[] }
-    }
-    if (status !== 'success') throw new Error(`${expr}: ${error}`)
-    return data.result
+  const get = async <T>(path: string, query: Record<string, string>): Promise<T> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/${path}?${new URLSearchParams(query)}`)
+    const { status, data, error } = (await answer.json()) as { status: string; error?: string; data: T }
+    if (status !== 'success') throw new Error(`${query.query}: ${error}`)
+    return data
+  }
+  return {
+    ask: async (query) => (await get<{ result: unknown[] }>('query', { query })).result,
+    async findExemplars(query) {
+      const range = { start: String(Date.now() / 1_000 - 3_600), end: String(Date.now() / 1_000 + 60) }
+      const found = await get<{ exemplars: { labels: object }[] }[]>('query_exemplars', { query, ...range })
+      return found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels))
+    },
   }
 }
 

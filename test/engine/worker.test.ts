@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { HEARTBEAT_MS } from '../../src/core/runs/lease.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { createTestEngine } from '../support/test-engine.ts'
 import { openTestStore } from '../support/test-store.ts'
@@ -155,4 +156,29 @@ test('a run whose pass broke on a store failure is parked and finishes later', a
   const { run } = await parked
   expect(await engine.advance(run, '5s')).toMatchObject({ status: 'completed' })
   expect(calls).toBe(2)
+})
+
+test('a stop waits for the commit of a recovery, and no other follows', async () => {
+  const engine = createTestEngine()
+  const asked = Promise.withResolvers<void>()
+  const commit = Promise.withResolvers<number>()
+  let commits = 0
+  const carryOutDecision = () => {
+    commits += 1
+    if (commits !== 2) return Promise.resolve(null)
+    asked.resolve()
+    return commit.promise
+  }
+  const worker = await engine.start([], { store: { ...engine.store, carryOutDecision } })
+  engine.clock.advance(HEARTBEAT_MS)
+  await asked.promise
+  let isStopped = false
+  const stopped = worker.stop().then(() => {
+    isStopped = true
+  })
+  for (let turn = 0; turn < 50; turn += 1) await engine.store.listRuns({ limit: 1 })
+  expect(isStopped).toBe(false)
+  commit.resolve(1)
+  await stopped
+  expect(commits).toBe(2)
 })

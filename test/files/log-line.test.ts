@@ -21,6 +21,10 @@ test('a call is one log line with ids and no names, and a line per attempt', asy
       ms: 0,
       attempts: 2,
       waitedMs: 0,
+      tries: [
+        { n: 1, status: 500, reason: 'ServerError', ms: 0, waitedMs: 0 },
+        { n: 2, status: 200, reason: 'ok', ms: 0, waitedMs: 0 },
+      ],
       outcome: 'ok',
     },
   ])
@@ -29,6 +33,15 @@ test('a call is one log line with ids and no names, and a line per attempt', asy
     { n: 2, status: 200, reason: 'ok' },
   ])
   expect(JSON.stringify(lines)).not.toContain('salaries')
+})
+
+test('every request of a call carries the traceparent of its step', async () => {
+  await using server = await ScriptedServer.start()
+  server.script(text(500, ''), ok(entry('a')))
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  const caller = { run: 'run_1', workflow: 'w', root: null, step: 's', attempt: 1, traceparent }
+  await testClient({ baseUrl: server.baseUrl }).files.get(REF, { caller })
+  expect(server.seen.map(({ headers }) => headers.traceparent)).toEqual([traceparent, traceparent])
 })
 
 test('a failed call is one log line, too', async () => {

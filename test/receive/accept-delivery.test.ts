@@ -37,6 +37,16 @@ test('an event with a number that cannot be read exactly is accepted, and the le
   expect(await store.listDeliveries({ limit: 1 })).toMatchObject([{ facts: { unsafeNumber: 'data.node' } }])
 })
 
+test('the traceparent of a verified delivery is kept, and no other one', async () => {
+  const { post, store } = await createTestReceiver()
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  await post(eventBody('evt_1'), { traceparent })
+  await post(eventBody('evt_2'), { traceparent: `${traceparent}; drop` })
+  await post(eventBody('evt_3'), { traceparent, 'X-Service-Signature': 'sha256=00' })
+  const facts = (await store.listDeliveries({ limit: 10 })).map((row) => row.facts.traceparent)
+  expect(facts).toEqual([undefined, undefined, traceparent])
+})
+
 test('an event outside the filter of its endpoint is stored and starts nothing', async () => {
   const { post, store } = await createTestReceiver({ endpoint: { events: ['transfer.*'] } })
   expect((await post(eventBody('evt_1', 'file.created'))).status).toBe(200)

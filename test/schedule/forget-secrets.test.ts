@@ -13,6 +13,7 @@ const RETENTION = {
   payloads: null,
   audit: null,
   effects: null,
+  files: null,
 }
 
 test('the pruner removes a retired secret from the database 30 days after its retirement', async () => {

@@ -10,7 +10,7 @@ const DAY = 86_400_000
 
 const FOREVER: Retention = {
   ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
-  ...{ audit: null, effects: null },
+  ...{ audit: null, effects: null, files: null },
 }
 
 /** A store with `count` completed runs of three steps each. */
@@ -117,7 +117,9 @@ test('the pruner prunes a minute after the start and every hour, reports it, and
   expect(clock.nextAt()).toBe(clock.now() + 60_000)
   clock.advance('1m')
   await pruned.promise
-  expect(heard).toEqual([{ kind: 'store.pruned', runs: 3, deliveries: 0, payloads: 0, audit: 0, effects: 0, ms: 0 }])
+  expect(heard).toEqual([
+    { kind: 'store.pruned', runs: 3, deliveries: 0, payloads: 0, audit: 0, effects: 0, files: 0, ms: 0 },
+  ])
   await Promise.all([pruner.stop(), pruner.stop()])
   expect(clock.nextAt()).toBeNull()
 })

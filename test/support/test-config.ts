@@ -28,6 +28,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
       payloads: null,
       audit: null,
       effects: null,
+      files: null,
     },
     publicUrl: null,
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null },

@@ -40,8 +40,10 @@ export interface TestEngine {
         | 'guard'
         | 'tellsTimers'
         | 'tellsEffects'
+        | 'isServiceHost'
         | 'gatherMs'
         | 'keeps'
+        | 'planner'
       >
     >,
   ): Promise<Worker>
@@ -54,8 +56,7 @@ export interface TestEngine {
 }
 
 /** The real engine on a real store, with a clock that the test advances. */
-export function createTestEngine(): TestEngine {
-  const store = openTestStore()
+export function createTestEngine(store: Store & { folder: string } = openTestStore()): TestEngine {
   const clock = new ManualClock(NOW)
   const notices = createNoticeBus()
   const heard: Notice[] = []
@@ -132,6 +133,7 @@ const ENDS = [
   'run.canceled',
   'run.retried',
   'run.skipped',
+  'run.planned',
   'run.released',
   'run.lost',
 ] as const

@@ -1,18 +1,11 @@
 import { describeError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
-import { findObstacle, type Run } from '../../core/runs/run.ts'
 import { planReset } from '../../core/runs/step.ts'
-import {
-  BULK_SLICE,
-  type BulkCount,
-  type BulkOperation,
-  decidePause,
-  findReplayObstacle,
-  planReplay,
-} from '../../core/safety/bulk.ts'
+import { type BulkCount, type BulkKind, type BulkOperation, decidePause, decideSlice } from '../../core/safety/bulk.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
+import { readTargets, type Target } from './read-targets.ts'
 
 /** How often a process looks for an operation that nobody works on. */
 const POLL_MS = 5_000
@@ -27,22 +20,6 @@ export type BulkStore = Pick<
   'claimBulk' | 'countBulk' | 'performBulk' | 'findBulk' | 'searchRuns' | 'walkEvents' | 'listSteps'
 >
 
-/** A run or an event of an operation. */
-interface Target {
-  id: string
-  /** As `performBulk` takes it. */
-  target: string
-  fits: boolean
-  /** New runs that it makes. */
-  runs: number
-}
-
-interface ReadPart {
-  targets: Target[]
-  runs: Run[]
-  next: string | null
-}
-
 interface BulkRunnerParts {
   store: BulkStore
   clock: Clock
@@ -52,8 +29,8 @@ interface BulkRunnerParts {
 }
 
 /**
- * Works on operations on many runs or events, one at a time, in slices of 100. Another process
- * goes on where this one died: all that counts is in the store.
+ * Works on operations on many runs or events, one at a time, in slices of 100 at most. Another
+ * process goes on where this one died: all that counts is in the store.
  */
 export class BulkRunner {
   readonly #parts: BulkRunnerParts
@@ -113,45 +90,26 @@ export class BulkRunner {
     const { store, clock } = this.#parts
     const { id, cursor, count } = operation
     const now = clock.now()
-    const part = await this.#read(operation, { limit: ROWS, now })
-    const fitting = part.targets.filter(({ fits }) => fits)
+    const part = await readTargets(store, operation, { rows: ROWS, limit: ROWS, after: cursor }, now)
+    const fitting = part.targets.filter(({ why }) => why === null)
     const next: BulkCount = {
       ...count,
       total: count.total + fitting.length,
-      runs: count.runs + fitting.reduce((sum, { runs }) => sum + runs, 0),
+      runs: count.runs + fitting.reduce((sum, { workflows }) => sum + workflows.length, 0),
       first: [...count.first, ...fitting.map((target) => target.id)].slice(0, MAX_FIRST),
     }
-    if (operation.isDryRun && operation.kind === 'retry') await this.#countEffects(part.runs, next)
+    if (operation.isDryRun) await this.#countEffects(operation.kind, fitting, next)
     const slice = { id, owner: this.#owner, after: cursor, next: part.next }
     return this.#report(await store.countBulk(slice, next, now))
   }
 
-  /** The targets of one slice, and the runs among them that the operation fits. */
-  async #read(operation: BulkOperation, { limit, now }: { limit: number; now: number }): Promise<ReadPart> {
-    const { store } = this.#parts
-    const slice = { rows: ROWS, limit, after: operation.cursor }
-    if (operation.kind === 'replay') {
-      const { items, next } = await store.walkEvents(operation.filter, slice)
-      const targets = items.flatMap((event): Target[] => {
-        const { length: runs } = planReplay(event, operation)
-        const fits = findReplayObstacle(event) === null
-        return runs === 0 ? [] : [{ id: event.id, target: String(event.seq), fits, runs }]
-      })
-      return { targets, runs: [], next }
-    }
-    const { kind, filter } = operation
-    const { items, next } = await store.searchRuns(filter, slice)
-    const runs = items.filter((run) => findObstacle(kind, run, now) === null)
-    const fitting = new Set(runs)
-    const targets = items.map((run) => ({ id: run.id, target: run.id, fits: fitting.has(run), runs: 0 }))
-    return { targets, runs, next }
-  }
-
-  /** Adds the steps that a retry would repeat. */
-  async #countEffects(runs: readonly Run[], count: BulkCount): Promise<void> {
-    for (const run of runs) {
-      const steps = await this.#parts.store.listSteps(run.id, 0)
-      const repeated = new Set(planReset(steps, run.error))
+  /** Adds the steps that would happen again. */
+  async #countEffects(kind: BulkKind, targets: readonly Target[], count: BulkCount): Promise<void> {
+    if (kind !== 'retry' && kind !== 'restart') return
+    for (const { id, of } of targets) {
+      const steps = await this.#parts.store.listSteps(id, 0)
+      const error = 'error' in of ? of.error : null
+      const repeated = new Set(kind === 'restart' ? steps.map(({ key }) => key) : planReset(steps, error))
       for (const { key, effect } of steps) {
         if (repeated.has(key) && effect === 'write') count.writes += 1
         if (repeated.has(key) && effect === 'delete') count.deletes += 1
@@ -162,7 +120,8 @@ export class BulkRunner {
   async #runSlice(operation: BulkOperation): Promise<BulkOperation | null> {
     const { store, clock } = this.#parts
     const { id, cursor } = operation
-    const part = await this.#read(operation, { limit: BULK_SLICE, now: clock.now() })
+    const read = { rows: ROWS, limit: decideSlice(operation), after: cursor }
+    const part = await readTargets(store, operation, read, clock.now())
     const targets = part.targets.map(({ target }) => target)
     const slice = { id, owner: this.#owner, after: cursor, next: part.next, targets }
     const progress = await store.performBulk(slice, clock.now())

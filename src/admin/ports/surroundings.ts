@@ -1,10 +1,11 @@
 import type { AlertChannel, AlertRule } from '../../core/alerts/alert-rule.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
-import type { ServiceEvent } from '../../core/incoming/event.ts'
+import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
+import type { EventMatches } from '../../core/incoming/event-match.ts'
 import type { CronTrigger } from '../../core/runs/schedule.ts'
 import type { Guard } from '../../core/safety/guard.ts'
 import type { Account } from '../../core/service/account.ts'
-import type { PruneKind, Retention } from '../../core/store/retention.ts'
+import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
 import type { FilesDesk } from './files-desk.ts'
 
 /** One test delivery to an endpoint, and its result. */
@@ -24,6 +25,45 @@ export interface AlertSetup {
   rules: readonly AlertRule[]
   /** Kinds of the channels by name; their addresses are secrets. */
   kinds: Readonly<Record<string, AlertChannel['kind']>>
+}
+
+/** The result of one check of the installation. */
+export interface DoctorFinding {
+  check: string
+  level: 'ok' | 'warn' | 'fail'
+  found: string
+  /** Advice; null where nothing is wrong, or nobody knows any. */
+  fix: string | null
+}
+
+/** The rest of a held run, beyond the list that it waits for. */
+export interface ForeseenRun {
+  run: string
+  /** Deletes and writes that it would still ask for. */
+  effects: number
+  /** Of the files among them. */
+  bytes: number
+  /** The first of them, in their order. */
+  list: {
+    class: 'delete' | 'write'
+    step: string
+    target: string | null
+    path: string | null
+    bytes: number | null
+  }[]
+  /** `open`: nobody knows what comes after `step`. */
+  end: {
+    kind: 'completed' | 'continued' | 'failed' | 'skipped' | 'halted' | 'open'
+    step: string | null
+    reason: string | null
+  }
+}
+
+/** The rest of the runs that wait for the list of an approval. */
+export interface Foreseen {
+  /** Runs that wait for the list; the first of them are played on. */
+  runs: number
+  ahead: ForeseenRun[]
 }
 
 /** A call of the sandbox's control API. */
@@ -57,6 +97,8 @@ export interface Surroundings {
     endpoint: Endpoint,
     signal: AbortSignal,
   ): Promise<{ status: number; verdict: string | null; reason: string | null }>
+  /** Asks the workflows of the project about an event, and starts nothing. */
+  matchEvent(event: EventRecord): Promise<EventMatches>
   /** Sends a signed, a forged and a repeated delivery. */
   tryEndpoint(endpoint: Endpoint, signal: AbortSignal): Promise<{ event: string; trials: Trial[]; isStored: boolean }>
   keeperOf(endpoint: Endpoint): Keeper
@@ -71,10 +113,16 @@ export interface Surroundings {
   alerts(): AlertSetup
   /** Sends a test message to each channel of a rule; `error` is null where it was taken. */
   testAlert(rule: string, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
+  /** Plays the held runs of an approval on, in a process of its own. Real reads, and no effect. */
+  foresee(approval: string, signal: AbortSignal): Promise<Foreseen>
+  /** Checks machine, database, endpoints and service, as `upshot doctor` does. */
+  examine(signal: AbortSignal): Promise<DoctorFinding[]>
   /** The settings of the process, without secrets. */
   settings(): { setting: string; value: string }[]
   /** The age at which each kind of data goes. */
   retention(): Retention
+  /** The forecast of `prune`; null: the kind is kept for ever. */
+  foreseePrune(): Promise<Record<PruneKind, Prunable | null>>
   /** Removes what is older; counts by kind. */
   prune(): Promise<Record<PruneKind, number>>
   /** Sizes of database, log and free disk, in bytes. */

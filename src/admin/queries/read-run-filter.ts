@@ -7,13 +7,27 @@ import { given, readMoment } from './read-query.ts'
 type RunQuery = Omit<Call<'GET /runs'>['query'], 'limit' | 'after'>
 
 /** Filters of a `q` about runs. */
-const FILTERS = ['status', 'workflow', 'event', 'origin', 'step', 'group', 'error', 'since', 'until'] as const
+const FILTERS = [
+  'status',
+  'workflow',
+  'event',
+  'origin',
+  'step',
+  'group',
+  'error',
+  'resolved',
+  'since',
+  'until',
+] as const
+
+const BOOLEANS = ['true', 'false'] as const
 
 /** The filter of a query for runs, with its `q`. Words are looked for in errors. */
 export function readRunFilter(query: RunQuery, now: number): RunFilter {
   const { words, filters } = parseSearch(query.q, FILTERS)
   const event = words.find((word) => word.startsWith('evt_'))
   const text = words.filter((word) => word !== event).join(' ')
+  const { resolved = readOne(filters.resolved, BOOLEANS) } = query
   const { status = readOne(filters.status, RUN_STATUSES), workflow = filters.workflow } = query
   return given({
     status,
@@ -24,6 +38,7 @@ export function readRunFilter(query: RunQuery, now: number): RunFilter {
     waitsForPerson: query.needsPerson === undefined ? undefined : (true as const),
     step: query.step ?? filters.step,
     failureGroup: query.group ?? filters.group,
+    resolved: resolved === undefined ? undefined : resolved === 'true',
     error: filters.error ?? (text === '' ? undefined : text),
     since: readMoment(query.since ?? filters.since, now),
     until: readMoment(query.until ?? filters.until, now),

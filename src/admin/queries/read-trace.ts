@@ -4,7 +4,6 @@ import type { Run } from '../../core/runs/run.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 
 /** How a node came from its parent. */
-
 type Cause = 'started' | 'invoked' | 'sent' | 'replayed' | 'forked' | 'failed' | 'continued'
 
 type Node = { id: string; parent: string | null; cause: Cause | null; step: string | null; isCut: boolean } & (

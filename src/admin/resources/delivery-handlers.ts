@@ -11,20 +11,21 @@ import { type ResourceParts, recordAction } from './parts.ts'
 
 /** The ledger of deliveries. */
 export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {
-  const { store, surroundings } = parts
+  const { store, openLists, surroundings } = parts
   return {
     async 'GET /deliveries'({ query, now }) {
       const { limit, verdict, endpoint, since, after } = query
+      const lists = await openLists()
       const filter = given({
         verdicts: readVerdicts(verdict),
-        endpointId: endpoint === undefined ? undefined : await findEndpointId(store, endpoint),
+        endpointId: endpoint === undefined ? undefined : await findEndpointId(lists, endpoint),
         since: readMoment(since, now),
         before: decodePosition(after, /^dlv_\w+$/),
       })
-      const deliveries = await store.listDeliveries({ ...filter, limit })
+      const deliveries = await lists.listDeliveries({ ...filter, limit })
       return wholePage(deliveries, {
         limit,
-        items: await describeDeliveries(store, deliveries),
+        items: await describeDeliveries(lists, deliveries),
         positionOf: ({ id }) => id,
         momentOf: ({ receivedAt }) => receivedAt,
       })

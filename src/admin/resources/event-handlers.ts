@@ -5,6 +5,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import type { EventSearch } from '../../core/incoming/event-search.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { pickRoutes, planRuns } from '../../core/incoming/route.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
@@ -34,7 +35,7 @@ export function eventHandlers(parts: ResourceParts, runner: Pick<BulkRunner, 'wa
   return { ...eventReads(parts), ...eventActions(parts, runner) }
 }
 
-function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
+function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
     async 'GET /events/:id/trace'({ params, query, caller, signal }) {
       const nodes = await readTrace(store, await requireEvent(store, params.id, query.account), signal)
@@ -51,9 +52,10 @@ function eventReads({ store }: ResourceParts): Handlers<Exclude<EventRoute, Even
     },
     async 'GET /events'({ query, now, caller, signal }) {
       const search = readSearch(query, caller, now)
+      const lists = await openLists()
       return readPage(
         { query, signal },
-        (slice) => store.searchEvents(search, slice),
+        (slice) => lists.searchEvents(search, slice),
         (events) => events.map((event) => describeEvent(event, caller)),
       )
     },
@@ -110,6 +112,13 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
       const runs = await store.listRuns({ eventId: id, account: endpoint.account, limit: MAX_OF_EVENT })
       return { event: id, verdict, runs: verdict === 'accepted' ? runs.map((run) => run.id) : [] }
     },
+    async 'POST /events/match'({ body, caller, now }) {
+      const event = await readAskedEvent(store, body, now)
+      const action = { action: 'event.match', target: event.id, parameters: { type: event.type } }
+      await recordAction(parts, { caller, body }, action, 'begun')
+      const { workflows, broken } = await surroundings.matchEvent(event)
+      return { workflows, broken: broken.map(({ file, error }) => ({ file, message: error.message })) }
+    },
     async 'POST /events/replay'({ body, caller, now }) {
       const { filter, workflows, perSecond, isDryRun, reason = null } = body
       const search = readSearch(filter, caller, now)
@@ -143,6 +152,28 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
 /** The same id for the same key: the receiver then knows an event whose answer was lost. */
 function nameEvent(key: string | undefined, { kind, id }: Caller, now: number): string {
   return key === undefined ? newId('evt', now) : deriveId('evt', kind, id, key)
+}
+
+interface AskedEvent {
+  event?: string | undefined
+  account?: string | undefined
+  type?: string | undefined
+  data?: Record<string, unknown> | undefined
+}
+
+/** The event of a question: a stored one, or one that is given and goes nowhere. */
+async function readAskedEvent(
+  store: Pick<ReadStore, 'findEvents'>,
+  { event: id, account, type, data }: AskedEvent,
+  now: number,
+): Promise<EventRecord> {
+  if (id !== undefined && type === undefined && data === undefined) return requireEvent(store, id, account)
+  if (id !== undefined || type === undefined || data === undefined) {
+    throw new UpshotError('invalid_request', 'Give either the id of an event, or a type with its data.')
+  }
+  const asked = parseEvent({ id: newId('evt', now), type, created: isoTime(now), data })
+  const at = { createdAt: now, receivedAt: now, stream: 0, seq: 0 }
+  return { id: asked.id, account: account ?? DEFAULT_ACCOUNT, type, origin: 'send', body: JSON.stringify(asked), ...at }
 }
 
 /** An event at an endpoint of the real service starts real work: that needs an admin. */

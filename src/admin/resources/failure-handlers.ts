@@ -18,7 +18,7 @@ const FAILURES = 1_000
 
 /** Failed runs by kind, and the verdicts of persons on a kind. */
 export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAILURE_ROUTES> {
-  const { store } = parts
+  const { openLists } = parts
   const save = async (call: Call<'POST /failures/:id/resolve'>, given: Pick<FailureState, 'kind' | 'until'>) => {
     const { params, body, caller, now } = call
     const by = describeOperator(caller, null).actor
@@ -31,7 +31,8 @@ export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAI
   return {
     async 'GET /failures'({ query, now, signal }) {
       const filter = readFilter(query, now)
-      const page = await searchPage((slice) => store.groupFailures(filter, slice), {
+      const lists = await openLists()
+      const page = await searchPage((slice) => lists.groupFailures(filter, slice), {
         // A slice has as many kinds as it has: only its rows and the time bound a page.
         limit: Infinity,
         rows: FAILURES,
@@ -40,7 +41,7 @@ export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAI
         now: () => performance.now(),
       })
       const groups = mergeFailureGroups(page.items)
-      const states = await store.listFailureStates(groups.map(({ id }) => id))
+      const states = await lists.listFailureStates(groups.map(({ id }) => id))
       const known = new Map(states.map((state) => [state.group, state]))
       return {
         ...describePage(page),
@@ -75,7 +76,7 @@ function describeGroup(
     ...spread(byHour, filter.since ?? firstAt, filter.until ?? now),
     firstAt: isoTime(firstAt),
     lastAt: isoTime(lastAt),
-    state: decideFailureState(state ?? null, { lastAt, now }),
+    state: decideFailureState(state ?? null, { lastAt, now, left: group.runs - group.resolved }),
     ...{ note, by, until: momentOf(until) },
   }
 }

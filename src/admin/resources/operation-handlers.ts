@@ -40,6 +40,11 @@ export function operationHandlers(
           details: { fix: 'Name a status, a workflow or a time.' },
         })
       }
+      if (kind === 'resolve' && reason === null) {
+        throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
+          details: { fix: 'Say in `reason` what was done, such as "copied by hand".' },
+        })
+      }
       const id = newId('opr', now)
       const frozen = { ...selected, before: firstId('run', now) }
       const operator = describeOperator(caller, reason)

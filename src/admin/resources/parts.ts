@@ -1,7 +1,7 @@
 import type { AuditedAction, AuditOutcome } from '../../core/safety/audit.ts'
 import { asOperator } from '../../core/store/safety/as-operator.ts'
 import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
-import type { ReadStore, Store } from '../../core/store/store.ts'
+import type { ListReads, ReadStore, Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
@@ -17,6 +17,8 @@ export type HandlerStore = ReadStore &
 /** The app as its resources see it. */
 export interface ResourceParts {
   store: HandlerStore
+  /** Reads for one list or search, which load the primary of the database as little as they can. */
+  openLists: () => Promise<ListReads>
   clock: Clock
   surroundings: Surroundings
 }

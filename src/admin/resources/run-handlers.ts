@@ -7,6 +7,7 @@ import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import { searchPage } from '../../core/store/search.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
+import { describeOperator } from '../access/describe-operator.ts'
 import type { RUN_ROUTES } from '../contract/resources/runs.ts'
 import type { Call, Handlers } from '../http/handler.ts'
 import { readPage } from '../queries/read-page.ts'
@@ -29,14 +30,15 @@ export function runHandlers(parts: ResourceParts): Handlers<RunRoute> {
   return { ...runReads(parts), ...runActions(parts) }
 }
 
-function runReads({ store }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
+function runReads({ store, openLists }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
   return {
     'GET /runs': async ({ query, now, caller, signal }) => {
       const filter = readRunFilter(query, now)
+      const lists = await openLists()
       return readPage(
         { query, signal },
-        (slice) => store.searchRuns(filter, slice),
-        (runs) => describeRuns(store, runs, caller),
+        (slice) => lists.searchRuns(filter, slice),
+        (runs) => describeRuns(lists, runs, caller),
       )
     },
     async 'GET /runs/:id'({ params, caller }) {
@@ -46,12 +48,12 @@ function runReads({ store }: ResourceParts): Handlers<Exclude<RunRoute, RunActio
     async 'GET /runs/:id/steps'({ params, query }) {
       await requireRun(store, params.id)
       const steps = await store.listSteps(params.id, 0)
-      const failures = await store.listStepFailures(params.id)
+      const failures = Map.groupBy(await store.listStepFailures(params.id), ({ key }) => key)
       const from = Number(decodePosition(query.after, /^\d+$/) ?? 0)
       const page = steps.slice(from, from + query.limit)
       const end = from + page.length
       return {
-        items: page.map((step) => describeStep(step, failures)),
+        items: page.map((step) => describeStep(step, failures.get(step.key))),
         next: end < steps.length ? encodePosition(String(end)) : null,
         total: steps.length,
       }
@@ -103,6 +105,12 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
         writes.cancelRun(call.params.id, call.body.reason ?? 'canceled by hand', call.now),
       ),
     'POST /runs/:id/retry': (call) => operate(call, 'retry', (writes) => writes.retryRun(call.params.id, call.now)),
+    'POST /runs/:id/resolve': (call) => {
+      const { actor: by } = describeOperator(call.caller, null)
+      const resolution = { by, at: call.now, reason: call.body.reason }
+      return operate(call, 'resolve', (writes) => writes.resolveRun(call.params.id, resolution))
+    },
+    'POST /runs/:id/unresolve': (call) => operate(call, 'unresolve', (writes) => writes.unresolveRun(call.params.id)),
     'POST /runs/:id/resume': (call) =>
       operate(call, 'resume', (writes) => writes.resumeRun(call.params.id, { fromScratch: call.body.fromScratch })),
     async 'POST /runs/:id/fork'({ params, body, caller, now }) {

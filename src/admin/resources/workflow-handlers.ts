@@ -6,6 +6,7 @@ import { joinUsual } from '../../core/runs/usual-time.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
 import { listTickAccounts } from '../../core/service/list-tick-accounts.ts'
 import type { RunHour } from '../../core/store/health/hours.ts'
+import type { KeptShadow } from '../../core/store/health/shadows.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
@@ -40,7 +41,10 @@ function handleWorkflows(parts: ResourceParts): Handlers<WorkflowRoute> {
       const workflows = await store.listWorkflows()
       return { items: workflows.map((workflow) => describeWorkflow(workflow, hours.get(workflow.id) ?? [])) }
     },
-    'GET /workflows/:id': ({ params, now }) => describeOf(params.id, now),
+    async 'GET /workflows/:id'({ params, now }) {
+      const shadows = (await store.listShadows(params.id)).map(describeShadow)
+      return { ...(await describeOf(params.id, now)), shadows }
+    },
     async 'POST /workflows/:id/pause'({ params, caller, body, now }) {
       const { id } = await requireWorkflow(store, params.id)
       await asCaller(parts, { caller, body }).pauseWorkflow(id, now)
@@ -139,6 +143,13 @@ function describeWorkflow(
     loadedAt: isoTime(loadedAt),
     pausedAt: momentOf(pausedAt),
   }
+}
+
+function describeShadow({ code, book }: KeptShadow) {
+  const { file, since, followed, late, missed, found } = book
+  const { runs, answered, same, groups, cannotSay } = found
+  const moments = { since: isoTime(since), followed: isoTime(followed) }
+  return { file, code, ...moments, late: late.length, missed, runs, answered, same, groups, cannotSay }
 }
 
 function describeSchedule({ trigger, startedAt, lastTickAt, pausedAt, ...rest }: ScheduleRecord) {

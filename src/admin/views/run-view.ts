@@ -38,21 +38,21 @@ function describeRun(given: Run, event: EventRecord | null, caller: Pick<Caller,
     finishedAt: momentOf(given.finishedAt),
     dueAt: momentOf(given.dueAt),
     deadline: momentOf(given.deadline),
+    resolution: given.resolution && { ...given.resolution, at: isoTime(given.resolution.at) },
     outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
   }
 }
 
 /** A step with its failed attempts. */
-export function describeStep(given: Checkpoint, failures: readonly StepFailure[]): StepView {
+export function describeStep(given: Checkpoint, failures: readonly StepFailure[] = []): StepView {
   const { output, apartBytes, ...rest } = given
-  const own = failures.filter(({ key }) => key === given.key)
   return {
     ...rest,
     startedAt: isoTime(given.startedAt),
     finishedAt: momentOf(given.finishedAt),
     dueAt: momentOf(given.dueAt),
     outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
-    failures: own.map(({ attempt, at, error }) => ({ attempt, at: isoTime(at), error })),
+    failures: failures.map(({ attempt, at, error }) => ({ attempt, at: isoTime(at), error })),
   }
 }
 

@@ -1,31 +1,17 @@
+import type { Differences, Sample } from '../../core/safety/difference.ts'
 import type { WorkflowLimits } from '../../core/safety/guard.ts'
 import { compareSides } from '../../engine/play/compare/compare-sides.ts'
 import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { type Exceeded, GuardTally } from '../../engine/play/compare/guard-tally.ts'
 import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
-import { type Group, type Sample, Tally, type Unknown } from '../../engine/play/compare/tally.ts'
+import { Tally } from '../../engine/play/compare/tally.ts'
 import { describeRefused } from '../play/describe-refused.ts'
 import type { PlayRules } from '../play/play-job.ts'
 import type { Room, RoomJobEnd } from '../play/room.ts'
 import type { CasePage, RecordedCase } from './read-cases.ts'
 
 /** The differences of code from many recorded runs. */
-export interface Backtest {
-  /** Runs that were looked at. */
-  runs: number
-  /** Runs that were played, and of which something can be said. */
-  answered: number
-  same: number
-  groups: Group[]
-  cannotSay: Unknown[]
-  /** Runs of which two plays differ. */
-  unsteady: Sample[]
-  /** Calls outside of steps that were refused, with how many runs made them. */
-  refused: { call: string; count: number }[]
-  /** Runs whose event has lost its body. */
-  noBody: number
-  /** Runs that a limit or a cancel ended before their code began. */
-  notStarted: number
+export interface Backtest extends Differences {
   /** Runs that go on. */
   unfinished: number
   /** Limits that this code would exceed. */
@@ -113,10 +99,10 @@ class Findings {
   }
 
   count({ cases, noBody, notStarted, unfinished }: CasePage): void {
-    this.#counts.runs += cases.length + noBody + notStarted + unfinished
+    this.#counts.runs += cases.length + noBody + notStarted + unfinished.length
     this.#counts.noBody += noBody
     this.#counts.notStarted += notStarted
-    this.#counts.unfinished += unfinished
+    this.#counts.unfinished += unfinished.length
   }
 
   add({ run, event, account, at, isCut }: RecordedCase, end: RoomJobEnd, before: RunSide): void {

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { UpshotError } from '../../core/errors.ts'
 import { type ChangedFile, readDiff } from './changed-lines.ts'
+import { wrapModule } from './wrap-module.ts'
 
 /** The code that a backtest compares with, as a folder of modules. */
 export interface OtherCode extends AsyncDisposable {
@@ -64,17 +64,7 @@ function openPath(path: string, workflowsDir: string): OtherCode {
     const listChanged = () => compare(workflowsDir)
     return { workflowsDir: path, listChanged, [Symbol.asyncDispose]: async () => {} }
   }
-  // A module alone: the set of a folder that has nothing else. Its own imports stay as they are.
-  const folder = mkdtempSync(join(tmpdir(), 'upshot-against-'))
-  writeFileSync(
-    join(folder, 'against.workflow.js'),
-    `export { default } from ${JSON.stringify(pathToFileURL(path).href)}\n`,
-  )
-  return {
-    workflowsDir: folder,
-    listChanged: (module) => compare(module),
-    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
-  }
+  return { ...wrapModule(path), listChanged: (module) => compare(module) }
 }
 
 /** A working tree has no packages, so it gets those of the project. */

@@ -42,12 +42,13 @@ export interface CasePage {
   noBody: number
   /** Runs that a limit kept from starting, or that were folded into another one. */
   notStarted: number
-  unfinished: number
+  /** Ids of runs that go on. */
+  unfinished: string[]
 }
 
 export type CaseStore = Pick<
   ReadStore,
-  'listRuns' | 'readRecordings' | 'readOutput' | 'listEffects' | 'findEvents' | 'findInvoked'
+  'listRuns' | 'readRecordings' | 'readOutput' | 'listEffects' | 'findEvents' | 'findInvoked' | 'findQuestion'
 >
 
 const PAGE = 64
@@ -59,14 +60,23 @@ export async function* readCases(
   { withOutputs = false }: { withOutputs?: boolean } = {},
 ): AsyncGenerator<CasePage> {
   for await (const ids of choice.sample === undefined ? listIds(store, choice) : sampleIds(store, choice)) {
-    const recordings = (await store.readRecordings(ids)).filter(({ claim: { cause } }) => {
-      return choice.type === undefined || (cause.kind === 'event' && cause.event.type === choice.type)
-    })
-    const page: CasePage = { cases: [], noBody: 0, notStarted: 0, unfinished: 0 }
-    const found = await Promise.all(recordings.map((recording) => readCase(store, recording, page, withOutputs)))
-    page.cases = found.filter((each) => each !== null)
-    yield page
+    yield readPage(store, ids, { withOutputs, ...(choice.type === undefined ? {} : { type: choice.type }) })
   }
+}
+
+/** A page of the runs with these ids, in their order. */
+export async function readPage(
+  store: CaseStore,
+  ids: readonly string[],
+  { type, withOutputs = false }: { type?: string; withOutputs?: boolean } = {},
+): Promise<CasePage> {
+  const recordings = (await store.readRecordings(ids)).filter(({ claim: { cause } }) => {
+    return type === undefined || (cause.kind === 'event' && cause.event.type === type)
+  })
+  const page: CasePage = { cases: [], noBody: 0, notStarted: 0, unfinished: [] }
+  const found = await Promise.all(recordings.map((recording) => readCase(store, recording, page, withOutputs)))
+  page.cases = found.filter((each) => each !== null)
+  return page
 }
 
 async function* listIds(store: CaseStore, choice: RunChoice): AsyncGenerator<string[]> {
@@ -106,7 +116,7 @@ async function readCase(
   const { run, claim, steps } = recording
   const { cause } = claim
   if (!isFinished(run.status)) {
-    page.unfinished += 1
+    page.unfinished.push(run.id)
     return null
   }
   if (cause.kind === 'event' && cause.event.body === '') {
@@ -114,7 +124,7 @@ async function readCase(
     return null
   }
   // A skip by `where` is the code's own, and so it is played again.
-  const isByCode = run.status !== 'skipped' || run.reason === NOT_WANTED
+  const isByCode = run.status === 'skipped' ? run.reason === NOT_WANTED : run.status !== 'planned'
   if (!isByCode || run.foldedInto !== null || (run.status === 'canceled' && steps.length === 0)) {
     page.notStarted += 1
     return null

@@ -4,17 +4,17 @@ import type { Checkpoint } from '../../core/runs/step.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { type Request, readAsked } from '../../engine/play/compare/side-of-recording.ts'
 
-type Reads = Pick<ReadStore, 'listEffects' | 'findEvents' | 'findInvoked' | 'readRecordings'>
+type Reads = Pick<ReadStore, 'listEffects' | 'findEvents' | 'findInvoked' | 'findQuestion' | 'readRecordings'>
 
 /** Most rows of the ledger that are read of one run. */
 const MOST_ROWS = 20_000
 
-/** The requests of a run's effects: from the ledger, its events and the runs that it invoked. */
+/** The requests of a run: from the ledger, its events, its questions and the runs it invoked. */
 export async function readRequests(store: Reads, { run, steps }: Pick<Recording, 'run' | 'steps'>): Promise<Request[]> {
   const acts = new Set(steps.filter(({ kind, effect }) => kind === 'run' && effect !== 'read').map(({ key }) => key))
   const rows =
     acts.size > 0 ? await store.listEffects({ runId: run.id, phases: ['begun', 'done'], limit: MOST_ROWS }) : []
-  const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke')
+  const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke' || kind === 'approve')
   const read = await Promise.all(others.map((step) => readContent(store, run, step)))
   return [
     ...rows.filter(({ step }) => acts.has(step ?? '')).map(readAsked),
@@ -28,8 +28,27 @@ async function readContent(
   run: Pick<Recording['run'], 'id' | 'account'>,
   step: Checkpoint,
 ): Promise<Request | null> {
-  const content = step.kind === 'send' ? await readSent(store, run.account, step) : await readInput(store, run.id, step)
+  const content = await readPart(store, run, step)
   return content === null ? null : { step: step.key, content }
+}
+
+function readPart(
+  store: Reads,
+  { id, account }: Pick<Recording['run'], 'id' | 'account'>,
+  step: Checkpoint,
+): Promise<string | null> {
+  if (step.kind === 'send') return readSent(store, account, step)
+  return step.kind === 'invoke' ? readInput(store, id, step) : readQuestion(store, id, step)
+}
+
+/** The question as people saw it. */
+async function readQuestion(
+  store: Reads,
+  runId: string,
+  { key, target, startedAt }: Checkpoint,
+): Promise<string | null> {
+  const question = (await store.findQuestion(runId, key, startedAt))?.question
+  return question ? JSON.stringify({ ask: target, show: question.show }) : null
 }
 
 async function readSent(store: Reads, account: string, { output }: Checkpoint): Promise<string | null> {

@@ -3,7 +3,7 @@ import type { Health } from '../../admin/health.ts'
 import { type LateConsole, lateConsole } from '../../admin/late-console.ts'
 import { hashSecret } from '../../core/access/token.ts'
 import type { Notice } from '../../core/notices.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { ListReads, Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -21,6 +21,7 @@ export function openConsole(
     ...parts
   }: {
     store: Store
+    openLists: () => Promise<ListReads>
     clock: Clock
     notices: NoticeBus
     health: Health

@@ -11,7 +11,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
-import { describeAlerts, testAlert } from '../alerts/open-alerts.ts'
+import { describeAlerts, testAlert } from '../health/open-alerts.ts'
 import { deliverSigned, sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
@@ -46,6 +46,10 @@ export function openSurroundings(
       const { status, verdict, reason } = answer
       return { status, verdict, reason }
     },
+    async matchEvent(event) {
+      const { matchWorkflows } = await import('../play/match-workflows.ts')
+      return matchWorkflows(store, config, { event, now: clock.now() })
+    },
     tryEndpoint: async (endpoint, signal) => tryEndpoint(store, { ...target(endpoint, signal), probeKey }),
     keeperOf: (endpoint) => keeperOf(endpoint, config),
     async endpointChanged(endpoint) {
@@ -56,8 +60,20 @@ export function openSurroundings(
     },
     files: openFilesDesk(config, { store, clock, publish, embedded }),
     sandbox: openSandboxDesk(config, embedded),
+    async foresee(approval, signal) {
+      const { foreseeApproval } = await import('./foresee-approval.ts')
+      return foreseeApproval(config, approval, signal)
+    },
+    async examine(signal) {
+      const { runDoctor } = await import('./run-doctor.ts')
+      return runDoctor(config, signal)
+    },
     settings: () => listSettings(config),
     retention: () => config.retention,
+    async foreseePrune() {
+      const { foreseePrune } = await import('../../schedule/foresee-prune.ts')
+      return foreseePrune({ store, clock, retention: config.retention })
+    },
     async prune() {
       const { pruneStore } = await import('../../schedule/pruner.ts')
       return pruneStore({ store, clock, retention: config.retention })

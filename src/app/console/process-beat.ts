@@ -7,7 +7,7 @@ import type { Clock } from '../../core/time.ts'
 export class ProcessBeat {
   readonly #store: Pick<Store, 'beatProcess' | 'removeProcess'>
   readonly #clock: Clock
-  readonly #id = randomWord().slice(0, 16)
+  readonly id = randomWord().slice(0, 16)
   #beating: Promise<void> = Promise.resolve()
   #cancel = () => {}
   #isStopped = false
@@ -17,15 +17,17 @@ export class ProcessBeat {
     this.#clock = clock
   }
 
-  start(about: Omit<ProcessRecord, 'id' | 'startedAt' | 'seenAt'>): void {
+  /** Resolves once the first row is written. */
+  start(about: Omit<ProcessRecord, 'id' | 'startedAt' | 'seenAt'>): Promise<void> {
     const startedAt = this.#clock.now()
     const beat = () => {
       const seenAt = this.#clock.now()
       // A beat that fails is one that others miss; `/readyz` reports the store.
-      this.#beating = this.#store.beatProcess({ ...about, id: this.#id, startedAt, seenAt }).catch(() => {})
+      this.#beating = this.#store.beatProcess({ ...about, id: this.id, startedAt, seenAt }).catch(() => {})
       this.#cancel = this.#clock.at(seenAt + PROCESS_BEAT_MS, beat)
     }
     if (!this.#isStopped) beat()
+    return this.#beating
   }
 
   async stop(): Promise<void> {
@@ -33,6 +35,6 @@ export class ProcessBeat {
     this.#isStopped = true
     this.#cancel()
     await this.#beating
-    await this.#store.removeProcess(this.#id).catch(() => {})
+    await this.#store.removeProcess(this.id).catch(() => {})
   }
 }

@@ -6,6 +6,14 @@ import { type Clock, waitUntil } from '../../core/time.ts'
 /** How often the progress is read, which may be that of another process. */
 const LOOK_MS = 100
 
+interface Work {
+  clock: Clock
+  signal: AbortSignal
+  onProgress: (operation: BulkOperation) => void
+  /** Hears of each slice of older operations, which nobody works on and which come first. */
+  onOther: (operation: BulkOperation) => void
+}
+
 /**
  * Works on operations until this one is over, or `signal` aborts. A running app may be first; it
  * also goes on where this process ends. Rejects where the store does not work.
@@ -13,7 +21,7 @@ const LOOK_MS = 100
 export async function workOnOperation(
   store: BulkStore,
   id: string,
-  { clock, signal, onProgress }: { clock: Clock; signal: AbortSignal; onProgress: (operation: BulkOperation) => void },
+  { clock, signal, onProgress, onOther }: Work,
 ): Promise<BulkOperation> {
   let fault: unknown = null
   const runner = new BulkRunner({
@@ -22,7 +30,9 @@ export async function workOnOperation(
     publish: (notice) => {
       if (notice.kind === 'fault') fault = notice.error
     },
-    onProgress: () => {},
+    onProgress: (operation) => {
+      if (operation.id !== id) onOther(operation)
+    },
   })
   runner.start()
   try {
@@ -32,7 +42,8 @@ export async function workOnOperation(
       if (fault !== null) throw new UpshotError('store_unavailable', describeError(fault).message)
       onProgress(operation)
       if (operation.endedAt !== null || signal.aborted) return operation
-      await waitUntil(clock, clock.now() + LOOK_MS, signal)
+      // An abort ends the wait, and the operation is looked at once more.
+      await waitUntil(clock, clock.now() + LOOK_MS, signal).catch(() => {})
     }
   } finally {
     await runner.stop()

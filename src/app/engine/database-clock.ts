@@ -36,6 +36,11 @@ export class DatabaseClock implements Clock {
     return this.#last
   }
 
+  /** How far it is ahead of the clock of this machine. */
+  get offsetMs(): number {
+    return this.#origin + performance.now() - Date.now()
+  }
+
   uptime(): number {
     return performance.now()
   }

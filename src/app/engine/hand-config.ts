@@ -15,6 +15,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     traces = null,
     suspects = 'never',
     files = { burst: null },
+    effects = 'live',
   } = config
-  return { workflowsDir, slots, drainMs, dev, watchEffects, reconcile, guardPolicy, traces, suspects, files }
+  return { workflowsDir, slots, drainMs, dev, watchEffects, reconcile, guardPolicy, traces, suspects, files, effects }
 }

@@ -3,6 +3,7 @@ import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import { carryOutAll } from '../../core/store/safety/carry-out.ts'
 import type { Store, StoreWatch } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Arrivals } from '../../engine/claim/claim-on-arrival.ts'
@@ -19,6 +20,7 @@ import { type Access, AccountClients } from '../service/account-clients.ts'
 import type { Engine, EngineLoad } from './engine.ts'
 import type { EngineConfig } from './engine-messages.ts'
 import { readRoutes } from './read-routes.ts'
+import { RunPlanner } from './run-planner.ts'
 
 export interface LocalEngineParts {
   config: EngineConfig
@@ -42,6 +44,7 @@ export class LocalEngine implements Engine {
   readonly #clients: AccountClients
   readonly #modules: ModuleWatch | null
   readonly #files: FileWatch | null
+  readonly #planner: RunPlanner
   #access: Access | null = null
   #watch: StoreWatch | null = null
 
@@ -56,6 +59,7 @@ export class LocalEngine implements Engine {
       ? WorkflowSet.of(workflows, notices.publish)
       : await WorkflowSet.load(config.workflowsDir, notices.publish)
     await refuseEmptyFolder(parts, set)
+    if (workflows && config.effects === 'plan') throw describeGivenWorkflows()
     return new LocalEngine(parts, set, sourceHash)
   }
 
@@ -67,15 +71,10 @@ export class LocalEngine implements Engine {
     // Only for the headers of calls: the main thread sends the spans.
     const queue = { add: () => {}, stop: async () => {}, dropped: 0 }
     const tracing = config.traces ? new Tracing({ queue, now: () => clock.now(), ratio: config.traces.ratio }) : null
-    this.#clients = new AccountClients({
-      store,
-      defaultAccess: () => this.#requireAccess(),
-      burst: config.files?.burst ?? null,
-      clock,
-      random,
-      publish,
-      tracing,
-    })
+    const calls = { store, defaultAccess: () => this.#requireAccess(), burst: config.files?.burst ?? null }
+    this.#clients = new AccountClients({ ...calls, ...{ clock, random, publish, tracing } })
+    const reads = new AccountClients({ ...calls, ...{ clock, random, publish, tracing }, priority: 'background' })
+    this.#planner = new RunPlanner({ config, store, clock, clients: reads })
     const functions = () => declaredKeys.files()
     const spellingsOf = (account: string) => this.#clients.spellingsOf(account)
     const routes = () => readRoutes(store)
@@ -89,6 +88,7 @@ export class LocalEngine implements Engine {
         ...{ spellingsOf, routes },
         ...(isReconciling ? { findMadeUp: (event) => findMadeUp(event, { store, functions, spellingsOf }) } : {}),
         guard: config.guardPolicy,
+        planner: this.#planner,
         runInSpan,
         slots: config.slots,
         admitsAhead: () => workflows.some(isGated),
@@ -97,6 +97,7 @@ export class LocalEngine implements Engine {
         drainMs: config.drainMs,
         tellsTimers: config.dev === true,
         tellsEffects: config.dev === true || config.watchEffects === true,
+        isServiceHost: (host) => host === new URL(this.#requireAccess().baseUrl).host,
       },
       parts.worker,
     )
@@ -110,6 +111,7 @@ export class LocalEngine implements Engine {
   async start(access: Access): Promise<void> {
     const { store, clock } = this.#parts
     this.#access = access
+    await this.#planner.start()
     await this.#worker.start()
     await this.#saveWorkflows()
     // Before the commit, every run belonged to the other workers at work.
@@ -148,6 +150,7 @@ export class LocalEngine implements Engine {
     await this.#modules?.stop()
     await this.#files?.stop()
     await this.#worker.stop()
+    await this.#planner.stop()
     await this.#clients.stop()
   }
 
@@ -166,6 +169,7 @@ export class LocalEngine implements Engine {
 
   async #reload(version: string): Promise<void> {
     if (!(await this.#workflows.reload(version))) return
+    this.#planner.reload()
     await this.#saveWorkflows()
     this.wake()
   }
@@ -176,10 +180,16 @@ export class LocalEngine implements Engine {
     const { removed, elsewhere } = await store.saveWorkflows(loaded, clock.now())
     // Runs that the guard holds ask with the limits of this configuration and code.
     await store.askAgain()
+    await carryOutAll(store, clock)
     if (removed.length > 0) notices.publish({ kind: 'workflows.removed', workflows: removed })
     if (elsewhere.length > 0) notices.publish({ kind: 'workflows.elsewhere', workflows: elsewhere })
     this.#parts.onLoaded?.(this.#workflows.codeHashes)
   }
+}
+
+function describeGivenWorkflows(): UpshotError {
+  const message = 'With UPSHOT_EFFECTS=plan, workflows are modules in a folder: they are planned in another process.'
+  return new UpshotError('invalid_config', message)
 }
 
 /** Most likely the folder is not the one that the database knows. */

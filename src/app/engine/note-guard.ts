@@ -27,7 +27,7 @@ function toJsonValue(policy: GuardPolicy): JsonValue {
 }
 
 /** A user without an entry in the system's list, as in many containers, is named by number. */
-function readUser(): string {
+export function readUser(): string {
   try {
     return userInfo().username
   } catch {

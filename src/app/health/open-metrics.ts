@@ -10,6 +10,7 @@ import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readVersion } from '../../project/read-version.ts'
 import { type KnownLabels, Metrics, type MetricsParts } from '../../watch/metrics/metrics.ts'
 import type { GaugeSources } from '../../watch/metrics/read-gauges.ts'
+import { DatabaseClock } from '../engine/database-clock.ts'
 import type { RolePlan } from '../role.ts'
 
 interface MetricsWiring
@@ -43,6 +44,8 @@ export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
     guardRules: config.guardPolicy.limits === null ? [] : listRules(config.guardPolicy.limits),
     database: databaseFile(config),
     commits: new CommitCounts(commits),
+    isServer: (config.database ?? null) !== null,
+    clockOffsetMs: () => (rest.clock instanceof DatabaseClock ? rest.clock.offsetMs : null),
     readKnown,
   })
   notices.subscribe('*', (notice) => metrics.count(notice))

@@ -9,6 +9,8 @@ interface ReadinessParts {
   clock: Clock
   /** `started`, or the phase that the app is in instead. */
   phase: () => string
+  /** Throws while deliveries find no room on the disk. */
+  requireRoom: () => void
   /** Rejects until a process has loaded the workflows. */
   readRoutes: () => Promise<unknown>
   /** Sends a signed delivery to each endpoint; null in a process without a receiver. */
@@ -17,7 +19,7 @@ interface ReadinessParts {
 
 /** The checks behind `/readyz`, by the name that its answer gives them. */
 export function readinessChecks(parts: ReadinessParts): Record<string, HealthCheck> {
-  const { role, store, clock, phase, readRoutes, checkEndpoints } = parts
+  const { role, store, clock, phase, requireRoom, readRoutes, checkEndpoints } = parts
   return {
     async migrated() {
       if ((await store.checkWritable(clock.now())).isMigrated) return
@@ -25,6 +27,7 @@ export function readinessChecks(parts: ReadinessParts): Record<string, HealthChe
     },
     async writable() {
       await store.checkWritable(clock.now())
+      requireRoom()
     },
     async app() {
       if (phase() !== 'started') throw new Error(phase())

@@ -39,7 +39,8 @@ export class SecretWatch {
     ])
     const values = endpoints.flatMap((endpoint) => endpoint.secrets.map(({ value }) => value))
     const channels = Object.values(alerts?.channels ?? {}).flatMap(listSecrets)
-    const passwords = [...(database?.hosts ?? []), ...(database?.directHosts ?? [])].map(({ password }) => password)
+    const { hosts = [], directHosts, readHosts } = database ?? {}
+    const passwords = [...hosts, ...(directHosts ?? []), ...(readHosts ?? [])].map(({ password }) => password)
     const all = [secretKey, ...passwords, embedded()?.apiKey, ...keys, ...values, ...channels]
     secrets.replace(all.filter((secret) => typeof secret === 'string'))
   }

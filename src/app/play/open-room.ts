@@ -14,6 +14,8 @@ interface Wanted {
   workflowsDir?: string
   /** Whether the lines that run are noted. Default false. */
   notesLines?: boolean
+  /** It plays beside live work. Default false. */
+  isAside?: boolean
 }
 
 /** Opens a room with the project's code, limits and names of storages. */

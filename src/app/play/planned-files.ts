@@ -16,8 +16,12 @@ export class PlannedFiles {
   readonly #gone = new Set<string>()
   readonly #folders = new Set<string>()
 
-  constructor(read: ReadFiles) {
+  readonly #deletesAtOnce: number | undefined
+
+  /** `deletesAtOnce`: deletes of one list that begin before one ends. Default: all of them. */
+  constructor(read: ReadFiles, { deletesAtOnce }: { deletesAtOnce?: number } = {}) {
     this.#read = read
+    this.#deletesAtOnce = deletesAtOnce
   }
 
   /** The plan deletes this target, such as `storage_a:fil_1`. */
@@ -57,6 +61,7 @@ export class PlannedFiles {
       () => client as never,
       wrap,
       () => {},
+      this.#deletesAtOnce,
     )
   }
 

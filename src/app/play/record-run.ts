@@ -40,5 +40,10 @@ function redactJson(text: string): string {
 }
 
 function isSecret(name: string, value: unknown): boolean {
-  return typeof value === 'string' && SECRET.test(name)
+  return typeof value === 'string' && isSecretName(name)
+}
+
+/** Whether the text of a property with this name is a secret, whatever it looks like. */
+export function isSecretName(name: string): boolean {
+  return SECRET.test(name)
 }

@@ -10,6 +10,7 @@ import net from 'node:net'
 import os from 'node:os'
 import sqlite from 'node:sqlite'
 import { UpshotError } from '../../core/errors.ts'
+import { replaceTimeAndChance } from '../../engine/pass/outside/replace-time-and-chance.ts'
 import { describeUndeclared, findUndeclared, type UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import { type CurrentStep, stepAtWork } from '../../engine/pass/scope.ts'
 
@@ -29,11 +30,17 @@ function takeRefused(run: string | null): UndeclaredEffect[] {
   return taken
 }
 
+/** The call that is made now, noted as refused; null where a step declares it. */
+function note(call: string, method?: string | null): UndeclaredEffect | null {
+  const found = findUndeclared(call, method)
+  if (found !== null) refused.push(found)
+  return found
+}
+
 /** Throws where nothing declares the call. */
 function ask(call: string, method?: string | null): void {
-  const found = findUndeclared(call, method)
+  const found = note(call, method)
   if (found === null) return
-  refused.push(found)
   const place = found.place === null ? '' : ` at ${found.place}`
   throw new UpshotError('undeclared_effect', `${describeUndeclared(found)} is refused${place}.`)
 }
@@ -49,6 +56,19 @@ function refuse(owner: object, names: readonly string[], of: string): void {
   for (const name of names) {
     replace(owner, name, () => () => ask(`${of}${name}`))
   }
+}
+
+/** A function that a read may call. */
+function askBefore(owner: object, name: string, call: string): void {
+  replace(
+    owner,
+    name,
+    (real) =>
+      function (this: unknown, ...given) {
+        ask(call, null)
+        return real.apply(this, given)
+      },
+  )
 }
 
 /** A pooled connection opens no new one, so each request is asked as well. */
@@ -67,19 +87,26 @@ function askRequests(module: object, of: string): void {
   }
 }
 
+/** Later arguments override earlier ones, as options do with an address. */
 function readMethod(given: readonly unknown[]): string {
-  const options = given.find((each) => typeof each === 'object' && each !== null && !(each instanceof URL))
-  const { method } = (options ?? {}) as { method?: unknown }
-  return (typeof method === 'string' ? method : 'GET').toUpperCase()
+  const methods = given.map((each) => (typeof each === 'object' ? (each as { method?: unknown } | null)?.method : null))
+  return (methods.findLast((method) => typeof method === 'string') ?? 'GET').toUpperCase()
 }
 
 function hookRequests(): void {
   askRequests(http, 'http')
   askRequests(https, 'https')
+  // `http.request` makes its own, which this one does not meet.
+  http.ClientRequest = new Proxy(http.ClientRequest, {
+    construct(real, given, target) {
+      const method = readMethod(given)
+      ask(`http ${method}`, method)
+      return Reflect.construct(real, given, target)
+    },
+  })
   refuse(http2, ['connect'], 'http2.')
   replace(globalThis, 'fetch', (real) => async (...given: never[]) => {
-    const [input, init] = given as unknown as [unknown, unknown]
-    const method = readMethod([init, input])
+    const method = readMethod(given)
     ask(`fetch ${method}`, method)
     return real(...given)
   })
@@ -106,6 +133,8 @@ function hookConnections(): void {
   )
   refuse(net.Server.prototype, ['listen'], 'net.Server.')
   refuse(dgram.Socket.prototype, ['send', 'connect', 'bind', 'addMembership'], 'dgram.')
+  // A connection looks its host up, so a read may.
+  for (const module of [dns, dns.promises]) askBefore(module, 'lookup', 'dns.lookup')
   const queries = (module: object) =>
     Object.keys(module).filter((name) => /^(resolve|reverse|lookupService)/.test(name))
   refuse(dns, queries(dns), 'dns.')
@@ -134,18 +163,45 @@ function hookProcess(): void {
     'process.',
   )
   refuse(process, ['send'], 'process.')
+  // Node refuses addons as well, and publishes nothing then.
+  replace(process, 'dlopen', () => () => ask('native addon'))
   refuse(process.report, ['writeReport'], 'process.report.')
   refuse(os, ['setPriority'], 'os.')
   refuse(inspector, ['open'], 'inspector.')
+  // A session reads the variables of any function, so it would find what the hooks have replaced.
+  refuse(inspector.Session.prototype, ['connect', 'connectToMainThread'], 'inspector.Session.')
+}
+
+type Authorize = Parameters<sqlite.DatabaseSync['setAuthorizer']>[0]
+
+/** Files that databases write: those opened, and those that a statement or a backup makes. */
+function hookDatabases(): void {
   const Real = sqlite.DatabaseSync
+  const { SQLITE_ATTACH, SQLITE_DENY, SQLITE_OK } = sqlite.constants
   class AskingDatabase extends Real {
     constructor(...given: ConstructorParameters<typeof Real>) {
       const [path, options] = given
       if (path !== ':memory:' && options?.readOnly !== true) ask('sqlite')
       super(...given)
+      if (this.isOpen) this.setAuthorizer(null)
+    }
+
+    override open(): void {
+      super.open()
+      this.setAuthorizer(null)
+    }
+
+    /** Asks about files before the author's own function. `VACUUM INTO` attaches its file, too. */
+    override setAuthorizer(own: Authorize): void {
+      super.setAuthorizer((action, ...about) => {
+        const isFile = action === SQLITE_ATTACH && about[0] !== '' && about[0] !== ':memory:'
+        if (isFile && note('sqlite') !== null) return SQLITE_DENY
+        return own === null ? SQLITE_OK : own(action, ...about)
+      })
     }
   }
   Object.defineProperty(sqlite, 'DatabaseSync', { value: AskingDatabase, configurable: true, writable: true })
+  refuse(sqlite, ['backup'], 'sqlite.')
 }
 
 /** The rights that Node refuses by itself, in words. Each has a channel that tells of it. */
@@ -154,7 +210,7 @@ const RIGHTS = {
   child: 'child process',
   worker: 'worker thread',
   inspector: 'inspector',
-  addon: 'native addon',
+  wasi: 'WASI',
 }
 
 /** Notes the refusals of Node's permission model, but for those of Node's own attempts. */
@@ -170,6 +226,7 @@ function noteRefusals(): void {
 /** The ways out that only the room itself uses, and the calls that the hooks refused. */
 export const roomHooks = {
   send: process.send?.bind(process),
+  connectInspector: inspector.Session.prototype.connect,
   exit: process.exit.bind(process) as (code: number) => void,
   takeRefused,
 }
@@ -177,5 +234,7 @@ export const roomHooks = {
 hookRequests()
 hookConnections()
 hookProcess()
+hookDatabases()
 noteRefusals()
+replaceTimeAndChance()
 syncBuiltinESMExports()

@@ -1,9 +1,15 @@
 import { describeTrigger, planRoutes } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { ClaimedRun, Recording } from '../../core/runs/claim.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
+import { ManualClock } from '../../core/time.ts'
+import { gatherEventFacts } from '../../engine/admit/gather-event-facts.ts'
+import { matchEvent } from '../../engine/admit/match-event.ts'
+import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
@@ -19,7 +25,7 @@ import { type FileCoverage, startCoverage } from './start-coverage.ts'
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings } | null = null
 
-const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, replay, playAll, readLines })
+const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, match, replay, playAll, readLines })
 
 let takeLines: () => Promise<FileCoverage[]> = async () => []
 
@@ -28,7 +34,7 @@ function readLines(): Promise<FileCoverage[]> {
 }
 
 async function load(settings: RoomSettings): Promise<LoadedCode> {
-  if (settings.notesLines) takeLines = await startCoverage()
+  if (settings.notesLines) takeLines = await startCoverage(roomHooks.connectInspector)
   const broken: LoadedCode['broken'] = []
   const set = await WorkflowSet.load(settings.workflowsDir, (notice) => {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })
@@ -74,6 +80,19 @@ async function plan(request: PlanRequest): Promise<RoomPlan> {
   return { ...planned, undeclared: runs.flatMap(roomHooks.takeRefused) }
 }
 
+/** Asks all workflows about an event. One of a delete that is under way counts as not our own. */
+async function match(event: EventRecord, now: number): Promise<WorkflowMatch[]> {
+  const { set, settings } = requireCode()
+  const { reads, spellingsOf } = openParts(settings)
+  const parts = { store: reads, clock: new ManualClock(now), spellingsOf }
+  const facts = await gatherEventFacts({ cause: { kind: 'event', event } }, parts)
+  const known = 'kind' in facts ? { isSelfCaused: false, spellings: settings.spellings[event.account] ?? {} } : facts
+  return set.describe().workflows.flatMap(({ id, file }) => {
+    const workflow = set.find(id)
+    return workflow === undefined ? [] : [{ workflow: id, file, ...matchEvent(workflow, event, known) }]
+  })
+}
+
 async function replay(recorded: RecordedRun): Promise<PlayedRun> {
   const { set } = requireCode()
   const { workflow: id } = recorded.claim
@@ -113,7 +132,7 @@ function describeMissing(workflow: string): string {
 }
 
 /** The world as the parent lets this process see it. */
-function openParts({ guard, spellings }: RoomSettings): PlayParts {
+function openParts({ guard, spellings }: RoomSettings): PlayParts & Required<Pick<PlayParts, 'spellingsOf'>> {
   const ask =
     (name: string) =>
     (...given: unknown[]) =>
@@ -141,5 +160,8 @@ process.on('message', (message: LinkMessage) => link.receive(message))
 process.on('disconnect', () => roomHooks.exit(0))
 // Signals of a terminal reach both processes; the parent ends this one.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
-// An error that nobody handles belongs to one run at most, and must not end the others.
-process.on('unhandledRejection', () => {})
+// An error that nothing awaits fails its own run only, as in a worker. A refused call is named.
+catchStrayErrors(
+  () => {},
+  (error) => error instanceof UpshotError && error.code === 'undeclared_effect',
+)

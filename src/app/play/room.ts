@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Failure, UpshotError } from '../../core/errors.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
+import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
@@ -54,12 +57,14 @@ interface RoomParts {
   onPrint?: (text: string) => void
   /** Longest time without an answer before the room counts as hanging. Default 30 s. */
   patienceMs?: number
+  /** It plays beside live work: at a low priority, in 512 MB of heap at most. Default false. */
+  isAside?: boolean
 }
 
 const PATIENCE_MS = 30_000
 
-/** A room's own rights: it reads files, to load code. */
-const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings']
+/** A room's own rights: it reads files, to load code. A small young generation saves 100 MB. */
+const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings', '--max-semi-space-size=8']
 
 /**
  * A process in which author's code has no reach: it runs without keys, and every way out is closed.
@@ -76,11 +81,12 @@ export class Room implements AsyncDisposable {
 
   /** Starts the process and loads the project's workflows there. */
   static async open({ settings, store, patienceMs = PATIENCE_MS, ...parts }: RoomParts): Promise<Room> {
-    const { onPrint = () => {}, readFiles = refuseFiles } = parts
+    const { onPrint = () => {}, readFiles = refuseFiles, isAside = false } = parts
     const child = fork(pathOf('room-main'), {
       // The inspector notes lines; it cannot be opened to the network.
       execArgv: [
         ...RIGHTS,
+        ...(isAside ? ['--max-old-space-size=512'] : []),
         ...(settings.notesLines ? ['--allow-inspector'] : []),
         '--import',
         pathToFileURL(pathOf('room-hooks')).href,
@@ -89,6 +95,7 @@ export class Room implements AsyncDisposable {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
+    if (isAside && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
     const { listDeletes, listRunEvents, readOutput } = store
     const link = new Link((message) => void (child.connected && child.send(message)), {
@@ -123,6 +130,11 @@ export class Room implements AsyncDisposable {
     this.#link.onMove = () => this.#watch()
   }
 
+  /** The process is gone, or is given up: no call is answered any more. */
+  get hasEnded(): boolean {
+    return this.#link.hasEnded
+  }
+
   /** How a run would go on with the code of this room at `now`. */
   fit(recording: Recording, now: number): Promise<RoomFit> {
     return this.#ask('fit', recording, now)
@@ -131,6 +143,11 @@ export class Room implements AsyncDisposable {
   /** Plans a run: real reads, and no effect. Throws `not_found` without its workflow. */
   plan(request: PlanRequest): Promise<RoomPlan> {
     return this.#ask('plan', request)
+  }
+
+  /** Asks the workflows of this room about an event, and starts nothing. */
+  match(event: EventRecord, now: number): Promise<WorkflowMatch[]> {
+    return this.#ask('match', event, now)
   }
 
   /** Plays a recorded run with the code of this room, on its recorded answers only. */

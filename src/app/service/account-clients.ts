@@ -149,9 +149,10 @@ export class AccountClients {
   #report(account: string, line: FilesLogLine): void {
     const { publish } = this.#parts
     if (line.kind === 'call') {
-      const { operation, service, id = null, caller = null, status, outcome, attempts, ms, waitedMs } = line
+      const { operation, service, id = null, caller = null, status, outcome, attempts, ms, waitedMs, tries } = line
       const about = { operation, service, account, caller: caller && withoutHeader(caller), id } as const
-      publish({ kind: 'files.called', ...about, status, outcome, attempts, ms, waitedMs })
+      const figures = { status, outcome, attempts, ms, waitedMs, ...(tries && { tries }) }
+      publish({ kind: 'files.called', ...about, ...figures })
     }
     if (line.kind === 'warning') publish({ kind: 'files.warned', service: line.service ?? null, message: line.message })
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint, SANDBOX_ENDPOINT } from '../../core/incoming/endpoint.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -27,8 +28,19 @@ export async function startEmbeddedSandbox(
     downloadPort: config.ports.sandboxDownload,
     plan: 'enterprise',
     log: ({ msg }) => publish({ kind: 'sandbox.logged', message: msg }),
+  }).catch((cause: unknown) => {
+    throw nameSetting(cause)
   })
   return { sandbox, apiKey: await findOrMakeKey(sandbox) }
+}
+
+/** The sandbox knows that a port is taken, and not the settings of an app. */
+function nameSetting(cause: unknown): unknown {
+  if (!(cause instanceof UpshotError) || cause.code !== 'conflict') return cause
+  const settings = 'UPSHOT_SANDBOX_PORT and UPSHOT_SANDBOX_DOWNLOAD_PORT'
+  return new UpshotError('invalid_config', `The sandbox cannot start. ${cause.message} Its settings: ${settings}.`, {
+    cause,
+  })
 }
 
 /**

@@ -2,6 +2,7 @@ import { coversEffect, type EffectStop } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import type { EndByHand } from '../../core/store/safety/effects.ts'
+import { listSwitches } from '../../core/store/safety/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
@@ -16,24 +17,25 @@ interface Hand {
   account?: string
 }
 
+type HandStore = Pick<Store, 'beginByHand' | 'endByHand' | 'listStops' | 'listActions'>
+
+const PLANNING = 'with UPSHOT_EFFECTS=plan nothing acts'
+
 /** Writes the deletes of a person into the ledger, and obeys the stops. */
 export class HandLedger {
-  readonly #store: Pick<Store, 'beginByHand' | 'endByHand' | 'listStops'>
+  readonly #store: HandStore
   readonly #who: { actor: string; reason: string | null; account: string }
   readonly #clock: Pick<Clock, 'now'>
 
-  constructor(
-    store: Pick<Store, 'beginByHand' | 'endByHand' | 'listStops'>,
-    { actor, reason, account = DEFAULT_ACCOUNT }: Hand,
-    clock: Pick<Clock, 'now'>,
-  ) {
+  constructor(store: HandStore, { actor, reason, account = DEFAULT_ACCOUNT }: Hand, clock: Pick<Clock, 'now'>) {
     this.#store = store
     this.#who = { actor, reason, account }
     this.#clock = clock
   }
 
-  begin(file: SeenFile): Promise<{ seq: number } | { stop: EffectStop }> {
-    return this.#store.beginByHand(this.#describe(file))
+  async begin(file: SeenFile): Promise<{ seq: number } | { stop: EffectStop }> {
+    const stop = await this.#findPlanning()
+    return stop === null ? this.#store.beginByHand(this.#describe(file)) : { stop }
   }
 
   async end(file: SeenFile, seq: number, { outcome, error, before }: Omit<EndByHand, 'seq'>) {
@@ -43,7 +45,15 @@ export class HandLedger {
   /** The stop that covers a file now; null for none. */
   async findStop({ service: storage }: SeenFile): Promise<EffectStop | null> {
     const source = { workflow: '', account: this.#who.account, storage }
-    return (await this.#store.listStops()).find((stop) => coversEffect(stop, source)) ?? null
+    const stops = await this.#store.listStops()
+    return stops.find((stop) => coversEffect(stop, source)) ?? this.#findPlanning()
+  }
+
+  /** Where workflows only plan, persons delete nothing either. Null where effects are live. */
+  async #findPlanning(): Promise<EffectStop | null> {
+    const last = (await listSwitches(this.#store)).at(-1)
+    if (last?.to !== 'plan') return null
+    return { kind: 'all', name: '', since: last.at, actor: `app on ${last.from}`, reason: PLANNING }
   }
 
   #describe({ service: storage, id, path, size: bytes, modifiedAt }: SeenFile) {

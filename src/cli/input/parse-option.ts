@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseDuration, systemClock } from '../../core/time.ts'
+import { parseDuration } from '../../core/time.ts'
 
 /** A parser of whole numbers from 1 to `most`. */
 export function countUpTo(most: number): (text: string) => number {
@@ -24,17 +24,36 @@ export function parseMs(text: string): number {
   }
 }
 
-/** Reads `--since`: a duration before now, such as `24h`, or an ISO 8601 time; in epoch ms. */
-export function parseSince(text: string): number {
-  const now = systemClock.now()
+/**
+ * A moment of an option, in epoch milliseconds. `now` is known once the database is open, whose
+ * clock commands act by.
+ */
+export type Since = (now: number) => number
+
+/** Reads `--since`: a duration before now, such as `24h`, or an ISO 8601 time. */
+export function parseSince(text: string): Since {
   try {
-    return now - parseDuration(text)
+    const ms = parseDuration(text)
+    return (now) => now - ms
   } catch {
     // Date.parse accepts bare numbers too.
     const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-    if (!Number.isNaN(moment)) return moment
+    if (!Number.isNaN(moment)) return () => moment
     throw new InvalidArgumentError(
       'Give a duration before now, such as 30m, 24h or 7d, or a time, such as 2026-06-01T12:00Z.',
     )
+  }
+}
+
+/** The options with the moments of `since` and `until`. */
+export function readMoments<Choice extends { since?: Since | undefined; until?: Since | undefined }>(
+  choice: Choice,
+  now: number,
+): Omit<Choice, 'since' | 'until'> & { since?: number; until?: number } {
+  const { since, until, ...rest } = choice
+  return {
+    ...rest,
+    ...(since === undefined ? {} : { since: since(now) }),
+    ...(until === undefined ? {} : { until: until(now) }),
   }
 }

@@ -45,6 +45,8 @@ export interface Project {
    * Throws `not_found` without one.
    */
   withReads<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
+  /** The store for a list, which a standby answers where one is set and up to date. */
+  withLists<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
 }
@@ -72,27 +74,28 @@ export function openProject(configFile?: string, reason?: string): Project {
       await store.close()
     }
   }
+  const withStore: Project['withStore'] = async (use, { mayCreate = false } = {}) => {
+    const config = await load()
+    if (!mayCreate && !config.database) await requireDatabase(config)
+    return useStore(config, (store) => use(store, config))
+  }
   return {
     root,
     configFile,
     load,
     operator,
-    async withStore(use, { mayCreate = false } = {}) {
-      const config = await load()
-      if (!mayCreate && !config.database) await requireDatabase(config)
-      return useStore(config, (store) => use(store, config))
-    },
+    withStore,
     async withReads(use) {
       const config = await load()
       if (!config.database) await requireDatabase(config)
       const { openReadStore } = await import('../../project/data-dir/open-store.ts')
-      const store = await openReadStore(config)
-      try {
-        await followDatabase(store)
-        return await use(store, config)
-      } finally {
-        await store.close()
-      }
+      return useReader(await openReadStore(config), (store) => use(store, config))
+    },
+    async withLists(use) {
+      const config = await load()
+      if (!config.database?.readHosts) return withStore(use)
+      const { openListStore } = await import('../../project/data-dir/open-store.ts')
+      return useReader(await openListStore(config), (store) => use(store, config))
     },
     async recordAction(action, outcome) {
       const { hasDatabase } = await import('../../project/data-dir/data-files.ts')
@@ -100,6 +103,18 @@ export function openProject(configFile?: string, reason?: string): Project {
       if (!hasDatabase(config)) return
       await useStore(config, (store) => store.recordAction({ ...operator, ...action, at: commandClock.now() }, outcome))
     },
+  }
+}
+
+async function useReader<Reader extends ReadStore & Pick<Store, 'close'>, T>(
+  store: Reader,
+  use: (store: Reader) => Promise<T>,
+): Promise<T> {
+  try {
+    await followDatabase(store)
+    return await use(store)
+  } finally {
+    await store.close()
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Anchor, anchorOf } from '../../core/safety/anchor.ts'
+import { type Anchor, anchorOf } from '../../core/safety/ledger/anchor.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { appendAnchor } from '../../project/data-dir/anchor-file.ts'

@@ -7,8 +7,10 @@ import type { Output } from './output.ts'
 interface Intent {
   /** The action with its count, such as `delete 12 files (3.4 MB) from storage_a:/reports`. */
   will: string
-  /** The things it is done to; the first 20 are shown. */
+  /** The things it is done to, or the first of them; 20 are shown. */
   things?: readonly string[]
+  /** The number of all things. Default: of those given. */
+  count?: number
 }
 
 const THINGS_SHOWN = 20
@@ -34,9 +36,9 @@ export function canAsk({ isInteractive }: Pick<Output, 'isInteractive'>, environ
   return isInteractive && !environment.CI
 }
 
-function announce(out: Output, { will, things = [] }: Intent): void {
+function announce(out: Output, { will, things = [], count = things.length }: Intent): void {
   const shown = things.slice(0, THINGS_SHOWN).map((thing) => `  ${thing}`)
-  const rest = things.length > THINGS_SHOWN ? [`  … and ${things.length - THINGS_SHOWN} more`] : []
+  const rest = count > THINGS_SHOWN ? [`  … and ${count - THINGS_SHOWN} more`] : []
   out.note([`This will ${will}.`, ...shown, ...rest].join('\n'))
 }
 

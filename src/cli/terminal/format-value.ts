@@ -27,6 +27,19 @@ export function formatSpan(startedAt: number | null, finishedAt: number | null):
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
 }
 
+/** A duration in few columns, so that it moves nothing behind it: `12 s`, `9 m` or `3 d 4 h`. */
+export function formatAge(startedAt: number, now: number): string {
+  const seconds = Math.max(0, Math.floor((now - startedAt) / 1_000))
+  const [minutes, hours, days] = [60, 3_600, 86_400].map((unit) => Math.floor(seconds / unit)) as [
+    number,
+    number,
+    number,
+  ]
+  if (minutes < 1) return `${seconds} s`
+  if (hours < 1) return `${minutes} m`
+  return days < 1 ? `${hours} h ${minutes % 60} m` : `${days} d ${hours % 24} h`
+}
+
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
 /** A size in decimal units, such as `1.5 kB`; null for null, as of a folder. */
@@ -50,4 +63,9 @@ export function formatFailure(failure: Failure): string {
   const frame = findAuthorFrame(failure)
   const place = frame?.startsWith(`${process.cwd()}/`) ? frame.slice(process.cwd().length + 1) : frame
   return `${failure.name}: ${failure.message}${place === null || place === undefined ? '' : ` (at ${place})`}`
+}
+
+/** The value of a stored JSON text. */
+export function parseOutput(output: string | null): unknown {
+  return output === null ? null : JSON.parse(output)
 }

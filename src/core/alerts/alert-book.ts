@@ -25,6 +25,8 @@ export interface Look {
   sightings: readonly Sighting[]
   /** How far the look read, in words of its kind; null where it always reads all. */
   position: string | null
+  /** Topics that persons have settled: they are over, however lately they were seen. */
+  settled?: readonly string[]
 }
 
 /** A topic in the memory of a rule. Times are epoch milliseconds. */
@@ -37,7 +39,7 @@ export interface OpenTopic extends AlertTopic {
   /** The count of the last message; null: it was never told. */
   told: number | null
   toldAt: number | null
-  /** When a state was over; null while it holds, and for other kinds. */
+  /** When a state was over, or a person settled it; null while it holds, and for other kinds. */
   endedAt: number | null
   /** A process that sends has until this moment; null: none sends. */
   sendingUntil: number | null
@@ -86,6 +88,7 @@ export function takeIn(rule: AlertRule, book: AlertBook, look: Look, now: number
   const isState = ALERT_KINDS[rule.when] === 'state'
   const topics = new Map(book.topics.map((topic) => [topic.id, topic]))
   const present = new Set<string>()
+  const settled = new Set(look.settled)
   for (const sighting of look.sightings) {
     const shown = topics.has(sighting.id) || topics.size < MAX_TOPICS ? sighting : { ...sighting, ...OTHER_TOPIC }
     const known = topics.get(shown.id)
@@ -93,9 +96,10 @@ export function takeIn(rule: AlertRule, book: AlertBook, look: Look, now: number
     present.add(shown.id)
     topics.set(shown.id, { ...(known ?? openTopic(shown)), seenAt: shown.at, count, endedAt: null })
   }
-  const after = [...topics.values()].map((topic) =>
-    isState && !present.has(topic.id) ? { ...topic, endedAt: topic.endedAt ?? now } : topic,
-  )
+  const after = [...topics.values()].map((topic) => {
+    const isEnded = !present.has(topic.id) && (isState || settled.has(topic.id))
+    return { ...topic, endedAt: isEnded ? (topic.endedAt ?? now) : null }
+  })
   return { ...book, topics: after.filter((topic) => !isForgotten(rule, topic, now)), position: look.position }
 }
 
@@ -112,13 +116,13 @@ function isForgotten(rule: AlertRule, topic: OpenTopic, now: number): boolean {
   return isUnsaid && isOver(rule, topic, now)
 }
 
-/** Whether a topic is over: a state that ended, or a thing that has not happened for a while. */
+/** Whether a topic is over: it ended, was settled, or has not happened for a while. */
 export function isOver(rule: AlertRule, topic: OpenTopic, now: number): boolean {
   switch (ALERT_KINDS[rule.when]) {
     case 'state':
       return topic.endedAt !== null
     case 'count':
-      return now - topic.seenAt >= rule.everyMs
+      return topic.endedAt !== null || now - topic.seenAt >= rule.everyMs
     case 'once':
       return false
   }

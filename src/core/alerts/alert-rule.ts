@@ -27,6 +27,9 @@ export const ALERT_KINDS = {
 
 export type AlertKind = keyof typeof ALERT_KINDS
 
+/** Kinds whose count is a measure, which their titles tell, and no number of things. */
+export const MEASURED_ALERTS: ReadonlySet<AlertKind> = new Set(['queue.age', 'disk.low'])
+
 /** A rule of the project file, completed with defaults. */
 export interface AlertRule {
   /** Unique; the kind, and the workflow if it has one, where the file gives no name. */

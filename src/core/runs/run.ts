@@ -4,9 +4,12 @@ import type { PackedOutput } from './step.ts'
 
 /**
  * `pending`: ready to be claimed. `waiting`: `reason` says for what; see `dueAt`, `awaits` and
- * `isInLine`.
+ * `isInLine`. `planned`: it was only planned, and has done nothing; its output is the plan.
  */
-export const RUN_STATUSES = ['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const
+export const RUN_STATUSES = [
+  ...(['pending', 'running', 'waiting', 'completed', 'failed', 'canceled', 'skipped'] as const),
+  'planned',
+] as const
 export type RunStatus = (typeof RUN_STATUSES)[number]
 
 /** The origins of a run; `manual` is a tick made by hand. */
@@ -27,7 +30,7 @@ export interface Run {
   id: string
   workflow: string
   status: RunStatus
-  /** Why it waits, was skipped or was canceled; null otherwise. */
+  /** Why it waits, was skipped or was canceled, or how its plan ends; null otherwise. */
   reason: string | null
   /** The event that started it; null for a tick or an invocation. */
   eventId: string | null
@@ -76,6 +79,17 @@ export interface Run {
   /** Bytes of an output that is stored apart; `readOutput` reads it. */
   apartBytes?: number
   error: Failure | null
+  /** A person's word that its failure needs nobody any more; null: none. A retry takes it back. */
+  resolution: Resolution | null
+}
+
+/** A person's word that a failed run needs nobody any more. */
+export interface Resolution {
+  /** The person, as the audit log names them. */
+  by: string
+  /** Epoch milliseconds. */
+  at: number
+  reason: string
 }
 
 /** A run that goes on in the place of another one. */
@@ -96,9 +110,16 @@ export type RunOutcome =
   | { kind: 'failed'; error: Failure }
   /**
    * Goes on at `dueAt`, or sooner when a step in `awaits` is resolved. Null: it waits for a person
-   * or for those steps.
+   * or for those steps; `asksPeople` where their word ends one of these.
    */
-  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[]; hasNotStarted?: boolean }
+  | {
+      kind: 'parked'
+      dueAt: number | null
+      reason: string
+      awaits?: readonly string[]
+      asksPeople?: true
+      hasNotStarted?: boolean
+    }
   /** In line at a gate; already written. */
   | { kind: 'queued'; dueAt: number | null; reason: string }
   /** Admitted, and waiting for a worker's free slot; already written. */
@@ -109,6 +130,8 @@ export type RunOutcome =
   | { kind: 'retry'; dueAt: number; error: Failure }
   /** By its `where`, or because another run has its event. `isSettled`: already written. */
   | { kind: 'skipped'; reason: string; isSettled?: boolean }
+  /** Only planned: nothing was done. `plan`: its findings, as JSON text. */
+  | { kind: 'planned'; reason: string; plan: string | PackedOutput }
   /** Given back, because this process stops. */
   | { kind: 'released' }
   /** Canceled or taken over during this pass: nothing more may be written. */
@@ -119,19 +142,20 @@ export const PAUSED_REASON = 'the workflow is paused'
 /** Reason of ticks that queue behind another one. Queries and an index rely on this exact text. */
 export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 
-/** Operations of a person on one run. */
-export type RunOperation = 'cancel' | 'retry' | 'resume'
+/** Operations of a person on runs. `restart`: resumes without the journal. */
+export const RUN_OPERATIONS = ['cancel', 'retry', 'resume', 'restart', 'resolve', 'unresolve'] as const
+export type RunOperation = (typeof RUN_OPERATIONS)[number]
 
 /** The part of a run that decides whether an operation fits. */
 type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> &
-  Partial<Pick<Run, 'awaits' | 'isInLine' | 'deadline' | 'isCanceledByRule'>>
+  Partial<Pick<Run, 'awaits' | 'isInLine' | 'deadline' | 'isCanceledByRule' | 'resolution'>>
 
 /**
  * Why an operation does not fit a run at `now`; null when it does. The store checks again in its
  * own transaction.
  */
 export function findObstacle(operation: RunOperation, run: FittingRun, now: number): string | null {
-  const { status, dueAt, reason, awaits = false, isInLine = false } = run
+  const { status, dueAt, reason, awaits = false, isInLine = false, resolution = null } = run
   switch (operation) {
     case 'cancel':
       return isFinished(status) ? `it is ${status} already` : null
@@ -139,11 +163,17 @@ export function findObstacle(operation: RunOperation, run: FittingRun, now: numb
       if (status === 'failed' || status === 'canceled') return findLostCause(run, now)
       return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
     case 'resume':
+    case 'restart':
       if (status !== 'waiting') return `it is ${status}, it does not wait for a person`
       if (dueAt !== null || awaits || isInLine) return 'it goes on by itself'
       return reason === PAUSED_REASON || reason === QUEUED_TICK_REASON
         ? `${reason}, it goes on by itself after that`
         : null
+    case 'resolve':
+      if (status !== 'failed') return `it is ${status}, it has not failed`
+      return resolution === null ? null : 'it is resolved already'
+    case 'unresolve':
+      return resolution === null ? 'it is not resolved' : null
     default:
       return operation satisfies never
   }
@@ -163,12 +193,14 @@ export function findLostCause(run: FittingRun, now: number): string | null {
 
 /** True when no pass follows, unless a person retries the run. */
 export function isFinished(status: RunStatus): boolean {
-  return status === 'completed' || status === 'failed' || status === 'canceled' || status === 'skipped'
+  return status !== 'pending' && status !== 'running' && status !== 'waiting'
 }
 
 /** Selects runs; every part narrows. */
 export interface RunFilter {
   status?: RunStatus
+  /** Any of these. */
+  statuses?: readonly RunStatus[]
   workflow?: string
   eventId?: string
   /** Account of `eventId`; every account when left out. */
@@ -186,6 +218,8 @@ export interface RunFilter {
   step?: string
   /** Failed runs of the group with this id; see `groupFailure`. */
   failureGroup?: string
+  /** Failed runs that a person has resolved; false: those that nobody has. */
+  resolved?: boolean
   /** Created at this moment or later, in epoch milliseconds. */
   since?: number
   /** Created before this moment, in epoch milliseconds. */

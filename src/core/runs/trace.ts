@@ -1,10 +1,6 @@
 import { hash } from 'node:crypto'
 
-/**
- * The event, tick or start that a run goes back to. An invoked run has the root of the one that
- * made
- * it.
- */
+/** The event, tick or start that a run goes back to: of an invoked run, that of the one above. */
 export type RunRoot =
   | { kind: 'event'; account: string; event: string }
   /** `scheduledFor`: epoch milliseconds. */
@@ -16,12 +12,19 @@ export type RunRoot =
 const TRACE_DIGITS = 32
 const SPAN_DIGITS = 16
 
+/** Known ids: the notices of a run share its root, and a hash costs most of a span. */
+const traceIds = new WeakMap<RunRoot, string>()
+
 /**
  * The trace of everything that goes back to one root: 32 hexadecimal digits. Every process computes
  * the same, so nothing is stored. See decision 50.
  */
 export function traceIdOf(root: RunRoot): string {
-  return digits(TRACE_DIGITS, ['trace', root.kind, ...namesOf(root)])
+  const known = traceIds.get(root)
+  if (known !== undefined) return known
+  const made = digits(TRACE_DIGITS, ['trace', root.kind, ...namesOf(root)])
+  traceIds.set(root, made)
+  return made
 }
 
 function namesOf(root: RunRoot): string[] {

@@ -41,6 +41,9 @@ export interface AuditRecord extends AuditEntry {
   error: string | null
 }
 
+/** Target of the rows that say when effects began to be planned, or live. They are never pruned. */
+export const LASTING_TARGET = 'UPSHOT_EFFECTS'
+
 /** Selects rows of the audit log; every part narrows. */
 export interface AuditFilter {
   actor?: string

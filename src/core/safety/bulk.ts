@@ -1,13 +1,11 @@
 import type { EventRecord } from '../incoming/event.ts'
 import type { EventSearch } from '../incoming/event-search.ts'
 import { planRuns, type Route } from '../incoming/route.ts'
-import type { RunFilter } from '../runs/run.ts'
+import { RUN_OPERATIONS, type RunFilter, type RunOperation } from '../runs/run.ts'
 import type { Operator } from './audit.ts'
 
-/** Operations that can be performed on all runs of a filter. */
-export const RUN_BULK_KINDS = ['cancel', 'retry', 'resume'] as const
-/** All operations: also new runs of all events of a filter. */
-export const BULK_KINDS = [...RUN_BULK_KINDS, 'replay'] as const
+/** All that a person does with the runs of a filter, and new runs of the events of a filter. */
+export const BULK_KINDS = [...RUN_OPERATIONS, 'replay'] as const
 export type BulkKind = (typeof BULK_KINDS)[number]
 
 /** `counting`: nothing is done yet. `done` and `aborted` are final. */
@@ -30,9 +28,9 @@ interface StartedBulk {
 
 /** An operation on all runs of a filter. */
 export interface RunBulkPlan extends StartedBulk {
-  kind: (typeof RUN_BULK_KINDS)[number]
+  kind: RunOperation
   /** Frozen: `before` keeps out runs made after the start. */
-  filter: RunFilter
+  filter: Omit<RunFilter, 'statuses'>
 }
 
 /** New runs of all events of a filter, in the order of their arrival. */
@@ -79,6 +77,21 @@ export interface BulkRefusal {
   why: string
 }
 
+/** The runs that an operation is about. Others of its filter are neither done nor refused. */
+const ABOUT: Readonly<Record<RunOperation, RunFilter>> = {
+  cancel: { statuses: ['pending', 'running', 'waiting'] },
+  retry: { statuses: ['failed', 'canceled'] },
+  resume: { waitsForPerson: true },
+  restart: { waitsForPerson: true },
+  resolve: { resolved: false },
+  unresolve: { resolved: true },
+}
+
+/** The filter of an operation, narrowed to the runs that it is about. */
+export function narrowFilter({ kind, filter }: Pick<RunBulkPlan, 'kind' | 'filter'>): RunFilter {
+  return { ...ABOUT[kind], ...filter }
+}
+
 /** The workflows that a replay starts for an event; none where the event is no part of it. */
 export function planReplay({ type }: Pick<EventRecord, 'type'>, { routes }: Pick<ReplayPlan, 'routes'>): string[] {
   return planRuns(type, routes)
@@ -89,19 +102,28 @@ export function findReplayObstacle({ body }: Pick<EventRecord, 'body'>): string 
   return body === '' ? 'its body is pruned' : null
 }
 
-/** Runs or events per commit. */
-export const BULK_SLICE = 100
+/** Most runs or events per commit. */
+const MAX_SLICE = 100
 /** Refusals whose reasons are kept; all are counted. */
 export const MAX_REFUSALS = 1_000
 /** An operation whose process is silent for this long is taken over by another one. */
 export const BULK_SILENCE_MS = 10_000
-/** Default pace of what makes work for the workers, in runs or events per second. */
+/** Kinds that make work for the workers, and their default pace in runs or events per second. */
+const MAKES_WORK: readonly BulkKind[] = ['retry', 'resume', 'restart', 'replay']
 const WORK_PER_SECOND = 100
 /** Shortest pause between two slices. */
 const MIN_PAUSE_MS = 50
 
+/**
+ * Runs or events of one commit: those of a second at most. After a longer pause its process would
+ * count as silent.
+ */
+export function decideSlice({ perSecond }: Pick<BulkPlan, 'perSecond'>): number {
+  return Math.min(MAX_SLICE, Math.max(1, Math.floor(perSecond ?? MAX_SLICE)))
+}
+
 /** The pause after a slice, in milliseconds. */
 export function decidePause({ kind, perSecond }: Pick<BulkPlan, 'kind' | 'perSecond'>, targets: number): number {
-  const pace = perSecond ?? (kind === 'cancel' ? Infinity : WORK_PER_SECOND)
+  const pace = perSecond ?? (MAKES_WORK.includes(kind) ? WORK_PER_SECOND : Infinity)
   return Math.max(MIN_PAUSE_MS, Math.ceil((targets * 1_000) / pace))
 }

@@ -54,6 +54,14 @@ export const guardSchema = (defaults: Guard) =>
     )
 
 /** Reads the `guard` of a workflow that `defineWorkflow` has checked; undefined without one. */
-export function readWorkflowGuard({ guard }: { guard?: unknown }): WorkflowLimits | undefined {
-  return guard === undefined ? undefined : workflowGuard.parse(guard)
+export function readWorkflowGuard({ guard }: { guard?: object | undefined }): WorkflowLimits | undefined {
+  if (guard === undefined) return undefined
+  const known = knownLimits.get(guard)
+  if (known !== undefined) return known
+  const limits = workflowGuard.parse(guard)
+  knownLimits.set(guard, limits)
+  return limits
 }
+
+/** A cache: every pass asks for the limits of its workflow. */
+const knownLimits = new WeakMap<object, WorkflowLimits>()

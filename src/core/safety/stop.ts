@@ -25,3 +25,26 @@ export function coversEffect(
 export function describeScope({ kind, name }: StopScope): string {
   return kind === 'all' ? 'all effects' : `effects of the ${kind} ${name}`
 }
+
+/** `live`: workflows act. `plan`: their runs are only planned, and nothing acts. */
+export const EFFECTS_MODES = ['live', 'plan'] as const
+export type EffectsMode = (typeof EFFECTS_MODES)[number]
+
+/** A change of the mode of a database. */
+export interface EffectsSwitch {
+  /** Epoch milliseconds. */
+  at: number
+  to: EffectsMode
+  /** Host of the process that made it. */
+  from: string
+}
+
+/** The mode at a moment; `switches`: oldest first. Before the first of them, effects were live. */
+export function modeAt(switches: readonly EffectsSwitch[], at: number): EffectsMode {
+  return switches.findLast((each) => each.at <= at)?.to ?? 'live'
+}
+
+/** The mode now. */
+export function presentMode(switches: readonly EffectsSwitch[]): EffectsMode {
+  return switches.at(-1)?.to ?? 'live'
+}

@@ -1,4 +1,5 @@
 import type { FailureState } from '../runs/failures/failure-state.ts'
+import type { Resolution } from '../runs/run.ts'
 import type { Invocation } from '../runs/wait.ts'
 import type { BulkCount, BulkOperation, BulkPlan, BulkRefusal } from '../safety/bulk.ts'
 
@@ -64,6 +65,13 @@ export interface OperationWrites {
    * state, or where it would end again at once.
    */
   retryRun(runId: string, now: number): Promise<boolean>
+  /**
+   * Notes that the failure of a run needs nobody any more, until it is retried. False where it has
+   * not failed, or is resolved already.
+   */
+  resolveRun(runId: string, resolution: Resolution): Promise<boolean>
+  /** Takes that back. False where the run is not resolved. */
+  unresolveRun(runId: string): Promise<boolean>
   /**
    * Continues a run that waits for a person; `fromScratch` first deletes its journal. False when it
    * does not wait for a person.

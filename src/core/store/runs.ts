@@ -40,6 +40,8 @@ export interface RunWrites {
    */
   failRun(lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void>
   skipRun(lease: Lease, reason: string, now: number): Promise<void>
+  /** Ends a run that was only planned, as `completeRun` does. Its output is the plan. */
+  endPlanned(lease: Lease, planned: { reason: string; plan: string | PackedOutput }, now: number): Promise<void>
   /**
    * Completes the run without an output and makes its successor, in one commit. The successor has
    * its places at gates, its parent, and the wait of that parent.
@@ -71,6 +73,12 @@ export interface EndedFailure {
   error: Failure
 }
 
+/** A kind of failure, and a moment in epoch milliseconds. */
+export interface FailureKindSince {
+  id: string
+  since: number
+}
+
 /** A place in the order of ends: a moment in epoch milliseconds, and a run. */
 export interface EndMark {
   at: number
@@ -88,8 +96,8 @@ export interface OpenRuns {
   /** The waiting ones that only a person lets go on. */
   forPerson: number
   /**
-   * Failed runs whose kind a person has neither resolved since, nor snoozed for longer. One that is
-   * retried counts again only if it fails again.
+   * Failed runs that no person has resolved, and whose kind nobody has resolved since, nor snoozed
+   * for longer. One that is retried counts again only if it fails again.
    */
   openFailures: number
   /** When the oldest pending run was made, in epoch milliseconds; null: none is pending. */
@@ -106,10 +114,12 @@ export interface RunReads {
   searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>>
   /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>>
-  /** Failed runs that ended behind `after` and before `until`, in the order of their ends. */
+  /** Failed runs that ended behind `after` and before `until`, by their ends; no resolved ones. */
   listEndedFailures(query: { after: EndMark; until: number; limit: number }): Promise<EndedFailure[]>
   /** The verdicts of persons on kinds of failures. */
   listFailureStates(groups: readonly string[]): Promise<FailureState[]>
+  /** The kinds of which no failure is open, and persons have resolved one or all since then. */
+  listSettledFailures(kinds: readonly FailureKindSince[]): Promise<string[]>
   findRun(id: string): Promise<Run | null>
   /** The run that a step waits for, or the newest of its chain; null for no such wait. */
   findInvoked(runId: string, key: string): Promise<Run | null>

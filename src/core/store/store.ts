@@ -5,14 +5,15 @@ import type { EventReads, EventWrites } from './events.ts'
 import type { AlertReads, AlertWrites } from './health/alerts.ts'
 import type { HourReads, HourWrites } from './health/hours.ts'
 import type { ProcessReads, ProcessWrites } from './health/processes.ts'
-import type { ServerState } from './health/server.ts'
+import type { ServerRoom, ServerState } from './health/server.ts'
+import type { ShadowReads, ShadowWrites } from './health/shadows.ts'
 import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
 import type { SweepReads, SweepWrites } from './health/sweeps.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
 import type { LimitReads, LimitWrites } from './limits.ts'
 import type { MatchReads, MatchWrites } from './matches.ts'
 import type { OperationReads, OperationWrites } from './operations.ts'
-import type { RetentionWrites } from './retention.ts'
+import type { RetentionReads, RetentionWrites } from './retention.ts'
 import type { RunReads, RunWrites } from './runs.ts'
 import type { AccessReads, AccessWrites } from './safety/access.ts'
 import type { ApprovalReads, ApprovalWrites } from './safety/approvals.ts'
@@ -49,6 +50,7 @@ export interface StoreWrites
     ApprovalWrites,
     SealWrites,
     AlertWrites,
+    ShadowWrites,
     ShapeWrites,
     SweepWrites,
     HourWrites,
@@ -79,11 +81,13 @@ export interface ReadStore
     LimitReads,
     AuditReads,
     OperationReads,
+    RetentionReads,
     AccessReads,
     EffectReads,
     ApprovalReads,
     SealReads,
     AlertReads,
+    ShadowReads,
     ShapeReads,
     SweepReads,
     HourReads,
@@ -100,7 +104,27 @@ export interface ReadStore
   readClock(): Promise<number | null>
   /** Facts of the server, for those who watch it. Null for a file. */
   readServerState(): Promise<ServerState | null>
+  /** Sizes of its tables, and its weeks. Null for a file. */
+  readServerRoom(now: number): Promise<ServerRoom | null>
 }
+
+/** Reads of lists and searches, which see every commit that was answered before they began. */
+export type ListReads = Pick<ReadStore, (typeof LIST_READS)[number]>
+
+/** The reads that a copy of the database may answer. */
+export const LIST_READS = [
+  'searchRuns',
+  'listRuns',
+  'listEventsOfRuns',
+  'groupFailures',
+  'listFailureStates',
+  'searchEvents',
+  'listDeliveries',
+  'listEndpointNames',
+  'searchEffects',
+  'pageEffects',
+  'listActions',
+] as const satisfies readonly (keyof ReadStore)[]
 
 /** Calls that go on until they are stopped. */
 export interface StoreWatch {

@@ -9,6 +9,8 @@ interface ConfirmParts {
   isDangerous?: boolean
   /** True: without a reason the button does nothing. Default false. */
   isReasonNeeded?: boolean
+  /** False: what it would do is not known yet, and the button waits. Default true. */
+  isReady?: boolean
   children?: ReactNode
   /** Beside the buttons, such as the command that does the same. */
   beside?: ReactNode
@@ -19,7 +21,17 @@ interface ConfirmParts {
 
 /** A dialog that says what will happen, and asks for a reason, which the audit log keeps. */
 export function Confirm(parts: ConfirmParts) {
-  const { title, action, isDangerous = false, isReasonNeeded = false, children, beside, onClose, perform } = parts
+  const {
+    title,
+    action,
+    isDangerous = false,
+    isReasonNeeded = false,
+    isReady = true,
+    children,
+    beside,
+    onClose,
+    perform,
+  } = parts
   const dialog = useRef<HTMLDialogElement>(null)
   const [reason, setReason] = useState('')
   const [error, setError] = useState<ApiError | null>(null)
@@ -54,7 +66,7 @@ export function Confirm(parts: ConfirmParts) {
         </label>
         {error && <ProblemNote error={error} />}
         <div className="row">
-          <button type="submit" className={isDangerous ? 'danger' : 'main'} disabled={isBusy}>
+          <button type="submit" className={isDangerous ? 'danger' : 'main'} disabled={isBusy || !isReady}>
             {action}
           </button>
           <button type="button" className="plain" onClick={onClose}>

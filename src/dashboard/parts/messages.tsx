@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ApiError } from '../api/client.ts'
+import { PageHead } from './page-head.tsx'
 import { When } from './when.tsx'
 
 /** An error of the API: what happened, and what to do next. The rest of the page stays. */
@@ -64,5 +65,24 @@ export function Loaded<Data>({ of, children }: { of: Answer<Data>; children: (da
       {of.error && <ProblemNote error={of.error} />}
       {of.data !== undefined ? children(of.data) : of.isPending && <Bones />}
     </>
+  )
+}
+
+interface PageParts<Data> {
+  of: Answer<Data>
+  /** Heading of the page where there is no answer to take one from. */
+  title: string
+  children: (data: Data) => ReactNode
+}
+
+/** The answer as a whole page, which has a heading even where there is only a problem. */
+export function LoadedPage<Data>({ of, title, children }: PageParts<Data>) {
+  const answer = <Loaded of={of}>{children}</Loaded>
+  if (of.data !== undefined || !of.error) return answer
+  return (
+    <div className="stack">
+      <PageHead title={title} isStill />
+      {answer}
+    </div>
   )
 }

@@ -61,7 +61,7 @@ function Frame({ session, children }: { session: Session; children: ReactNode })
         <a className="skip" href="#content">
           Skip to the content
         </a>
-        {session.isSandbox && <p className="banner">Sandbox: no real storage is touched.</p>}
+        {bannerOf(session) && <p className="banner">{bannerOf(session)}</p>}
         <Side session={session} openHelp={actions.help} />
         <Content>{children}</Content>
       </div>
@@ -69,6 +69,11 @@ function Frame({ session, children }: { session: Session; children: ReactNode })
       {open === 'palette' && <Palette onClose={close} />}
     </FeedContext>
   )
+}
+
+function bannerOf({ effects, isSandbox }: Session): string | null {
+  if (effects === 'plan') return 'Nothing acts here: runs are only planned (UPSHOT_EFFECTS=plan).'
+  return isSandbox ? 'Sandbox: no real storage is touched.' : null
 }
 
 /** Focus goes to the content with each new page, so that a screen reader begins there. */

@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../admin/contract/routes.ts'
-import { countOf } from './format.ts'
+import { countOf, formatBytes } from './format.ts'
 import type { State } from './states.ts'
 
 export type Approval = AnswerOf<'GET /approvals/:id'>
@@ -35,4 +35,32 @@ type NamedApproval = Pick<Approval, 'kind' | 'openItems' | 'items' | 'status' | 
 export function describeVotes({ votes, needs }: Pick<Approval, 'votes' | 'needs'>): string {
   const agreed = votes.filter(({ verdict }) => verdict === 'approved').length
   return needs === 1 ? 'one person decides' : `${agreed} of ${needs} people agreed`
+}
+
+type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>['ahead'][number]
+
+/** The rest of a held run, as its sum. */
+export function describeForeseen({ effects, bytes }: Pick<Foreseen, 'effects' | 'bytes'>): string {
+  if (effects === 0) return 'would ask for nothing more'
+  return `would ask for ${countOf(effects, 'effect')} more, ${formatBytes(bytes)}`
+}
+
+/** The end of a run that was played on, as a sentence. */
+export function describeForeseenEnd({ kind, step, reason }: Foreseen['end']): string {
+  const why = reason === null ? '.' : `: ${reason}`
+  switch (kind) {
+    case 'open':
+      return `Nobody knows what comes after the step "${step}"${why}`
+    case 'failed':
+      return `Then it would fail${why}`
+    case 'halted':
+    case 'skipped':
+      return `Then it would stop${why}`
+    case 'continued':
+      return 'Then it would go on as another run.'
+    case 'completed':
+      return 'Then it would complete.'
+    default:
+      return kind satisfies never
+  }
 }

@@ -18,7 +18,7 @@ export function whyOf({ error, reason }: Pick<Run, 'error' | 'reason'>): string 
 }
 
 export const isFinished = ({ status }: Pick<Run, 'status'>): boolean =>
-  ['completed', 'failed', 'canceled', 'skipped'].includes(status)
+  !['pending', 'running', 'waiting'].includes(status)
 
 /** Whether a retry may fit; the API has the last word. */
 export const canRetry = ({ status, isCanceledByRule }: Pick<Run, 'status' | 'isCanceledByRule'>): boolean =>

@@ -1,6 +1,6 @@
 import type { AnswerOf } from '../../admin/contract/routes.ts'
 
-export type Workflow = AnswerOf<'GET /workflows/:id'>
+export type Workflow = AnswerOf<'GET /workflows'>['items'][number]
 
 /** The trigger of a workflow, in words. */
 export function triggerOf({ eventTypes, schedule }: Workflow): string {

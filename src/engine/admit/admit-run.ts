@@ -104,7 +104,8 @@ function attempt<T>(read: () => T): T | Parked {
   }
 }
 
-function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
+/** Throws what `where` throws, and where it returns a promise. */
+export function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
   if (!where || !('event' in cause)) return true
   const isWanted: unknown = silence(where(cause.event as never))
   if (isThenable(isWanted)) throw new Error('its `where` returned a promise; it must be synchronous')

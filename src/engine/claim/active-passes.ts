@@ -131,11 +131,12 @@ export class ActivePasses {
   }
 
   /** The same, and gives back what the worker holds without a pass: see `ForgottenLeases`. */
-  async checkAll(store: Pick<WorkerParts['store'], 'listLeases' | 'releaseRun'>, worker: string): Promise<void> {
+  async checkAll({ store, publish }: Pick<WorkerParts, 'store' | 'publish'>, worker: string): Promise<void> {
     await this.endLostPasses(() => store.listLeases(worker))
     const held = await store.listLeases(worker)
     for (const lease of this.#forgotten.find(held, { atWork: this.runIds, now: this.#parts.clock.now() })) {
       await store.releaseRun({ ...lease, worker })
+      publish({ kind: 'lease.given_back', run: lease.runId })
     }
   }
 

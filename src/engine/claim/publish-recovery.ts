@@ -6,6 +6,6 @@ export function publishRecovery(publish: Publish, { count, suspects, parked }: R
   if (count > 0) publish({ kind: 'runs.recovered', count })
   if (suspects.length > 0) publish({ kind: 'runs.suspected', runs: suspects })
   for (const run of parked) {
-    publish({ kind: 'run.parked', ...run, root: null, parentRun: null, dueAt: null, awaits: false })
+    publish({ kind: 'run.parked', ...run, root: null, parentRun: null, dueAt: null, awaits: null })
   }
 }

@@ -14,7 +14,16 @@ import type { WorkerParts } from '../worker-parts.ts'
 /** The part of a worker that its passes need. */
 export type PassParts = Pick<
   WorkerParts,
-  'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan' | 'gatherMs' | 'tellsEffects'
+  | 'routes'
+  | 'clock'
+  | 'random'
+  | 'publish'
+  | 'stillMs'
+  | 'guard'
+  | 'runInSpan'
+  | 'gatherMs'
+  | 'tellsEffects'
+  | 'isServiceHost'
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
@@ -28,7 +37,8 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
-  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, tellsEffects } = parts
+  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, tellsEffects, isServiceHost } =
+    parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
@@ -63,6 +73,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     ...(stillMs === undefined ? {} : { stillMs }),
     ...(gatherMs === undefined ? {} : { gatherMs }),
     ...(tellsEffects === undefined ? {} : { tellsEffects }),
+    ...(isServiceHost && { isServiceHost }),
     ...(runInSpan && { runInSpan }),
     ...(stage && { stage }),
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
+import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
 import type { FileBefore } from '../../core/safety/effect.ts'
@@ -123,12 +124,4 @@ function rememberedChance(pass: Pass): () => Buffer {
     const draw = step ? `${step.key}/${step.attempt}/${step.draws++}` : draws++
     return createHash('sha256').update(`${runId}/${draw}`).digest()
   }
-}
-
-/** A UUID of version 8 (RFC 9562), whose bits may have any meaning. */
-function formatUuid(bytes: Buffer): string {
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-')
 }

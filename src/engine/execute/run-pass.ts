@@ -1,18 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
+import { rootOf } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
 import { computeDeadline, describeOverdue } from '../pass/deadline.ts'
+import { packOutput } from '../pass/pack-output.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import type { WorkerParts } from '../worker-parts.ts'
+import type { Planner, WorkerParts } from '../worker-parts.ts'
 import { executeRun, goOnWithRun } from './execute-run.ts'
 import { openPass } from './open-pass.ts'
 import { asLost } from './settle-run.ts'
 
-/** A run whose module is missing checks again after this long. */
-const MISSING_MODULE_MS = 60_000
+/** A run that nothing here may execute checks again after this long. */
+const RECHECK_MS = 60_000
+/** Reason of a run that an app which only plans may not touch. */
+const MADE_TO_ACT = 'it was made to act, and with UPSHOT_EFFECTS=plan nothing acts'
 /**
  * Step results up to this size are read with the journal, larger ones when their step is reached.
  */
@@ -39,8 +43,15 @@ export async function runPass(
   const hasStarted = kept !== undefined || run.attempt > 0 || known.length > 0
   if (!workflow) {
     const reason = `no module defines the workflow "${run.workflow}"`
-    const dueAt = clock.now() + MISSING_MODULE_MS
+    const dueAt = clock.now() + RECHECK_MS
     return { outcome: { kind: 'parked', dueAt, reason, hasNotStarted: !hasStarted } }
+  }
+  const { planner } = parts
+  const planned = planner?.isPlanned(run) ?? false
+  const isPlanned = typeof planned === 'boolean' ? planned : await planned
+  if (planner && !planner.acts && !isPlanned) {
+    const dueAt = clock.now() + RECHECK_MS
+    return { outcome: { kind: 'parked', dueAt, reason: MADE_TO_ACT, hasNotStarted: !hasStarted } }
   }
   const deadline = computeDeadline(workflow, run.startedAt)
   if (deadline !== null && hasStarted && clock.now() >= deadline) {
@@ -49,6 +60,7 @@ export async function runPass(
   const facts = { createdAt: run.createdAt, deadline, hasStarted, ...claim }
   const admission = await admitRun({ ...parts, cancelOther }, run, workflow, facts).catch(asLost)
   if (admission.kind !== 'admitted') return { outcome: admission }
+  if (planner && isPlanned) return { outcome: await planRun(parts, { run, planner, parking: control.parking }) }
 
   const { cause, startedAt } = admission
   const { spellings } = admission.facts
@@ -63,8 +75,20 @@ export async function runPass(
   return { outcome: await executeRun(pass, execution), pass }
 }
 
-function publishStart(pass: Pass): void {
+function publishStart(pass: Pick<Pass, 'run' | 'root' | 'clock' | 'publish'>): void {
   const { run, clock, publish } = pass
   const origin = run.cause.kind === 'call' && run.origin === 'event' ? 'invoke' : run.origin
   publish({ kind: 'run.started', ...aboutRun(pass), origin, waitedMs: clock.now() - run.createdAt })
+}
+
+/** Plans a run in place of its code. A plan that is cut short is given up: it has done nothing. */
+async function planRun(
+  { store, clock, publish }: Pick<WorkerParts, 'store' | 'clock' | 'publish'>,
+  { run, planner, parking }: Pick<PassRequest, 'run' | 'parking'> & { planner: Planner },
+): Promise<RunOutcome> {
+  publishStart({ run, root: rootOf(run), clock, publish })
+  const found = await Promise.race([planner.plan(run), parking.ended])
+  if ('kind' in found) return found.kind === 'broken' ? Promise.reject(found.error) : found
+  const { reason, json } = found
+  return { kind: 'planned', reason, plan: (await packOutput(store, 'The plan', json)) ?? json }
 }

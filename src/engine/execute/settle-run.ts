@@ -25,6 +25,8 @@ export function settleRun(
       return store.postponeRun(lease, outcome)
     case 'skipped':
       return outcome.isSettled ? Promise.resolve() : store.skipRun(lease, outcome.reason, now)
+    case 'planned':
+      return store.endPlanned(lease, outcome, now)
     case 'released':
       return store.releaseRun(lease)
     case 'queued':
@@ -43,13 +45,14 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
   const origin = run.originRun === null ? {} : { originRun: run.originRun }
   const about = { run: run.lease.runId, workflow: run.workflow, root: rootOf(run), parentRun, ...origin }
   const ms = at.now - run.createdAt
+  const waitedMs = run.startedAt - run.createdAt
   switch (outcome.kind) {
     case 'completed':
-      return { kind: 'run.completed', ...about, ms, steps: at.steps }
+      return { kind: 'run.completed', ...about, ms, waitedMs, steps: at.steps }
     case 'continued':
-      return { kind: 'run.completed', ...about, ms, steps: at.steps, continuedBy: outcome.successor.run }
+      return { kind: 'run.completed', ...about, ms, waitedMs, steps: at.steps, continuedBy: outcome.successor.run }
     case 'failed':
-      return { kind: 'run.failed', ...about, ms, error: outcome.error }
+      return { kind: 'run.failed', ...about, ms, waitedMs, error: outcome.error }
     case 'parked':
       return { kind: 'run.parked', ...about, ...describePark(outcome) }
     case 'queued':
@@ -62,6 +65,8 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
       return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }
     case 'skipped':
       return { kind: 'run.skipped', ...about, ms, reason: outcome.reason }
+    case 'planned':
+      return { kind: 'run.planned', ...about, ms, reason: outcome.reason }
     case 'released':
       return { kind: 'run.released', ...about }
     case 'lost':
@@ -71,8 +76,9 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
   }
 }
 
-function describePark({ dueAt, reason, awaits = [] }: Extract<RunOutcome, { kind: 'parked' }>) {
-  return { dueAt, reason, awaits: awaits.length > 0 }
+function describePark({ dueAt, reason, awaits = [], asksPeople }: Extract<RunOutcome, { kind: 'parked' }>) {
+  const end = asksPeople ? 'people' : 'event'
+  return { dueAt, reason, awaits: awaits.length > 0 ? end : null } as const
 }
 
 /** A stale lease is not a fault: the run was canceled or taken over. Rethrows any other error. */

@@ -5,10 +5,12 @@ import { currentPass } from './scope.ts'
 /**
  * Keeps errors that no code awaits from ending the process: rejections that nobody handles, and
  * exceptions in timers and callbacks. Each is a `fault` notice and fails the run whose code it
- * comes from. The result removes the listeners. See decision 34.
+ * comes from. `isKnown`: an error that is told elsewhere, and ends nothing. The result removes the
+ * listeners. See decision 34.
  */
-export function catchStrayErrors(publish: Publish): () => void {
+export function catchStrayErrors(publish: Publish, isKnown: (error: unknown) => boolean = () => false): () => void {
   const catchError = (error: unknown) => {
+    if (isKnown(error)) return
     const pass = currentPass()
     pass?.order.noteMove()
     pass?.parking.stop({ kind: 'threw', error })

@@ -140,13 +140,14 @@ export class Parking {
 
   /**
    * Parks the run until `dueAt`; null: until something else wakes it. Resolves where the pass is
-   * still at work by then. `hinted`: an event or another run ends the wait, too, and a hint tells
-   * of it. `elsewhere`: no hint does.
+   * still at work by then, or once `ends` has come before.
    */
   wait({ key, position }: WaitingStep, dueAt: number | null, reason: string, ends?: WaitEnd): Promise<void> {
     const awaits = ends === undefined ? undefined : key
     return new Promise((wake) => {
-      this.#waits.push({ position, dueAt, reason, awaits, looks: ends === 'hinted', wake })
+      const isHinted = ends === 'event' || ends === 'answer'
+      const asksPeople = ends === 'answer' || ends === 'decision'
+      this.#waits.push({ position, dueAt, reason, awaits, asksPeople, looks: isHinted, wake })
       this.#check()
     })
   }

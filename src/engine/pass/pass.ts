@@ -18,7 +18,16 @@ import type { Stage } from './stage.ts'
 export interface Pass
   extends Pick<
     WorkerParts,
-    'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'gatherMs' | 'guard' | 'runInSpan' | 'tellsEffects'
+    | 'routes'
+    | 'clock'
+    | 'random'
+    | 'publish'
+    | 'stillMs'
+    | 'gatherMs'
+    | 'guard'
+    | 'runInSpan'
+    | 'tellsEffects'
+    | 'isServiceHost'
   > {
   run: ClaimedRun
   /** The trigger of its workflow. */

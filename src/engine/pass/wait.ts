@@ -2,7 +2,8 @@ import type { Checkpoint } from '../../core/runs/step.ts'
 
 /** Why a pass ends before its run does. */
 export type Park =
-  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[] }
+  /** `asksPeople`: an answer or a decision of people ends one of its waits. */
+  | { kind: 'parked'; dueAt: number | null; reason: string; awaits?: readonly string[]; asksPeople?: true }
   /** The process stops; any worker may go on with the run. */
   | { kind: 'released' }
   /** The run was canceled or taken over. */
@@ -12,7 +13,11 @@ export type Park =
 
 /** The step that waits. */
 export type WaitingStep = Pick<Checkpoint, 'key' | 'position'>
-export type WaitEnd = 'hinted' | 'elsewhere'
+/**
+ * The end of a wait before its moment. `event`: or another run. `answer`, `decision`: of people; no
+ * hint tells of a decision about held effects.
+ */
+export type WaitEnd = 'event' | 'answer' | 'decision'
 
 /** A reason for a pass to park. */
 export interface Wait {
@@ -21,6 +26,7 @@ export interface Wait {
   dueAt: number | null
   reason: string
   awaits: string | undefined
+  asksPeople: boolean
   /** True where a hint tells that it may be over. */
   looks: boolean
   wake: () => void
@@ -32,7 +38,8 @@ export function joinWaits(waits: readonly Wait[]): Park {
     (wait.dueAt ?? Infinity) < (first.dueAt ?? Infinity) ? wait : first,
   )
   const awaits = waits.flatMap((wait) => wait.awaits ?? [])
-  return { kind: 'parked', dueAt, reason, ...(awaits.length > 0 ? { awaits } : {}) }
+  const asksPeople = waits.some((wait) => wait.asksPeople) ? ({ asksPeople: true } as const) : {}
+  return { kind: 'parked', dueAt, reason, ...(awaits.length > 0 ? { awaits } : {}), ...asksPeople }
 }
 
 /** A pass whose steps look for themselves whether their waits are over. */

@@ -65,6 +65,7 @@ function judge(outcome: RunOutcome, known: Failure | null): Fit {
     case 'released':
     case 'queued':
     case 'ready':
+    case 'planned':
       throw new Error(`A play cannot end as ${outcome.kind}.`)
     case 'completed':
     case 'continued':

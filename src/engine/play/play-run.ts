@@ -88,6 +88,7 @@ function describeEnd(outcome: RunOutcome, lastRead: string | null): PlayedEnd {
     case 'released':
     case 'queued':
     case 'ready':
+    case 'planned':
       throw new Error(`A play cannot end as ${outcome.kind}.`)
     default:
       return outcome satisfies never

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import TinyQueue from 'tinyqueue'
 import type { ManualClock } from '../../core/time.ts'
 import { quietly } from '../pass/own-work.ts'
 import type { Parking } from '../pass/parking.ts'
@@ -9,6 +10,8 @@ interface Waiting {
   at: number
   /** The place of a recorded outcome; undefined for a new one. */
   number: number | undefined
+  /** Answers of one place, or of one time, come in the order in which they were asked for. */
+  order: number
   deliver: () => void
 }
 
@@ -25,7 +28,11 @@ interface TurnParts {
  */
 export class Turns {
   readonly #parts: TurnParts
-  #waiting: Waiting[] = []
+  /** By their place in the run. */
+  readonly #recorded = new TinyQueue<Waiting>([], byPlace)
+  /** By their time. */
+  readonly #fresh = new TinyQueue<Waiting>([], byTime)
+  #asked = 0
   #isRunning = false
 
   constructor(parts: TurnParts) {
@@ -35,7 +42,7 @@ export class Turns {
   /** Resolves in the turn of an answer. `at`: when it comes, in epoch milliseconds. */
   wait(at: number, number?: number): Promise<void> {
     return new Promise((deliver) => {
-      this.#waiting.push({ at, number, deliver })
+      this.#queueOf(number).push({ at, number, order: this.#asked++, deliver })
       if (!this.#isRunning) void this.#run()
     })
   }
@@ -43,7 +50,7 @@ export class Turns {
   async #run(): Promise<void> {
     this.#isRunning = true
     const { parking, clock } = this.#parts
-    while (this.#waiting.length > 0 && !parking.isClosed) {
+    while (this.#recorded.length + this.#fresh.length > 0 && !parking.isClosed) {
       await quietly(() => turn())
       const next = this.#choose()
       if (next === null) {
@@ -51,17 +58,20 @@ export class Turns {
         await parking.idle()
         continue
       }
-      this.#waiting = this.#waiting.filter((each) => each !== next)
+      this.#queueOf(next.number).pop()
       if (next.at > clock.now()) clock.set(next.at)
       next.deliver()
     }
     this.#isRunning = false
   }
 
+  #queueOf(number: number | undefined): TinyQueue<Waiting> {
+    return number === undefined ? this.#fresh : this.#recorded
+  }
+
   /** Null where nothing may come now: a read is at work, or something nobody knows comes first. */
   #choose(): Waiting | null {
-    const recorded = minBy(this.#waiting, ({ number }) => number)
-    const fresh = minBy(this.#waiting, ({ number, at }) => (number === undefined ? at : undefined))
+    const [recorded = null, fresh = null] = [this.#recorded.peek(), this.#fresh.peek()]
     const { clock, parking, isOpen } = this.#parts
     const mustWait = fresh !== null && fresh.at > clock.now() && (parking.isBusy || isOpen())
     if (recorded === null) return mustWait ? null : fresh
@@ -70,12 +80,10 @@ export class Turns {
   }
 }
 
-/** The item with the smallest value; those without one do not count. */
-function minBy<T>(items: readonly T[], rankOf: (item: T) => number | undefined): T | null {
-  let least: { item: T; value: number } | null = null
-  for (const item of items) {
-    const value = rankOf(item)
-    if (value !== undefined && (least === null || value < least.value)) least = { item, value }
-  }
-  return least?.item ?? null
+function byPlace(one: Waiting, other: Waiting): number {
+  return Number(one.number) - Number(other.number) || one.order - other.order
+}
+
+function byTime(one: Waiting, other: Waiting): number {
+  return one.at - other.at || one.order - other.order
 }

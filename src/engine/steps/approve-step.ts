@@ -128,7 +128,7 @@ function fitVerdict(pass: Pass, key: string, { answer: schema }: ApproveRequest,
 }
 
 function park(pass: Pass, step: Checkpoint): Promise<void> {
-  return pass.parking.wait(step, step.dueAt, `waits for people in step "${step.key}": ${step.target}`, 'hinted')
+  return pass.parking.wait(step, step.dueAt, `waits for people in step "${step.key}": ${step.target}`, 'answer')
 }
 
 /** The stored form of a question. Throws `invalid_workflow` where a part is not valid. */

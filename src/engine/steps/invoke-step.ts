@@ -152,5 +152,5 @@ function describeEnd(step: Checkpoint, child: Run | null): Failure {
 }
 
 function park(pass: Pass, step: Checkpoint): Promise<void> {
-  return pass.parking.wait(step, step.dueAt, `waits for run ${step.target} in step "${step.key}"`, 'hinted')
+  return pass.parking.wait(step, step.dueAt, `waits for run ${step.target} in step "${step.key}"`, 'event')
 }

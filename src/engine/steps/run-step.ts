@@ -82,7 +82,7 @@ export async function driveStep<T>(
       return tryAgain(end.row)
     case 'held': {
       const { until, reason, awaits } = end
-      const due = pass.parking.wait(step, until, reason, awaits ? 'elsewhere' : undefined)
+      const due = pass.parking.wait(step, until, reason, awaits ? 'decision' : undefined)
       const row: Checkpoint = { ...step, status: 'waiting', attempt: step.attempt - 1 }
       return { kind: 'parked', resumed: due.then(() => driveStep(pass, { key, known: row }, fn, options)) }
     }

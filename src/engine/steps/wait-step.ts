@@ -108,7 +108,7 @@ async function findInTime(pass: Pass, { key, dueAt }: Checkpoint): Promise<Event
 }
 
 function park(pass: Pass, step: Checkpoint): Promise<void> {
-  return pass.parking.wait(step, step.dueAt, `waits for ${step.target} in step "${step.key}"`, 'hinted')
+  return pass.parking.wait(step, step.dueAt, `waits for ${step.target} in step "${step.key}"`, 'event')
 }
 
 /**

@@ -140,13 +140,16 @@ export class OpenCalls {
 
   #report(asked: Asked, call: Call, outcome: string): void {
     const { clock } = this.#parts.settings
+    const { attempts } = call
+    const waitedMs = attempts.reduce((sum, each) => sum + each.waitedMs, 0)
     this.#parts.log({
       kind: 'call',
       ...asked,
-      status: call.attempts.at(-1)?.status ?? null,
+      status: attempts.at(-1)?.status ?? null,
       ms: clock.now() - call.startedAt,
-      attempts: call.attempts.length,
-      waitedMs: call.attempts.reduce((sum, { waitedMs }) => sum + waitedMs, 0),
+      attempts: attempts.length,
+      waitedMs,
+      ...(attempts.length > 1 || waitedMs > 0 ? { tries: attempts } : {}),
       outcome,
       ...(call.caller === undefined ? {} : { caller: call.caller }),
     })

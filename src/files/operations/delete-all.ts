@@ -5,13 +5,18 @@ import type { DeleteAllOptions, DeletedFiles, DeleteOutcome } from '../../core/s
 /** Deletes one entry of the list, if it is still as given. */
 type DeleteOne = (file: FileEntry) => Promise<DeleteOutcome>
 
+/** The basis of a share, and how many deletes begin before one of them ends. Default: all. */
+interface Ways extends Pick<DeleteAllOptions, 'of'> {
+  atOnce?: number
+}
+
 /**
  * Deletes each file of a list once. When one fails, the others end first. Throws `invalid_request`
  * for a folder, and for a listing that is not complete.
  */
 export async function deleteAll(
   given: Iterable<FileEntry>,
-  { of }: Pick<DeleteAllOptions, 'of'>,
+  { of, atOnce = Number.POSITIVE_INFINITY }: Ways,
   deleteOne: DeleteOne,
 ): Promise<DeletedFiles> {
   if (of && !of.complete) {
@@ -20,7 +25,7 @@ export async function deleteAll(
   const files = [...new Map([...given].map((file) => [`${file.service}:${file.id}`, file])).values()]
   const folder = files.find(({ type }) => type === 'folder')
   if (folder) throw refuse(`${folder.service}:${folder.path} is a folder. Delete the files below it.`)
-  const ends = await Promise.allSettled(files.map(deleteOne))
+  const ends = await settleAll(files, deleteOne, atOnce)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed) throw failed.reason
   const result: DeletedFiles = { deleted: [], changed: [], gone: [] }
@@ -29,6 +34,18 @@ export async function deleteAll(
     if (end.status === 'fulfilled' && file) result[listOf(end.value)].push(file)
   }
   return result
+}
+
+/** Calls with every item, `atOnce` at a time. */
+async function settleAll<Item, End>(items: readonly Item[], call: (item: Item) => Promise<End>, atOnce: number) {
+  if (items.length <= atOnce) return Promise.allSettled(items.map(call))
+  const ends: PromiseSettledResult<End>[] = []
+  const left = items.entries()
+  const work = async () => {
+    for (const [index, item] of left) [ends[index]] = await Promise.allSettled([call(item)])
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  return ends
 }
 
 function listOf({ outcome }: DeleteOutcome): keyof DeletedFiles {

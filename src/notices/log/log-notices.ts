@@ -43,8 +43,10 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
   let dropped = 0
   const format = options.pretty ? prettyFormat(clock, options, bars) : jsonFormat(clock)
   const write = (line: LogLine) => {
+    const text = format(line)
+    if (text === '') return
     if (dropped > 0 && destination.write(format(planDropped(dropped)))) dropped = 0
-    if (dropped > 0 || !destination.write(format(line))) dropped += 1
+    if (dropped > 0 || !destination.write(text)) dropped += 1
   }
   const limit = new LineLimit(clock, write)
   const unsubscribe = bus.subscribe('*', (notice) => {

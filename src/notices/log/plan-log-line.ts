@@ -96,7 +96,7 @@ const LINES: Lines = {
   'run.completed': ({ kind, ...fields }) => line('info', 'run completed', fields),
   'run.failed': ({ kind, error, ...fields }) => line('error', 'run failed', { ...fields, err: error }),
   'run.parked': ({ kind, dueAt, awaits, ...fields }) =>
-    dueAt === null && awaits
+    dueAt === null && awaits !== null
       ? line('info', 'run parked', fields)
       : dueAt === null
         ? line('warn', 'run waits for a person', fields)
@@ -109,10 +109,17 @@ const LINES: Lines = {
   'run.retried': ({ kind, dueAt, error, ...fields }) =>
     line('warn', 'run will be tried again', { ...fields, dueAt: new Date(dueAt), err: error }),
   'run.skipped': ({ kind, ...fields }) => line('info', 'run skipped', fields),
+  'run.planned': ({ kind, ...fields }) => line('info', 'run planned', fields),
   'run.released': ({ kind, ...fields }) => line('info', 'run released', fields),
   'run.canceled': ({ kind, ...fields }) => line('info', 'run canceled', fields),
-  'run.lost': ({ kind, ...fields }) => line('warn', 'run lost to another worker or a person', fields),
+  'run.lost': ({ kind, failover = false, ...fields }) =>
+    line('warn', failover ? 'pass dropped after a failover' : 'run lost to another worker or a person', fields),
+  'lease.given_back': ({ run }) => line('warn', 'run given back: the answer to its claim was lost', { run }),
   'run.log': ({ kind, level, message, ...fields }) => line(level, message, fields),
+  'effects.mode': ({ mode, isSwitched }) =>
+    mode === 'plan'
+      ? line('warn', 'NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned', { isSwitched })
+      : line('warn', 'effects are live again: runs act, but for those made while they were planned', {}),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
   'runs.suspected': ({ runs }) =>
     line('warn', 'runs were at work when their worker died: each is tried alone', { runs: runs.map(nameRun) }),
@@ -132,9 +139,15 @@ const LINES: Lines = {
   'code.timer': ({ kind, ...fields }) =>
     line('warn', 'a timer outside steps does not survive a pause: use step.sleep, or put it into a step', fields),
   'code.undeclared': ({ kind, ...fields }) =>
-    line('warn', 'the code acts where no step declares it: put that into a step with its effect', fields),
+    fields.where === 'past_files'
+      ? line('warn', 'the code calls the service past `files`: no guard and no ledger sees that', fields)
+      : line('warn', 'the code acts where no step declares it: put that into a step with its effect', fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
+  'shadow.differs': ({ kind, ...fields }) =>
+    line('warn', `the shadow would do otherwise: upshot workflows shadow ${fields.workflow}`, fields),
+  'shadow.ended': ({ kind, error, ...fields }) =>
+    line('error', 'the shadow is left alone until its code changes', { ...fields, err: error }),
   'event.drifted': ({ kind, changes, ...fields }) =>
     line('warn', 'shape of the event is new', { ...fields, changes: changes.join('; ') }),
   'event.missing': ({ kind, ...fields }) => line('error', 'an event was lost: no delivery told of the file', fields),
@@ -157,13 +170,16 @@ const LINES: Lines = {
       workflow,
       fix: `upshot runs cancel --workflow ${workflow} --status waiting`,
     }),
-  'files.called': ({ kind, ...fields }) => line('debug', 'files called', fields),
+  'files.called': ({ kind, tries, ...fields }) => line('debug', 'files called', fields),
   'files.warned': ({ service, message }) => line('warn', message, { service }),
   'effects.anchored': ({ kind, ...fields }) => line('info', 'effects anchored', fields),
   'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
   'store.protected': ({ paths }) =>
     line('warn', 'other users of this machine could read the data of the app: only its owner can now', { paths }),
   'store.log_missing': ({ file }) => line('error', LOG_MISSING, { file: `${file}-wal` }),
+  'store.standby_left': ({ why }) =>
+    line('warn', 'lists come from the primary until the standby can answer them', { why }),
+  'store.standby_back': ({ ms }) => line('info', 'lists come from the standby again', { ms }),
   'sandbox.logged': ({ message }) => line('debug', message, {}),
   'admin.answered': ({ kind, ...fields }) => line('debug', 'admin request answered', fields),
   'alert.sent': ({ kind, error, ...fields }) =>

@@ -1,17 +1,28 @@
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Failure } from '../../core/errors.ts'
+import { tellFailure } from '../../core/runs/failures/tell-failure.ts'
+import { type Fit, onOneLine, wrapped } from './fit-text.ts'
+import { listFields } from './list-fields.ts'
 import type { LogLine } from './plan-log-line.ts'
+import { fitDelivery, fitRefusal, REPEATEDLY } from './pretty-delivery.ts'
 
 /** A line in columns: what it is about, the text, and what stands at its end. */
 export interface Columns {
+  /** In place of the sign of the line's level. */
+  sign?: Sign
   name: string
-  text: string
+  /** The lines of the text. */
+  text: Fit
   /** Right-aligned, such as `38 ms`. */
   time: string
   id: string
-  /** The second line of a failure: the author's frame, and the command to act. */
+  /** The last line: the author's frame, and the command to act. */
   below: { frame: Frame | null; command: string } | null
 }
+
+/** A state of a run that is no end well or badly, as the dashboard shows it. */
+export type Sign = '◷' | '☞' | '⊘' | '⇥' | '⇢'
 
 /** A place in the author's code. */
 export interface Frame {
@@ -21,70 +32,121 @@ export interface Frame {
   href: string
 }
 
-/**
- * The columns of deliveries and of ends of runs; null for any other line. `bar`: the steps of a run
- * as characters.
- */
-export function planColumns({ message, fields }: LogLine, bar: (run: string) => string): Columns | null {
-  const { type, run, workflow } = fields
-  if (message.startsWith('delivery ') && typeof type === 'string') return planDelivery(message, fields, type)
-  if (typeof run !== 'string' || typeof workflow !== 'string' || 'facts' in fields) return null
-  if (message === 'run completed') {
-    const count = Number(fields.steps)
-    const text = [bar(run), `${count} ${count === 1 ? 'step' : 'steps'}`].filter((part) => part !== '').join(' ')
-    return { name: workflow, text, time: formatMs(fields.ms), id: shortId(run), below: null }
-  }
-  if (message === 'run skipped') {
-    bar(run)
-    return {
-      name: workflow,
-      text: `skipped: ${fields.reason}`,
-      time: formatMs(fields.ms),
-      id: shortId(run),
-      below: null,
-    }
-  }
-  if (message !== 'run failed') return null
-  bar(run)
-  const {
-    message: reason = '',
-    step,
-    at = [],
-  } = (fields.err ?? {}) as { message?: string; step?: string; at?: string[] }
-  const text = step === undefined ? reason : `${step}: ${reason}`
-  const below = { frame: findFrame(at), command: `upshot runs retry ${run}` }
-  return { name: workflow, text, time: formatMs(fields.ms), id: '', below }
+interface About {
+  fields: LogLine['fields']
+  now: number
+  /** The steps of the run as characters; empty before its end. */
+  bar: string
 }
 
-function planDelivery(message: string, fields: LogLine['fields'], type: string): Columns {
-  const {
-    subject,
-    workflows = [],
-    ms,
-    delivery,
-  } = fields as { subject?: string; workflows?: string[] } & LogLine['fields']
-  const started = workflows.length === 0 ? '' : `→ ${workflows.join(', ')}`
-  const said = message === 'delivery accepted' ? '' : message.replace('delivery ', '')
-  const text = [cutFront(subject ?? '', MAX_SUBJECT), said, started].filter((part) => part !== '').join('  ')
-  return { name: type, text, time: formatMs(ms), id: said === '' ? '' : String(delivery), below: null }
+/** The columns of lines about deliveries, runs and their steps, by message. */
+const COLUMNS: Record<string, (about: About) => Partial<Columns> & { text: Fit }> = {
+  'run completed': ({ fields: { steps }, bar }) => ({
+    text: onOneLine([bar, `${steps} ${steps === 1 ? 'step' : 'steps'}`].filter((part) => part !== '').join(' ')),
+  }),
+  'run skipped': ({ fields: { reason } }) => ({ sign: '⇥', text: wrapped(`skipped: ${reason}`) }),
+  'run planned': ({ fields: { reason } }) => ({ sign: '⇢', text: wrapped(`planned: it ${reason}`) }),
+  'run canceled': ({ fields: { reason } }) => ({ sign: '⊘', text: wrapped(beginWith('canceled', reason)) }),
+  'run failed': ({ fields: { err, run } }) => {
+    const { message = '', step, at = [] } = (err ?? {}) as Partial<Failure>
+    const text = wrapped(tellFailure({ message, ...(step === undefined ? {} : { step }) }))
+    return { text, id: '', below: { frame: findFrame(at), command: `upshot runs retry ${run}` } }
+  },
+  'run parked': ({ fields: { reason, dueAt }, now }) => ({
+    sign: '◷',
+    text: wrapped(`${reason}${tellMoment(', until', dueAt, now)}`),
+  }),
+  'run waits for its turn': ({ fields: { reason, dueAt }, now }) => ({
+    sign: '◷',
+    text: wrapped(`waits for its turn: ${reason}${tellMoment(', until', dueAt, now)}`),
+  }),
+  'run waits for a person': ({ fields: { reason, run } }) => ({
+    sign: '☞',
+    text: wrapped(`waits for a person: ${reason}`),
+    id: '',
+    below: { frame: null, command: `upshot runs show ${run}` },
+  }),
+  'people have to decide': ({ fields: { reason, approval } }) => ({
+    sign: '☞',
+    text: wrapped(String(reason)),
+    below: { frame: null, command: `upshot approvals show ${approval}` },
+  }),
+  'approval ended': ({ fields: { approval, status } }) => ({ text: wrapped(`approval ${approval}: ${status}`) }),
+  'run will be tried again': ({ fields: { err, dueAt }, now }) => ({
+    text: wrapped(`${readMessage(err)}${tellMoment(', again at', dueAt, now)}`),
+  }),
+  'step will be tried again': ({ fields: { step, err, retryAt }, now }) => ({
+    text: wrapped(`${step}: ${readMessage(err)}${tellMoment(', again at', retryAt, now)}`),
+  }),
+  'step failed': ({ fields: { step, err, attempt } }) => ({
+    text: wrapped(`${step}: ${readMessage(err)}${attempt === 1 ? '' : `, attempt ${attempt} was the last`}`),
+  }),
+  'tick recorded': ({ fields: { scheduledFor, missed }, now }) => ({
+    text: onOneLine(`tick${tellMoment(' of', scheduledFor, now)}${missed === 0 ? '' : `, ${missed} missed before it`}`),
+  }),
 }
 
-const MAX_SUBJECT = 40
+/** Ends of runs, after which their steps are forgotten. */
+const ENDS = new Set(['run completed', 'run failed', 'run skipped', 'run planned', 'run canceled'])
 
-/** Cuts a path at its front: the name is what differs. */
-export function cutFront(text: string, length: number): string {
-  return text.length <= length ? text : `…${text.slice(1 - length)}`
+interface PrettyFacts {
+  now: number
+  /** Takes the steps of a run as characters. */
+  bar: (run: string) => string
+}
+
+/** The columns of deliveries, of what becomes of runs, and of their own log; else null. */
+export function planColumns(line: LogLine, { now, bar }: PrettyFacts): Columns | null {
+  const { message, fields } = line
+  const { run, workflow, ms, facts, trace_id, span_id, event, delivery, type, endpointName, ...others } = fields
+  const usual = { name: '', time: formatMs(ms), id: '', below: null }
+  if (message.startsWith('delivery ')) {
+    const isRefusal = message.startsWith('delivery refused')
+    const id = message === 'delivery accepted' || message.endsWith(REPEATEDLY) ? '' : shortId(delivery)
+    const text = isRefusal ? fitRefusal(line) : fitDelivery(line)
+    return { ...usual, id, name: String(type ?? endpointName ?? 'no endpoint'), text }
+  }
+  if (typeof workflow !== 'string' || typeof run !== 'string') return null
+  const about = { ...usual, name: workflow, id: shortId(run) }
+  if (facts !== undefined) return { ...about, text: wrapped([message, ...listFields({ facts, ...others })].join(' ')) }
+  const plan = Object.hasOwn(COLUMNS, message) ? COLUMNS[message] : undefined
+  if (plan !== undefined) return { ...about, ...plan({ fields, now, bar: ENDS.has(message) ? bar(run) : '' }) }
+  return message.startsWith('run ') ? { ...about, text: wrapped(message.slice(4)) } : null
+}
+
+/** True of a pause that the line before it told: the step before will be tried again. */
+export function isSaidBefore({ message, fields }: LogLine): boolean {
+  return message === 'run parked' && String(fields.reason).startsWith('next attempt of step ')
+}
+
+function beginWith(word: string, text: unknown): string {
+  return String(text).startsWith(word) ? String(text) : `${word}: ${text}`
+}
+
+export function readMessage(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'message' in error ? error.message : error
 }
 
 /** Ids differ at their end. */
-function shortId(id: string): string {
-  return `${id.slice(0, 4)}…${id.slice(-4)}`
+function shortId(id: unknown): string {
+  const text = String(id)
+  return `${text.slice(0, 4)}…${text.slice(-4)}`
 }
 
 function formatMs(ms: unknown): string {
+  if (ms === undefined || ms === null) return ''
   const value = Number(ms)
   if (value < 10_000) return `${Math.round(value)} ms`
   return value < 600_000 ? `${Math.round(value / 1_000)} s` : `${Math.round(value / 60_000)} min`
+}
+
+/** Words and a time of day, with the date where it is not today's; nothing without a moment. */
+function tellMoment(words: string, moment: unknown, now: number): string {
+  if (moment === undefined || moment === null) return ''
+  const date = new Date(moment as string)
+  const time = date.toTimeString().slice(0, 8)
+  const isToday = date.toDateString() === new Date(now).toDateString()
+  return `${words} ${isToday ? time : `${date.toLocaleDateString('sv')} ${time.slice(0, 5)}`}`
 }
 
 /** The first frame outside Node and packages. */

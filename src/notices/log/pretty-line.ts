@@ -1,6 +1,8 @@
+import { columnsOf, cutEnd, oneLine, padColumns, wrapWords } from './fit-text.ts'
+import { listFields } from './list-fields.ts'
 import type { LineLevel, LogLine } from './plan-log-line.ts'
-import { type Columns, planColumns } from './pretty-columns.ts'
-import { wrapWords } from './wrap-words.ts'
+import { type Columns, isSaidBefore, planColumns, readMessage } from './pretty-columns.ts'
+import { REPEATEDLY } from './pretty-delivery.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
   debug: { sign: '·', colour: 90 },
@@ -30,22 +32,29 @@ type Paint = (ansi: number, text: string) => string
  */
 export function formatPrettyLine(line: LogLine, options: PrettyOptions): string {
   const { now, colour, bar } = options
-  const { sign, colour: code } = SIGNS[line.level]
+  if (isSaidBefore(line)) return ''
   const paint: Paint = (ansi, text) => (colour && text !== '' ? `\u001B[${ansi}m${text}\u001B[0m` : text)
-  const columns = planColumns(line, bar)
-  if (columns !== null)
-    return `${paint(DIM, timeOfDay(now))} ${paint(code, sign)} ${formatColumns(columns, paint, options)}`
+  const columns = planColumns(line, { now, bar })
+  const level = SIGNS[line.level]
+  const sign = columns?.sign ?? level.sign
+  const isQuiet = sign !== level.sign && line.level === 'info'
+  const head = `${paint(DIM, timeOfDay(now))} ${paint(isQuiet ? DIM : level.colour, sign)} `
+  return `${head}${columns === null ? formatWords(line, paint, options) : formatColumns(columns, paint, options)}`
+}
+
+/** A sentence and its fields, which go on below it where they do not fit beside it. */
+function formatWords(line: LogLine, paint: Paint, { width }: PrettyOptions): string {
   const { sentence, rest } = formatSentence(line)
-  const head = `${paint(DIM, timeOfDay(now))} ${paint(code, sign)}`
   const said = oneLine(sentence)
   const details = listFields(rest).map(oneLine)
-  const whole = details.length === 0 ? said : `${said}  ${details.join(' ')}`
-  if (SENTENCE_AT + whole.length <= options.width) {
-    return `${head} ${said}${details.length === 0 ? '' : `  ${paint(DIM, details.join(' '))}`}\n`
+  const room = width - SENTENCE_AT
+  if (columnsOf([said, ...details].join(' ')) + 1 <= room) {
+    return `${said}${details.length === 0 ? '' : `  ${paint(DIM, details.join(' '))}`}\n`
   }
-  const room = options.width - SENTENCE_AT
-  const lines = [...wrapWords(said.split(' '), room), ...wrapWords(details, room).map((text) => paint(DIM, text))]
-  return `${head} ${lines.join(`\n${' '.repeat(SENTENCE_AT)}`)}\n`
+  // Only a text in quotes is broken: an address stays behind its name.
+  const words = details.flatMap((detail) => (/"$/.test(detail) ? detail.split(' ') : [detail]))
+  const lines = [...wrapWords(said.split(' '), room), ...wrapWords(words, room).map((text) => paint(DIM, text))]
+  return `${lines.join(`\n${' '.repeat(SENTENCE_AT)}`)}\n`
 }
 
 /** Columns before a sentence: the time, the sign, and a space after each. */
@@ -53,29 +62,45 @@ const SENTENCE_AT = 15
 
 /** Columns of the name, and of everything before the text: time, sign, name and the gaps. */
 const NAME_WIDTH = 19
-const BEFORE_TEXT = 16 + NAME_WIDTH
-/** With less room for the text, the id is left out. */
-const MIN_TEXT = 20
-
-function formatColumns({ name, text, time, id, below }: Columns, paint: Paint, options: PrettyOptions): string {
-  const width = Math.min(options.width, MAX_WIDTH) - BEFORE_TEXT - 2
-  const whole = `${time.padStart(7)}${id === '' ? '' : `  ${id}`}`
-  // A narrow terminal shows the text in place of the id.
-  const end = width - whole.length < MIN_TEXT ? time.padStart(7) : whole
-  const room = Math.max(1, width - end.length)
-  const shown = cutEnd(oneLine(text), room)
-  const head = `${cutEnd(oneLine(name), NAME_WIDTH).padEnd(NAME_WIDTH)} ${shown.padEnd(room)}  ${paint(DIM, end)}`
-  if (below === null) return `${head.trimEnd()}\n`
-  const { frame, command } = below
-  const place = frame === null ? '' : `at ${link(oneLine(frame.place), frame.href, options.hasLinks)}   `
-  return `${head.trimEnd()}\n${' '.repeat(13)}${paint(DIM, place)}${oneLine(command)}\n`
-}
-
+const BEFORE_TEXT = SENTENCE_AT + NAME_WIDTH + 1
+/** Columns of the time, and of an id behind it. */
+const TIME_WIDTH = 7
+const ID_WIDTH = 9
+/** Columns before the frame and the command. */
+const BELOW_AT = 13
+/** A narrower terminal shows no ids: their columns are the text's. */
+const WITH_IDS = 100
 /** A wider terminal gets no wider lines: the eye would lose the row. */
 const MAX_WIDTH = 140
+const GAP = '  '
 
-function cutEnd(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1)}…`
+function formatColumns({ name, text, time, id, below }: Columns, paint: Paint, options: PrettyOptions): string {
+  const { width, hasLinks } = options
+  const end = `${time.padStart(TIME_WIDTH)}${width < WITH_IDS ? '' : `${GAP}${id.padEnd(ID_WIDTH)}`}`
+  const room = Math.max(1, Math.min(width, MAX_WIDTH) - BEFORE_TEXT - GAP.length - end.length)
+  const [first = '', ...others] = text(room).map(oneLine)
+  const subject = padColumns(cutEnd(oneLine(name), NAME_WIDTH), NAME_WIDTH)
+  const head = `${subject} ${padColumns(first, room)}${GAP}`
+  const rows = [end.trim() === '' ? head : `${head}${paint(DIM, end.trimEnd())}`, ...others.map(indentBy(BEFORE_TEXT))]
+  if (below !== null) rows.push(...formatBelow(below, { room: width - BELOW_AT, paint, hasLinks }))
+  return `${rows.map((row) => row.trimEnd()).join('\n')}\n`
+}
+
+/** Frame and command, in a line each where the terminal is narrow. */
+function formatBelow(
+  { frame, command }: NonNullable<Columns['below']>,
+  { room, paint, hasLinks }: { room: number; paint: Paint; hasLinks: boolean },
+): string[] {
+  const indent = indentBy(BELOW_AT)
+  if (frame === null) return [indent(oneLine(command))]
+  const place = `at ${oneLine(frame.place)}`
+  const shown = paint(DIM, `at ${link(oneLine(frame.place), frame.href, hasLinks)}`)
+  const isNarrow = columnsOf(place) + 3 + command.length > room
+  return isNarrow ? [indent(shown), indent(oneLine(command))] : [indent(`${shown}   ${oneLine(command)}`)]
+}
+
+function indentBy(columns: number): (text: string) => string {
+  return (text) => `${' '.repeat(columns)}${text}`
 }
 
 /** A link of OSC 8, where the terminal has them. */
@@ -86,16 +111,20 @@ function link(text: string, href: string, hasLinks: boolean): string {
 /** Puts the most important fields into a sentence and returns the rest. */
 function formatSentence({ message, fields }: LogLine): { sentence: string; rest: Record<string, unknown> } {
   if (message === 'workflow loaded') return formatLoaded(fields)
-  const { workflow, ms, steps, err, run, trace_id, span_id, event, ...others } = fields
-  const isOurs = typeof workflow === 'string' && !('facts' in fields)
-  const subject = isOurs ? message.replace(/^(run|workflow)\b/, workflow) : message
+  const { workflow, ms, steps, err, run, trace_id, span_id, event, endpointName, ...others } = fields
+  const isMany = message.endsWith(REPEATEDLY)
+  const told = isMany ? `${message.slice(0, -REPEATEDLY.length)} ×${others.count}` : message
+  const subject = typeof workflow === 'string' ? told.replace(/^(run|workflow)\b/, workflow) : told
   const sentence = [
     subject,
-    subject === message && workflow !== undefined ? ` (${workflow})` : '',
+    subject === told && workflow !== undefined ? ` (${workflow})` : '',
     ms === undefined ? '' : ` in ${Math.round(Number(ms))} ms`,
     steps === undefined ? '' : `, ${steps} ${steps === 1 ? 'step' : 'steps'}`,
     err === undefined ? '' : `: ${readMessage(err)}`,
   ].join('')
+  if (isMany) delete others.count
+  // A name says more than an id.
+  if (endpointName !== undefined && endpointName !== null) others.endpoint = endpointName
   // The event of a run is one look at the run away.
   return { sentence, rest: run === undefined ? { event, ...others } : { ...others, run } }
 }
@@ -103,28 +132,6 @@ function formatSentence({ message, fields }: LogLine): { sentence: string; rest:
 /** The module is named only where its name is not the workflow's. */
 function formatLoaded({ workflow, file, on }: LogLine['fields']): ReturnType<typeof formatSentence> {
   return { sentence: `${workflow} loaded, on ${on}`, rest: file === `${workflow}.workflow.ts` ? {} : { file } }
-}
-
-function readMessage(error: unknown): unknown {
-  return typeof error === 'object' && error !== null && 'message' in error ? error.message : error
-}
-
-/** `name=value` for each field; only the value for ids, whose prefix names them. */
-function listFields(fields: Record<string, unknown>): string[] {
-  return Object.entries(fields)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .flatMap(([name, value]) => {
-      if (typeof value === 'object') return listFields(value as Record<string, unknown>)
-      return /^(run|delivery|event)$/.test(name) ? String(value) : `${name}=${value}`
-    })
-    .filter((text) => text !== '')
-}
-
-/**
- * Removes control characters: text from outside must not start a new line or steer the terminal.
- */
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
 }
 
 function timeOfDay(now: number): string {

@@ -9,6 +9,8 @@ export interface DatabaseConfig {
   hosts: readonly DatabaseHost[]
   /** The same without a pooler between, for the session that listens; null: those of `hosts`. */
   directHosts: readonly DatabaseHost[] | null
+  /** Hot standbys that answer lists; null: the primary does. */
+  readHosts: readonly DatabaseHost[] | null
   schema: string
   /** Most connections of this process. */
   connections: number
@@ -41,6 +43,7 @@ const URL_LOOKS_LIKE = 'postgres://user:password@host:5432/database?sslmode=veri
 export const DATABASE = {
   UPSHOT_DATABASE_URL: [z.string().optional(), URL_LOOKS_LIKE],
   UPSHOT_DATABASE_DIRECT_URL: [z.string().optional(), URL_LOOKS_LIKE],
+  UPSHOT_DATABASE_READ_URL: [z.string().optional(), URL_LOOKS_LIKE],
   UPSHOT_DATABASE_CONNECTIONS: [
     z
       .string()
@@ -54,15 +57,25 @@ export const DATABASE = {
 
 type Values = { [Name in keyof typeof DATABASE]: z.output<(typeof DATABASE)[Name][0]> }
 
+/** More addresses of the same database. */
+const BESIDE = ['UPSHOT_DATABASE_DIRECT_URL', 'UPSHOT_DATABASE_READ_URL'] as const
+
 /** Null: the database is a file in the data directory. Appends to `faults` what is wrong. */
 export function readDatabase(values: Values, environment: Environment, faults: string[]): DatabaseConfig | null {
-  const { UPSHOT_DATABASE_URL: url, UPSHOT_DATABASE_DIRECT_URL: directUrl } = values
+  const { UPSHOT_DATABASE_URL: url } = values
   if (url === undefined) {
-    if (directUrl !== undefined) faults.push('UPSHOT_DATABASE_DIRECT_URL needs UPSHOT_DATABASE_URL beside it.')
+    const lonely = BESIDE.filter((name) => values[name] !== undefined)
+    faults.push(...lonely.map((name) => `${name} needs UPSHOT_DATABASE_URL beside it.`))
     return null
   }
   const place = readUrl('UPSHOT_DATABASE_URL', url, faults)
-  const direct = directUrl === undefined ? null : readUrl('UPSHOT_DATABASE_DIRECT_URL', directUrl, faults)
+  const [direct, read] = BESIDE.map((name) => {
+    const given = values[name]
+    return given === undefined ? null : readUrl(name, given, faults)
+  })
+  if (place && read?.schema && read.schema !== (place.schema ?? DEFAULT_SCHEMA)) {
+    faults.push('UPSHOT_DATABASE_READ_URL names another schema than UPSHOT_DATABASE_URL.')
+  }
   if (!environment.UPSHOT_SECRET_KEY) {
     faults.push(
       'UPSHOT_SECRET_KEY is missing: every process of a PostgreSQL database needs the same key. ' +
@@ -73,7 +86,8 @@ export function readDatabase(values: Values, environment: Environment, faults: s
   return {
     hosts: place.hosts,
     directHosts: direct?.hosts ?? null,
-    schema: place.schema,
+    readHosts: read?.hosts ?? null,
+    schema: place.schema ?? DEFAULT_SCHEMA,
     connections: values.UPSHOT_DATABASE_CONNECTIONS,
   }
 }
@@ -84,8 +98,14 @@ const PARAMETERS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'schema']
 const DEFAULT_SCHEMA = 'upshot'
 const DEFAULT_PORT = 5432
 
+interface Place {
+  hosts: DatabaseHost[]
+  /** Null: none is named. */
+  schema: string | null
+}
+
 /** Null where `faults` got a new entry, which never holds the password. */
-function readUrl(name: string, url: string, faults: string[]): { hosts: DatabaseHost[]; schema: string } | null {
+function readUrl(name: string, url: string, faults: string[]): Place | null {
   const fault = (text: string) => {
     faults.push(`${name} ${text}`)
     return null
@@ -114,7 +134,7 @@ function readUrl(name: string, url: string, faults: string[]): { hosts: Database
     const account = { database, user, ...(password === '' ? {} : { password }) }
     return { host, port, ...account, tls: readTls(parameters, host, (text) => void fault(text)) }
   })
-  return faults.length > before ? null : { hosts, schema: parameters.get('schema') || DEFAULT_SCHEMA }
+  return faults.length > before ? null : { hosts, schema: parameters.get('schema') || null }
 }
 
 function decode(login: string, path: string): { user: string; password: string; database: string } | null {

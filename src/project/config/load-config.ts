@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import type { AlertPlan } from '../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
+import type { EffectsMode } from '../../core/safety/stop.ts'
 import type { SweepPlan } from '../../core/service/sweep/sweep-plan.ts'
 import { readAlerts } from './alert-config.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
@@ -28,6 +29,8 @@ export interface Config
   dev?: boolean
   /** Tells requests of workflows where no step declares them. Default false. */
   watchEffects?: boolean
+  /** `plan`: runs are only planned, and nothing acts. Default `live`. */
+  effects?: EffectsMode
   /** Null or left out: the database is a file in `dataDir`. */
   database?: DatabaseConfig | null
   /** Key that seals secrets in the database; null where the data directory has a key file. */
@@ -88,6 +91,7 @@ export async function loadConfig(
     database,
     dev: general.UPSHOT_DEV === '1',
     watchEffects: general.UPSHOT_WATCH_EFFECTS === '1',
+    effects: general.UPSHOT_EFFECTS,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
     anchorFile: general.UPSHOT_ANCHOR_FILE === undefined ? null : resolve(root, general.UPSHOT_ANCHOR_FILE),
     guardPolicy: {

@@ -7,6 +7,9 @@ import { durationSetting } from './duration-setting.ts'
 /** The shortest time from one sweep to the next. */
 const MIN_EVERY_MS = 60_000
 
+/** A file that is gone is known for longer: see `retention.files`. */
+const MAX_GRACE_MS = 30 * 24 * 60 * 60_000
+
 /** A number is a share as in `0.1`, text one as in `10%`. */
 const budget = z
   .union([z.number(), z.string().regex(/^\d+(\.\d+)?%$/, 'must be a share such as "10%"')])
@@ -22,7 +25,7 @@ const sweep = z.strictObject({
   recursive: z.boolean().default(true),
   every: durationSetting('6h').refine((ms) => ms >= MIN_EVERY_MS, 'must be at least 1m'),
   budget,
-  grace: durationSetting('8h'),
+  grace: durationSetting('8h').refine((ms) => ms <= MAX_GRACE_MS, 'must be at most 30d'),
   repair: z.enum(['report', 'events']).default('report'),
 })
 

@@ -16,7 +16,7 @@ export const TRACES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: [url, 'the address of a collector, such as http://127.0.0.1:4318'],
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: [url, 'the address of a collector that takes traces, with its path'],
   OTEL_EXPORTER_OTLP_HEADERS: [z.string().optional(), 'headers as name=value, joined by commas'],
-  OTEL_SERVICE_NAME: [z.string().default('upshot'), 'a name'],
+  OTEL_SERVICE_NAME: [z.string().optional(), 'a name'],
   OTEL_RESOURCE_ATTRIBUTES: [z.string().default(''), 'attributes as name=value, joined by commas'],
   OTEL_TRACES_SAMPLER: [z.enum(SAMPLERS).default('always_on'), `one of ${SAMPLERS.join(', ')}`],
   OTEL_TRACES_SAMPLER_ARG: [z.coerce.number().min(0).max(1).default(1), 'a share from 0 to 1'],
@@ -32,8 +32,14 @@ export function readTraces(values: TraceVariables): TraceConfig | null {
     const at = pair.indexOf('=')
     return at < 1 ? [] : [[pair.slice(0, at).trim(), decode(pair.slice(at + 1).trim())] as const]
   })
+  // OpenTelemetry has the variable win over the attribute.
+  const name = values.OTEL_SERVICE_NAME
   return {
-    resource: { 'service.name': values.OTEL_SERVICE_NAME, ...Object.fromEntries(attributes) },
+    resource: {
+      'service.name': 'upshot',
+      ...Object.fromEntries(attributes),
+      ...(name ? { 'service.name': name } : {}),
+    },
     ratio: ratioOf(values),
     delayMs: values.OTEL_BSP_SCHEDULE_DELAY,
   }

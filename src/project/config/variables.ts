@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { isStrongSecret } from '../../core/incoming/endpoint.ts'
+import { EFFECTS_MODES } from '../../core/safety/stop.ts'
 import { decideKeyFault, type KeyFault, type Plan } from '../../core/service/account.ts'
 import type { StorageName } from '../../core/service/storage.ts'
 import { PUBLIC_URL_LOOKS_LIKE, publicUrl } from './config-file.ts'
@@ -77,6 +78,7 @@ export const GENERAL = {
     z.enum(['0', '1']).default('0'),
     '1 to tell requests of workflows where no step declares them, or 0',
   ],
+  UPSHOT_EFFECTS: [z.enum(EFFECTS_MODES).default('live'), 'live, or plan, with which nothing acts'],
   UPSHOT_GUARD: [z.enum(['on', 'off']).default('on'), 'on, or off, which only the sandbox allows'],
   UPSHOT_ANCHOR_FILE: [z.string().min(1).optional(), 'a file'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],

@@ -1,6 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
-import { type Anchor, formatAnchor, readAnchors } from '../../core/safety/anchor.ts'
+import { type Anchor, formatAnchor, readAnchors } from '../../core/safety/ledger/anchor.ts'
 
 /** Appends an anchor to a file that only its owner may read. Throws `invalid_config`. */
 export function appendAnchor(file: string, anchor: Anchor): void {

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
-import type { Anchor } from '../../core/safety/anchor.ts'
-import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/verify-ledger.ts'
+import type { Anchor } from '../../core/safety/ledger/anchor.ts'
+import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/ledger/verify-ledger.ts'
 import { PRUNE_KINDS, type PruneBounds } from '../../core/store/retention.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
@@ -50,6 +50,17 @@ export async function inspectDatabase(config: Place): Promise<ServerFacts | null
   const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
   const { inspectServer } = await import('../../store/postgres/upkeep/inspect-server.ts')
   return withSession(options, inspectServer)
+}
+
+/**
+ * Milliseconds until the standby that answers lists had all that the primary had; null without one.
+ * Throws where it cannot answer lists now.
+ */
+export async function inspectReads(config: Place): Promise<number | null> {
+  const options = storeOptions(config)
+  if ('file' in options || !options.readHosts) return null
+  const { inspectStandby } = await import('../../store/postgres/open-postgres-store.ts')
+  return inspectStandby(options)
 }
 
 /** Copies the project's database to `to` and checks the copy. The app may be running. */

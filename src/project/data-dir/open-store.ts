@@ -1,12 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
-import type { ReadStore, Store } from '../../core/store/store.ts'
+import type { Store } from '../../core/store/store.ts'
 import {
   openReadStore as openReadStoreOn,
   openStore as openStoreOn,
   type StoreOptions,
 } from '../../store/open-store.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
+import type { Reader } from '../../store/shared-store.ts'
 import type { SqliteStoreOptions } from '../../store/sqlite/open-sqlite-store.ts'
 import { loadVaultKey, makeVaultKey, parseVaultKey, readVaultKey } from '../../store/vault.ts'
 import type { DatabaseConfig, DatabaseHost } from '../config/database-config.ts'
@@ -39,11 +40,12 @@ export function postgresOptions({ database, ...place }: Files & { database: Data
   return { ...describeDatabase(database), vaultKey: makeKey(place) }
 }
 
-function describeDatabase({ hosts, directHosts, schema, connections }: DatabaseConfig) {
+function describeDatabase({ hosts, directHosts, readHosts, schema, connections }: DatabaseConfig) {
   const describe = (all: readonly DatabaseHost[]) => all.map(({ tls, ...host }) => ({ ...host, ssl: tls ?? false }))
   return {
     hosts: describe(hosts),
     directHosts: directHosts && describe(directHosts),
+    readHosts: readHosts && describe(readHosts),
     schema,
     connections: shareConnections(connections),
   }
@@ -69,10 +71,21 @@ export function openStore(place: Place): Promise<Store> {
 }
 
 /** Opens the store for reading alone. Nothing is made: neither a folder, nor a key, nor a table. */
-export function openReadStore({ database = null, ...place }: Place): Promise<ReadStore & Pick<Store, 'close'>> {
+export function openReadStore({ database = null, ...place }: Place): Promise<Reader> {
   const vaultKey = readKey(place)
   if (database === null) return openReadStoreOn({ file: databaseFile(place), vaultKey })
   return openReadStoreOn({ ...describeDatabase(database), vaultKey })
+}
+
+/** The same with lists of the standby. Where it is behind or gone, "upshot doctor" says why. */
+export async function openListStore(config: Place): Promise<Reader> {
+  const store = await openReadStore(config)
+  try {
+    return { ...store, ...(await store.openLists?.(() => {})) }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 function makeDataDir(folder: string): void {

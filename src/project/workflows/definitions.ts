@@ -5,6 +5,7 @@ import { isDefinition, listTriggers } from '../../author/trigger.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { matchType } from '../../core/incoming/event.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
+import { describeMisfit, type Misfit } from './describe-misfit.ts'
 import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
 
 /** A shape of events that authors rely on. */
@@ -15,8 +16,8 @@ export interface UsedDefinition {
   workflows: string[]
   /** Whether events of a type are parsed by it. */
   covers(type: string): boolean
-  /** The first place of an event's `data` that does not fit, with its fault; null if all fit. */
-  findFault(data: unknown, spellings: StorageSpellings): { at: string; fault: string } | null
+  /** The first place of an event's `data` that does not fit; null if all fit. */
+  findFault(data: unknown, spellings: StorageSpellings): Misfit | null
 }
 
 /**
@@ -61,7 +62,7 @@ function use({ type, data }: Use[0]): UsedDefinition {
     covers: (other) => matchType(type, other),
     findFault(value, spellings) {
       const [issue] = withStorageNames(spellings, () => data.safeParse(value)).error?.issues ?? []
-      return issue === undefined ? null : { at: ['data', ...issue.path].join('.'), fault: issue.message }
+      return issue === undefined ? null : describeMisfit(issue, value)
     },
   }
 }

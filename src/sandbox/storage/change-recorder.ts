@@ -23,6 +23,16 @@ export interface Place {
   silent?: boolean
 }
 
+/** Parts of a new entry that its maker chooses. */
+export interface Given {
+  /** Default: a new one. */
+  id?: string
+  /** Epoch milliseconds. Default: now. */
+  createdAt?: number
+  /** Epoch milliseconds. Default: now. */
+  modifiedAt?: number
+}
+
 /** Parent of entries that lost their place until the changes end. No path on disk begins so. */
 const NOWHERE = '//nowhere'
 
@@ -68,8 +78,11 @@ export class ChangeRecorder {
     })
   }
 
-  /** Records what is at `place`: known by identity first, then by path, otherwise new. */
-  present(place: Place, fingerprint: Fingerprint): Entry {
+  /**
+   * Records what is at `place`: known by identity first, then by path, otherwise new. `given`
+   * counts for a new entry alone.
+   */
+  present(place: Place, fingerprint: Fingerprint, given: Given = {}): Entry {
     return atomically(this.#db, () => {
       this.#ensureParent(place)
       const there = this.#index.byPath(place.storage, place.path)
@@ -78,7 +91,7 @@ export class ChangeRecorder {
       if (moved) return this.#move(moved, place, fingerprint)
       if (there?.type === fingerprint.type) return this.#refresh(there, fingerprint)
       if (there) this.missing(place)
-      return this.#create(place, fingerprint)
+      return this.#create(place, fingerprint, given)
     })
   }
 
@@ -120,21 +133,25 @@ export class ChangeRecorder {
       )
   }
 
-  #create(place: Place, fingerprint: Fingerprint): Entry {
+  #create(place: Place, fingerprint: Fingerprint, given: Given): Entry {
     const now = this.#clock.now()
-    const id = newId('fil', now)
     const entry: Entry = {
       storage: place.storage,
-      id: this.#settings.get().hostileIds ? hostileId(id, this.#created++) : opaqueId(id),
+      id: given.id ?? this.#newId(now),
       ...namesOf(place.path, fingerprint),
       identity: fingerprint.identity,
       fingerprint: fingerprint.text,
-      createdAt: now,
-      modifiedAt: now,
+      createdAt: given.createdAt ?? now,
+      modifiedAt: given.modifiedAt ?? now,
     }
     this.#index.insert(entry)
     this.#emit('file.created', entry, place.silent)
     return entry
+  }
+
+  #newId(now: number): string {
+    const id = newId('fil', now)
+    return this.#settings.get().hostileIds ? hostileId(id, this.#created++) : opaqueId(id)
   }
 
   #refresh(entry: Entry, fingerprint: Fingerprint): Entry {

@@ -1,14 +1,25 @@
 import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { truncate, writeFile } from 'node:fs/promises'
 import { UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { StorageName } from '../../core/service/storage.ts'
-import type { ChangeRecorder } from './change-recorder.ts'
+import type { ChangeRecorder, Given } from './change-recorder.ts'
 import type { Entry } from './entry.ts'
 import { findReadFault, fingerprintOf, statOrNull } from './fingerprint.ts'
 import type { StorageFolder } from './storage-folders.ts'
 import type { StorageIndex } from './storage-index.ts'
 import { diskPath, isIgnoredPath, normalizePath, parentOf, refuseLinks } from './storage-path.ts'
+
+/** How a file is put. All but `size` and `silent` count for a new file only. */
+export interface PutOptions extends Given {
+  /**
+   * Bytes of the file: what follows the given ones is zeros, which take no room on most disks. No
+   * less than those given. Default: the given ones.
+   */
+  size?: number
+  /** No event tells of it, as of files from before a storage was connected. Default false. */
+  silent?: boolean
+}
 
 /** A storage: its directory, and its part of the index. */
 export class Storage {
@@ -33,14 +44,22 @@ export class Storage {
 
   /**
    * Writes a file and the folders above it. A new file's `file.created` is saved before it
-   * resolves.
+   * resolves. Throws `conflict` where another entry has the id, or the file another one.
+   *
+   * @param options
    */
-  async put(path: string, bytes: string | Uint8Array | AsyncIterable<Uint8Array>): Promise<Entry> {
+  async put(
+    path: string,
+    bytes: string | Uint8Array | AsyncIterable<Uint8Array>,
+    { size, ...options }: PutOptions = {},
+  ): Promise<Entry> {
     const target = this.writablePath(path)
     const draft = this.draftPath()
     try {
       await writeFile(draft, bytes)
-      return this.adopt(draft, target)
+      if (size !== undefined) await extend(draft, size)
+      this.#requireFree(target, options.id)
+      return this.adopt(draft, target, options)
     } finally {
       rmSync(draft, { force: true })
     }
@@ -126,14 +145,19 @@ export class Storage {
     return target
   }
 
-  /** Creates a folder and those above it, as far as they are missing. */
-  makeFolder(path: string): Entry {
+  /**
+   * Creates a folder and those above it, as far as they are missing.
+   *
+   * @param given
+   */
+  makeFolder(path: string, given: Given = {}): Entry {
     const target = this.requireFolderPath(path)
+    this.#requireFree(target, given.id)
     const place = diskPath(this.dir, target)
     mkdirSync(place, { recursive: true })
     const fingerprint = fingerprintOf(place)
     if (fingerprint?.type !== 'folder') throw new UpshotError('conflict', `${target} vanished while it was created.`)
-    return this.#recorder.present(this.#place(target), fingerprint)
+    return this.#recorder.present(this.#place(target), fingerprint, given)
   }
 
   /** Whether there is anything at a path on disk, recorded or not. */
@@ -147,14 +171,14 @@ export class Storage {
   }
 
   /** Moves a finished draft to its path and records it. */
-  adopt(draft: string, target: string): Entry {
+  adopt(draft: string, target: string, { silent = false, ...given }: Omit<PutOptions, 'size'> = {}): Entry {
     const place = diskPath(this.dir, target)
     mkdirSync(diskPath(this.dir, parentOf(target)), { recursive: true })
     // In one turn of the event loop, as in removeEntry.
     renameSync(draft, place)
     const fingerprint = fingerprintOf(place)
     if (!fingerprint) throw new UpshotError('conflict', `${target} vanished while it was written.`)
-    return this.#recorder.present(this.#place(target), fingerprint)
+    return this.#recorder.present({ ...this.#place(target), silent }, fingerprint, given)
   }
 
   /**
@@ -201,6 +225,15 @@ export class Storage {
     return target
   }
 
+  #requireFree(path: string, id: string | undefined): void {
+    if (id === undefined) return
+    const [there, holder] = [this.#index.byPath(this.name, path), this.#index.byId(this.name, id)]
+    if (holder !== undefined && holder.path !== path)
+      throw new UpshotError('conflict', `The id ${id} is that of ${holder.path} in ${this.name}.`)
+    if (there !== undefined && there.id !== id)
+      throw new UpshotError('conflict', `${path} in ${this.name} has the id ${there.id}, and keeps it.`)
+  }
+
   #typeAt(path: string): Entry['type'] | undefined {
     return this.#index.byPath(this.name, path)?.type
   }
@@ -208,4 +241,12 @@ export class Storage {
   #place(path: string) {
     return { storage: this.name, root: this.dir, path }
   }
+}
+
+/** Adds zeros up to `size` bytes. Throws `invalid_request` where the file is longer. */
+async function extend(file: string, size: number): Promise<void> {
+  const { size: written = 0n } = statOrNull(file) ?? {}
+  if (!Number.isSafeInteger(size) || BigInt(size) < written)
+    throw new UpshotError('invalid_request', `size: ${size} is less than the ${written} bytes that were given.`)
+  await truncate(file, size)
 }

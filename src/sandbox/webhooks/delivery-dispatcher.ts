@@ -105,6 +105,8 @@ export class DeliveryDispatcher {
 
   async #send(due: DueDelivery): Promise<void> {
     const { deliveryLog, webhooks, clock } = this.#options
+    // One whose minute is over is sent now: the next delivery must not release it again.
+    this.#held.delete(due.id)
     const webhook = webhooks.find(due.webhookId)
     if (!webhook?.enabled) return this.#settle(due, GONE, null)
     const fault = this.#options.faults.strike('delivery', due.event.type)

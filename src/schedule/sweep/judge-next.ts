@@ -25,6 +25,8 @@ interface Court {
   plan: SweepPlan
   state: SweepState
   book: FileBook
+  /** Of {@link KeptSweep}. */
+  forgottenTo: number | null
   now: number
   isTold: (type: FileType, file: string) => Promise<boolean>
 }
@@ -49,7 +51,7 @@ export async function judgeNext(plan: SweepPlan, parts: SweepParts, kept: KeptSw
     ...{ seenUntil: old, lastBefore: sweepBefore(state)?.number ?? 0, goneUntil: old },
   })
   const isTold = await openTold(plan, parts, files)
-  const court = { plan, state, book, now, isTold }
+  const court = { plan, state, book, forgottenTo: kept.forgottenTo, now, isTold }
   const change = { marks: [] as FileMark[], findings: [] as FileFinding[] }
   for (const file of files) {
     const verdict = await judgeFile(court, file)
@@ -82,6 +84,8 @@ async function openTold(
 }
 
 async function judgeFile(court: Court, file: KnownFile): Promise<Verdict> {
+  const isOutside = file.isFolder === 1 || file.lastSweep < (court.state.baseline ?? 0)
+  if (isOutside) return { ...NOTHING, marks: [{ file: file.file, kind: 'gone', at: 0 }] }
   const arrival = await judgeAsArrived(court, file)
   if (arrival.kind === 'ask') return arrival
   const departure = await judgeAsGone(court, file)
@@ -106,7 +110,7 @@ async function judgeAsArrived(court: Court, known: KnownFile): Promise<Verdict> 
     return { ...NOTHING, marks, findings: [note(court, known, FILE_TYPES.created, 'it is gone again')] }
   if (known.lastSweep !== state.number) return NOTHING
   const unread = book.unread[`${plan.account} ${FILE_TYPES.created}`] ?? null
-  const verdict = judgeArrival(known, plan, state, unread)
+  const verdict = judgeArrival(known, plan, state, { unread, forgottenTo: court.forgottenTo })
   if (verdict === true) return { kind: 'ask' }
   return { ...NOTHING, marks, findings: [note(court, known, FILE_TYPES.created, verdict)] }
 }

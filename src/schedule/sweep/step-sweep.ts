@@ -29,7 +29,7 @@ async function openSweep(plan: SweepPlan, { store }: SweepParts): Promise<KeptSw
   const before = kept?.state ?? null
   const isSame = before?.scope.path === path && before.scope.recursive === recursive
   const state = before !== null && isSame ? before : newState(plan, before)
-  return { account, storage, state, version: kept?.version ?? 0 }
+  return { account, storage, state, version: kept?.version ?? 0, forgottenTo: kept?.forgottenTo ?? null }
 }
 
 async function listPage(

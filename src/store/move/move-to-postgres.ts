@@ -102,6 +102,8 @@ async function copyAll(
     const rows: Record<string, number> = {}
     for (const table of targets) rows[table.name] = await copyTable(source, client, { table, onRows })
     await goOnCounting(source, client)
+    // The first questions come before the server looks at the rows by itself.
+    await client.query(`ANALYZE ${targets.map(({ name }) => quoteName(name)).join(', ')}`)
     await client.query('COMMIT')
     return rows
   } catch (error) {

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { CommitCounts } from '../../core/commit-counts.ts'
 import type { ReadStore, Store, StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
-import type { SharedStore } from '../shared-store.ts'
+import type { OpenLists, Reader, SharedStore } from '../shared-store.ts'
 import { createVault } from '../vault.ts'
 import { Database } from './database/database.ts'
 import { DirectSession, type Session } from './database/direct-session.ts'
@@ -13,7 +13,9 @@ import { Pool, type PoolOptions } from './database/pool.ts'
 import { translateFault } from './database/postgres-fault.ts'
 import { PortSession, serveSession } from './database/session-port.ts'
 import { SetupCache } from './incoming/setup-cache.ts'
-import { createReader } from './reader.ts'
+import { openStandby } from './reads/open-standby.ts'
+import { createReader } from './reads/reader.ts'
+import type { Standby } from './reads/standby.ts'
 import { openTables, type Tables } from './tables.ts'
 import { createWriter } from './writer.ts'
 
@@ -23,6 +25,10 @@ export interface PostgresStoreOptions {
   hosts: readonly pg.ClientConfig[]
   /** The same without a pooler between, for the session that listens. Default: `hosts`. */
   directHosts?: readonly pg.ClientConfig[] | null
+  /** Hot standbys that answer lists, in the order in which they are tried. Default: none. */
+  readHosts?: readonly pg.ClientConfig[] | null
+  /** A list waits so long for a standby to catch up, in milliseconds. Default 500. */
+  behindMs?: number
   schema: string
   /** 32 bytes that seal the secrets in it. */
   vaultKey: Buffer
@@ -41,6 +47,9 @@ const PATIENT_MS = 30_000
 /** An engine keeps the results of its steps for so long before it gives up to save them. */
 const STEADY_MS = 30_000
 
+/** A standby on a sound network is a few milliseconds behind. */
+const BEHIND_MS = 500
+
 type Pooled = Pick<PoolOptions, 'size' | 'answerMs' | 'isReadOnly'>
 
 /** The store in a PostgreSQL database, which any number of processes share. See decision 62. */
@@ -51,18 +60,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
 }
 
 /** The reads alone, in sessions in which the server refuses every write. */
-export async function openPostgresReader(options: PostgresStoreOptions): Promise<ReadStore & Pick<Store, 'close'>> {
+export async function openPostgresReader(options: PostgresStoreOptions): Promise<Reader> {
   const { connections = CONNECTIONS } = options
   const pooled = { size: connections.own, answerMs: PATIENT_MS, isReadOnly: true }
   const db = await openChecked({ ...options, mayMigrate: false }, pooled)
   const session = openSession(options)
-  return {
-    ...createReads(db, session),
-    async close() {
-      await session.close()
-      await db.close()
-    },
+  const close = async () => {
+    await session.close()
+    await db.close()
   }
+  return withStandby({ ...createReads(db, session), close }, options, db)
 }
 
 /** The store of an app, whose session other threads may use as well. */
@@ -72,7 +79,7 @@ export async function openSharedPostgresStore(options: PostgresStoreOptions): Pr
   const session = openSession(options)
   const store = createStore(db, session)
   const aside = createDatabase(options, createPool(options, { size: connections.aside, answerMs: PATIENT_MS }))
-  return {
+  const shared: SharedStore = {
     ...store,
     aside: createReads(aside, session),
     connect() {
@@ -83,6 +90,54 @@ export async function openSharedPostgresStore(options: PostgresStoreOptions): Pr
     async close() {
       await Promise.all([store.close(), aside.close()])
     },
+  }
+  return withStandby(shared, options, aside)
+}
+
+/** A store whose lists come from the standby, if one is set. Closes it if that one is wrong. */
+async function withStandby<Open extends Pick<Store, 'close'>>(
+  store: Open,
+  options: PostgresStoreOptions,
+  primary: Database<Tables>,
+): Promise<Open & { openLists?: OpenLists }> {
+  if (!options.readHosts) return store
+  try {
+    const standby = await connectStandby(options, options.readHosts, primary)
+    const close = async () => void (await Promise.all([store.close(), standby.close()]))
+    return { ...store, openLists: standby.openLists, close }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function connectStandby(
+  options: PostgresStoreOptions,
+  hosts: readonly pg.ClientConfig[],
+  primary: Database<Tables>,
+): Promise<Standby> {
+  const { schema, vaultKey, behindMs = BEHIND_MS, connections = CONNECTIONS } = options
+  // Its waits are not counted: they are no want of connections.
+  const openDatabase = (pool: Pool) => createDatabase({ hosts, schema, vaultKey }, pool, { repeatMs: 0 })
+  return openStandby({ hosts, schema, size: connections.aside, primary, openDatabase, behindMs })
+}
+
+/**
+ * Milliseconds until the standby had all that the primary had committed; null where none is set.
+ * Throws where it cannot answer lists now.
+ */
+export async function inspectStandby(options: PostgresStoreOptions): Promise<number | null> {
+  if (!options.readHosts) return null
+  const db = await openChecked(options, { size: 2, answerMs: PATIENT_MS, isReadOnly: true })
+  try {
+    const standby = await connectStandby(options, options.readHosts, db)
+    try {
+      return await standby.catchUp()
+    } finally {
+      await standby.close()
+    }
+  } finally {
+    await db.close()
   }
 }
 
@@ -154,11 +209,12 @@ function createDatabase(
 }
 
 function createPool({ hosts, schema }: PostgresStoreOptions, pooled: Pooled): Pool {
-  return new Pool({ hosts, schema, ...pooled })
+  return new Pool({ hosts, schema, prefersIndexes: true, ...pooled })
 }
 
-function openSession({ hosts, directHosts, schema }: PostgresStoreOptions): Session {
-  return new DirectSession({ hosts: directHosts ?? hosts, schema, size: 1 })
+function openSession({ hosts, directHosts, schema, commits }: PostgresStoreOptions): Session {
+  const counts = commits === undefined ? null : new CommitCounts(commits)
+  return new DirectSession({ hosts: directHosts ?? hosts, schema, size: 1 }, counts)
 }
 
 function createStore(db: Database<Tables>, session: Session): Store {

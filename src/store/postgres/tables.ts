@@ -3,12 +3,15 @@ import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
 import type { Connection } from './database/connection.ts'
 import { DATABASE_NOW } from './database/direct-session.ts'
+import { LogPosition } from './database/log-position.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { GateTable } from './gates/gate-table.ts'
 import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
+import { ServerRoomView } from './health/server-room-view.ts'
 import { ServerStateView } from './health/server-state-view.ts'
+import { ShadowTable } from './health/shadow-table.ts'
 import { ShapeTable } from './health/shape-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -48,8 +51,10 @@ import { ReservedTable } from './safety/reserved-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { VoteTable } from './safety/vote-table.ts'
+import { WithdrawalTable } from './safety/withdrawal-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
+import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { WeekTable } from './upkeep/week-table.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
@@ -74,9 +79,10 @@ export function openTables(db: Connection, vault: Vault) {
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
   const stops = new StopTable(db)
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, ownEvents })
+  const withdrawals = new WithdrawalTable(db, { approvals, stops })
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents })
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { approvals, events, runs, steps })
+  const operations = new RunOperations(db, { events, runs, steps, withdrawals })
   const bulks = new BulkTable(db)
   const weeks = new WeekTable(db)
   return {
@@ -94,7 +100,9 @@ export function openTables(db: Connection, vault: Vault) {
     bulks,
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
     retention: new Pruning(db, { audits, effects, seals, weeks }),
+    pruneCounts: new PruneCounts(db, { seals, weeks }),
     weeks,
+    serverRoom: new ServerRoomView(db, weeks),
     gates,
     admissions: new Admission(db, { gates, runs, waits }),
     ledger: new DeliveryLedger(db, events),
@@ -106,7 +114,7 @@ export function openTables(db: Connection, vault: Vault) {
     approvers,
     votes,
     effectSearch,
-    decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, waits }),
+    decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, waits, withdrawals }),
     effects,
     guard,
     stops,
@@ -122,6 +130,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     access: new AccessTable(db),
     accounts: new AccountTable(db, vault),
     alerts: new AlertTable(db),
+    shadows: new ShadowTable(db),
     shapes: new ShapeTable(db),
     arrivals: new DeliverySaves(db),
     captures: new CaptureTable(db, vault),
@@ -135,6 +144,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     limitedEnds: new LimitedEnds(db),
     keptAnswers: new IdempotencyTable(db),
     limits: new KeyLimitTable(db),
+    logPosition: new LogPosition(db),
     outputs: new OutputTable(db),
     processes: new ProcessTable(db),
     runLogs: new RunLogTable(db),

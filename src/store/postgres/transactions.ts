@@ -87,7 +87,7 @@ const workers: Pick<Transactions, 'startWorker' | 'beatWorker' | 'recoverRuns' |
   startWorker: (t, worker, now) => t.workers.start(worker, now),
   beatWorker: (t, worker, now) => t.workers.beat(worker, now),
   async recoverRuns(t, now) {
-    // The process of the decision may have died before it was carried out.
+    // The process that decided may have died before it carried it out.
     await t.decisions.carryOut(now)
     await t.workflows.releaseForgotten(MAX_RELEASED)
     return t.workers.recover()
@@ -102,6 +102,7 @@ const runs: Pick<
   | 'completeRun'
   | 'failRun'
   | 'skipRun'
+  | 'endPlanned'
   | 'parkRun'
   | 'postponeRun'
   | 'releaseRun'
@@ -125,6 +126,11 @@ const runs: Pick<
     if (followUp) await t.runs.followUp(lease.runId, now)
   },
   skipRun: (t, lease, reason, now) => endRun(t, lease, { status: 'skipped', reason }, now),
+  async endPlanned(t, lease, { reason, plan }, now) {
+    const isSmall = typeof plan === 'string'
+    await endRun(t, lease, { status: 'planned', reason, output: isSmall ? plan : null }, now)
+    if (!isSmall) await t.outputs.saveOfRun(lease.runId, plan)
+  },
   parkRun: async (t, lease, park) => requireHeld(lease, await t.runs.park(lease, park)),
   postponeRun: async (t, lease, retry) => requireHeld(lease, await t.runs.postpone(lease, retry)),
   releaseRun: async (t, lease) => requireHeld(lease, await t.runs.release(lease)),
@@ -167,6 +173,8 @@ const operations: Pick<
   | 'startRun'
   | 'cancelRun'
   | 'retryRun'
+  | 'resolveRun'
+  | 'unresolveRun'
   | 'resumeRun'
   | 'forkRun'
 > = {
@@ -182,6 +190,8 @@ const operations: Pick<
   startRun: (t, start) => t.operations.start(start),
   cancelRun: async (t, runId, reason, now) => (await t.waits.cancel(runId, reason, now)).length > 0,
   retryRun: (t, runId, now) => t.operations.retry(runId, now),
+  resolveRun: (t, runId, resolution) => t.operations.resolve(runId, resolution),
+  unresolveRun: (t, runId) => t.operations.unresolve(runId),
   resumeRun: (t, runId, options) => t.operations.resume(runId, options),
   forkRun: (t, runId, fork, now) => t.operations.fork(runId, fork, now),
 }
@@ -229,7 +239,7 @@ const safety: Pick<
   },
   async askAgain(t) {
     await t.stops.lock()
-    return t.waits.wakeHeld()
+    return t.waits.asking.begin('guard')
   },
   stopEffects: (t, stop) => stopEffects(t, stop),
   resumeEffects: (t, scope, by) => resumeEffects(t, scope, by),
@@ -269,6 +279,7 @@ export const TRANSACTIONS: Transactions = {
   saveHour: (t, due, counted) => t.hours.save(due, counted),
   beatProcess: (t, process) => t.processes.beat(process),
   removeProcess: (t, id) => t.processes.remove(id),
+  saveShadow: (t, workflow, shadow) => t.shadows.save(workflow, shadow),
   saveAlertBook: (t, rule, book, version) => t.alerts.save(rule, book, version),
   keepAlertBooks: (t, rules) => t.alerts.keep(rules),
   saveSweep: (t, kept, change) => t.sweeps.save(kept, change),

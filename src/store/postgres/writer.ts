@@ -41,6 +41,7 @@ const LEASED: readonly (keyof Transactions)[] = [
   'beginPart',
   'completeRun',
   'continueRun',
+  'endPlanned',
   'failRun',
   'parkRun',
   'postponeRun',
@@ -123,7 +124,10 @@ function requireEra(lease: Lease, era: string): void {
 
 /** Saves many deliveries in one call of the database. */
 function deliveryWrites(db: Database<Tables>, hint: () => void, later: () => void): Pick<StoreWrites, 'saveDelivery'> {
-  const queue = new DeliveryQueue((stream, planned) => db.call(planned.length, (t) => t.arrivals.save(stream, planned)))
+  const queue = new DeliveryQueue(
+    (stream, planned) => db.call(planned.length, (t) => t.arrivals.save(stream, planned)),
+    db.waited('deliveries'),
+  )
   return {
     async saveDelivery(delivery) {
       const receipt = await queue.save(delivery)
@@ -148,9 +152,13 @@ function journalWrites(
   db: Database<Tables>,
   { order, limited, leased, hint, later }: JournalParts,
 ): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint'> {
-  const queue = new CallQueue<PlainCall, JournalVerdict>((calls) => db.call(calls.length, (t) => t.journal.save(calls)))
-  const ends = new CallQueue<PlainEnd, JournalVerdict>((calls) =>
-    db.call(calls.length, (t) => t.limitedEnds.save(calls)),
+  const queue = new CallQueue<PlainCall, JournalVerdict>(
+    (calls) => db.call(calls.length, (t) => t.journal.save(calls)),
+    db.waited('steps'),
+  )
+  const ends = new CallQueue<PlainEnd, JournalVerdict>(
+    (calls) => db.call(calls.length, (t) => t.limitedEnds.save(calls)),
+    db.waited('limited_ends'),
   )
   const save = async (call: PlainCall): Promise<JournalVerdict> => {
     const verdict = await order.queue(call.lease.runId, () => queue.add(call))

@@ -7,6 +7,31 @@ export function buildWhere(conditions: readonly Condition[]): { where: string; v
   return { where, values: conditions.flatMap(([, ...values]) => values) }
 }
 
+/** Bounds of ids: from the one on, below the other. */
+export interface IdSpan {
+  from?: string | undefined
+  below?: string | undefined
+}
+
+/** The ids in both spans. */
+export function narrowSpan(a: IdSpan, b: IdSpan): IdSpan {
+  return {
+    from: a.from === undefined || (b.from !== undefined && b.from > a.from) ? b.from : a.from,
+    below: a.below === undefined || (b.below !== undefined && b.below < a.below) ? b.below : a.below,
+  }
+}
+
+/**
+ * The conditions of a span, one of each kind. Of two lower bounds SQLite searches an index by the
+ * first, and reads all rows up to the second.
+ */
+export function boundIds(column: string, { from, below }: IdSpan): Condition[] {
+  return [
+    ...(from === undefined ? [] : [[`${column} >= ?`, from] as const]),
+    ...(below === undefined ? [] : [[`${column} < ?`, below] as const]),
+  ]
+}
+
 /** Sorts after every id that begins so: `{` follows `z`. */
 export function afterAll(beginning: string): string {
   return `${beginning}{`

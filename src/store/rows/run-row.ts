@@ -29,6 +29,7 @@ export interface RunRow {
   origin_run: string | null
   handler: RunHandler
   continued_by: string | null
+  resolution: string | null
 }
 
 export function readRun(row: RunRow): Run {
@@ -53,12 +54,13 @@ export function readRun(row: RunRow): Run {
     dueAt: row.due_at,
     deadline: row.deadline,
     isCanceledByRule: row.by_rule === 1,
-    awaits: row.awaits === 1,
+    awaits: row.awaits === 1 && row.status === 'waiting',
     isInLine: row.status === 'waiting' && row.gate_state === 'in_line',
     foldedInto: row.folded_into,
     folded: row.folded ?? 0,
     output: row.output,
     ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
     error: row.error === null ? null : JSON.parse(row.error),
+    resolution: row.resolution === null ? null : JSON.parse(row.resolution),
   }
 }

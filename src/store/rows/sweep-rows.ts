@@ -1,4 +1,8 @@
 import type { StorageName } from '../../core/service/storage.ts'
+import type { FileEvent } from '../../core/service/sweep/file-finding.ts'
+import { isTooNew, type JudgedFile, judgeTold } from '../../core/service/sweep/judge-told.ts'
+import { FILE_TYPES } from '../../core/service/sweep/sweep-plan.ts'
+import type { SweepState } from '../../core/service/sweep/sweep-state.ts'
 import type { FindingQuery, KeptSweep } from '../../core/store/health/sweeps.ts'
 import { buildWhere, type Condition } from './build-where.ts'
 
@@ -8,13 +12,20 @@ export interface SweepRow {
   storage: StorageName
   state: string
   version: number
+  forgottenTo: number | null
 }
 
-/** Bits of `known_file.judged`. A folder has all of them. */
-export const JUDGED = { arrival: 1, departure: 2, folder: 7 } as const
+/**
+ * Bits of `known_file.judged`. `created` and `deleted`: an event told, and its row is gone. A
+ * folder has the first three.
+ */
+export const JUDGED = { arrival: 1, departure: 2, folder: 7, created: 8, deleted: 16 } as const
+
+const SWEEP_COLUMNS = 'id, account, storage, state, version, forgotten_to AS forgottenTo'
 
 const FILE_COLUMNS = `file, path, size, created_at AS createdAt, modified_at AS modifiedAt, first_sweep AS firstSweep,
-  last_sweep AS lastSweep, first_seen_at AS firstSeenAt, gone_at AS goneAt`
+  last_sweep AS lastSweep, first_seen_at AS firstSeenAt, gone_at AS goneAt,
+  CASE WHEN judged = ${JUDGED.folder} THEN 1 ELSE 0 END AS isFolder`
 
 const FINDING_COLUMNS = `account, storage, file, type, state, sweep, found_at AS foundAt, path, entry, reason, approval,
   event, late_event AS lateEvent`
@@ -23,14 +34,18 @@ const FINDING_COLUMNS = `account, storage, file, type, state, sweep, found_at AS
 const SLICE = 'sweep = @sweep AND file > @after AND file <= @upTo'
 
 function toldBy(what: 'created' | 'deleted'): string {
-  return `EXISTS (SELECT 1 FROM file_event AS told WHERE told.account = @account AND told.storage = @storage
-    AND told.file = known_file.file AND told.type = 'file.${what}')`
+  return `(judged & ${JUDGED[what]} <> 0 OR EXISTS (SELECT 1 FROM file_event AS told
+    WHERE told.account = @account AND told.storage = @storage AND told.file = known_file.file
+      AND told.type = 'file.${what}'))`
 }
+
+const KNOWN_STILL = `FROM known_file WHERE known_file.sweep = sweep.id AND known_file.file = told.file
+  AND (gone_at IS NULL OR gone_at >= @before)`
 
 /** Statements of both databases. Index: primary keys, except where one is named. */
 export const SWEEP_SQL = {
-  find: 'SELECT id, account, storage, state, version FROM sweep WHERE account = ? AND storage = ?',
-  list: 'SELECT id, account, storage, state, version FROM sweep ORDER BY account, storage',
+  find: `SELECT ${SWEEP_COLUMNS} FROM sweep WHERE account = ? AND storage = ?`,
+  list: `SELECT ${SWEEP_COLUMNS} FROM sweep ORDER BY account, storage`,
   insert: `INSERT INTO sweep (account, storage, state, version) VALUES (?, ?, ?, 1)
     ON CONFLICT (account, storage) DO NOTHING`,
   update: `UPDATE sweep SET state = ?, version = version + 1 WHERE account = ? AND storage = ? AND version = ?`,
@@ -49,7 +64,9 @@ export const SWEEP_SQL = {
       (judged & ${JUDGED.arrival} = 0 AND first_sweep > @arrivedAfter AND first_seen_at <= @seenUntil)
       OR (judged & ${JUDGED.departure} = 0 AND gone_at IS NULL AND last_sweep < @lastBefore
         AND last_sweep >= @arrivedAfter)
-      OR (judged & ${JUDGED.departure} = 0 AND gone_at <= @goneUntil AND last_sweep >= @arrivedAfter))
+      OR (judged & ${JUDGED.departure} = 0 AND gone_at <= @goneUntil AND last_sweep >= @arrivedAfter)
+      OR (gone_at IS NULL AND last_sweep < @lastBefore
+        AND (last_sweep < @arrivedAfter OR judged = ${JUDGED.folder})))
     ORDER BY file`,
   count: `SELECT count(*) AS entries,
       coalesce(sum(CASE WHEN gone_at IS NULL THEN 1 ELSE 0 END), 0) AS known,
@@ -59,6 +76,24 @@ export const SWEEP_SQL = {
       coalesce(sum(CASE WHEN gone_at >= @since THEN 1 ELSE 0 END), 0) AS gone,
       coalesce(sum(CASE WHEN gone_at >= @since AND ${toldBy('deleted')} THEN 1 ELSE 0 END), 0) AS goneTold
     FROM known_file WHERE ${SLICE} AND judged <> ${JUDGED.folder}`,
+  // Index: known_file_gone. A file that is back by now stays.
+  forget: `DELETE FROM known_file WHERE gone_at < @before AND (sweep, file) IN (
+      SELECT sweep, file FROM known_file WHERE gone_at < @before ORDER BY gone_at LIMIT @limit)
+    RETURNING sweep, gone_at AS goneAt, judged`,
+  noteForgotten: 'UPDATE sweep SET forgotten_to = @goneAt WHERE id = @sweep AND coalesce(forgotten_to, 0) < @goneAt',
+  toldAfter: `SELECT account, storage, file, type, event, at FROM file_event
+    WHERE (account, storage, file, type, event) > (@account, @storage, @file, @type, @event)
+    ORDER BY account, storage, file, type, event LIMIT @limit`,
+  // Index: known_file_gone.
+  countGone: `SELECT count(*) FROM (SELECT 1 FROM known_file WHERE gone_at < @before LIMIT @limit) AS gone`,
+  // Files that events told of, with what is known once those that are gone are forgotten.
+  // Looked up one by one: a join may read all known files for a few.
+  toldOf: `SELECT told.account, told.storage, told.type, told.at,
+      (SELECT first_sweep ${KNOWN_STILL}) AS firstSweep, (SELECT judged ${KNOWN_STILL}) AS judged
+    FROM (SELECT * FROM file_event ORDER BY account, storage, file, type, event LIMIT @limit) AS told
+    LEFT JOIN sweep ON sweep.account = told.account AND sweep.storage = told.storage`,
+  judged: 'SELECT first_sweep AS firstSweep, judged FROM known_file WHERE sweep = ? AND file = ?',
+  untell: 'DELETE FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? AND event = ?',
   told: 'SELECT 1 AS found FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? LIMIT 1',
   // Index: effect_target.
   deleted: `SELECT 1 AS found FROM effect AS begun WHERE target = ? AND account = ? AND class = 'delete'
@@ -103,6 +138,86 @@ export function selectFindings(query: FindingQuery): { sql: string; values: unkn
   return { sql, values: [...values, limit] }
 }
 
-export function readSweep({ account, storage, state, version }: SweepRow): KeptSweep {
-  return { account, storage, state: JSON.parse(state), version }
+/** A row of a file that was gone for long enough. */
+export interface ForgottenFile {
+  sweep: number
+  goneAt: number
+  judged: number
+}
+
+/** When the file was last there, at the latest; null for a folder, which is never judged. */
+export function lastThere({ goneAt, judged }: ForgottenFile, now: number): number | null {
+  if (judged === JUDGED.folder) return null
+  return goneAt === 0 ? now : goneAt
+}
+
+export interface JudgedRow {
+  firstSweep: number
+  judged: number
+}
+
+/** A file that an event told of, with what is known of it; null: nothing. */
+export interface ToldOf extends Pick<FileEvent, 'account' | 'type' | 'at'> {
+  storage: string
+  firstSweep: number | null
+  judged: number | null
+}
+
+/** How many of these rows a prune would remove. */
+export function countJudged(
+  told: readonly ToldOf[],
+  sweeps: ReturnType<typeof readSweeps>,
+  bounds: { before: number; now: number },
+): number {
+  const goes = ({ account, storage, type, at, firstSweep, judged }: ToldOf) => {
+    const state = sweeps.get(`${account} ${storage}`)?.state ?? null
+    if (isTooNew({ at }, state, bounds.now)) return false
+    const known = firstSweep === null || judged === null ? null : readJudged({ firstSweep, judged })
+    return judgeTold({ type, at }, { known, state }, bounds.before) !== 'keep'
+  }
+  return told.filter(goes).length
+}
+
+/** Key of a row of `file_event`. */
+export type ToldPlace = Pick<FileEvent, 'account' | 'file' | 'type' | 'event'> & { storage: string }
+
+const FIRST_TOLD: ToldPlace = { account: '', storage: '', file: '', type: '', event: '' }
+
+/** The position behind a row; null: before the first. */
+export function nextTold(row: ToldPlace | null): string {
+  const { account, storage, file, type, event } = row ?? FIRST_TOLD
+  return JSON.stringify([account, storage, file, type, event])
+}
+
+/** Null: files that are gone come first. */
+export function readTold(after: string | null): ToldPlace | null {
+  if (after === null || after === '') return null
+  const [account, storage, file, type, event] = JSON.parse(after)
+  return { account, storage, file, type, event }
+}
+
+/** The sweeps by account and storage, joined by a space. */
+export function readSweeps(rows: readonly SweepRow[]): Map<string, { id: number; state: SweepState }> {
+  return new Map(
+    rows.map(({ id, account, storage, state }) => [`${account} ${storage}`, { id, state: JSON.parse(state) }]),
+  )
+}
+
+export function readJudged(row: JudgedRow | undefined): JudgedFile | null {
+  if (row === undefined) return null
+  const has = (bit: number) => (row.judged & bit) !== 0
+  return {
+    firstSweep: row.firstSweep,
+    isArrivalJudged: has(JUDGED.arrival),
+    isDepartureJudged: has(JUDGED.departure),
+  }
+}
+
+/** The bit of `known_file.judged` that stands for an event of the type. */
+export function toldBit(type: string): number {
+  return type === FILE_TYPES.created ? JUDGED.created : type === FILE_TYPES.deleted ? JUDGED.deleted : 0
+}
+
+export function readSweep({ account, storage, state, version, forgottenTo }: SweepRow): KeptSweep {
+  return { account, storage, state: JSON.parse(state), version, forgottenTo }
 }

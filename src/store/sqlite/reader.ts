@@ -1,9 +1,11 @@
 import type { AlertReads } from '../../core/store/health/alerts.ts'
 import type { HourReads } from '../../core/store/health/hours.ts'
 import type { ProcessReads } from '../../core/store/health/processes.ts'
+import type { ShadowReads } from '../../core/store/health/shadows.ts'
 import type { ShapeReads } from '../../core/store/health/shapes.ts'
 import type { SweepReads } from '../../core/store/health/sweeps.ts'
 import type { OperationReads } from '../../core/store/operations.ts'
+import type { RetentionReads } from '../../core/store/retention.ts'
 import type { RunReads } from '../../core/store/runs.ts'
 import type { AccessReads } from '../../core/store/safety/access.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -42,6 +44,7 @@ export function createReader({
     // Never newer than the endpoints and routes that the same turn gives.
     readClock: async () => null,
     readServerState: async () => null,
+    readServerRoom: async () => null,
     readSetupVersion: async () => endpoints.knownVersion() + workflows.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
     listEndpoints: async () => endpoints.list(),
@@ -105,19 +108,32 @@ function adminReads({
   failureStates,
   hours,
   processes,
+  pruneCounts,
+  shadows,
   shapes,
   sweeps,
 }: Pick<
   Tables,
-  'access' | 'alerts' | 'bulks' | 'failureStates' | 'hours' | 'processes' | 'shapes' | 'sweeps'
+  | 'access'
+  | 'alerts'
+  | 'bulks'
+  | 'failureStates'
+  | 'hours'
+  | 'processes'
+  | 'pruneCounts'
+  | 'shadows'
+  | 'shapes'
+  | 'sweeps'
 >): AccessReads &
   AlertReads &
+  ShadowReads &
   ShapeReads &
   SweepReads &
   HourReads &
   OperationReads &
   ProcessReads &
-  Pick<RunReads, 'listFailureStates'> {
+  RetentionReads &
+  Pick<RunReads, 'listFailureStates' | 'listSettledFailures'> {
   return {
     findSession: async (cookieHash) => access.findSession(cookieHash),
     findLoginCode: async (codeHash, now) => access.findCode(codeHash, now),
@@ -125,19 +141,23 @@ function adminReads({
     findToken: async (tokenHash) => access.findToken(tokenHash),
     listTokens: async () => access.listTokens(),
     loadAlertBook: async (rule) => alerts.load(rule),
+    listShadows: async (workflow) => shadows.list(workflow),
     loadShapeBook: async () => shapes.load(),
     ...sweepReads(sweeps),
     findDueHour: async (now) => hours.findDue(now),
     readHourRuns: async (hour, after) => hours.readRuns(hour, after),
+    countHourRuns: async (hour, slice) => hours.countOf(hour, slice),
     readHourDeliveries: async (hour) => hours.readDeliveries(hour),
     listRunHours: async (query) => hours.listRuns(query),
     listDeliveryHours: async (since) => hours.listDeliveries(since),
     countRuns: async (since) => hours.count(since),
     listProcesses: async () => processes.list(),
     findBulk: async (id) => bulks.find(id),
+    countPrunable: async (question) => pruneCounts.count(question),
     listBulks: async (query) => bulks.list(query),
     listBulkRefusals: async (id) => bulks.listRefusals(id),
     listFailureStates: async (groups) => failureStates.list(groups),
+    listSettledFailures: async (kinds) => failureStates.settled(kinds),
   }
 }
 

@@ -9,6 +9,7 @@ import { WriteProbe } from './database/write-probe.ts'
 import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
+import { ShadowTable } from './health/shadow-table.ts'
 import { ShapeTable } from './health/shape-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -44,8 +45,10 @@ import { ReservedTable } from './safety/reserved-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { VoteTable } from './safety/vote-table.ts'
+import { WithdrawalTable } from './safety/withdrawal-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
+import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
@@ -69,10 +72,11 @@ export function openTables(connection: Database, vault: Vault) {
   const stops = new StopTable(db)
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, ownEvents })
+  const withdrawals = new WithdrawalTable(db, approvals)
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents })
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { approvals, events, runs, steps })
+  const operations = new RunOperations(db, { events, runs, steps, withdrawals })
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),
@@ -86,6 +90,7 @@ export function openTables(connection: Database, vault: Vault) {
     bulks,
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
     retention: new Pruning(db, { events, audits, effects, seals }),
+    pruneCounts: new PruneCounts(db, seals),
     changes: openChangeCount(db),
     setupVersion: openSetupVersion(db),
     gates,
@@ -100,7 +105,7 @@ export function openTables(connection: Database, vault: Vault) {
     approvers,
     votes,
     effectSearch,
-    decisions: new ApprovalDecisions({ approvals, approvers, effects, votes, waits }),
+    decisions: new ApprovalDecisions({ approvals, approvers, effects, votes, waits, withdrawals }),
     ...{ effects, guard, stops, seals },
     permits: new Permits({ approvals, effects, guard, reserved, runs, steps, stops, waits }),
     // A database in memory has no other process, and no folder.
@@ -114,6 +119,7 @@ function openPlainTables(db: Database, vault: Vault) {
     access: new AccessTable(db),
     accounts: new AccountTable(db, vault),
     alerts: new AlertTable(db),
+    shadows: new ShadowTable(db),
     shapes: new ShapeTable(db),
     captures: new CaptureTable(db, vault),
     endpoints: new EndpointTable(db, vault),

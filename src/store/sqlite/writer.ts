@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { LEASE_MS, type Lease } from '../../core/runs/lease.ts'
+import type { PackedOutput } from '../../core/runs/step.ts'
 import type { DeliveryWrites } from '../../core/store/deliveries.ts'
 import type { EndpointWrites } from '../../core/store/endpoints.ts'
 import type { EventWrites } from '../../core/store/events.ts'
@@ -27,7 +28,7 @@ import type { Tables } from './tables.ts'
 /** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
 
-/** Slices of decisions about long lists that one recovery carries out at most. */
+/** Slices of what is decided about long lists that one recovery carries out at most. */
 const MAX_SLICES = 4
 
 /** Performs a write as part of a group commit. */
@@ -54,6 +55,7 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
     ...approvalWrites(tables, commit),
     ...sealWrites(tables, commit),
     saveAlertBook: (rule, book, version) => commit.write(() => tables.alerts.save(rule, book, version)),
+    saveShadow: (workflow, shadow) => commit.write(() => tables.shadows.save(workflow, shadow)),
     saveShapeBook: (book, version) => commit.write(() => tables.shapes.save(book, version)),
     keepAlertBooks: (rules) => commit.write(() => tables.alerts.keep(rules)),
     ...sweepWrites(tables, commit),
@@ -132,7 +134,7 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
     recoverRuns: (now, leaseMs) =>
       commit.write(() => {
         workflows.releaseForgotten(MAX_RELEASED)
-        // The process of the decision may have died before it was carried out.
+        // The process that decided may have died before it carried it out.
         for (let slice = 0; slice < MAX_SLICES && decisions.carryOut(now) !== null; slice++);
         return workers.recover(now, leaseMs)
       }),
@@ -142,6 +144,13 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
 }
 
 function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: Commit): RunWrites {
+  const end = (lease: Lease, now: number, write: () => boolean, output?: string | PackedOutput) =>
+    writeLeased(commit, lease, () => {
+      if (!write()) return false
+      if (typeof output === 'object') outputs.saveOfRun(lease.runId, output)
+      return waits.runEnded(lease.runId, now)
+    })
+  const small = (output: string | PackedOutput) => (typeof output === 'string' ? output : null)
   return {
     claimRuns: (worker, limit, now) =>
       commit.write(() => {
@@ -159,19 +168,12 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
       ),
     claimSuspects: (worker, limit, now) => commit.write(() => runs.claimSuspects(worker, limit, now)),
     claimUnadmittedRuns: (worker, limit, now) => commit.write(() => runs.claimUnadmitted(worker, limit, now)),
-    completeRun: (lease, output, now) =>
-      writeLeased(commit, lease, () => {
-        const isSmall = typeof output === 'string'
-        if (!runs.complete(lease, isSmall ? output : null, now)) return false
-        if (!isSmall) outputs.saveOfRun(lease.runId, output)
-        return waits.runEnded(lease.runId, now)
-      }),
-    failRun: (lease, error, now, followUp) =>
-      writeLeased(commit, lease, () => runs.fail(lease, error, now, followUp) && waits.runEnded(lease.runId, now)),
-    skipRun: (lease, reason, now) =>
-      writeLeased(commit, lease, () => runs.skip(lease, reason, now) && waits.runEnded(lease.runId, now)),
-    continueRun: (lease, successor, now) =>
-      writeLeased(commit, lease, () => runs.continueAs(lease, successor, now) && waits.runEnded(lease.runId, now)),
+    completeRun: (lease, output, now) => end(lease, now, () => runs.complete(lease, small(output), now), output),
+    endPlanned: (lease, { reason, plan }, now) =>
+      end(lease, now, () => runs.endPlanned(lease, { reason, plan: small(plan) }, now), plan),
+    failRun: (lease, error, now, followUp) => end(lease, now, () => runs.fail(lease, error, now, followUp)),
+    skipRun: (lease, reason, now) => end(lease, now, () => runs.skip(lease, reason, now)),
+    continueRun: (lease, successor, now) => end(lease, now, () => runs.continueAs(lease, successor, now)),
     parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),
     postponeRun: (lease, retry) => writeLeased(commit, lease, () => runs.postpone(lease, retry)),
     releaseRun: (lease) => writeLeased(commit, lease, () => runs.release(lease)),
@@ -215,6 +217,8 @@ function operationWrites(
     startRun: (start) => commit.write(() => operations.start(start)),
     cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
     retryRun: (runId, now) => commit.write(() => operations.retry(runId, now)),
+    resolveRun: (runId, resolution) => commit.write(() => operations.resolve(runId, resolution)),
+    unresolveRun: (runId) => commit.write(() => operations.unresolve(runId)),
     resumeRun: (runId, options) => commit.write(() => operations.resume(runId, options)),
     skipSleep: (runId, now) => commit.write(() => operations.skipSleep(runId, now)),
     forkRun: (runId, fork, now) => commit.write(() => operations.fork(runId, fork, now)),

@@ -1,4 +1,6 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
+import type { Store } from '../../core/store/store.ts'
+
 /** The engine dies before a write, after it, or in the middle of a step's function. */
 export type CrashFate = 'lost' | 'kept' | 'cut'
 
@@ -47,4 +49,6 @@ export interface PlannedCrash {
   crash?: CrashPoint
   /** The code after the crash. */
   deploy?: readonly AnyWorkflow[] | undefined
+  /** Is given the store of the testbed. */
+  onOpen?: (store: Store) => void
 }

@@ -10,6 +10,7 @@ const READING = /^(has|find|list|count|tally|next|read|pack|load|search|group)/
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
+  'carryOutDecision',
   'saveLimit',
   'saveRunLog',
 ])
@@ -19,6 +20,7 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
  * all runs are read again.
  */
 const OF_CLAIMED_RUNS: ReadonlySet<string> = new Set([
+  'endPlanned',
   ...(['saveCheckpoint', 'completeRun', 'failRun', 'skipRun', 'parkRun', 'postponeRun', 'releaseRun'] as const),
   ...(['saveMatches', 'openMatchCursor', 'watchRun', 'claimRuns', 'claimUnadmittedRuns'] as const),
 ] satisfies (keyof Store)[])

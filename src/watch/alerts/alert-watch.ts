@@ -79,7 +79,7 @@ export class AlertWatch {
     const { store, clock } = this.#parts
     const now = clock.now()
     const { book, version } = (await store.loadAlertBook(rule.name)) ?? { book: EMPTY_BOOK, version: 0 }
-    const seen = takeIn(rule, book, await lookFor(this.#parts, rule, book.position, now), now)
+    const seen = takeIn(rule, book, await lookFor(this.#parts, rule, book, now), now)
     const message = planMessage(rule, seen, now)
     const next = message?.book ?? seen
     if (JSON.stringify(next) === JSON.stringify(book)) return null

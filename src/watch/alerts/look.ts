@@ -1,4 +1,4 @@
-import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
+import type { AlertBook, Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { groupFailure } from '../../core/runs/failures/failure-group.ts'
 import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
@@ -35,9 +35,17 @@ const LOOKERS: Record<AlertKind, Looker> = {
   'operation.done': lookAtOperations,
 }
 
-/** The topics of a rule now. `position`: of its book, where the look before it ended. */
-export function lookFor(parts: LookParts, rule: AlertRule, position: string | null, now: number): Promise<Look> {
-  return LOOKERS[rule.when](parts, rule, position, now)
+/** The topics of a rule now, which begins where the look before it ended, as its book says. */
+export async function lookFor(
+  parts: LookParts,
+  rule: AlertRule,
+  { position, topics }: Pick<AlertBook, 'position' | 'topics'>,
+  now: number,
+): Promise<Look> {
+  const look = await LOOKERS[rule.when](parts, rule, position, now)
+  if (rule.when !== 'run.failed' || topics.length === 0) return look
+  const kinds = topics.map(({ id, since }) => ({ id, since }))
+  return { ...look, settled: await parts.store.listSettledFailures(kinds) }
 }
 
 /** A new rule begins with the failures that come after it. Snoozed kinds are left out. */
@@ -152,25 +160,25 @@ async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, posit
   const share = await readDiskUse()
   if (share === null || share <= over) return { sightings: [], position }
   const title = `${Math.round(share * 100)} % of the disk of the database is used`
-  return {
-    sightings: [{ id: 'disk', title, page: '/system', command: 'doctor', at: now, count: share }],
-    position,
-  }
+  // Whole percents: a disk that fills by less is no news.
+  const count = Math.ceil(share * 100) / 100
+  return { sightings: [{ id: 'disk', title, page: '/system', command: 'doctor', at: now, count }], position }
 }
 
 async function lookAtOperations({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
-  const ended = (await store.listBulks({ limit: 100 })).filter(({ endedAt }) => endedAt !== null)
-  const newest = ended.reduce((latest, { endedAt }) => Math.max(latest, endedAt ?? 0), 0)
-  const since = position === null ? now : Number(position)
-  const sightings = ended
-    .filter(({ endedAt }) => (endedAt ?? 0) > since)
-    .map(({ id, kind, status, done, refused, endedAt }) => ({
-      id,
-      title: `the operation “${kind}” is ${status}: ${done} runs, ${refused} refused`,
-      page: '/system?tab=operations',
-      command: 'audit list',
-      at: endedAt ?? now,
-      count: 1,
-    }))
-  return { sightings, position: String(Math.max(since, newest)) }
+  const until = now - COMMIT_DELAY_MS
+  if (position === null) return { sightings: [], position: String(until) }
+  const since = Number(position)
+  const ended = (await store.listBulks({ limit: 100 })).flatMap(({ endedAt, ...bulk }) =>
+    endedAt !== null && endedAt > since && endedAt <= until ? [{ ...bulk, endedAt }] : [],
+  )
+  const sightings = ended.map(({ id, kind, status, done, refused, endedAt }) => ({
+    id,
+    title: `the operation “${kind}” is ${status}: ${done} runs, ${refused} refused`,
+    page: '/system?tab=operations',
+    command: 'audit list',
+    at: endedAt,
+    count: 1,
+  }))
+  return { sightings, position: String(Math.max(since, ...ended.map(({ endedAt }) => endedAt))) }
 }

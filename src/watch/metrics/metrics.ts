@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client'
+import { UpshotError } from '../../core/errors.ts'
 import { matchType } from '../../core/incoming/event.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -6,7 +7,7 @@ import type { Clock } from '../../core/time.ts'
 import type { Exposition } from './expose.ts'
 import type { Family, Labels } from './families.ts'
 import { NO_ENDPOINT, NoticeCounts } from './notice-counts.ts'
-import { counter, type GaugeSources, gauge, readGauges } from './read-gauges.ts'
+import { counter, type GaugeSources, gauge, readOwnGauges, readStoreGauges } from './read-gauges.ts'
 
 /** Rows of the ledger that tell when an endpoint last took a delivery before this process began. */
 const RECENT_DELIVERIES = 1_000
@@ -43,6 +44,8 @@ export class Metrics {
   #process: Registry | null = null
   #hasReadLedger = false
   #hasBegun = false
+  /** As they were read last. */
+  #names: EndpointNames = new Map()
 
   constructor(parts: MetricsParts) {
     this.#parts = parts
@@ -56,21 +59,34 @@ export class Metrics {
 
   /** `accept`: the header of the request. */
   async scrape(accept: string): Promise<Exposition> {
-    const names = await this.#nameEndpoints()
     await this.#beginLabels()
-    await this.#beginKnown()
-    const gauges = await readGauges(this.#parts)
+    const { names, gauges } = await this.#readStore()
+    const own = await readOwnGauges(this.#parts)
     // Loaded by the first scrape: an app that nobody scrapes does without prom-client.
     const { collectProcess, expose } = await import('./expose.ts')
     this.#process ??= collectProcess()
     const counted = this.counts.book.families.map((family) => withNames(family, names))
-    return expose([...gauges, ...this.#describeState(names), ...counted], this.#process, accept)
+    return expose([...own, ...gauges, ...this.#describeState(names), ...counted], this.#process, accept)
   }
 
-  /** Names of endpoints by id; a removed endpoint has its id behind its name. */
-  async #nameEndpoints(): Promise<ReadonlyMap<string, string>> {
+  /** Without its gauges while the database is away: the counts tell most then. */
+  async #readStore(): Promise<{ names: EndpointNames; gauges: Family[] }> {
+    try {
+      this.#names = await this.#nameEndpoints()
+      await this.#beginKnown()
+      return { names: this.#names, gauges: await readStoreGauges(this.#parts) }
+    } catch (error) {
+      if (!(error instanceof UpshotError) || error.code !== 'store_unavailable') throw error
+      // An id is no label: an endpoint whose name is not known has to wait.
+      const ids = [...this.counts.endpoints.keys()].filter((id) => id !== NO_ENDPOINT)
+      return { names: new Map(ids.map((id) => [id, this.#names.get(id) ?? null])), gauges: [] }
+    }
+  }
+
+  /** Names of endpoints by id; null for a removed one, whose name another one may have now. */
+  async #nameEndpoints(): Promise<EndpointNames> {
     const endpoints = await this.#parts.store.listEndpointNames()
-    return new Map(endpoints.map(({ id, name, removedAt }) => [id, removedAt === null ? name : `${name} (${id})`]))
+    return new Map(endpoints.map(({ id, name, removedAt }) => [id, removedAt === null ? name : null]))
   }
 
   /** Makes the series whose labels are known: one that began at 1 would show no increase. */
@@ -99,13 +115,16 @@ export class Metrics {
     }
   }
 
-  /** Once: what no workflow or endpoint adds to. */
+  /** Once: what no workflow or endpoint adds to. Times of admin requests begin with the first. */
   async #beginLabels(): Promise<void> {
     if (this.#hasBegun) return
     this.#hasBegun = true
     const { fileOperations, fileOutcomes, adminOperations } = await this.#parts.readKnown()
     if (this.#parts.plan.work) {
-      for (const operation of fileOperations) for (const outcome of fileOutcomes) this.counts.call(operation, outcome)
+      for (const operation of fileOperations) {
+        this.counts.callTime(operation)
+        for (const outcome of fileOutcomes) this.counts.call(operation, outcome)
+      }
     }
     for (const operation of adminOperations) for (const digit of STATUS_DIGITS) this.counts.request(operation, digit)
   }
@@ -131,9 +150,9 @@ export class Metrics {
     }
   }
 
-  #describeState(names: ReadonlyMap<string, string>): Family[] {
+  #describeState(names: EndpointNames): Family[] {
     const { anchoredAt, book, endpoints, lastTicks } = this.counts
-    const states = [...endpoints].filter(([id]) => id !== NO_ENDPOINT)
+    const states = [...endpoints].filter(([id]) => id !== NO_ENDPOINT && names.get(id) !== null)
     const labelsOf = (id: string): Labels => ({ endpoint: names.get(id) ?? id })
     const suspects = states.map(([id, { isSuspect }]) => ({ labels: labelsOf(id), value: Number(isSuspect) }))
     const successes = states.flatMap(([id, { lastSuccessAt }]) =>
@@ -152,12 +171,15 @@ export class Metrics {
   }
 }
 
-/** The family with names of endpoints for their ids. */
-function withNames(family: Family, names: ReadonlyMap<string, string>): Family {
+type EndpointNames = ReadonlyMap<string, string | null>
+
+/** The family with names of endpoints for their ids, and without removed ones. */
+function withNames(family: Family, names: EndpointNames): Family {
   if (!family.series.some(({ labels }) => 'endpoint' in labels)) return family
+  const isThere = ({ labels: { endpoint = '' } }: { labels: Labels }) => names.get(endpoint) !== null
   const rename = <T extends { labels: Labels }>(one: T): T => {
     const { endpoint = '' } = one.labels
     return { ...one, labels: { ...one.labels, endpoint: names.get(endpoint) ?? endpoint } }
   }
-  return { ...family, series: family.series.map((one) => rename(one as never)) } as Family
+  return { ...family, series: family.series.filter(isThere).map((one) => rename(one as never)) } as Family
 }

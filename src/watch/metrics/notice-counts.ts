@@ -32,6 +32,8 @@ export class NoticeCounts {
   anchoredAt: number | null = null
   readonly workflow: (id: string) => WorkflowSeries
   readonly #clock: Clock
+  /** Series of types within the bound, as {@link endpoints} has those of endpoints. */
+  readonly #types = { webhook: new Map<string, Count>(), send: new Map<string, Count>() }
   readonly #families
   readonly #handlers: Handlers
 
@@ -60,7 +62,12 @@ export class NoticeCounts {
   }
 
   eventType(type: string, origin: 'webhook' | 'send'): Count {
-    return this.#families.events({ type: this.book.bounded('type', type), origin })
+    const known = this.#types[origin].get(type)
+    if (known) return known
+    const label = this.book.bounded('type', type)
+    const made = this.#families.events({ type: label, origin })
+    if (label === type) this.#types[origin].set(type, made)
+    return made
   }
 
   /** The series of a schedule's ticks. */
@@ -80,6 +87,11 @@ export class NoticeCounts {
     return this.#families.calls({ operation, outcome: this.book.bounded('kind', outcome) })
   }
 
+  /** The times of the calls of an operation. */
+  callTime(operation: string): Spread {
+    return this.#families.callDuration({ operation })
+  }
+
   /** The requests to an operation of the admin API whose status begins with this digit. */
   request(operation: string, digit: number): Count {
     return this.#families.requests({ operation: this.book.bounded('operation', operation), class: `${digit}xx` })
@@ -97,8 +109,9 @@ export class NoticeCounts {
   }
 
   #listHandlers(): Handlers {
-    const { startDelay, lost, recovered } = this.#families
+    const { startDelay, lost, dropped, givenBack, recovered } = this.#families
     const [delay, lostRuns, recoveredRuns] = [startDelay(), lost(), recovered()]
+    const [droppedPasses, givenBackLeases] = [dropped(), givenBack()]
     return {
       ...this.#listRunHandlers(delay),
       'delivery.received': (notice) => this.#countDelivery(notice),
@@ -113,7 +126,8 @@ export class NoticeCounts {
         this.anchoredAt = this.#clock.now()
       },
       ...this.#listLossHandlers(),
-      'run.lost': () => void lostRuns.value++,
+      'run.lost': ({ failover = false }) => void (failover ? droppedPasses : lostRuns).value++,
+      'lease.given_back': () => void givenBackLeases.value++,
       'runs.recovered': ({ count }) => {
         recoveredRuns.value += count
       },
@@ -147,6 +161,7 @@ export class NoticeCounts {
       'run.failed': (notice) => this.#countEnd(notice, 'failed'),
       'run.canceled': (notice) => this.#countEnd(notice, 'canceled'),
       'run.skipped': (notice) => this.#countEnd(notice, 'skipped'),
+      'run.planned': (notice) => this.#countEnd(notice, 'planned'),
       'run.parked': (notice) => void this.workflow(notice.workflow).parked[reasonOf(notice)].value++,
       'run.limited': ({ workflow }) => void this.workflow(workflow).parked.turn.value++,
       'run.retried': ({ workflow }) => void this.workflow(workflow).retried.value++,
@@ -180,7 +195,7 @@ export class NoticeCounts {
     observe(isTaken ? this.#families.taken : this.#families.refused, FAST, ms / 1_000, example)
   }
 
-  #countEnd(notice: NoticeOf<'run.completed' | 'run.failed' | 'run.canceled' | 'run.skipped'>, end: RunEndOf): void {
+  #countEnd(notice: NoticeOf<`run.${RunEndOf}`>, end: RunEndOf): void {
     const series = this.workflow(notice.workflow)
     series.ended[end].value++
     if (notice.ms !== null) observe(series.duration, LONG, notice.ms / 1_000, this.#exampleOf(notice.root))
@@ -196,7 +211,7 @@ export class NoticeCounts {
 
   #countCall({ operation, outcome, account, ms, waitedMs, caller }: NoticeOf<'files.called'>): void {
     this.call(operation, outcome).value++
-    observe(this.#families.callDuration({ operation }), CALL, ms / 1_000, this.#exampleOf(caller?.root ?? null))
+    observe(this.callTime(operation), CALL, ms / 1_000, this.#exampleOf(caller?.root ?? null))
     this.limitWait(account).value += waitedMs / 1_000
   }
 
@@ -214,7 +229,7 @@ export class NoticeCounts {
 type RunEndOf = keyof WorkflowSeries['ended']
 
 function reasonOf({ dueAt, awaits }: NoticeOf<'run.parked'>): Park {
-  if (awaits) return 'event'
+  if (awaits !== null) return awaits === 'people' ? 'approval' : 'event'
   return dueAt === null ? 'person' : 'time'
 }
 
@@ -241,6 +256,14 @@ function defineFamilies(book: SeriesBook) {
       DELAY,
     ),
     lost: book.counter('upshot_runs_lost_total', 'Passes whose run another worker or a person took.'),
+    dropped: book.counter(
+      'upshot_passes_dropped_total',
+      'Passes that ended because the database had failed over since their claim.',
+    ),
+    givenBack: book.counter(
+      'upshot_leases_given_back_total',
+      'Runs given back, as the answer to their claim was lost.',
+    ),
     recovered: book.counter('upshot_runs_recovered_total', 'Runs of dead workers that are pending again.'),
     ticks: book.counter('upshot_ticks_total', 'Recorded ticks.'),
     ticksMissed: book.counter('upshot_ticks_missed_total', 'Moments without a run, because no scheduler ran.'),

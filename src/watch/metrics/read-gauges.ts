@@ -5,7 +5,7 @@ import type { Approval } from '../../core/safety/approval.ts'
 import type { ServerState } from '../../core/store/health/server.ts'
 import type { OpenRuns } from '../../core/store/runs.ts'
 import type { SealState } from '../../core/store/safety/seals.ts'
-import { describeServer } from './describe-server.ts'
+import { describeCalls, describeServer } from './describe-server.ts'
 import type { CounterFamily, Family, GaugeFamily, HistogramFamily, Reading } from './families.ts'
 
 /** The sources of the gauges of a process. */
@@ -29,34 +29,48 @@ export interface GaugeSources {
   /** Path of the database. */
   database: string
   commits: CommitCounts
+  /** True where the database is on a server of PostgreSQL. */
+  isServer: boolean
+  /** The clock of the database minus the one of this machine; null where they are one. */
+  clockOffsetMs: () => number | null
 }
 
-/** The families of everything that is read, not counted. */
-export async function readGauges(sources: GaugeSources): Promise<Family[]> {
-  const { version, role, readiness, countOpenRuns, listOpenApprovals, readSealState, commits } = sources
-  const [checks, runs, approvals, seals, server] = await Promise.all([
-    readiness(),
-    countOpenRuns(),
-    listOpenApprovals(),
-    readSealState(),
-    sources.readServerState(),
-  ])
-  const sizes = await readSizes(sources.database, server)
+/** The families about this process, which need no database. */
+export async function readOwnGauges(sources: GaugeSources): Promise<Family[]> {
+  const { version, role, readiness, commits } = sources
   const build = { version, node: process.version, role }
   return [
     gauge('upshot_build_info', 'Always 1; the labels say what runs.', [{ labels: build, value: 1 }]),
     gauge(
       'upshot_ready',
       '1 while the readiness check passes.',
-      Object.entries(checks).map(([check, result]) => ({ labels: { check }, value: Number(result === 'ok') })),
+      Object.entries(await readiness()).map(([check, result]) => ({
+        labels: { check },
+        value: Number(result === 'ok'),
+      })),
     ),
+    ...describeLoad(sources),
+    ...(await readDisk(sources.database)),
+    ...describeCommits(commits),
+    ...(sources.isServer ? describeCalls(commits, sources.clockOffsetMs()) : []),
+  ]
+}
+
+/** The families about what is in the database, and about its server. */
+export async function readStoreGauges(sources: GaugeSources): Promise<Family[]> {
+  const { countOpenRuns, listOpenApprovals, readSealState, readServerState } = sources
+  const [runs, approvals, seals, server] = await Promise.all([
+    countOpenRuns(),
+    listOpenApprovals(),
+    readSealState(),
+    readServerState(),
+  ])
+  return [
     ...describeRuns(runs),
     ...describeApprovals(approvals),
     ...describeSeals(seals),
-    ...describeLoad(sources),
-    ...sizes,
-    ...describeServer(server),
-    ...describeCommits(commits),
+    await readSize(sources.database, server),
+    ...(server === null ? [] : describeServer(server)),
   ]
 }
 
@@ -123,22 +137,22 @@ function describeLoad({ slots, intake, fileLimits }: GaugeSources): Family[] {
 }
 
 /** The log of a server is its own; only its database has a size here. */
-async function readSizes(database: string, server: ServerState | null): Promise<Family[]> {
+async function readSize(database: string, server: ServerState | null): Promise<Family> {
   const sizeOf = (path: string) =>
     stat(path).then(
       ({ size }) => size,
       () => 0,
     )
-  const [main, log, disk] = await Promise.all([
-    sizeOf(database),
-    sizeOf(`${database}-wal`),
-    freeBytes(dirname(database)),
+  const [main, log] = await Promise.all([sizeOf(database), sizeOf(`${database}-wal`)])
+  return gauge('upshot_store_bytes', 'Size of the database and of its log.', [
+    { labels: { part: 'database' }, value: server?.databaseBytes ?? main },
+    ...(server === null ? [{ labels: { part: 'log' }, value: log }] : []),
   ])
+}
+
+async function readDisk(database: string): Promise<Family[]> {
+  const disk = await freeBytes(dirname(database))
   return [
-    gauge('upshot_store_bytes', 'Size of the database and of its log.', [
-      { labels: { part: 'database' }, value: server?.databaseBytes ?? main },
-      ...(server === null ? [{ labels: { part: 'log' }, value: log }] : []),
-    ]),
     gauge('upshot_disk_free_bytes', 'Free bytes on the disk of the database.', one(disk?.free)),
     gauge('upshot_disk_bytes', 'Size of the disk of the database.', one(disk?.total)),
   ]

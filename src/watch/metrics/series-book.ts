@@ -86,7 +86,10 @@ export class SeriesBook {
   }
 }
 
-/** Labels that every series which found no room shares. */
+/** Labels of a few fixed values, by which the counts of `other` are told apart, too. */
+const FIXED = new Set(['outcome', 'verdict', 'effect', 'origin', 'for', 'class'])
+
+/** Labels that series share which found no room. */
 function hideValues(labels: Labels): Labels {
-  return Object.fromEntries(Object.keys(labels).map((name) => [name, OTHER]))
+  return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, FIXED.has(name) ? value : OTHER]))
 }

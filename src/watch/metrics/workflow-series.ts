@@ -17,8 +17,8 @@ const ORIGINS = [
   'continue',
   'invoke',
 ] as const satisfies StartOrigin[]
-const OUTCOMES = ['completed', 'failed', 'canceled', 'skipped'] as const
-const PARKS = ['time', 'event', 'person', 'turn'] as const
+const OUTCOMES = ['completed', 'failed', 'canceled', 'skipped', 'planned'] as const
+const PARKS = ['time', 'event', 'person', 'turn', 'approval'] as const
 const ATTEMPTS = ['completed', 'retried', 'failed'] as const
 const CHANGES = ['write', 'delete'] as const satisfies Effect[]
 

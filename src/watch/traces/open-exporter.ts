@@ -24,11 +24,11 @@ export interface SpanExporter {
 export async function openExporter({ resource, version }: ExporterOptions): Promise<SpanExporter> {
   const { OTLPTraceExporter } = await load()
   const exporter = new OTLPTraceExporter({ timeoutMillis: TIMEOUT_MS })
-  const shared = { resource: { attributes: resource }, instrumentationScope: { name: 'upshot', version } }
+  const source = { resource: { attributes: resource }, instrumentationScope: { name: 'upshot', version } }
   return {
     send: (spans) =>
       new Promise((resolve, reject) => {
-        const readable = spans.map((span) => ({ ...toReadable(span), ...shared }))
+        const readable = spans.map((span) => toReadable(span, source))
         exporter.export(readable as never, ({ code, error }) => {
           if (code === EXPORTED) resolve()
           else reject(error ?? new Error('The collector did not take the spans.'))
@@ -47,21 +47,29 @@ async function load() {
   }
 }
 
-/** A span in the form of OpenTelemetry's SDK. */
-function toReadable(span: Span) {
-  const { name, kind, parentId, startedAt, endedAt, attributes, error, links } = span
+interface Source {
+  resource: { attributes: Record<string, string> }
+  instrumentationScope: { name: string; version: string }
+}
+
+/** A span in the form of OpenTelemetry's SDK, of one shape that the engine compiles. */
+function toReadable(span: Span, { resource, instrumentationScope }: Source) {
+  const { traceId, name, kind, parentId, startedAt, endedAt, attributes, error, links, events } = span
+  const context = toContext(span)
   return {
+    resource,
+    instrumentationScope,
     name,
     kind: SPAN_KINDS[kind],
-    spanContext: () => toContext(span),
-    ...(parentId === null ? {} : { parentSpanContext: toContext({ traceId: span.traceId, spanId: parentId }) }),
+    spanContext: () => context,
+    parentSpanContext: parentId === null ? undefined : toContext({ traceId, spanId: parentId }),
     startTime: toHrTime(startedAt),
     endTime: toHrTime(endedAt),
     duration: toHrTime(endedAt - startedAt),
     status: error === null ? { code: 0 } : { code: FAILED, message: error },
     attributes,
     links: links.map((place) => ({ context: toContext(place) })),
-    events: [],
+    events: events.map(({ name, at, attributes }) => ({ name, time: toHrTime(at), attributes })),
     ended: true,
     droppedAttributesCount: 0,
     droppedEventsCount: 0,

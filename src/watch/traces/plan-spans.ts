@@ -8,9 +8,9 @@ import {
   stepSpanIdOf,
   traceIdOf,
 } from '../../core/runs/trace.ts'
-import type { Span, SpanPlace } from './span.ts'
+import type { Span, SpanEvent, SpanPlace } from './span.ts'
 
-type RunEnd = NoticeOf<'run.completed' | 'run.failed' | 'run.canceled' | 'run.skipped'>
+type RunEnd = NoticeOf<'run.completed' | 'run.failed' | 'run.canceled' | 'run.skipped' | 'run.planned'>
 type Attempt = NoticeOf<'step.completed' | 'step.failed'>
 
 /** The spans that a notice tells of: none for most. `now`: epoch milliseconds. */
@@ -22,6 +22,7 @@ export function planSpans(notice: Notice, now: number): Span[] {
     case 'run.failed':
     case 'run.canceled':
     case 'run.skipped':
+    case 'run.planned':
       return planRun(notice, now)
     case 'step.completed':
       return planAttempt(notice, now, notice.sent)
@@ -55,6 +56,7 @@ function planDelivery(notice: NoticeOf<'delivery.received'>, now: number): Span[
       },
       error: null,
       links: link === null ? [] : [link],
+      events: [],
     },
   ]
 }
@@ -71,10 +73,16 @@ function planRun(notice: RunEnd, now: number): Span[] {
       name: `run ${workflow}`,
       kind: 'consumer',
       ...timesOf(now, ms),
-      attributes: { 'upshot.run': run, 'upshot.workflow': workflow, 'upshot.outcome': notice.kind.slice(4) },
+      attributes: {
+        'upshot.run': run,
+        'upshot.workflow': workflow,
+        'upshot.outcome': notice.kind.slice(4),
+        ...('waitedMs' in notice ? { 'upshot.start_delay_ms': notice.waitedMs } : {}),
+      },
       error: notice.kind === 'run.failed' ? nameError(notice.error) : null,
       // A run that repeats another one has the same root, and so the same trace.
       links: originRun === undefined ? [] : [{ traceId: traceIdOf(root), spanId: runSpanIdOf(originRun) }],
+      events: [],
     },
   ]
 }
@@ -94,6 +102,7 @@ function planAttempt(notice: Attempt, now: number, sent?: string): Span[] {
     attributes: { ...attributesOf(notice), 'upshot.step': step, 'upshot.attempt': attempt, 'upshot.effect': effect },
     error: notice.kind === 'step.failed' ? nameError(notice.error) : null,
     links: event === null ? [] : [event],
+    events: [],
   }
   if (event === null) return [span]
   const attributes = { 'upshot.run': run, 'upshot.workflow': workflow, 'upshot.event': sent ?? '' }
@@ -122,8 +131,24 @@ function planCall(notice: NoticeOf<'files.called'>, now: number): Span[] {
       },
       error: outcome === 'ok' || outcome === 'left' ? null : outcome,
       links: [],
+      events: listEvents(notice, now - ms),
     },
   ]
+}
+
+/** The waits of a call and its further requests, which follow each other from `startedAt` on. */
+function listEvents({ tries = [] }: NoticeOf<'files.called'>, startedAt: number): SpanEvent[] {
+  const events: SpanEvent[] = []
+  let at = startedAt
+  for (const [index, { waitedMs, ms }] of tries.entries()) {
+    const failed = index === 0 ? null : (tries[index - 1] ?? null)
+    const reason = { 'upshot.reason': failed?.reason ?? 'limit' }
+    if (waitedMs > 0) events.push({ name: 'wait', at, attributes: { ...reason, 'upshot.waited_ms': waitedMs } })
+    at += waitedMs
+    if (failed !== null) events.push({ name: 'retry', at, attributes: { ...reason, 'upshot.request': index + 1 } })
+    at += ms
+  }
+  return events
 }
 
 /** Without the message, which may hold anything: it is in the database. */

@@ -7,6 +7,13 @@ export interface SpanPlace {
   spanId: string
 }
 
+/** Something that happened within a span, at an epoch millisecond. */
+export interface SpanEvent {
+  name: string
+  at: number
+  attributes: Record<string, string | number>
+}
+
 /** A finished span. Times are epoch milliseconds. */
 export interface Span extends SpanPlace {
   parentId: string | null
@@ -18,4 +25,6 @@ export interface Span extends SpanPlace {
   /** The reason, where it failed. */
   error: string | null
   links: readonly SpanPlace[]
+  /** In the order of time. */
+  events: readonly SpanEvent[]
 }

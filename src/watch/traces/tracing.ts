@@ -10,7 +10,7 @@ const MAX_HELD = 8_192
 /** Notices after which the checkpoints of a pass are saved, and its spans may be sent. */
 const SETTLED: ReadonlySet<string> = new Set([
   ...['run.completed', 'run.failed', 'run.parked', 'run.limited', 'run.ready', 'run.canceled'],
-  ...['run.retried', 'run.skipped', 'run.released'],
+  ...['run.retried', 'run.skipped', 'run.planned', 'run.released'],
 ])
 
 interface TracingParts {
@@ -63,6 +63,7 @@ export class Tracing {
 
   /** The same in every process: it depends on the id alone. */
   #isSampled(traceId: string): boolean {
+    if (this.#parts.ratio === 1) return true
     return Number.parseInt(traceId.slice(0, 8), 16) / 2 ** 32 < this.#parts.ratio
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { AdminApiError, AdminClient } from '../../../src/admin/client/index.ts'
+import { LASTING_TARGET } from '../../../src/core/safety/audit.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
 import { FILE_TOKEN, startConsole } from '../support/start-console.ts'
 
@@ -11,7 +12,11 @@ test('the client asks typed operations, pages through lists, and throws what the
   }
   const client = new AdminClient({ url: base, token: FILE_TOKEN })
   const session = await client.call('GET /session')
-  expect(session.role).toBe('admin')
+  expect(session).toMatchObject({ role: 'admin', effects: 'live' })
+  const who = { actor: 'app:ada', role: 'owner', from: 'host', reason: null }
+  const action = { action: 'effects.switch', target: LASTING_TARGET, parameters: { before: 'live', to: 'plan' } }
+  await store.recordAction({ ...who, ...action, at: clock.now() }, 'done')
+  expect(await client.call('GET /session')).toMatchObject({ effects: 'plan' })
   const seqs: number[] = []
   for await (const event of client.list('GET /events', { query: { limit: 2 } })) seqs.push(event.seq)
   expect(seqs).toHaveLength(7)

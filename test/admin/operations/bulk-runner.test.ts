@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { makeEvents, makeRuns, planCancel, planReplay, startRunner, workUntilOver } from '../support/bulk.ts'
+import {
+  cancelByRule,
+  makeEvents,
+  makeRuns,
+  planCancel,
+  planReplay,
+  startRunner,
+  workUntilOver,
+} from '../support/bulk.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 12)
 
@@ -23,7 +31,7 @@ test('an operation cancels each run of its filter once, with an audit row, and l
   ])
 })
 
-test('a dry run counts and does nothing, and a run that has changed meanwhile is refused with the reason', async () => {
+test('a dry run counts and does nothing, and a run that a retry cannot help is refused with the reason', async () => {
   const store = openTestStore()
   const clock = new ManualClock(NOW)
   const runs = makeRuns(store.folder, 12, 'failed', NOW - 1_000)
@@ -35,13 +43,54 @@ test('a dry run counts and does nothing, and a run that has changed meanwhile is
   expect(await store.findBulk(dry.id)).toMatchObject({ status: 'done', done: 0, count: { total: 12 } })
   expect((await store.findBulk(dry.id))?.count.first).toHaveLength(10)
   expect((await store.listRuns({ limit: 100, status: 'failed' })).length).toBe(12)
-  await store.retryRun(runs[3] ?? '', NOW)
+  cancelByRule(store.folder, runs[3] ?? '')
   await store.startBulk(plan)
   runner.wake()
   await workUntilOver(store, clock, plan.id)
   await runner.stop()
   expect(await store.findBulk(plan.id)).toMatchObject({ done: 11, refused: 1 })
-  expect(await store.listBulkRefusals(plan.id)).toEqual([{ target: runs[3], why: 'it is pending, not finished' }])
+  const why = expect.stringContaining('a rule of its workflow canceled it (too late)')
+  expect(await store.listBulkRefusals(plan.id)).toEqual([{ target: runs[3], why }])
+})
+
+test('runs of a filter that an operation is not about are neither done nor refused, and leave no row', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  const [pending = ''] = makeRuns(store.folder, 1, 'pending', NOW - 2_000)
+  makeRuns(store.folder, 240, 'failed', NOW - 1_000)
+  const runner = startRunner(store, clock)
+  for (const kind of ['cancel', 'resume', 'unresolve'] as const) {
+    const plan = planCancel(clock.now(), { kind, filter: { workflow: 'w' } })
+    await store.startBulk(plan)
+    runner.wake()
+    await workUntilOver(store, clock, plan.id)
+    const done = kind === 'cancel' ? 1 : 0
+    expect([kind, await store.findBulk(plan.id)]).toMatchObject([kind, { status: 'done', done, refused: 0 }])
+  }
+  await runner.stop()
+  const rows = (await store.listActions({ limit: 1_000 })).filter(({ action }) => action.startsWith('run.'))
+  expect(rows).toMatchObject([{ action: 'run.cancel', target: pending }])
+})
+
+test('operations resolve failed runs with the reason of the person, and take that back', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  const runs = makeRuns(store.folder, 130, 'failed', NOW - 1_000)
+  const runner = startRunner(store, clock)
+  const plan = planCancel(NOW, { kind: 'resolve', filter: { workflow: 'w' } })
+  await store.startBulk(plan)
+  runner.wake()
+  await workUntilOver(store, clock, plan.id)
+  expect(await store.findBulk(plan.id)).toMatchObject({ done: 130, refused: 0 })
+  expect((await store.findRun(runs[0] ?? ''))?.resolution).toMatchObject({ by: 'web:ada', reason: 'a test' })
+  expect(await store.listRuns({ resolved: true, limit: 1_000 })).toHaveLength(130)
+  const undo = { ...plan, id: `${plan.id}a`, kind: 'unresolve', filter: { before: runs[30] ?? '' } } as const
+  await store.startBulk(undo)
+  runner.wake()
+  await workUntilOver(store, clock, undo.id)
+  await runner.stop()
+  expect(await store.listRuns({ resolved: true, limit: 1_000 })).toHaveLength(100)
+  expect(await store.listActions({ limit: 1_000, action: 'run.unresolve' })).toHaveLength(30)
 })
 
 test('a replay makes new runs of the events of its filter, oldest first, and leaves out newer ones', async () => {
@@ -66,6 +115,25 @@ test('a replay makes new runs of the events of its filter, oldest first, and lea
   const order = runs.filter(({ workflow }) => workflow === 'one').map(({ eventId }) => eventId)
   expect(order).toEqual(Array.from({ length: 130 }, (_, index) => `evt_${index}`))
   expect(runs).toHaveLength(260)
+})
+
+test('a slow pace is even, and no other process takes the operation over in its pauses', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  makeRuns(store.folder, 60, 'failed', NOW - 1_000)
+  const plan = planCancel(NOW, { kind: 'retry', filter: { workflow: 'w' }, perSecond: 3 })
+  await store.startBulk(plan)
+  const runners = [startRunner(store, clock), startRunner(store, clock)]
+  const done: number[] = []
+  while (done.at(-1) !== 60) {
+    for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve))
+    done.push((await store.findBulk(plan.id))?.done ?? 0)
+    clock.advance(500)
+  }
+  for (const runner of runners) await runner.stop()
+  const grown = done.map((count, index) => count - (done[index - 1] ?? 0))
+  expect(Math.max(...grown)).toBe(3)
+  expect(clock.now()).toBeGreaterThan(NOW + 19_000)
 })
 
 test('an aborted operation does nothing more', async () => {

@@ -22,6 +22,13 @@ export function makeRuns(folder: string, count: number, status: 'pending' | 'fai
   return ids
 }
 
+/** Cancels a run as a rule of its workflow does, so that no retry helps it. */
+export function cancelByRule(folder: string, run: string): void {
+  const db = new Database(join(folder, 'upshot.db'))
+  db.prepare(`UPDATE run SET status = 'canceled', by_rule = 1, reason = 'too late' WHERE id = ?`).run(run)
+  db.close()
+}
+
 export function planCancel(now: number, given: Partial<RunBulkPlan> = {}): RunBulkPlan {
   return {
     id: newId('opr', now),

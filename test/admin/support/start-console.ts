@@ -33,6 +33,7 @@ const NEVER = {
   payloads: null,
   audit: null,
   effects: null,
+  files: null,
 }
 
 /** A world without a receiver: what is sent is accepted, and recorded. */
@@ -58,9 +59,19 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       remove: async () => ({ outcome: 'deleted', error: null }),
     },
     sandbox: { url: () => null, ask: () => Promise.reject(new UpshotError('not_running', 'There is no sandbox.')) },
+    matchEvent: async () => ({ workflows: [], broken: [] }),
+    foresee: async () => ({ runs: 0, ahead: [] }),
+    examine: async () => [],
     settings: () => [],
     retention: () => ({ ...NEVER }),
-    prune: async () => ({ runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0 }),
+    foreseePrune: async () => ({
+      ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
+      ...{ audit: null, effects: null, files: null },
+    }),
+    prune: async () => ({
+      ...{ runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0 },
+      ...{ audit: 0, effects: 0, files: 0 },
+    }),
     guard: () => DEFAULT_GUARD,
     alerts: () => ({ rules: [], kinds: {} }),
     testAlert: async () => [],
@@ -89,6 +100,7 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
     page: tempFolder(),
     surroundings: testSurroundings(),
     checksAnswers: true,
+    openLists: async () => store,
     ...given,
     store,
     clock,

@@ -1,62 +1,124 @@
 import { expect, test } from 'vitest'
-import { readCases } from '../../../src/app/backtest/read-cases.ts'
-import { playJob } from '../../../src/app/play/play-job.ts'
+import { coverageReport } from '../../../config/coverage-report.ts'
 import type { AnyWorkflow } from '../../../src/author/workflow.ts'
-import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
-import { compareSides } from '../../../src/engine/play/compare/compare-sides.ts'
-import { sideOfPlay } from '../../../src/engine/play/compare/side-of-play.ts'
+import type { Store } from '../../../src/core/store/store.ts'
 import { NotFoundError } from '../../../src/files/errors.ts'
+import { CrashPoint } from '../../../src/testing/engine/crash-point.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
+import { Testbed } from '../../../src/testing/testbed.ts'
 import alertFailedTransfer from '../../../workflows/alert-failed-transfer.workflow.ts'
 import cleanUp from '../../../workflows/clean-up.workflow.ts'
 import intake from '../../../workflows/intake-new-file.workflow.ts'
+import nightlyInventory from '../../../workflows/nightly-inventory.workflow.ts'
 import verifyTransfer from '../../../workflows/verify-transfer.workflow.ts'
+import weeklyCoverage from '../../../workflows/weekly-coverage.workflow.ts'
 import { deliver, filesOf } from '../../engine/support/files-in-runs.ts'
-import { awaitFound } from '../../support/await-runs.ts'
-import { useOutput } from '../../support/sample-output.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { override, useOutput } from '../../support/sample-output.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { type ComparedRun, compareAll, settle } from './support/recorded-runs.ts'
 
-useOutput()
+const out = useOutput()
 
 const SAMPLES: AnyWorkflow[] = [intake, verifyTransfer, alertFailedTransfer, cleanUp] as never
+const TIMED: AnyWorkflow[] = [nightlyInventory, weeklyCoverage] as never
 const MOMENT = '2026-01-01T00:00:00.000Z'
-/** A thousand runs of all take ten seconds on a busy machine. */
-const RUNS_EACH = 60
+const DAY = 86_400_000
+/** With those of the clock a thousand runs, which take three seconds on idle cores. */
+const RUNS_EACH = 240
+const TICKS_EACH = 20
 
-test('random runs of the samples, played again with the same code, differ in nothing', async () => {
+/** Runs of which a backtest says anything else than that they are the same. */
+const listDiffering = (found: readonly ComparedRun[]) =>
+  found.filter(({ verdict, isSteady }) => verdict.kind !== 'same' || !isSteady)
+
+/** In place of "upshot coverage". */
+const COVERAGE = ['/bin/sh', '-c', `printf '{"data":{"storages":[],"findings":[],"unknowable":[]}}'`]
+
+test('a thousand random runs of the samples, played again with the same code, differ in nothing', async () => {
+  override(coverageReport, { command: COVERAGE })
   const random = seededRandom(7)
   const pick = <T>(...all: T[]): T => all[Math.floor(random() * all.length)] as T
   const engine = createTestEngine()
-  const worker = await engine.start(SAMPLES, { filesFor: randomClient(pick), slots: 50 })
+  const worker = await engine.start([...SAMPLES, ...TIMED], { filesFor: randomClient(pick), slots: 50 })
   const names = SAMPLES.map(({ id }) => id)
   for (let n = 0; n < RUNS_EACH; n++) {
     for (const workflow of names)
       await deliver(engine, `evt_${workflow}_${n}`, ...eventFor(workflow, n, pick), workflow)
   }
+  for (let n = 0; n < TICKS_EACH; n++) {
+    for (const { id } of TIMED) await engine.store.recordTick(id, { scheduledFor: NOW + n * 7 * DAY, missed: 0 }, NOW)
+  }
   await settle(engine, () => worker.wake())
-  const found = await Promise.all(SAMPLES.map((workflow) => compareAll(engine.store, workflow)))
-  expect(found.map(({ differing }) => differing)).toEqual(SAMPLES.map(() => []))
-  const compared = found.reduce((sum, each) => sum + each.compared, 0)
-  expect(compared).toBeGreaterThan(RUNS_EACH * 3)
-  expect(new Set(found.flatMap(({ ends }) => [...ends]))).toEqual(new Set(['completed', 'failed', 'skipped']))
+  const ends = new Set<string>()
+  for (const workflow of [...SAMPLES, ...TIMED]) {
+    const found = await compareAll(engine.store, workflow)
+    expect(listDiffering(found), workflow.id).toEqual([])
+    expect(found, workflow.id).toHaveLength(TIMED.includes(workflow) ? TICKS_EACH : RUNS_EACH)
+    for (const { end } of found) ends.add(end)
+  }
+  expect(ends).toEqual(new Set(['completed', 'failed', 'skipped']))
 })
 
-type Engine = ReturnType<typeof createTestEngine>
-type Pick = <T>(...all: T[]) => T
-
-/** Lets every run go as far as it comes without a person. */
-async function settle({ store, clock, notices }: Engine, wake: () => void): Promise<void> {
-  for (let round = 0; round < 200; round++) {
-    wake()
-    await awaitFound(notices, async () => {
-      const { pending, running } = await store.countOpenRuns(clock.now())
-      return pending + running === 0 ? true : null
+/** One run of each sample. */
+const SCENES: Record<string, (t: Testbed) => Promise<unknown>> = {
+  'intake-new-file': async (t) => {
+    await t.storage('storage_a').put('/inbox/setup.exe', 'hello')
+    await t.send(await t.told('file.created'))
+  },
+  'verify-transfer': async (t) => {
+    await t.storage('storage_a').put('/a.txt', 'hello')
+    await t.storage('storage_b').put('/a.txt', 'hello')
+    const end = (service: string) => ({ service, path: '/a.txt', fileId: null })
+    const ends = { source: end('storage_a'), destination: end('storage_b') }
+    const times = { startedAt: MOMENT, finishedAt: MOMENT }
+    await t.send('transfer.completed', { transfer: { id: 'tr_1', ...ends, bytesTotal: 5, ...times } })
+  },
+  'alert-failed-transfer': async (t) => {
+    const end = (service: string) => ({ service, path: '/a.txt', fileId: null })
+    const ends = { source: end('storage_a'), destination: end('storage_b') }
+    await t.send('transfer.failed', {
+      transfer: { id: 'tr_1', ...ends, bytesTotal: 5, startedAt: null, finishedAt: MOMENT },
     })
-    const due = await store.nextDueAt()
-    if (due === null) return
-    clock.advance(Math.max(due - clock.now(), 1_000))
-  }
+  },
+  'clean-up': async (t) => {
+    for (const name of ['one', 'two']) await t.storage('storage_a').put(`/exports/${name}.csv`, name)
+    await t.advance('40d')
+    await t.send('cleanup.asked', { path: '/exports' })
+  },
+  'nightly-inventory': async (t) => {
+    await t.storage('storage_a').put('/a.txt', 'hello')
+    await t.tick('nightly-inventory', '2026-06-08T02:00:00.000Z')
+  },
+  'weekly-coverage': (t) => t.tick('weekly-coverage', '2026-06-08T07:00:00.000Z'),
 }
+
+test.each([...SAMPLES, ...TIMED].map((workflow) => [workflow.id, workflow] as const))(
+  'a run of %s, played again with the same code, differs in nothing wherever it has crashed',
+  async (id, workflow) => {
+    override(coverageReport, { command: COVERAGE })
+    const calm = new CrashPoint(0, 'kept')
+    await playScene(workflow, calm)
+    expect(calm.writes.length, id).toBeGreaterThan(1)
+    for (let at = 1; at <= calm.writes.length; at++) {
+      await playScene(workflow, new CrashPoint(at, at % 2 === 0 ? 'lost' : 'kept'))
+    }
+    for (let at = 1; at <= calm.middles.length; at++) await playScene(workflow, new CrashPoint(at, 'cut'))
+  },
+)
+
+async function playScene(workflow: AnyWorkflow, crash: CrashPoint): Promise<void> {
+  out.renew()
+  let store: Store | undefined
+  await using t = await Testbed.open({ workflows: [workflow] }, { crash, onOpen: (opened) => (store = opened) })
+  await SCENES[workflow.id]?.(t)
+  await t.advance('1d')
+  const found = store === undefined ? [] : await compareAll(store, workflow)
+  expect(found.length, `${crash.killedAt}`).toBeGreaterThan(0)
+  expect(listDiffering(found), `${crash.killedAt}`).toEqual([])
+}
+
+type Pick = <T>(...all: T[]) => T
 
 /** The data of a random event that starts a sample. */
 function eventFor(workflow: string, n: number, pick: Pick): [type: string, data: object] {
@@ -103,23 +165,4 @@ function randomClient(pick: Pick) {
     }),
     delete: async () => ({ outcome: pick('deleted', 'changed', 'not_found'), proof: 'reply' }),
   })
-}
-
-async function compareAll(store: Engine['store'], workflow: AnyWorkflow) {
-  const world = {
-    parts: { reads: store, guard: DEFAULT_POLICY },
-    readFiles: () => Promise.reject(new Error('no read is made')),
-    rules: { readsLive: false, rerun: [], fixtures: {} },
-  }
-  const found = { compared: 0, differing: [] as unknown[], ends: new Set<string>() }
-  for await (const { cases } of readCases(store, { workflow: workflow.id, since: 0 }, { withOutputs: true })) {
-    for (const { run, job, side, isCut } of cases) {
-      const played = await playJob(world, workflow, { ...job, isTwice: true })
-      const verdict = compareSides(side, sideOfPlay(played), { withOutputs: true, isCut })
-      if (verdict.kind !== 'same' || !played.isSteady) found.differing.push({ run, verdict })
-      found.compared += 1
-      found.ends.add(side.end.kind)
-    }
-  }
-  return found
 }

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { DatabaseClock } from '../../../src/app/engine/database-clock.ts'
 import { systemClock } from '../../../src/core/time.ts'
 
@@ -46,4 +46,17 @@ test('an answer that took long does not move the clock beyond what it proves', a
   // The first answer was 50 ms behind; the others have corrected it.
   expect(Math.abs(before - Date.now())).toBeLessThan(20)
   expect(clock.now()).toBeGreaterThanOrEqual(before)
+})
+
+test('a database whose clock is set back makes it stand still until that has caught up', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const database = databaseAhead(0)
+  const clock = await follow(database)
+  const before = clock.now()
+  database.state.ms = -60_000
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(clock.now()).toBe(before)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(Math.abs(clock.now() - (before + 5_000))).toBeLessThan(100)
 })

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openReads } from '../../../src/app/play/open-reads.ts'
 import { imagineRun } from '../../../src/app/play/plan-event.ts'
 import type { PlannedRun } from '../../../src/app/play/play-plan.ts'
@@ -13,11 +13,12 @@ import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import { systemClock } from '../../../src/core/time.ts'
 import { createFilesClient } from '../../../src/files/index.ts'
+import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { openSandbox } from '../../sandbox/support/open-sandbox.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { moduleOf, ZOO } from './zoo.ts'
+import { type Animal, moduleOf, ZOO } from './zoo.ts'
 
 const DOOR = join(import.meta.dirname, '../../../src/author/index.ts')
 
@@ -42,13 +43,13 @@ async function openCanary() {
 }
 
 /** The zoo in a room, beside a sandbox, a canary, a database and a folder. */
-async function openZoo() {
+async function openZoo({ notesLines = false, animals = ZOO }: { notesLines?: boolean; animals?: readonly Animal[] }) {
   const folder = tempFolder()
   const modules = tempFolder()
   writeFileSync(join(folder, 'kept'), 'as it was')
   const { reached, url } = await openCanary()
   const world = { url, folder, door: DOOR }
-  for (const [index, animal] of ZOO.entries()) {
+  for (const [index, animal] of animals.entries()) {
     writeFileSync(join(modules, `zoo-${index}.workflow.ts`), moduleOf(animal, index, world))
   }
   const child = moduleOf({ name: '', code: 'await fetch(U)', call: null }, 0, world)
@@ -56,7 +57,7 @@ async function openZoo() {
     join(modules, 'zoo-child.workflow.ts'),
     child.replace("id: 'zoo-0', on: 'zoo'", "id: 'zoo-child', on: 'zoo.told'"),
   )
-  const onLoad = moduleOf({ name: '', code: '', call: null }, ZOO.length, world)
+  const onLoad = moduleOf({ name: '', code: '', call: null }, animals.length, world)
   writeFileSync(join(modules, 'on-load.workflow.ts'), `${onLoad}\nawait fetch(U).catch(() => {})`)
   const sandbox = await openSandbox()
   const { id } = await sandbox.storage('storage_a').put('/a.txt', 'bytes')
@@ -64,7 +65,7 @@ async function openZoo() {
   const client = createFilesClient({ baseUrl: sandbox.url, apiKey, plan: 'enterprise' })
   const store = openTestStore()
   const room = await Room.open({
-    settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {} },
+    settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {}, notesLines },
     store,
     readFiles: openReads({ clientOf: () => client }, { clock: systemClock, signal: new AbortController().signal }),
   })
@@ -85,13 +86,13 @@ async function openZoo() {
     stored: sandbox.storage('storage_a').list(),
     reached: [...reached],
   })
-  const plan = (workflow: string) =>
+  const plan = (workflow: string, claim = imagineRun(event, workflow, NOW)) =>
     room.plan({
-      claim: imagineRun(event, workflow, NOW),
+      claim,
       use: [],
       rules: { recorded: null, readsLive: true, borrows: true },
     })
-  return { room, plan, readWorld }
+  return { room, plan, readWorld, event }
 }
 
 /** The effects, the other steps and the end that a plan tells of. */
@@ -99,8 +100,11 @@ function listTold({ effects, others, end }: Pick<PlannedRun, 'effects' | 'others
   return [...effects.map((each) => each.class), ...others.map(({ kind }) => kind), end.kind]
 }
 
-test('a plan leaves the world as it was, whatever its code tries, and names what it refused', async () => {
-  const { room, plan, readWorld } = await openZoo()
+test.each([
+  ['a plan', false],
+  ['a room that notes lines, with an inspector,', true],
+])('%s leaves the world as it was, whatever its code tries, and names what it refused', async (_, notesLines) => {
+  const { room, plan, readWorld } = await openZoo({ notesLines })
   const before = readWorld()
   expect(before.reached).toEqual([])
   expect(room.code.broken).toEqual([])
@@ -116,7 +120,96 @@ test('a plan leaves the world as it was, whatever its code tries, and names what
     const own = undeclared.filter(({ place }) => place !== null && !/zoo-\w+\.workflow\.ts:/.test(place))
     expect(own, name).toEqual([])
   }
-  expect(ZOO.length).toBeGreaterThanOrEqual(60)
+  expect(ZOO.length).toBeGreaterThanOrEqual(100)
+})
+
+/** Plans of generated workflows: ten thousand of them take minutes. */
+const [GENERATED, PLANS_EACH] = [25, 4]
+
+/** Ways to act, one after the other, at once, or in a loop; an error ends only its own. */
+function generateAnimals(count: number): Animal[] {
+  const random = seededRandom(22)
+  const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T
+  // In a step, an error in a timer leaves its function at work for as long as that takes.
+  const short = ZOO.filter(({ name }) => name !== 'an error in a timer')
+  const act = () => `(async () => { ${pick(short).code} })().catch(() => {})`
+  const shapes = [
+    () => `await ${act()}`,
+    () => `await Promise.all([${act()}, ${act()}])`,
+    () => `for (let n = 0; n < 2; n++) await ${act()}`,
+    () => `await step.run('look', () => ${act()}, { effect: 'read' })`,
+    () => `await Promise.race([${act()}, step.sleep('nap', '5m')])`,
+  ]
+  const lines = () => Array.from({ length: 1 + Math.floor(random() * 5) }, () => pick(shapes)())
+  return Array.from({ length: count }, (_, n) => ({ name: `generated ${n}`, code: lines().join('\n'), call: null }))
+}
+
+test('plans of generated workflows leave the world as it was', async () => {
+  const { plan, readWorld } = await openZoo({ animals: generateAnimals(GENERATED) })
+  // A read may send a GET, and nothing else.
+  const readChanges = () => {
+    const { reached, ...rest } = readWorld()
+    return { ...rest, reached: reached.filter((each) => !/^(a connection|(GET|HEAD) )/.test(each)) }
+  }
+  const before = readChanges()
+  let [refused, effects] = [0, 0]
+  for (let n = 0; n < GENERATED * PLANS_EACH; n++) {
+    const planned = await plan(`zoo-${n % GENERATED}`)
+    refused += planned.undeclared.length
+    effects += planned.effects.length
+    if (n % GENERATED === GENERATED - 1) expect(readChanges(), `up to plan ${n}`).toEqual(before)
+  }
+  expect(refused).toBeGreaterThan(GENERATED)
+  expect(effects).toBeGreaterThan(10)
+})
+
+test('a read may look, and the connection that it opened ends with it', async () => {
+  const code = `const pool = new http.Agent({ keepAlive: true })
+    const read = { effect: 'read' }
+    const get = (done, fail) => {
+      http.get(U + 'b', { agent: pool }, (response) => response.resume().on('end', done)).on('error', fail)
+    }
+    await step.run('a', async () => (await fetch(U + 'a')).status, read)
+    await step.run('b', () => new Promise(get), read)
+    let held
+    await step.run('c', () => new Promise((done) => { held = net.connect(P, '127.0.0.1', () => done(1)) }), read)
+    held.write('POST /late HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n')
+    held.on('error', () => {})
+    await new Promise((done) => held.on('close', done))
+    return { closed: held.destroyed, pooled: Object.keys(pool.freeSockets).length }`
+  const { plan, readWorld } = await openZoo({ animals: [{ name: 'reads', code, call: null }] })
+  const { end, undeclared } = await plan('zoo-0')
+  expect([end, undeclared]).toEqual([{ kind: 'completed', output: '{"closed":true,"pooled":0}' }, []])
+  const requests = readWorld().reached.filter((each) => each !== 'a connection')
+  expect(requests).toEqual(['GET /a', 'GET /b'])
+})
+
+test('JavaScript has the time and the chance of the run, which are the same in each play', async () => {
+  const code = `await step.sleep('nap', '1d')
+    const chance = () => [Math.random(), crypto.randomUUID(), process.getBuiltinModule('crypto').randomUUID()]
+    const inside = await step.run('look', () => [Date.now(), ...chance()], { effect: 'read' })
+    const times = [Date.now(), new Date().getTime(), Date.parse(Date()), now()]
+    return { times, inside, chance: chance(), isDate: new Date() instanceof Date, given: new Date(5).getTime() }`
+  const { plan, event } = await openZoo({ animals: [{ name: 'time', code, call: null }] })
+  const run = imagineRun(event, 'zoo-0', NOW)
+  const [first, second] = [(await plan('zoo-0', run)).end, (await plan('zoo-0', run)).end]
+  expect(second).toEqual(first)
+  const { times, inside, chance, ...rest } = JSON.parse(first.kind === 'completed' ? first.output : '{}')
+  expect([times, inside[0]]).toEqual([Array(4).fill(NOW + 86_400_000), NOW + 86_400_000])
+  expect(new Set([...chance, ...inside.slice(1)]).size).toBe(6)
+  expect(rest).toEqual({ isDate: true, given: 5 })
+  const other = (await plan('zoo-0')).end
+  expect(chance).not.toEqual(other.kind === 'completed' ? JSON.parse(other.output).chance : null)
+})
+
+test('a room has no variable that names a key, an address or an option of Node', async () => {
+  const given = { SERVICE_API_KEY: 'sk_live_1', UPSHOT_SECRET_KEY: 'key', NODE_OPTIONS: '--no-warnings', OWN: 'kept' }
+  for (const [name, value] of Object.entries(given)) vi.stubEnv(name, value)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const names = Object.keys(given).join("', '")
+  const code = `return ['${names}'].filter((name) => process.env[name] !== undefined)`
+  const { plan } = await openZoo({ animals: [{ name: 'variables', code, call: null }] })
+  expect((await plan('zoo-0')).end).toEqual({ kind: 'completed', output: '["OWN"]' })
 })
 
 test('a module that never comes to rest while it is loaded ends the room, and says so', async () => {

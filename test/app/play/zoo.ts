@@ -10,6 +10,9 @@ export interface Animal {
 
 const wait = (what: string) => `await new Promise((done, fail) => { ${what} })`
 const file = (name: string, code: string): Animal => ({ name, code, call: 'file write' })
+const inside = (name: string, code: string, call: string): Animal => ({ name, code, call })
+const inProcess = (name: string, given = '') =>
+  inside(`process.${name}`, `process.${name}(${given})`, `process.${name}`)
 
 /** Ways out of the process, outside of every step. */
 const OUTSIDE: Animal[] = [
@@ -71,6 +74,19 @@ const OUTSIDE: Animal[] = [
   { name: 'sqlite file', code: 'new sqlite.DatabaseSync(D + "/new.db").exec("CREATE TABLE a (b)")', call: 'sqlite' },
   { name: 'inspector.open', code: 'inspector.open(0)', call: 'inspector.open' },
   {
+    name: 'inspector.Session',
+    code: `const session = new inspector.Session()
+    session.connect()
+    await new Promise((done) => session.post('Runtime.evaluate', {
+      expression: "process.getBuiltinModule('fs').writeFileSync('" + D + "/debugged', '')", }, done))`,
+    call: 'inspector.Session.connect',
+  },
+  {
+    name: 'inspector of promises',
+    code: `new (process.getBuiltinModule('inspector/promises').Session)().connect()`,
+    call: 'inspector.Session.connect',
+  },
+  {
     name: 'process.report',
     code: 'process.report.writeReport(D + "/report.json")',
     call: 'process.report.writeReport',
@@ -94,6 +110,67 @@ const OUTSIDE: Animal[] = [
   file('symlink', 'fs.symlinkSync(D + "/kept", D + "/link")'),
   file('truncate', 'fs.truncateSync(D + "/kept")'),
   file('a heap snapshot', 'v8.writeHeapSnapshot(D + "/heap")'),
+  file('utimes', 'fs.utimesSync(D + "/kept", 1, 1)'),
+  file('chmod', 'fs.chmodSync(D + "/kept", 0o777)'),
+  file('link', 'fs.linkSync(D + "/kept", D + "/hard")'),
+  file('copyFile', 'fs.copyFileSync(D + "/kept", D + "/copy")'),
+  file('unlink', 'await fs.promises.unlink(D + "/kept")'),
+  file('mkdtemp', 'fs.mkdtempSync(D + "/a")'),
+  file(
+    'a trace of events',
+    `process.getBuiltinModule('trace_events').createTracing({ categories: ['node'] }).enable()`,
+  ),
+]
+
+/** Ways out that a hook of their own closes. */
+const HOOKED: Animal[] = [
+  inside('UDP connect', wait(`dgram.createSocket('udp4').connect(P, '127.0.0.1', done)`), 'dgram.connect'),
+  inside('UDP group', `dgram.createSocket('udp4').addMembership('224.0.0.114')`, 'dgram.addMembership'),
+  inside('DNS lookup', wait(`dns.lookup('example.org', done)`), 'dns.lookup'),
+  inside('DNS lookup promise', `await dns.promises.lookup('example.org')`, 'dns.lookup'),
+  inside(
+    'DNS resolver of promises',
+    `await new dns.promises.Resolver().resolve4('example.org')`,
+    'dns.promises.Resolver.resolve4',
+  ),
+  inside('a request made by hand', wait(`new http.ClientRequest(U).on('error', fail).end(done)`), 'http GET'),
+  inProcess('_kill', 'process.ppid, 0'),
+  inProcess('reallyExit', '3'),
+  inProcess('disconnect'),
+  inProcess('setuid', 'process.getuid()'),
+  inProcess('setgid', 'process.getgid()'),
+  inProcess('seteuid', 'process.getuid()'),
+  inProcess('setegid', 'process.getgid()'),
+  inProcess('setgroups', 'process.getgroups()'),
+  inProcess('initgroups', 'process.getuid(), process.getgid()'),
+  inProcess('umask', '0o22'),
+  inProcess('_debugProcess', 'process.pid'),
+  inProcess('_debugEnd'),
+  inside('exec of this process', `process.execve('/bin/true', [])`, 'child process'),
+  inside(
+    'inspector of the main thread',
+    'new inspector.Session().connectToMainThread()',
+    'inspector.Session.connectToMainThread',
+  ),
+  inside('an addon', `process.dlopen({ exports: {} }, D + '/kept')`, 'native addon'),
+  inside('WASI', `new (process.getBuiltinModule('wasi').WASI)({ version: 'preview1', preopens: { '/': D } })`, 'WASI'),
+  inside('sqlite attach', `new sqlite.DatabaseSync(':memory:').exec("ATTACH '" + D + "/new.db' AS other")`, 'sqlite'),
+  inside('sqlite vacuum', `new sqlite.DatabaseSync(':memory:').exec("VACUUM INTO '" + D + "/new.db'")`, 'sqlite'),
+  inside(
+    'sqlite opened later',
+    `const later = new sqlite.DatabaseSync(':memory:', { open: false })
+    later.open()
+    later.exec("ATTACH '" + D + "/new.db' AS other; CREATE TABLE other.a (b)")`,
+    'sqlite',
+  ),
+  inside(
+    'sqlite that authorizes by itself',
+    `const own = new sqlite.DatabaseSync(':memory:')
+    own.setAuthorizer(() => 0)
+    own.exec("ATTACH '" + D + "/new.db' AS other; CREATE TABLE other.a (b)")`,
+    'sqlite',
+  ),
+  inside('sqlite backup', `await sqlite.backup(new sqlite.DatabaseSync(':memory:'), D + '/new.db')`, 'sqlite.backup'),
 ]
 
 /** Places where a call looks as if a step had made it. */
@@ -131,6 +208,50 @@ const PLACES: Animal[] = [
     name: 'through another function',
     code: `await Reflect.apply(globalThis.fetch, null, [U, { method: 'PATCH' }])`,
     call: 'fetch PATCH',
+  },
+  {
+    name: 'a result declared for plans',
+    code: `await step.run('act', () => 1, { dry: () => fetch(U).catch(() => 1) })`,
+    call: 'fetch GET',
+    tells: 'completed',
+  },
+  {
+    name: 'POST by hand in a read',
+    code: `await step.run('look', () => { new http.ClientRequest(U, { method: 'POST' }).on('error', () => {}).end() },
+      { effect: 'read' })`,
+    call: 'http POST',
+  },
+  {
+    name: 'fetch of a Request with options in a read',
+    code: `await step.run('look', 
+      () => fetch(new Request(U, { method: 'PUT' }), { redirect: 'error' }), { effect: 'read' })`,
+    call: 'fetch PUT',
+  },
+  {
+    name: 'options that override a Request in a read',
+    code: `await step.run('look', () => fetch(new Request(U), { method: 'DELETE' }), { effect: 'read' })`,
+    call: 'fetch DELETE',
+  },
+  {
+    name: 'fetch that nobody awaits',
+    code: `fetch(U)
+      await new Promise((done) => setTimeout(done, 5))`,
+    call: 'fetch GET',
+    tells: 'completed',
+  },
+  {
+    name: 'an error in a timer',
+    code: `setTimeout(() => { throw new Error('late') }, 1)
+      await new Promise((done) => setTimeout(done, 60_000))`,
+    call: null,
+    tells: 'failed',
+  },
+  {
+    name: 'a database in memory',
+    code: `const db = new sqlite.DatabaseSync(':memory:')
+      db.exec("ATTACH ':memory:' AS other; CREATE TABLE other.a (b); VACUUM")`,
+    call: null,
+    tells: 'completed',
   },
 ]
 
@@ -199,7 +320,7 @@ const VERBS: Animal[] = [
   { name: 'continueAs', code: `await step.continueAs({ data: {} })`, call: null, tells: 'continued' },
 ]
 
-export const ZOO: readonly Animal[] = [...OUTSIDE, ...PLACES, ...VERBS]
+export const ZOO: readonly Animal[] = [...OUTSIDE, ...HOOKED, ...PLACES, ...VERBS]
 
 /** The module of one animal. */
 export function moduleOf(animal: Animal, index: number, world: { url: string; folder: string; door: string }): string {
@@ -228,7 +349,7 @@ import { get as getByName } from 'node:http'
 import { createRequire } from 'node:module'
 import { defineWorkflow } from '${world.door}'
 const U = '${world.url}', P = ${new URL(world.url).port}, D = '${world.folder}'
-export default defineWorkflow({ id: 'zoo-${index}', on: 'zoo', async run({ event, step, files }) {
+export default defineWorkflow({ id: 'zoo-${index}', on: 'zoo', async run({ event, step, files, now }) {
   ${animal.code}
 } })`
 }

@@ -12,6 +12,7 @@ const ARGUMENTS: Record<string, string[]> = {
   'endpoints add': ['shop'],
   'runs show': ['run_none'],
   'files ls': ['storage_a:/'],
+  'files diff': ['storage_a:/', 'storage_b:/'],
   'files get': ['storage_a:/a.txt'],
   'files rm': ['storage_a:/a.txt', '--yes'],
   'files url': ['storage_a:/a.txt'],

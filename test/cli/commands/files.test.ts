@@ -270,3 +270,40 @@ test.each([
   expect(await done).toBe(exit)
   expect(paths()).toHaveLength(left)
 })
+
+test('files diff compares two folders by path and size, and with --content by their bytes', async () => {
+  const { dataDir, sandbox } = await appWithFiles({ '/to/a.txt': 'same', '/to/b.txt': 'bytes', '/to/extra.txt': 'x' })
+  for (const [path, text] of Object.entries({ '/from/a.txt': 'same', '/from/b.txt': 'other', '/from/in/c.txt': 'c' }))
+    await sandbox.storage('storage_a').put(path, text)
+  const args = ['files', 'diff', 'storage_a:/from', 'storage_c:/to']
+
+  const bySize = await runHere(dataDir, [...args, '--json'])
+  expect(bySize).toMatchObject({
+    exit: 7,
+    json: { data: { counts: { same: 2, differs: 0, only_one: 2, only_other: 1, unknown: 0 } } },
+  })
+  const byContent = await runHere(dataDir, [...args, '--content'])
+  expect(byContent.exit).toBe(7)
+  expect(byContent.stdout.split('\n').map((line) => line.trimEnd())).toEqual([
+    'STANDING              STORAGE_A  STORAGE_C  PATH',
+    '✗ differs by content        5 B        5 B  b.txt',
+    '› only in storage_c           –        1 B  extra.txt',
+    '‹ only in storage_a      folder          –  in/',
+    '‹ only in storage_a         1 B          –  in/c.txt',
+    '',
+    '1 same, 1 different, 2 only in storage_a:/from, 1 only in storage_c:/to',
+    '',
+  ])
+  const same = await runHere(dataDir, ['files', 'diff', 'storage_c:/to', 'storage_c:/to', '--content'])
+  expect(same).toMatchObject({
+    exit: 0,
+    stdout: '3 same, 0 different, 0 only in storage_c:/to, 0 only in storage_c:/to\n',
+  })
+})
+
+test('files diff says that it cannot tell where a listing was cut short', async () => {
+  const { dataDir, sandbox } = await appWithFiles({ '/to/a.txt': 'a', '/to/b.txt': 'b' })
+  for (const path of ['/from/a.txt', '/from/b.txt']) await sandbox.storage('storage_a').put(path, path.at(-5) ?? '')
+  const cut = await runHere(dataDir, ['files', 'diff', 'storage_a:/from', 'storage_c:/to', '--limit', '1', '--json'])
+  expect(cut).toMatchObject({ exit: 1, json: { data: { one: { complete: false, reason: 'max' } } } })
+})

@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 
 const COMMANDS = resolve(import.meta.dirname, '../../../src/cli/commands')
 
-/** Commands beside no shared database: the sandbox, the demo, and facts of this machine. */
-const OF_THE_MACHINE = /^(sandbox|app\/demo)\/|^(app\/(status|dev-keys)|doctor\/check-service)\.ts$/
+/** Commands beside no shared database: sandbox, demo, rehearsals, and facts of this machine. */
+const OF_THE_MACHINE = /^(sandbox|app\/demo|events\/rehearse)\/|^(app\/(status|dev-keys)|doctor\/check-service)\.ts$/
 
 test('commands act by the clock that all processes of the database share', () => {
   const files = readdirSync(COMMANDS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

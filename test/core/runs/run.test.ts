@@ -25,6 +25,15 @@ test('a run that goes on by itself cannot be resumed', () => {
   }
 })
 
+test('a run is resolved once it has failed, and once only', () => {
+  expect(possible('resolve')).toEqual(['failed'])
+  expect(possible('unresolve')).toEqual([])
+  const resolution = { by: 'cli:ada', at: NOW, reason: 'copied by hand' }
+  const resolved = { status: 'failed', dueAt: null, reason: null, resolution } as const
+  expect(findObstacle('resolve', resolved, NOW)).toBe('it is resolved already')
+  expect([findObstacle('unresolve', resolved, NOW), findObstacle('retry', resolved, NOW)]).toEqual([null, null])
+})
+
 test('a run that would end again at once cannot be retried', () => {
   const failed = { status: 'failed', dueAt: null, reason: null } as const
   expect(findObstacle('retry', { ...failed, deadline: NOW }, NOW)).toContain('fork or replay')

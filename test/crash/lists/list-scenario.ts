@@ -14,7 +14,8 @@ export const SIZE = 2 * MAX_TOGETHER + 10
 export const APPROVED = MAX_TOGETHER + 5
 
 const OPTIONS = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
-const OPERATOR = { actor: 'cli:ada', role: 'owner', from: 'here', reason: 'checked' }
+/** The person who acts in these tests. */
+export const OPERATOR = { actor: 'cli:ada', role: 'owner', from: 'here', reason: 'checked' }
 
 /** Asks for a list of deletes, of which `most` may begin a day. */
 export function askForList(store: Store, lease: Lease, name: string, most: number): Promise<EffectPermit[]> {

@@ -10,12 +10,12 @@ const UNTOLD = { reason: null, approval: null, event: null, lateEvent: null } as
 export async function holdLosses(store: Store, paths: readonly string[]): Promise<void> {
   const now = Date.now()
   const state = beginSweep(newState(PLAN, null), now)
-  await store.saveSweep({ ...KEY, state, version: 0 })
+  await store.saveSweep({ ...KEY, state, version: 0, forgottenTo: null })
   const findings = paths.map((path, index): FileFinding => {
     const found = { type: 'file.created', state: 'found', sweep: 2, foundAt: now } as const
     return { ...KEY, ...found, ...UNTOLD, file: `fil_${index}`, path, entry: '{}' }
   })
   const why = `no event told of ${paths.length} of the 20 files of storage_a: make their events up?`
   const held = { why, needs: 1, now, expiresAt: now + 86_400_000 }
-  await store.saveSweep({ ...KEY, state, version: 1 }, { findings, settle: { state: 'held', held } })
+  await store.saveSweep({ ...KEY, state, version: 1, forgottenTo: null }, { findings, settle: { state: 'held', held } })
 }

@@ -39,7 +39,7 @@ test('a failed run is followed by a durable `onFailure` run that knows its error
   const followUp = await engine.advance(await hearOther(engine, 'run.parked', failed.id), '1m')
   expect(followUp).toMatchObject({ status: 'completed', output: '"told"', originRun: failed.id, handler: 'onFailure' })
   expect(told).toEqual([
-    ['step "copy" failed after 1 attempt(s): the disk is full', 'copy', 'evt_1', failed.id, followUp.id],
+    ['step "copy" failed after 1 attempt: the disk is full', 'copy', 'evt_1', failed.id, followUp.id],
   ])
   expect(naps).toBe(1)
 })

@@ -1,14 +1,20 @@
+import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import type { Notice } from '../../../src/core/notices.ts'
-import type { LogOptions } from '../../../src/notices/log/log-notices.ts'
-import { ERROR, linesOf, NOTICES } from '../support/notices.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
+import { planRepetition } from '../../../src/notices/log/plan-log-line.ts'
+import { formatPrettyLine } from '../../../src/notices/log/pretty-line.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import { collectLog } from '../../support/collect-log.ts'
+import { ERROR, linesOf, NOTICES, NOW } from '../support/notices.ts'
 
 const pretty = (notice: Notice, colour = false) => linesOf([notice], { pretty: true, colour })[0] ?? ''
 
 test.each([
   ['step.completed', '· step completed (verify-transfer) in 3 ms  step=pay effect=write target=storage_a:fil_1'],
   ['app.started', '✓ started  sandbox=http://127.0.0.1:4747/v1'],
-  ['run.log', '✓ checked (verify-transfer)  files=3 run_1'],
+  ['workflows.removed', 'start no run any more  workflows=nightly'],
   ['sandbox.logged', '· a transfer began'],
 ] as const)('a pretty line of %s is a sentence', (kind, text) => {
   const line = pretty(NOTICES[kind])
@@ -45,7 +51,7 @@ test('a delivery is one line: its type, the end of the path, the workflows that 
 
 test('a delivery that starts nothing says why', () => {
   const notice: Notice = { ...NOTICES['delivery.received'], verdict: 'duplicate', workflows: [], runs: 0 }
-  expect(tell([notice])[0]).toMatch(/^✓ file\.created +\/in\/a\.csv {2}known already +2 ms {2}dlv_1$/)
+  expect(tell([notice])[0]).toMatch(/^✓ file\.created +\/in\/a\.csv {2}known already +2 ms {2}dlv_…lv_1$/)
 })
 
 test('the end of a run is one line with a bar of its steps', () => {
@@ -60,10 +66,13 @@ test("a failure is two lines: its step and error, then the author's frame and th
     'charge (file:///srv/node_modules/x/a.js:1:1)',
     `tour (file://${process.cwd()}/workflows/tour.workflow.ts:15:9)`,
   ]
-  const error = { ...ERROR, step: 'tell the owner', at }
+  const message = 'step "tell the owner" failed after 2 attempts: declined'
+  const error = { ...ERROR, message, step: 'tell the owner', at }
   const lines = tell([{ ...NOTICES['run.failed'], error }])
   expect(lines[0]).toMatch(/^✗ verify-transfer {5}tell the owner: declined +12 ms$/)
   expect(lines[1]).toBe('at workflows/tour.workflow.ts:15   upshot runs retry run_1')
+  const narrow = tell([{ ...NOTICES['run.failed'], error }], { width: () => 60 }).slice(-2)
+  expect(narrow).toEqual(['at workflows/tour.workflow.ts:15', 'upshot runs retry run_1'])
 })
 
 test('a frame is a link only where the terminal shows links', () => {
@@ -73,11 +82,86 @@ test('a frame is a link only where the terminal shows links', () => {
   expect(tell([{ ...NOTICES['run.failed'], error }])[1]).not.toContain('\u001B')
 })
 
-test('a skipped run is one line that says why', () => {
-  const reason = 'its `where` returned false'
-  expect(tell([{ ...NOTICES['run.skipped'], reason }])[0]).toMatch(
-    /^✓ verify-transfer {5}skipped: its `where` returned/,
+test('an address that is wider than the terminal stays behind its name', () => {
+  const urls = { 'endpoint main': `http://127.0.0.1:4700/hooks/${'a'.repeat(60)}` }
+  expect(tell([{ ...NOTICES['app.started'], urls }], { width: () => 60 })[1]?.trim()).toBe(
+    `endpoint main=${urls['endpoint main']}`,
   )
+})
+
+test.each([
+  ['run.skipped', '⇥ verify-transfer     skipped: where'],
+  ['run.canceled', '⊘ verify-transfer     canceled by event evt_1 (file.deleted)'],
+  ['run.limited', '◷ verify-transfer     waits for its turn: concurrency: 4 of 4 runs are at work, until '],
+  ['run.parked', '◷ verify-transfer     sleep "grace", until '],
+  ['run.released', '✓ verify-transfer     released'],
+  ['run.log', '✓ verify-transfer     checked files=3'],
+  ['step.failed', '! verify-transfer     pay: declined, again at '],
+  ['run.retried', '! verify-transfer     declined, again at '],
+  ['tick.recorded', '✓ nightly             tick of '],
+] as const)('a line of %s is in columns, with the name of its workflow', (kind, text) => {
+  const lines = tell([NOTICES[kind]])
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.slice(0, text.length)).toBe(text)
+})
+
+test('a moment has its date where it is not of today', () => {
+  const parked = (dueAt: number) => tell([{ ...NOTICES['run.parked'], dueAt }])[0]
+  expect(parked(NOW)).toMatch(/until \d\d:\d\d:01 /)
+  expect(parked(NOW + 2 * 86_400_000)).toMatch(/until 2026-05-03 \d\d:\d\d /)
+})
+
+test('a run that waits for people is told with its reason and the command to act', () => {
+  const [waits, command] = tell([{ ...NOTICES['run.parked'], dueAt: null, reason: 'diverged' }])
+  expect([waits, command]).toEqual(['☞ verify-transfer     waits for a person: diverged', 'upshot runs show run_1'])
+  expect(tell([NOTICES['approval.opened']])[1]).toBe('upshot approvals show apr_1')
+})
+
+test('a pause between attempts is not told again after the line of its step', () => {
+  const reason = 'next attempt of step "pay": declined'
+  expect(tell([NOTICES['step.failed'], { ...NOTICES['run.parked'], reason }])).toHaveLength(1)
+})
+
+test('a refusal says why, by the name of its endpoint, and many like it are one line with their number', () => {
+  const facts = { reason: 'missing_header', header: 'X-Signature' }
+  const refused: Notice = { ...NOTICES['delivery.received'], verdict: 'bad_signature', event: null, type: null, facts }
+  const clock = new ManualClock(NOW)
+  const lines: string[] = []
+  const bus = createNoticeBus()
+  logNotices(bus, { level: 'info', pretty: true, destination: collectLog(lines), clock })
+  for (let n = 0; n < 51; n++) bus.publish(refused)
+  expect(lines).toHaveLength(10)
+  expect(lines[0]).toMatch(/! main {16}refused: bad signature, missing header, X-Signature +2 ms {2}dlv_…lv_1\n$/)
+  clock.advance('10s')
+  expect(lines.slice(10)).toEqual([expect.stringMatching(/! main {16}refused ×41: bad signature, missing header/)])
+})
+
+test('a fault that repeats is one line with its number', () => {
+  const line = planRepetition({ level: 'error', message: 'fault', fields: { err: ERROR } }, 299)
+  const options = { now: NOW, colour: false, width: 100, hasLinks: false, bar: () => '' }
+  expect(formatPrettyLine(line, options).slice(13)).toBe('✗ fault ×299: declined\n')
+})
+
+test('names and times stand in the same columns in every line, and paths keep their ends', () => {
+  const subject = '/inbox/2026/numbers/日本語のファイル名はとても長いですね.csv'
+  const delivery = { ...NOTICES['delivery.received'], subject, workflows: ['intake-new-file', 'record', 'verify'] }
+  const notices: Notice[] = [delivery, NOTICES['run.completed'], NOTICES['run.canceled'], NOTICES['run.failed']]
+  for (const [columns, end] of [
+    [80, 80],
+    [100, 89],
+  ] as const) {
+    const lines = linesOf(notices, { pretty: true, level: 'info', width: () => columns }).map(
+      (text) => text.split('\n')[0] ?? '',
+    )
+    expect(lines.map((line) => stringWidth(line.slice(0, line.indexOf(' ms') + 3)))).toEqual([end, end, end, end])
+    expect(lines[0]).toMatch(/…\S*ですね\.csv {2}→ intake-new-file/)
+  }
+})
+
+test('workflows that find no room are counted, and none is cut', () => {
+  const workflows = ['intake-new-file', 'record-arrival', 'verify-transfer']
+  const [line] = tell([{ ...NOTICES['delivery.received'], workflows }], { width: () => 80 })
+  expect(line).toMatch(/ \/in\/a\.csv {2}→ intake-new-file \+2 /)
 })
 
 test('a loaded workflow says what it starts on, and names its module only where that has another name', () => {
@@ -100,14 +184,19 @@ test('a sentence that is wider than the terminal goes on below itself, its field
 
 test.each([60, 80, 100, 140])('no line of a terminal of %d columns is wider than it', (columns) => {
   const message = 'a'.repeat(300)
+  // The seal of an anchor is an address of its own, and stays whole.
+  const { 'effects.anchored': _, ...all } = NOTICES
   const notices: Notice[] = [
+    ...Object.values(all),
     { ...NOTICES['delivery.received'], subject: `/${'b'.repeat(200)}`, workflows: ['c'.repeat(100)] },
-    NOTICES['run.completed'],
+    { ...NOTICES['delivery.received'], subject: `/${'本'.repeat(200)}` },
     { ...NOTICES['run.failed'], workflow: 'd'.repeat(100), error: { name: 'Error', message } },
-    { ...NOTICES['run.log'], message: 'e '.repeat(200), facts: { first: 'f'.repeat(30), second: 'g'.repeat(30) } },
-    { ...NOTICES['run.skipped'], reason: 'h'.repeat(200) },
+    { ...NOTICES['run.log'], message: 'e '.repeat(200), facts: { first: 'f'.repeat(30), second: 'g g '.repeat(60) } },
+    { ...NOTICES['run.skipped'], reason: 'h '.repeat(200) },
+    { ...NOTICES.fault, where: 'i '.repeat(200) },
   ]
   const lines = linesOf(notices, { pretty: true, level: 'info', width: () => columns })
-  for (const line of lines.flatMap((text) => text.trimEnd().split('\n')))
-    expect(line.length).toBeLessThanOrEqual(columns)
+  expect(lines.length).toBeGreaterThan(40)
+  const wide = lines.flatMap((text) => text.trimEnd().split('\n')).filter((line) => stringWidth(line) > columns)
+  expect(wide).toEqual([])
 })

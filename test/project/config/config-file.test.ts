@@ -30,6 +30,8 @@ test.each([
   [{ files: { burst: { shop: 1.5 } } }, /files\.burst/],
   [{ retention: { runs: 'always' } }, /retention\.runs: must be a duration such as "30d", or "forever"/],
   [{ retention: { payloads: 9e15 } }, /retention\.payloads: must be a duration/],
+  [{ retention: { files: '59d' } }, /retention\.files: must be at least 60d/],
+  [{ reconcile: { storage_a: { grace: '31d' } } }, /reconcile\.storage_a\.grace: must be at most 30d/],
 ])('a project file with %j is refused by the name of the setting', async (content, message) => {
   await expect(loadConfigFile(writeFile(content))).rejects.toThrow(message)
 })

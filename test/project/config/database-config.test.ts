@@ -25,6 +25,7 @@ test('an address names login, database, schema, and every host with its port', a
       { host: '2001:db8::1', port: 6433, ...account },
     ],
     directHosts: null,
+    readHosts: null,
     schema: 'main',
     connections: 10,
   })
@@ -47,6 +48,28 @@ test('the session that listens may have an address of its own', async () => {
   const database = await load('postgres://app@pooler.example:6432/upshot', { UPSHOT_DATABASE_DIRECT_URL })
   expect(database?.directHosts).toMatchObject([{ host: 'db.example', port: 5432 }])
 })
+
+test('a standby that answers lists has an address of its own, with the schema of the database', async () => {
+  const UPSHOT_DATABASE_READ_URL = 'postgres://reports:geheim@db-3.example/upshot'
+  const database = await load('postgres://app@db.example/upshot?schema=main', { UPSHOT_DATABASE_READ_URL })
+  expect(database?.readHosts).toMatchObject([{ host: 'db-3.example', user: 'reports' }])
+  expect(database?.schema).toBe('main')
+  const other = { UPSHOT_DATABASE_READ_URL: `${UPSHOT_DATABASE_READ_URL}?schema=other` }
+  const error = await load('postgres://app@db.example/upshot', other).catch((thrown: unknown) => thrown)
+  expect(String(error)).toContain('UPSHOT_DATABASE_READ_URL names another schema')
+  expect(String(error)).not.toContain('geheim')
+})
+
+test.each(['UPSHOT_DATABASE_READ_URL', 'UPSHOT_DATABASE_DIRECT_URL'])(
+  '%s needs the address of the database beside it',
+  async (name) => {
+    const alone = loadConfig({ [name]: 'postgres://app@db.example/upshot' }, tempFolder())
+    await expect(alone).rejects.toThrow(`${name} needs UPSHOT_DATABASE_URL beside it.`)
+    await expect(load('postgres://app@db/upshot', { [name]: 'mysql://app@db/upshot' })).rejects.toThrow(
+      `${name} begins with mysql://`,
+    )
+  },
+)
 
 test.each([
   ['mysql://app:geheim@db/upshot', 'begins with mysql://, and only PostgreSQL is supported'],

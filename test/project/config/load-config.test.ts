@@ -31,6 +31,7 @@ test('loadConfig takes retention from the project file, or 7, 30, 90 and 365 day
     payloads: 90 * DAY,
     audit: 365 * DAY,
     effects: null,
+    files: 90 * DAY,
   })
   const file = `{ retention: { runs: 'forever', payloads: '12h' } }`
   expect((await loadConfig({}, project(file))).retention).toMatchObject({
@@ -40,4 +41,14 @@ test('loadConfig takes retention from the project file, or 7, 30, 90 and 365 day
   })
   const wrong = loadConfig({}, project(`{ retention: { runs: 'soon' } }`))
   await expect(wrong).rejects.toThrow(/retention\.runs: must be a duration such as "30d", or "forever"/)
+})
+
+test('loadConfig takes live effects unless the environment says plan, and nothing else', async () => {
+  expect((await loadConfig({}, project())).effects).toBe('live')
+  expect((await loadConfig({ UPSHOT_EFFECTS: 'plan' }, project())).effects).toBe('plan')
+  for (const wrong of ['Plan', 'off', 'dry', '1']) {
+    await expect(loadConfig({ UPSHOT_EFFECTS: wrong }, project())).rejects.toThrow(
+      'UPSHOT_EFFECTS is not valid: it should be live, or plan, with which nothing acts.',
+    )
+  }
 })

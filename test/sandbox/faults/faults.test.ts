@@ -190,3 +190,18 @@ test('faults drop, repeat, delay and reorder deliveries', async () => {
   await reordered.sandbox.deliveries.until({ state: 'delivered', count: 2 })
   expect(reordered.receiver.received.map(({ body }) => JSON.parse(body.toString()).id)).toEqual([second.id, first.id])
 })
+
+test('a delivery that a fault held for its minute is not sent a second time by the next one', async () => {
+  const { sandbox, receiver } = await deliverWith({ reorder: true, times: 1 })
+  const first = sandbox.events.emit('file.created', {})
+  await sandbox.clock.advance('59s')
+  receiver.isSilent = true
+  const moved = sandbox.clock.advance('1s')
+  while (receiver.received.length < 1) await new Promise(setImmediate)
+  receiver.isSilent = false
+  const second = sandbox.events.emit('file.created', {})
+  await sandbox.deliveries.until({ eventId: second.id, state: 'delivered' })
+  expect(sandbox.deliveries.list({ eventId: first.id })).toMatchObject([{ state: 'sending' }])
+  await sandbox.stop()
+  await moved
+})

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type { FileEntry } from '../../../src/core/service/file.ts'
+import type { CompleteSweep } from '../../../src/core/service/sweep/sweep-state.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { testVaultKey } from '../../support/test-store.ts'
 import { SweepWorld } from './support/sweep-world.ts'
@@ -8,6 +10,7 @@ const HISTORIES = Number(process.env.UPSHOT_SWEEP_HISTORIES ?? 25)
 const FIRST = Number(process.env.UPSHOT_SWEEP_SEED ?? 40)
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 /** Repeats with its seed. */
 function randomFrom(seed: number): () => number {
@@ -19,6 +22,9 @@ function randomFrom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }
+
+/** Every third history takes weeks, in which files are forgotten and some come back. */
+const isLong = (seed: number) => seed % 3 === 0
 
 /** The truth about an event of a history. */
 interface Truth {
@@ -33,7 +39,8 @@ test.each(Array.from({ length: HISTORIES }, (_, index) => FIRST + index))(
   async (seed) => {
     const store = openSqliteStore({ file: ':memory:', vaultKey: testVaultKey })
     try {
-      await live(seed, new SweepWorld(store, { repair: seed % 2 === 0 ? 'events' : 'report' }))
+      const weeks = isLong(seed) ? { everyMs: DAY, graceMs: 36 * HOUR } : {}
+      await live(seed, new SweepWorld(store, { ...weeks, repair: seed % 2 === 0 ? 'events' : 'report' }))
     } finally {
       await store.close()
     }
@@ -46,6 +53,8 @@ async function live(seed: number, world: SweepWorld): Promise<void> {
   const due: { at: number; send: () => Promise<void> }[] = []
   const rate = 0.02 + random() * 0.3
   let isQuiet = false
+  const hour = isLong(seed) ? DAY : HOUR
+  const dead: { at: number; entry: FileEntry }[] = []
 
   const happen = (type: Truth['type'], file: string) => {
     const at = world.clock.now()
@@ -53,7 +62,7 @@ async function live(seed: number, world: SweepWorld): Promise<void> {
     truth.push({ type, file, at, isDropped })
     if (isDropped) return
     // Up to the grace, and now and then twice.
-    const delay = () => random() ** 3 * 80 * MINUTE
+    const delay = () => random() ** 3 * 1.3 * hour
     const send = () => world.tell(type, file)
     due.push({ at: at + delay(), send })
     if (random() < 0.2) due.push({ at: at + delay(), send })
@@ -64,15 +73,25 @@ async function live(seed: number, world: SweepWorld): Promise<void> {
     const what = random()
     if (chosen === undefined || what < 0.45) {
       // Its date may be the file's own age: it then lands on an earlier page.
-      const age = random() < 0.4 ? random() * 50 * HOUR : 0
+      const age = random() < 0.4 ? random() * 50 * hour : 0
       happen('file.created', world.add(world.clock.now() - age))
     } else if (what < 0.85) {
+      const entry = world.files.get(chosen)
+      if (entry !== undefined) dead.push({ at: world.clock.now(), entry })
       world.files.delete(chosen)
       happen('file.deleted', chosen)
     } else {
       const file = world.files.get(chosen)
       if (file) world.files.set(chosen, { ...file, path: `/moved/${file.name}` })
     }
+  }
+  /** As out of a bin: under its id and with its date, and no event tells. */
+  const restore = () => {
+    // Of a file from before the first sweep that nobody ever saw, nothing can be known.
+    const isTold = (file: string) => truth.some((each) => each.file === file && each.type === 'file.created')
+    const found = dead.findIndex(({ at, entry }) => at < world.clock.now() - 10 * DAY && isTold(entry.id))
+    const [back] = found === -1 ? [] : dead.splice(found, 1)
+    if (back !== undefined) world.files.set(back.entry.id, back.entry)
   }
   const settle = async () => {
     for (const each of due.splice(0)) {
@@ -89,17 +108,37 @@ async function live(seed: number, world: SweepWorld): Promise<void> {
       throw new Error('killed')
     }
   }
-  for (let n = Math.floor(random() * 30); n >= 0; n--) world.add(world.clock.now() - random() * 99 * HOUR)
-  await world.run(8 * HOUR, async () => {
+  for (let n = Math.floor(random() * 30); n >= 0; n--) world.add(world.clock.now() - random() * 99 * hour)
+  await world.run(8 * hour, async () => {
     if (random() < rate) change()
     await settle()
   })
   isQuiet = true
-  await world.run(10 * HOUR, settle)
-  await check(world, truth, seed)
+  await world.run(10 * hour, settle)
+  const first = (await world.store.loadSweep('default', 'storage_a'))?.state.complete[0]
+  if (isLong(seed))
+    await forget(world, async () => {
+      if (random() < 0.1) restore()
+      await settle()
+    })
+  await check(world, truth, { seed, first })
 }
 
-async function check(world: SweepWorld, truth: readonly Truth[], seed: number): Promise<void> {
+/** Weeks in which files that are gone are forgotten, and some of them come back. */
+async function forget(world: SweepWorld, meanwhile: () => Promise<void>): Promise<void> {
+  for (let day = 0; day < 25; day++) {
+    await world.run(DAY, meanwhile)
+    const now = world.clock.now()
+    for (let after: string | null = ''; after !== null; )
+      after = (await world.store.prune({ kind: 'files', before: now - 9 * DAY, now, limit: 50, after })).next
+  }
+}
+
+async function check(
+  world: SweepWorld,
+  truth: readonly Truth[],
+  { seed, first }: { seed: number; first: CompleteSweep | undefined },
+): Promise<void> {
   const findings = await world.findings()
   const lost = new Set(truth.filter(({ isDropped }) => isDropped).map(({ type, file }) => `${type} ${file}`))
   const accused = findings.filter(({ state }) => state !== 'unclear')
@@ -107,7 +146,6 @@ async function check(world: SweepWorld, truth: readonly Truth[], seed: number): 
   expect(wrong, `seed ${seed}`).toEqual([])
   expect(world.busiestMinute, `seed ${seed}`).toBeLessThanOrEqual(6)
   const { state } = (await world.store.loadSweep('default', 'storage_a')) ?? {}
-  const first = state?.complete[0]
   expect(state?.baseline, `seed ${seed}`).not.toBe(null)
   const found = new Set(findings.map(({ type, file }) => `${type} ${file}`))
   const missed = truth.filter(({ type, file, isDropped }) => isDropped && !found.has(`${type} ${file}`))

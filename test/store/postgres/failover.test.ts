@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
-import { incoming } from '../../support/fixtures.ts'
+import { incoming, queueRun } from '../../support/fixtures.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
+import { createTestEngine } from '../../support/test-engine.ts'
+import { openTestMetrics } from '../../watch/support/open-test-metrics.ts'
 
 async function startPair(): Promise<{ primary: TestServer; standby: TestServer }> {
   const primary = await startPostgres()
@@ -76,4 +79,58 @@ test('a failover to a standby that lags loses what it lacks: the guide says so',
   expect(await storedIn(standby)).toEqual(['evt_kept'])
   // Its sender has a 2xx. Sent again, it is accepted like a new one.
   expect((await store.saveDelivery(incoming('evt_lost'))).verdict).toBe('accepted')
+})
+
+/** Waits until it is let go, the first time that it is called. */
+function stuckOnce() {
+  const started = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
+  let calls = 0
+  const workflow = defineWorkflow({
+    id: 'follow-up',
+    on: '*',
+    run: ({ step }) =>
+      step.run('work', () => {
+        calls += 1
+        started.resolve()
+        return calls === 1 ? latch.promise : undefined
+      }),
+  })
+  return { workflow, started: started.promise, release: latch.resolve }
+}
+
+test('a pass of before a failover is dropped and counted, and its run is given back and begins again', async () => {
+  const { primary, standby } = await startPair()
+  await execute(primary, `ALTER SYSTEM SET synchronous_standby_names = 'standby'`, 'SELECT pg_reload_conf()')
+  const store = await openOn(primary, standby)
+  const engine = createTestEngine({ ...store, folder: '' })
+  const { metrics, values } = openTestMetrics()
+  engine.notices.subscribe('*', (notice) => metrics.count(notice))
+  const counts = async () => {
+    const { upshot_passes_dropped_total: dropped, upshot_leases_given_back_total: givenBack } = await values()
+    return { dropped, givenBack, lost: (await values()).upshot_runs_lost_total }
+  }
+  expect(await counts()).toEqual({ dropped: 0, givenBack: 0, lost: 0 })
+  const { workflow, started, release } = stuckOnce()
+  const worker = await engine.start([workflow])
+  const run = await queueRun(store)
+  worker.wake()
+  await started
+  await primary.kill()
+  await execute(standby, 'SELECT pg_promote()')
+  const lost = engine.notices.once('run.lost')
+  const completed = engine.notices.once('run.completed')
+  release()
+  expect(await lost).toMatchObject({ run, failover: true })
+  let isDone = false
+  void completed.then(() => {
+    isDone = true
+  })
+  while (!isDone) {
+    engine.clock.advance('5s')
+    await store.listStops()
+  }
+  expect(engine.heard).toContainEqual({ kind: 'lease.given_back', run })
+  expect(await counts()).toEqual({ dropped: 1, givenBack: 1, lost: 0 })
+  expect(await store.findRun(run)).toMatchObject({ status: 'completed' })
 })

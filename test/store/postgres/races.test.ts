@@ -35,10 +35,10 @@ test('a step of a worker is refused when its run is taken over before the commit
   const { lease } = await claimNext(one)
   await session.query('BEGIN')
   await session.query('UPDATE work SET fence = fence + 1 WHERE run_id = $1', [lease.runId])
-  const written = one.saveCheckpoint(lease, checkpoint('late'))
+  const refused = expect(one.saveCheckpoint(lease, checkpoint('late'))).rejects.toMatchObject({ code: 'stale_lease' })
   await awaitBlocked(session)
   await session.query('COMMIT')
-  await expect(written).rejects.toMatchObject({ code: 'stale_lease' })
+  await refused
   expect(await one.listSteps(lease.runId)).toEqual([])
 })
 

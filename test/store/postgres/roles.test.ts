@@ -45,7 +45,10 @@ test('a process needs no right to change tables, to touch the schema, or to edit
   const hosts = [{ connectionString: urlOf(users.app) }]
   const store = await openPostgresStore({ hosts, schema: place.schema, vaultKey: Buffer.alloc(32) })
   onTestFinished(() => store.close())
-  const ages = { failures: null, refusals: null, deliveries: null, payloads: null, audit: null, effects: null }
+  const ages = {
+    ...{ failures: null, refusals: null, deliveries: null, payloads: null },
+    ...{ audit: null, effects: null, files: null },
+  }
   expect(await store.pruneWeek({ ...ages, runs: null }, NOW)).toBeNull()
   await queueRun(store)
   const { lease } = await claimNext(store)

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { newId } from '../../../src/core/ids.ts'
-import type { PruneBounds } from '../../../src/core/store/retention.ts'
+import type { PruneBounds, PruneKind } from '../../../src/core/store/retention.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
@@ -14,7 +14,7 @@ const WEEK = 7 * DAY
 const [FIRST, SECOND, THIRD] = [Date.UTC(2026, 5, 1), Date.UTC(2026, 5, 8), Date.UTC(2026, 5, 15)]
 const NEVER: PruneBounds = {
   ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
-  ...{ audit: null, effects: null },
+  ...{ audit: null, effects: null, files: null },
 }
 const upTo = (at: number): PruneBounds => ({
   ...NEVER,
@@ -106,6 +106,26 @@ test('a week whose runs are over goes at once, with all that belongs to them', a
   expect((await store.prune(slice)).pruned).toBe(1)
   expect(await store.findRun(failed)).toBeNull()
   expect(await store.findRun(pending)).toMatchObject({ status: 'pending' })
+})
+
+test('a count before a prune names the weeks that go at once, with their size, and the rows in them', async () => {
+  const { store } = await openWeeks()
+  await finish(store, 'evt_1', NOW)
+  await finish(store, 'evt_2', NOW, 'fail')
+  await finish(store, 'evt_3', SECOND)
+  const count = (kind: PruneKind, bounds: PruneBounds) => store.countPrunable({ kind, bounds, now: THIRD, limit: 99 })
+  const atOnce = { count: 1, bytes: expect.toSatisfy((bytes: number) => bytes > 0) }
+  const before = upTo(SECOND)
+  expect(await count('runs', before)).toEqual({ rows: 1, isComplete: true, bytes: null, weeks: atOnce })
+  expect(await count('failures', before)).toEqual({ rows: 1, isComplete: true, bytes: null, weeks: null })
+  expect(await count('deliveries', before)).toMatchObject({ rows: 2, weeks: atOnce })
+  expect(await count('payloads', before)).toMatchObject({ rows: 2, weeks: atOnce })
+  // A week that is not all old enough stays whole.
+  const slice = { kind: 'runs' as const, before: SECOND - 1, limit: 99, after: null }
+  expect((await store.prune(slice)).pruned).toBe(0)
+  expect(await count('runs', upTo(SECOND - 1))).toEqual({ rows: 0, isComplete: true, bytes: null, weeks: null })
+  expect(await store.pruneWeek(before, THIRD)).not.toBeNull()
+  expect(await count('runs', before)).toMatchObject({ rows: 0 })
 })
 
 test('a run that begins again while its week is read stays, with its journal', async () => {

@@ -30,8 +30,10 @@ import { ReservedTable } from '../../../src/store/sqlite/safety/reserved-table.t
 import { SealTable } from '../../../src/store/sqlite/safety/seal-table.ts'
 import { StopTable } from '../../../src/store/sqlite/safety/stop-table.ts'
 import { VoteTable } from '../../../src/store/sqlite/safety/vote-table.ts'
+import { WithdrawalTable } from '../../../src/store/sqlite/safety/withdrawal-table.ts'
 import { EventSearcher } from '../../../src/store/sqlite/search/event-searcher.ts'
 import { RunSearch } from '../../../src/store/sqlite/search/run-search.ts'
+import { PruneCounts } from '../../../src/store/sqlite/upkeep/prune-counts.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
 import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
@@ -51,7 +53,12 @@ const RUN_FILTERS: RunFilter[] = [
   { status: 'canceled' },
   { status: 'pending' },
   { status: 'running' },
+  { status: 'waiting' },
+  { since: 1, until: 2, before: 'run_2' },
+  { status: 'failed', since: 1, until: 2, before: 'run_2' },
   { error: 'no luck', step: 'download', failureGroup: 'grp_1' },
+  { resolved: true, workflow: 'follow-up' },
+  { resolved: false },
 ]
 
 /** SQLite's plan for every statement that the tables prepare. */
@@ -76,7 +83,8 @@ function collectPlans(): Map<string, string[]> {
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
   const ownEvents = new OwnEvents(recording, events, () => workflows.routes())
   const approvals = new ApprovalTable(recording, ownEvents)
-  new RunOperations(recording, { approvals, events, runs, steps })
+  const withdrawals = new WithdrawalTable(recording, approvals)
+  new RunOperations(recording, { events, runs, steps, withdrawals })
   const audits = new AuditTable(recording)
   for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }]) audits.list({ limit: 1, ...filter })
   new AccountTable(recording, createVault(Buffer.alloc(32)))
@@ -91,7 +99,7 @@ function collectPlans(): Map<string, string[]> {
   const cursors = new MatchCursorTable(recording)
   const guard = new GuardTable(recording)
   const reserved = new ReservedTable(recording, guard)
-  const waits = new WaitTable(recording, { runs, events, cursors, approvals, reserved, ownEvents })
+  const waits = new WaitTable(recording, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents })
   new KeyLimitTable(recording)
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
@@ -112,6 +120,7 @@ function collectPlans(): Map<string, string[]> {
   }
   const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effectSearch)
   new Pruning(recording, { events, audits, effects, seals })
+  new PruneCounts(recording, seals)
   new ApproverTable(recording)
   new VoteTable(recording)
   new StopTable(recording)
@@ -186,7 +195,7 @@ test('no statement of a run sorts anything but its own steps', () => {
   const sorted = [...plans].filter(([, plan]) => plan.some((line) => line.includes('TEMP B-TREE'))).map(([sql]) => sql)
   // Few endpoints, event types, stops and votes, and the events of one subject in one block. A
   // count by verdict, and lists of unfinished runs.
-  const isUnfinished = (sql: string) => /BY run_(ready|leased) /.test(sql)
+  const isUnfinished = (sql: string) => /BY run_(ready|leased|waiting) /.test(sql)
   const isSmall = (sql: string) =>
     /FROM endpoint|FROM unmatched_tally|json_each|GROUP BY verdict|approval|FROM effect_stop/.test(sql)
   expect(sorted.filter((sql) => !isSmall(sql) && !isUnfinished(sql)).toSorted()).toEqual([
@@ -228,6 +237,18 @@ test('pruning reads from the oldest row on, and no other rows', () => {
   expect(planOf('AS is_needed').join('\n')).toContain('SEARCH event USING INTEGER PRIMARY KEY (rowid>?)')
   expect(planOf('AS is_needed').join('\n')).toContain('USING INDEX run_caused')
   expect(planOf('DELETE FROM step_failure').join('\n')).toContain('USING COVERING INDEX step_failure_run')
+})
+
+test('a count before a prune reads along an index from the oldest row on', () => {
+  const readOf = (part: string) => planOf(part).filter((line) => /^(SEARCH|SCAN) (?!\()/.test(line))[0]
+  expect(readOf('FROM run AS old')).toBe('SEARCH old USING PRIMARY KEY (id>? AND id<?)')
+  expect(readOf('AS goes FROM run INDEXED BY')).toBe('SEARCH run USING INDEX run_ended_badly (status=? AND id<?)')
+  expect(readOf('AS goes FROM delivery INDEXED BY')).toContain('INDEX delivery_refused (verdict=? AND id<?)')
+  expect(readOf("AS goes FROM delivery WHERE id > ''")).toBe('SEARCH delivery USING PRIMARY KEY (id>? AND id<?)')
+  expect(readOf('AS goes FROM audit')).toBe('SEARCH audit USING PRIMARY KEY (id<?)')
+  expect(readOf('AS goes FROM effect')).toBe('SEARCH effect USING INTEGER PRIMARY KEY (rowid<?)')
+  expect(readOf('FROM (SELECT 1 FROM known_file')).toContain('USING COVERING INDEX known_file_gone (gone_at<?)')
+  for (const line of planOf('FROM (SELECT * FROM file_event')) expect(line).not.toContain('TEMP B-TREE')
 })
 
 test('the deliveries of an event are found without reading others', () => {
@@ -282,12 +303,21 @@ test('a list of runs reads along the index of its filter, in order', () => {
   expect([...pathOf('INDEXED BY run_ended_badly LEFT JOIN')]).toEqual([
     'SEARCH run USING INDEX run_ended_badly (status=?)',
     'SEARCH run USING INDEX run_ended_badly (status=? AND id<?)',
+    'SEARCH run USING INDEX run_ended_badly (status=? AND id>? AND id<?)',
   ])
   expect([...pathOf('INDEXED BY run_failed LEFT JOIN')]).toContain('SEARCH run USING INDEX run_failed (workflow=?)')
   expect([...pathOf('INDEXED BY run_for_person LEFT JOIN')]).toContain('SCAN run USING INDEX run_for_person')
+  // Sorted: the index has the order of the moments at which they go on.
+  expect([...pathOf('INDEXED BY run_waiting LEFT JOIN')]).toEqual(['SCAN run USING INDEX run_waiting'])
   expect([...pathOf('INDEXED BY run_origin LEFT JOIN')][0]).toContain('INDEX run_origin (origin_run=?')
   expect([...pathOf('INDEXED BY run_invoked LEFT JOIN')][0]).toContain('INDEX run_invoked (parent_run=?')
   for (const line of pathOf('BETWEEN ? AND ? ORDER BY seq')) expect(line).toContain('USING INTEGER PRIMARY KEY')
+})
+
+test('ids are bounded once from each side: SQLite reads all rows between two bounds of a kind', () => {
+  const twice = (bound: RegExp) => [...plans.keys()].filter((sql) => [...sql.matchAll(bound)].length > 1)
+  const isList = (sql: string) => /ORDER BY (run\.)?id DESC|count\(\*\)/.test(sql)
+  expect([...twice(/\b(run\.)?id >= \?/g), ...twice(/\b(run\.)?id < \?/g)].filter(isList)).toEqual([])
 })
 
 test('the end of a slice is found in the index alone', () => {
@@ -328,7 +358,7 @@ test('unadmitted runs are found among the first rows of the queue index', () => 
 })
 
 test('open runs are counted from partial indexes, without reading a run', () => {
-  for (const index of ['run_ready', 'run_leased', 'run_waiting', 'run_untimed']) {
+  for (const index of ['run_ready', 'run_leased', 'run_waiting']) {
     const plan = planOf(`SELECT 1 FROM run INDEXED BY ${index}`)
     expect(plan.filter((line) => / run /.test(line))).toEqual([
       expect.stringMatching(new RegExp(`^(SCAN|SEARCH) run USING COVERING INDEX ${index}\\b`)),

@@ -16,7 +16,7 @@ const DAY = 24 * HOUR
 function looker(store: Store, part: Partial<AlertRule>, diskUse: number | null = null) {
   const rule = { ...RULE, ...part }
   return (now: number, position: string | null = null) =>
-    lookFor({ store, readDiskUse: async () => diskUse }, rule, position, now)
+    lookFor({ store, readDiskUse: async () => diskUse }, rule, { position, topics: [] }, now)
 }
 
 test('a new rule begins with the failures after it, and every later one is found once', async () => {
@@ -93,6 +93,9 @@ test('a disk that is used above the bound is one topic', async () => {
   expect((await looker(store, rule, 0.93)(NOW)).sightings).toMatchObject([
     { title: '93 % of the disk of the database is used' },
   ])
+  // It counts by whole percents, or each byte would be told as more.
+  const counts = await Promise.all([0.921, 0.929].map((use) => looker(store, rule, use)(NOW)))
+  expect(counts.map(({ sightings }) => sightings[0]?.count)).toEqual([0.93, 0.93])
   expect((await looker(store, rule, null)(NOW)).sightings).toEqual([])
 })
 
@@ -176,15 +179,20 @@ test('an approval of lost events says that they ask to be made up', async () => 
   ])
 })
 
-test('an operation on many runs is told when it has ended', async () => {
+test('an operation on many runs is told once when it has ended, even if it is committed late', async () => {
   const store = openTestStore()
   const look = looker(store, { when: 'operation.done' })
   const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }
   const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, isDryRun: false, createdAt: NOW } as const
-  await store.startBulk({ id: newId('opr', NOW), ...plan })
-  const first = await look(NOW)
-  const id = (await store.listBulks({ limit: 1 }))[0]?.id ?? ''
-  expect((await look(NOW + 1, first.position)).sightings).toEqual([])
-  await store.abortBulk(id, NOW + 2)
-  expect((await look(NOW + 3, first.position)).sightings).toMatchObject([{ id, title: /cancel.*aborted/ }])
+  const [one, other] = [newId('opr', NOW), newId('opr', NOW)]
+  for (const id of [one, other]) await store.startBulk({ id, ...plan })
+  const first = await look(NOW + 5_000)
+  await store.abortBulk(one, NOW + 9_000)
+  const second = await look(NOW + 10_000, first.position)
+  expect(second.sightings).toEqual([])
+  await store.abortBulk(other, NOW + 8_000)
+  const third = await look(NOW + 20_000, second.position)
+  expect(third.sightings).toMatchObject([{ title: /cancel.*aborted/ }, { title: /cancel.*aborted/ }])
+  expect(new Set(third.sightings.map(({ id }) => id))).toEqual(new Set([one, other]))
+  expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
 })

@@ -41,6 +41,23 @@ test('a hold of the guard is counted by workflow and rule, and a question is non
   })
 })
 
+test('a run that parks is counted by what it waits for', async () => {
+  const { metrics, values } = openTestMetrics()
+  const about = { ...{ run: 'run_1', workflow: 'tidy', root: null, parentRun: null, reason: 'waits' } }
+  const parked = { kind: 'run.parked', ...about, dueAt: null } as const
+  metrics.count({ ...parked, dueAt: NOW + 1, awaits: null })
+  metrics.count({ ...parked, dueAt: NOW + 1, awaits: 'event' })
+  for (const _ of [1, 2]) metrics.count({ ...parked, awaits: 'people' })
+  for (const _ of [1, 2, 3]) metrics.count({ ...parked, awaits: null })
+  expect(await values()).toMatchObject({
+    'upshot_runs_parked_total{workflow="tidy",for="time"}': 1,
+    'upshot_runs_parked_total{workflow="tidy",for="event"}': 1,
+    'upshot_runs_parked_total{workflow="tidy",for="approval"}': 2,
+    'upshot_runs_parked_total{workflow="tidy",for="person"}': 3,
+    'upshot_runs_parked_total{workflow="tidy",for="turn"}': 0,
+  })
+})
+
 test('a scrape tells how many rows of the ledger have no seal since when, and when it was anchored', async () => {
   const { metrics, store, values } = openTestMetrics()
   expect(await values()).not.toHaveProperty('upshot_ledger_anchor_timestamp_seconds')
@@ -72,6 +89,7 @@ test('every series whose labels are known is there with 0 before anything happen
     upshot_runs_lost_total: 0,
     'upshot_events_total{type="file.created",origin="send"}': 0,
     'upshot_files_calls_total{operation="get",outcome="ok"}': 0,
+    'upshot_files_call_duration_seconds_count{operation="get"}': 0,
     'upshot_files_limit_wait_seconds_total{account="default"}': 0,
     'upshot_admin_requests_total{operation="GET /runs",class="5xx"}': 0,
   })
@@ -119,6 +137,20 @@ test('a delivery that is taken ends the suspicion of its endpoint', async () => 
   })
 })
 
+test('a removed endpoint has no series, and a new one of its name begins with 0', async () => {
+  const { metrics, store, values } = openTestMetrics()
+  await addTestEndpoint(store, 'main')
+  const [endpoint = { id: '', name: '' }] = await store.listEndpoints()
+  for (const notice of runNotices())
+    metrics.count(notice.kind === 'delivery.received' ? { ...notice, endpoint: endpoint.id } : notice)
+  const accepted = 'upshot_deliveries_total{endpoint="main",verdict="accepted"}'
+  expect((await values())[accepted]).toBe(1)
+  await store.removeEndpoint(endpoint, NOW)
+  expect(Object.keys(await values()).filter((name) => /endpoint="(main|end_)/.test(name))).toEqual([])
+  await addTestEndpoint(store, 'main')
+  expect((await values())[accepted]).toBe(0)
+})
+
 test('OpenMetrics has an example of each histogram with its trace, and the text format has none', async () => {
   const { metrics, text } = openTestMetrics()
   for (const notice of runNotices()) metrics.count(notice)
@@ -158,11 +190,9 @@ test.skipIf(!hasPrometheus)(`promtool finds nothing to complain about in the met
   await addTestEndpoint(store, 'main')
   await saveTestWorkflows(store, 'verify')
   for (const notice of runNotices()) metrics.count(notice)
-  const ours = (await text())
-    .split('\n\n')
-    .filter((family) => family.includes(' upshot_'))
-    .join('\n')
-  expect(promtool(['check', 'metrics'], `${ours}\n`)).toEqual({ status: 0, says: '' })
+  const scraped = await text()
+  expect(scraped).toContain('nodejs_heap_size_used_bytes')
+  expect(promtool(['check', 'metrics'], scraped)).toEqual({ status: 0, says: '' })
 })
 
 test('requests to the admin API are counted by operation and class of status', async () => {
@@ -198,7 +228,7 @@ test('the approvals that wait for people are a gauge, with the moment of the old
 test('a server of PostgreSQL has gauges, of which a file has none', async () => {
   const server = {
     ...{ databaseBytes: 9_000, connections: 12, mostConnections: 100, oldestTransactionS: 1.5, deadRows: 7 },
-    ...{ standbys: 1, lagBytes: 512, weeksUntil: FIXED },
+    ...{ standbys: 1, isReplicated: true, lagBytes: 512, weeksUntil: FIXED },
   }
   const state = await openTestMetrics({ readServerState: async () => server }).values()
   expect(state).toMatchObject({
@@ -207,6 +237,7 @@ test('a server of PostgreSQL has gauges, of which a file has none', async () => 
     upshot_postgres_oldest_transaction_seconds: 1.5,
     upshot_postgres_queue_dead_rows: 7,
     upshot_postgres_standbys: 1,
+    upshot_postgres_replicated: 1,
     upshot_postgres_standby_lag_bytes: 512,
     upshot_postgres_weeks_until_timestamp_seconds: FIXED / 1_000,
     'upshot_store_bytes{part="database"}': 9_000,

@@ -21,7 +21,9 @@ const span = z.strictObject({
   endTimeUnixNano: nanos,
   attributes,
   droppedAttributesCount: count,
-  events: z.tuple([]),
+  events: z.array(
+    z.strictObject({ timeUnixNano: nanos, name: z.string().min(1), attributes, droppedAttributesCount: count }),
+  ),
   droppedEventsCount: count,
   status: z.strictObject({ code: z.union([z.literal(0), z.literal(2)]), message: z.string().optional() }),
   links: z.array(z.strictObject({ traceId, spanId, attributes, droppedAttributesCount: count, flags })),

@@ -28,6 +28,8 @@ export function openTestMetrics(given: Partial<MetricsParts> = {}) {
     fileLimits: () => [{ account: 'default', perMinute: 100 }],
     database: join(store.folder, 'upshot.db'),
     commits: new CommitCounts(),
+    isServer: false,
+    clockOffsetMs: () => null,
     spansDropped: () => 0,
     alerts: [],
     readKnown: async () => ({ fileOperations: ['get'], fileOutcomes: ['ok'], adminOperations: ['GET /runs'] }),

@@ -1,7 +1,7 @@
 import { context, trace } from '@opentelemetry/api'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { traceIdOf } from '../../../src/core/runs/trace.ts'
+import { stepSpanIdOf, traceIdOf } from '../../../src/core/runs/trace.ts'
 import { runInSpan } from '../../../src/watch/traces/run-in-span.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { startCollector } from '../support/collector.ts'
@@ -29,6 +29,7 @@ test('a collector gets one trace for each event, from delivery to HTTP call, in 
     },
   })
   const { app, sandbox, hear } = await startTestApp({ workflows: [look] }, { config: { traces: TRACES } })
+  await sandbox.faults.add({ on: 'files.get', status: 503, times: 1 })
   await sandbox.storage('storage_a').put('/in/traced.txt', 'traced')
   const delivery = await hear('delivery.received', ({ subject }) => subject === '/in/traced.txt')
   await hear('run.completed', ({ root }) => root?.kind === 'event' && root.event === delivery.event)
@@ -46,6 +47,11 @@ test('a collector gets one trace for each event, from delivery to HTTP call, in 
     ['step note', 'run look'],
   ])
   expect(names.size).toBe(spans.length)
+  const run = spans.find(({ name }) => name === 'run look')
+  expect(run?.attributes).toContainEqual({ key: 'upshot.start_delay_ms', value: { intValue: expect.any(Number) } })
+  // The fault may have met the call of another file.
+  const events = collector.spans.flatMap((span) => span.events.map((event) => `${span.name} ${event.name}`))
+  expect(events).toContain('files.get retry')
   expect(new Set(spans.map(({ service }) => JSON.stringify(service)))).toEqual(new Set(['{"stringValue":"shop"}']))
 })
 
@@ -84,5 +90,6 @@ test("an author's span hangs below the step, where the project has set up OpenTe
     },
   })
   onTestFinished(() => context.disable())
-  expect(runInSpan(caller, seen)).toMatchObject({ traceId: traceIdOf(root), isRemote: true })
+  const spanId = stepSpanIdOf('run_1', 'note', 1)
+  expect(runInSpan(caller, seen)).toMatchObject({ traceId: traceIdOf(root), spanId, isRemote: true })
 })

@@ -6,19 +6,13 @@ import type { Span } from '../../../src/watch/traces/span.ts'
 import { SpanQueue } from '../../../src/watch/traces/span-queue.ts'
 import { Tracing } from '../../../src/watch/traces/tracing.ts'
 import { NOTICES } from '../../notices/support/notices.ts'
+import { openTestTracing } from '../support/open-test-tracing.ts'
 import { NOW, runNotices } from '../support/run-notices.ts'
 
 const ROOT = { kind: 'event', account: 'default', event: 'evt_1' } as const
 
-/** Tracing whose spans are kept instead of sent. */
-function trace({ ratio = 1 } = {}) {
-  const sent: Span[] = []
-  const queue = { add: (spans: readonly Span[]) => void sent.push(...spans), stop: async () => {}, dropped: 0 }
-  return { sent, tracing: new Tracing({ queue, now: () => NOW, ratio }) }
-}
-
 test('a delivery, its run, steps and calls are one tree of spans', () => {
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   const call: Notice = {
     ...NOTICES['files.called'],
     caller: { run: 'run_1', workflow: 'verify', root: ROOT, step: 'read', attempt: 1 },
@@ -39,15 +33,52 @@ test('a delivery, its run, steps and calls are one tree of spans', () => {
   expect(sent.at(-1)).toMatchObject({ startedAt: NOW - 12, endedAt: NOW })
 })
 
-test('spans of a pass that another worker took over are never sent', () => {
-  const { sent, tracing } = trace()
+test('the span of a run tells how late its code began', () => {
+  const { sent, tracing } = openTestTracing()
+  for (const kind of ['run.completed', 'run.failed'] as const) tracing.trace({ ...NOTICES[kind], waitedMs: 7 })
+  expect(sent.map(({ attributes }) => attributes['upshot.start_delay_ms'])).toEqual([7, 7])
+})
+
+test('the waits of a call and its further requests are events of its span', () => {
+  const { sent, tracing } = openTestTracing()
+  const tries = [
+    { waitedMs: 40, ms: 10, status: 503, reason: 'service_unavailable' },
+    { waitedMs: 100, ms: 20, status: 401, reason: 'key_revoked' },
+    { waitedMs: 0, ms: 20, status: 200, reason: 'ok' },
+  ]
+  tracing.trace({ ...NOTICES['files.called'], ms: 190, attempts: 3, waitedMs: 140, tries })
+  tracing.trace(NOTICES['run.completed'])
+  const begun = NOW - 190
+  const why = { 'upshot.reason': 'service_unavailable' }
+  expect(sent[0]).toMatchObject({ name: 'files.get', startedAt: begun })
+  expect(sent[0]?.events).toEqual([
+    { name: 'wait', at: begun, attributes: { 'upshot.reason': 'limit', 'upshot.waited_ms': 40 } },
+    { name: 'wait', at: begun + 50, attributes: { ...why, 'upshot.waited_ms': 100 } },
+    { name: 'retry', at: begun + 150, attributes: { ...why, 'upshot.request': 2 } },
+    { name: 'retry', at: begun + 170, attributes: { 'upshot.reason': 'key_revoked', 'upshot.request': 3 } },
+  ])
+})
+
+test('spans of a pass that another worker took over are never sent, not even at the stop', async () => {
+  const { sent, tracing } = openTestTracing()
   for (const notice of runNotices().slice(2, 5)) tracing.trace(notice)
   tracing.trace(NOTICES['run.lost'])
+  await tracing.stop()
   expect(sent).toEqual([])
 })
 
+test('no more than 8,192 spans wait for their passes: later ones are sent at once', () => {
+  const { sent, tracing } = openTestTracing()
+  for (let n = 0; n < 8_192; n++) tracing.trace({ ...NOTICES['step.completed'], step: `held ${n}` })
+  expect(sent).toEqual([])
+  tracing.trace({ ...NOTICES['step.completed'], step: 'one more' })
+  expect(sent.map(({ name }) => name)).toEqual(['step one more'])
+  tracing.trace(NOTICES['run.completed'])
+  expect(sent).toHaveLength(8_192 + 2)
+})
+
 test('spans of a pass wait until it settles', () => {
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   for (const notice of runNotices().slice(2, 5)) tracing.trace(notice)
   expect(sent).toEqual([])
   tracing.trace(NOTICES['run.parked'])
@@ -55,7 +86,7 @@ test('spans of a pass wait until it settles', () => {
 })
 
 test('the traceparent of a sender is a link and never the parent', () => {
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
   tracing.trace({ ...NOTICES['delivery.received'], facts: { traceparent } })
   expect(sent).toMatchObject([
@@ -64,7 +95,7 @@ test('the traceparent of a sender is a link and never the parent', () => {
 })
 
 test('an event that a step sends begins a trace of its own, and both are linked', () => {
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   tracing.trace({ ...NOTICES['step.completed'], sent: 'evt_2' })
   tracing.trace(NOTICES['run.completed'])
   const other = { kind: 'event', account: 'default', event: 'evt_2' } as const
@@ -77,7 +108,7 @@ test('an event that a step sends begins a trace of its own, and both are linked'
 })
 
 test('a run that repeats or forks another one is linked to it', () => {
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   tracing.trace({ ...NOTICES['run.completed'], root: ROOT, run: 'run_2', originRun: 'run_1' })
   expect(sent).toMatchObject([
     { spanId: runSpanIdOf('run_2'), links: [{ traceId: traceIdOf(ROOT), spanId: runSpanIdOf('run_1') }] },
@@ -85,14 +116,14 @@ test('a run that repeats or forks another one is linked to it', () => {
 })
 
 test('an error is told by its name, without its message', () => {
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   tracing.trace(NOTICES['run.failed'])
   expect(sent).toMatchObject([{ error: 'Error E_NO' }])
   expect(JSON.stringify(sent)).not.toContain('declined')
 })
 
 test('a share of the traces is sent, the same in every process, and headers go with them', () => {
-  const [one, other] = [trace({ ratio: 0.3 }), trace({ ratio: 0.3 })]
+  const [one, other] = [openTestTracing({ ratio: 0.3 }), openTestTracing({ ratio: 0.3 })]
   for (const { tracing } of [one, other]) {
     for (let n = 0; n < 500; n++)
       for (const notice of runNotices('verify', `run_${n}`, `evt_${n}`)) tracing.trace(notice)
@@ -102,8 +133,9 @@ test('a share of the traces is sent, the same in every process, and headers go w
   expect(traces.size).toBeLessThan(200)
   expect(one.sent).toEqual(other.sent)
   const caller = { run: 'run_1', workflow: 'verify', root: ROOT, step: 'read', attempt: 1 }
-  expect(trace().tracing.traceparentOf(caller)).toBe(`00-${traceIdOf(ROOT)}-${callSpanIdOf('run_1', 'read', 1)}-01`)
-  expect(trace({ ratio: 0 }).tracing.traceparentOf(caller)).toBeNull()
+  const { tracing } = openTestTracing()
+  expect(tracing.traceparentOf(caller)).toBe(`00-${traceIdOf(ROOT)}-${callSpanIdOf('run_1', 'read', 1)}-01`)
+  expect(openTestTracing({ ratio: 0 }).tracing.traceparentOf(caller)).toBeNull()
 })
 
 test('a collector that hangs costs dropped spans and two seconds at the stop, nothing more', async () => {
@@ -130,7 +162,7 @@ test('spans go in batches once their delay is over, and a failure is told once',
     batches.push(spans.length)
   }
   const queue = new SpanQueue({ send, clock, delayMs: 1_000, failed: (error) => faults.push(error) })
-  const { sent, tracing } = trace()
+  const { sent, tracing } = openTestTracing()
   for (const notice of runNotices()) tracing.trace(notice)
   queue.add(sent)
   expect(batches).toEqual([])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MATCH_CLAUSES, MATCH_FATES } from '../../../core/incoming/event-match.ts'
 import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
 import { isDryRun, operation, perSecond } from './operations.ts'
@@ -37,6 +38,19 @@ const oneEvent = z
     runs: z.array(run).describe('Newest first, at most 200.'),
   })
   .meta({ id: 'OneEvent' })
+
+const match = z
+  .object({
+    workflow: z.string(),
+    file: z.string(),
+    fate: z
+      .enum(MATCH_FATES)
+      .describe('Of its run; `waits`: for the end of a pause, `halts`: for a person. `ignored`: there is none.'),
+    clauses: z
+      .array(z.object({ name: z.enum(MATCH_CLAUSES), fits: z.boolean(), says: z.string() }))
+      .describe('In the order in which they are asked; the first that does not fit is the last.'),
+  })
+  .meta({ id: 'WorkflowMatch' })
 
 const traceNode = z
   .object({
@@ -102,6 +116,25 @@ export const EVENT_ROUTES = {
     }),
     audit: 'event.send',
     isIdempotent: true,
+  },
+  'POST /events/match': {
+    id: 'matchEvent',
+    tag: 'events',
+    summary: 'What the workflows of the project would make of an event; starts and stores nothing',
+    role: 'operator',
+    body: z.strictObject({
+      event: z.string().optional().describe('Id of a stored event; or else `type` and `data`.'),
+      account: z.string().optional().describe('Needed where two accounts share the id.'),
+      type: z.string().max(100).optional(),
+      data: z.record(z.string(), z.unknown()).optional(),
+      reason,
+    }),
+    answer: z.object({
+      workflows: z.array(match).describe('Those that start a run first, those that ignore it last.'),
+      broken: z.array(z.object({ file: z.string(), message: z.string() })).describe('Modules that cannot be loaded.'),
+    }),
+    audit: 'event.match',
+    isSearch: true,
   },
   'POST /events/replay': {
     id: 'replayEvents',

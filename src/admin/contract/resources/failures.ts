@@ -9,11 +9,14 @@ const failureGroup = z
     name: z.string(),
     message: z.string().describe('With ids, numbers, moments and paths masked.'),
     runs: z.int().describe('Failed runs that the search met; see `searched`.'),
+    resolved: z.int().describe('Those of them that a person has resolved one by one.'),
     firstAt: time(),
     lastAt: time(),
     lastRun: z.string(),
     trend: z.array(z.int()).describe('Failed runs in each 24th of the time between `since` and `until`, oldest first.'),
-    state: z.enum(['open', 'snoozed', 'resolved']).describe('It opens again with its next failure.'),
+    state: z
+      .enum(['open', 'snoozed', 'resolved'])
+      .describe('It opens again with its next failure. Without unresolved runs it is resolved.'),
     note: z.string().nullable(),
     by: z.string().nullable(),
     until: time().nullable().describe('End of a snooze.'),

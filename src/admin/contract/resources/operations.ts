@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { BULK_KINDS, BULK_STATUSES, RUN_BULK_KINDS } from '../../../core/safety/bulk.ts'
+import { RUN_OPERATIONS } from '../../../core/runs/run.ts'
+import { BULK_KINDS, BULK_STATUSES } from '../../../core/safety/bulk.ts'
 import { pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { runFilter } from './runs.ts'
 
@@ -57,10 +58,10 @@ export const OPERATION_ROUTES = {
   'POST /operations': {
     id: 'startOperation',
     tag: 'operations',
-    summary: 'Cancels, retries or resumes all runs of a filter; runs made later are left out',
+    summary: 'Does what an operator does with one run to all runs of a filter; runs made later are left out',
     role: 'operator',
     body: z.strictObject({
-      kind: z.enum(RUN_BULK_KINDS),
+      kind: z.enum(RUN_OPERATIONS).describe('`restart`: resumes without the journal. `resolve` needs a reason.'),
       filter: z.strictObject(runFilter),
       perSecond,
       isDryRun,

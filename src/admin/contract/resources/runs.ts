@@ -8,7 +8,7 @@ export const run = z
     id: z.string(),
     workflow: z.string(),
     status: z.enum(RUN_STATUSES),
-    reason: z.string().nullable().describe('Why it waits, was skipped or was canceled.'),
+    reason: z.string().nullable().describe('Why it waits, was skipped or was canceled, or how its plan ends.'),
     needsPerson: z.boolean().describe('True while only a person makes it go on.'),
     origin: z.enum(RUN_ORIGINS),
     originRun: z.string().nullable().describe('The run that it repeats, forks, continues, or follows the failure of.'),
@@ -35,8 +35,15 @@ export const run = z
     isCanceledByRule: z.boolean(),
     foldedInto: z.string().nullable(),
     folded: z.int(),
-    outputBytes: z.int().nullable().describe('Size of its output as JSON; null: it has none.'),
+    outputBytes: z
+      .int()
+      .nullable()
+      .describe('Size of its output as JSON, which is the plan of a planned run; null: it has none.'),
     error: failure.nullable(),
+    resolution: z
+      .object({ by: z.string(), at: time(), reason: z.string() })
+      .nullable()
+      .describe('A word of a person that its failure needs nobody any more; a retry takes it back.'),
   })
   .meta({ id: 'Run' })
 
@@ -90,6 +97,10 @@ export const runFilter = {
   parent: z.string().optional(),
   step: z.string().optional().describe('Key or name of the failed step.'),
   group: z.string().optional().describe('Id of a kind of failure, `grp_…`.'),
+  resolved: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('Failed runs that a person has resolved, or those that nobody has.'),
   since: moment.optional(),
   until: moment.optional(),
 }
@@ -164,6 +175,24 @@ export const RUN_ROUTES = {
     body: z.strictObject({ reason }),
     answer: run,
     audit: 'run.retry',
+  },
+  'POST /runs/:id/resolve': {
+    id: 'resolveRun',
+    tag: 'runs',
+    summary: 'Marks a failed run as resolved: its failure needs nobody any more, until it is retried',
+    role: 'operator',
+    body: z.strictObject({ reason: z.string().min(1).max(500).describe('Kept with the run and in the audit log.') }),
+    answer: run,
+    audit: 'run.resolve',
+  },
+  'POST /runs/:id/unresolve': {
+    id: 'unresolveRun',
+    tag: 'runs',
+    summary: 'Takes back that a run is resolved',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: run,
+    audit: 'run.unresolve',
   },
   'POST /runs/:id/resume': {
     id: 'resumeRun',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type RouteTable, reason, time, usual } from '../route.ts'
 import { run } from './runs.ts'
+import { shadow } from './shadows.ts'
 
 const cron = z.object({
   expression: z.string(),
@@ -28,6 +29,10 @@ const workflow = z
   })
   .meta({ id: 'Workflow' })
 
+const details = workflow
+  .extend({ shadows: z.array(shadow).describe('Newest first; those of the last five versions of its code.') })
+  .meta({ id: 'WorkflowDetails' })
+
 const schedule = z
   .object({
     workflow: z.string(),
@@ -54,9 +59,9 @@ export const WORKFLOW_ROUTES = {
   'GET /workflows/:id': {
     id: 'getWorkflow',
     tag: 'workflows',
-    summary: 'One workflow',
+    summary: 'One workflow, with the differences of its shadows',
     role: 'viewer',
-    answer: workflow,
+    answer: details,
   },
   'GET /schedules': {
     id: 'listSchedules',

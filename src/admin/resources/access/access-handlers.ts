@@ -1,5 +1,7 @@
 import type { AdminSession } from '../../../core/access/session.ts'
+import { presentMode } from '../../../core/safety/stop.ts'
 import { asOperator } from '../../../core/store/safety/as-operator.ts'
+import { listSwitches } from '../../../core/store/safety/list-switches.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { type Clock, isoTime } from '../../../core/time.ts'
 import type { AccessStore, Authenticator } from '../../access/authenticator.ts'
@@ -21,7 +23,7 @@ export interface ProcessFacts {
 }
 
 interface AccessParts {
-  store: AccessStore & Pick<Store, 'carryOutDecision' | 'operate'>
+  store: AccessStore & Pick<Store, 'carryOutDecision' | 'operate' | 'listActions'>
   clock: Clock
   authenticator: Pick<Authenticator, 'wrong'>
   cookiePlace: () => CookiePlace
@@ -57,6 +59,7 @@ export function accessHandlers(parts: AccessParts): Handlers<keyof typeof ACCESS
       processRole: facts.role,
       basePath: cookiePlace().basePath,
       isSandbox: facts.isSandbox,
+      effects: presentMode(await listSwitches(store)),
       now: isoTime(now),
     }),
     'GET /openapi.json': async () =>

@@ -5,13 +5,13 @@ import { decodePosition, given, readMoment, wholePage } from '../../queries/read
 import type { ResourceParts } from '../parts.ts'
 
 /** The audit log. */
-export function auditHandlers({ store }: ResourceParts): Handlers<keyof typeof AUDIT_ROUTES> {
+export function auditHandlers({ openLists }: Pick<ResourceParts, 'openLists'>): Handlers<keyof typeof AUDIT_ROUTES> {
   return {
     async 'GET /audit'({ query, now }) {
       const { limit, after, since, until, actor, action, target } = query
       const moments = { since: readMoment(since, now), until: readMoment(until, now) }
       const filter = given({ actor, action, target, ...moments, before: decodePosition(after, /^aud_\w+$/) })
-      const actions = await store.listActions({ ...filter, limit })
+      const actions = await (await openLists()).listActions({ ...filter, limit })
       return wholePage(actions, {
         limit,
         items: actions.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) })),

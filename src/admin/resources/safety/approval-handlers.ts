@@ -11,13 +11,13 @@ import { decodePosition, encodePosition, given, wholePage } from '../../queries/
 import { maskValue } from '../../views/mask.ts'
 import { momentOf } from '../../views/moment-of.ts'
 import { seesPayloads } from '../../views/run-view.ts'
-import { asCaller, type ResourceParts } from '../parts.ts'
+import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
 
 type Vote = Call<'POST /approvals/:id/approve'> | Call<'POST /approvals/:id/deny'>
 
 /** Approvals: the exact list, and the words of people. See decision 45. */
 export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof APPROVAL_ROUTES> {
-  const { store } = parts
+  const { store, surroundings } = parts
   return {
     async 'GET /approvals'({ query: { limit, after, status, workflow }, caller, now }) {
       const filter = given({ status, workflow, before: decodePosition(after, /^apr_\w+$/) })
@@ -44,6 +44,12 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
         items: items.map((item) => describeItem(item, caller)),
         next: isMore ? encodePosition(String(last.number)) : null,
       }
+    },
+    async 'POST /approvals/:id/look-ahead'({ params, body, caller, now, signal }) {
+      const { id, status } = await requireApproval(store, params.id, now)
+      if (status !== 'open') throw new UpshotError('conflict', `The approval ${id} is ${status}: no run waits for it.`)
+      await recordAction(parts, { caller, body }, { action: 'approval.foresee', target: id, parameters: {} }, 'begun')
+      return surroundings.foresee(id, signal)
     },
     async 'POST /approvals/:id/approve'(call) {
       const { params, body, now } = call

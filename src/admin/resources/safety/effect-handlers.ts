@@ -4,7 +4,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EffectRecord } from '../../../core/safety/effect.ts'
 import { findUseLimit } from '../../../core/safety/find-use-limit.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
+import type { ListReads } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
@@ -21,7 +21,7 @@ const PAGE = 1_000
 
 /** The effect ledger, the guard's counters, and the switch that stops effects. */
 export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFECT_ROUTES> {
-  const { store } = parts
+  const { openLists } = parts
   return {
     async 'GET /effects'({ query, caller, signal, now }) {
       const { since, until, target, path, run, workflow } = query
@@ -30,15 +30,16 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
       }
       const moments = { since: readMoment(since, now), until: readMoment(until, now) }
       const filter = given({ target, path, workflow, runId: run, ...moments })
+      const lists = await openLists()
       return readPage(
         { query, signal },
-        (slice) => store.searchEffects(filter, slice),
+        (slice) => lists.searchEffects(filter, slice),
         (rows) => rows.map((row) => describeEffect(row, caller)),
       )
     },
     async 'GET /effects/export'({ query, caller, response, now, signal }) {
       response.type('application/x-ndjson').set('Content-Disposition', 'attachment; filename="effects.ndjson"')
-      await writeLedger(parts, { response, caller, signal, since: readMoment(query.since, now) })
+      await writeLedger(await openLists(), { response, caller, signal, since: readMoment(query.since, now) })
       response.end()
     },
     'GET /guard': ({ now }) => describeGuard(parts, now),
@@ -84,9 +85,9 @@ interface LedgerParts {
 }
 
 /** Reads no faster than the client takes it. */
-async function writeLedger({ store }: { store: ReadStore }, { response, caller, signal, since }: LedgerParts) {
+async function writeLedger(lists: ListReads, { response, caller, signal, since }: LedgerParts) {
   for (let beyond: EffectRecord | null = null; !signal.aborted; ) {
-    const rows: EffectRecord[] = await store.pageEffects({ beyond, limit: PAGE, ...given({ since }) })
+    const rows: EffectRecord[] = await lists.pageEffects({ beyond, limit: PAGE, ...given({ since }) })
     const lines = rows.map((row) => `${JSON.stringify(describeEffect(row, caller))}\n`).join('')
     if (lines !== '' && !response.write(lines)) await once(response, 'drain', { signal }).catch(() => {})
     if (rows.length < PAGE) return

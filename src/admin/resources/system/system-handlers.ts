@@ -1,9 +1,12 @@
 import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
+import type { ServerRoom } from '../../../core/store/health/server.ts'
+import { weekGoesAt } from '../../../core/store/retention.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
 import type { Health } from '../../health.ts'
 import type { Handlers } from '../../http/handler.ts'
+import type { Surroundings } from '../../ports/surroundings.ts'
 import { findHits } from '../../queries/find-hits.ts'
 import { readMoment } from '../../queries/read-query.ts'
 import { momentOf } from '../../views/moment-of.ts'
@@ -13,6 +16,8 @@ const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 /** Open approvals that are counted. */
 const MAX_APPROVALS = 100
+/** Runs of the present hour that one question counts: a few ms of the thread that reads. */
+const COUNTED = 20_000
 /** Ticks that are listed ahead. */
 const MAX_NEXT = 5
 
@@ -36,10 +41,27 @@ export function systemHandlers(parts: ResourceParts, health: Health): Handlers<k
     async 'GET /system'({ now }) {
       const { ready, checks } = await health.check()
       const processes = (await store.listProcesses()).map((process) => describeProcess(process, now))
-      return { isReady: ready, checks, processes, ...(await surroundings.readDisk()) }
+      const disk = await surroundings.readDisk()
+      const room = await store.readServerRoom(now)
+      const databaseBytes = room?.databaseBytes ?? disk.databaseBytes
+      return { isReady: ready, checks, processes, ...disk, databaseBytes, room: describeRoom(room, surroundings) }
     },
     'GET /search': async ({ query }) => ({ items: await findHits(store, query.q) }),
   }
+}
+
+function describeRoom(room: ServerRoom | null, surroundings: Pick<Surroundings, 'retention'>) {
+  if (room === null) return null
+  const retention = surroundings.retention()
+  const weeks = room.weeks.map(({ kind, kept, until, oldest }) => ({
+    ...{ kind, kept, until: momentOf(until) },
+    next: oldest && {
+      from: isoTime(oldest.from),
+      bytes: oldest.bytes,
+      goesAt: momentOf(weekGoesAt(kind, oldest.to, retention)),
+    },
+  }))
+  return { tables: room.tables, weeks }
 }
 
 async function readCounts({ store }: ResourceParts, now: number) {
@@ -85,12 +107,12 @@ async function listRunHours(
   const counted = (await store.listRunHours(filter)).filter(({ hour }) => hour < present)
   const live = new Map<string, RunHour>()
   for (let after: string | null = null; ; ) {
-    const { runs, next } = await store.readHourRuns(present, after)
-    for (const { workflow, status } of runs) {
+    const { runs: groups, next } = await store.countHourRuns(present, { rows: COUNTED, after })
+    for (const { workflow, status, runs } of groups) {
       if (filter.workflow !== undefined && workflow !== filter.workflow) continue
       const key = `${workflow}\0${status}`
       const known = live.get(key) ?? { hour: present, workflow, status, runs: 0, p50Ms: null, p95Ms: null }
-      live.set(key, { ...known, runs: known.runs + 1 })
+      live.set(key, { ...known, runs: known.runs + runs })
     }
     if (next === null) return [...counted, ...live.values()]
     after = next

@@ -5,12 +5,18 @@ import type { UPKEEP_ROUTES } from '../../contract/resources/system/upkeep.ts'
 import type { Handlers } from '../../http/handler.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
-/** The settings of the process, and the removal of old data. */
+/** The settings and the health of the installation, and the removal of old data. */
 export function upkeepHandlers(parts: ResourceParts): Handlers<keyof typeof UPKEEP_ROUTES> {
-  const { settings, retention, prune } = parts.surroundings
+  const { settings, retention, foreseePrune, prune, examine } = parts.surroundings
   let isPruning = false
+  let foreseen: ReturnType<typeof foreseePrune> | null = null
   return {
     'GET /config': async () => ({ items: settings() }),
+    async 'POST /doctor'({ caller, body, signal }) {
+      await recordAction(parts, { caller, body }, { action: 'doctor.run', target: null, parameters: {} }, 'begun')
+      const findings = await examine(signal)
+      return { isHealthy: findings.every(({ level }) => level !== 'fail'), findings }
+    },
     async 'GET /retention'({ now }) {
       const ages = retention()
       const items = PRUNE_KINDS.map((kind) => {
@@ -18,6 +24,14 @@ export function upkeepHandlers(parts: ResourceParts): Handlers<keyof typeof UPKE
         return { kind, ageMs, before: ageMs === null ? null : isoTime(now - ageMs) }
       })
       return { items, isPruning }
+    },
+    async 'GET /retention/prunable'() {
+      // Several askers share one answer.
+      foreseen ??= foreseePrune().finally(() => {
+        foreseen = null
+      })
+      const forecast = await foreseen
+      return { items: PRUNE_KINDS.flatMap((kind) => (forecast[kind] === null ? [] : [{ kind, ...forecast[kind] }])) }
     },
     async 'POST /retention/prune'({ caller, body }) {
       if (isPruning) throw new UpshotError('conflict', 'A prune is under way already.')

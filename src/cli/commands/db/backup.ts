@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
-import { formatAnchor } from '../../../core/safety/anchor.ts'
+import { formatAnchor } from '../../../core/safety/ledger/anchor.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import { backUp } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'

@@ -28,12 +28,12 @@ export function define(command: Command, { out, project }: Cli): void {
       parseSince,
     )
     .action(({ limit, verdict, endpoint, since }) =>
-      project.withStore(async (store) => {
+      project.withLists(async (store) => {
         const found = await store.listDeliveries({
           limit,
           ...(verdict === undefined ? {} : { verdicts: verdict }),
           ...(endpoint === undefined ? {} : { endpointId: await findEndpointId(store, endpoint) }),
-          ...(since === undefined ? {} : { since }),
+          ...(since === undefined ? {} : { since: since(commandClock.now()) }),
         })
         const deliveries = await nameDeliveries(store, found)
         out.result(deliveries.map(withIsoTimes), () =>

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
+import { UpshotError } from '../../../core/errors.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { databaseFile } from '../../../project/data-dir/data-files.ts'
-import { inspectDatabase, shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
+import { inspectDatabase, inspectReads, shortenLog, verify } from '../../../project/data-dir/maintain-database.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import type { Project } from '../../open/open-project.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
@@ -23,7 +24,7 @@ export async function checkDatabase(
 ): Promise<Finding[]> {
   if (config.database) {
     const answers = await checkServer(project, config.database)
-    return answers.level === 'ok' ? [answers, ...(await checkFacts(config))] : [answers]
+    return answers.level === 'ok' ? [answers, ...(await checkFacts(config)), ...(await checkReads(config))] : [answers]
   }
   const file = databaseFile(config)
   if (!existsSync(file)) return [ok('database', 'it will be created at the first start')]
@@ -46,6 +47,23 @@ async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, s
 async function checkFacts(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>): Promise<Finding[]> {
   const facts = await inspectDatabase(config)
   return facts === null ? [] : judgeServer(facts)
+}
+
+/** The standby that answers lists, where one is set. Until it can, the primary does. */
+async function checkReads(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>): Promise<Finding[]> {
+  const [{ host, port } = { host: '', port: 0 }] = config.database?.readHosts ?? []
+  try {
+    const ms = await inspectReads(config)
+    return ms === null ? [] : [ok('lists', `a standby answers them: ${host}:${port}, ${Math.round(ms)} ms behind`)]
+  } catch (error) {
+    const { message = 'unknown error', fix = '' } = describeProblem(error) ?? {}
+    const { code = null, details = null } = error instanceof UpshotError ? error : {}
+    if (code === 'invalid_config') return [fail('lists', message, { fix })]
+    // The advice about a server is for the primary.
+    const advice =
+      details?.reason === undefined ? fix : 'Look at that server, and the user in UPSHOT_DATABASE_READ_URL.'
+    return [warn('lists', `the primary answers them. ${message}`, { fix: advice })]
+  }
 }
 
 /** A clock further off than this misleads people; milliseconds. */

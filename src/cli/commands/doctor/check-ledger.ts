@@ -1,4 +1,4 @@
-import type { Seal } from '../../../core/safety/seal.ts'
+import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'

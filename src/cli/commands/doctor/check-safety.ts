@@ -1,4 +1,6 @@
-import { describeScope } from '../../../core/safety/stop.ts'
+import { describeScope, presentMode } from '../../../core/safety/stop.ts'
+import { listSwitches } from '../../../core/store/safety/list-switches.ts'
+import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { commandClock } from '../../open/command-clock.ts'
@@ -13,7 +15,11 @@ export async function checkSafety(project: Project, config: Config): Promise<Fin
   const guard = checkGuard(config)
   if (!hasDatabase(config)) return guard
   const found = await project
-    .withStore(async (store) => [...(await checkApprovals(store, config)), ...(await checkStops(store))])
+    .withStore(async (store) => [
+      ...(await checkEffects(store, config)),
+      ...(await checkApprovals(store, config)),
+      ...(await checkStops(store)),
+    ])
     .catch(() => [])
   return [...guard, ...found]
 }
@@ -25,6 +31,25 @@ function checkGuard({ guardPolicy }: Config): Finding[] {
       fix: 'Remove UPSHOT_GUARD=off, and raise the limits in `guard` of the project file instead.',
     }),
   ]
+}
+
+/** The mode of the last start, and the one that the environment here names. */
+async function checkEffects(store: PersonStore, { effects = 'live' }: Config): Promise<Finding[]> {
+  const switches = await listSwitches(store)
+  const mode = presentMode(switches)
+  const since = switches.at(-1)?.at
+  const found = since === undefined ? '' : ` since ${isoTime(since)}`
+  const planned =
+    mode === 'plan'
+      ? [
+          warn('effects', `NOTHING ACTS${found}: runs are only planned`, {
+            fix: 'To act, start with UPSHOT_EFFECTS=live.',
+          }),
+        ]
+      : []
+  if (mode === effects) return planned
+  const other = `UPSHOT_EFFECTS is ${effects} here, but the app last started with ${mode}`
+  return [...planned, warn('effects', other, { fix: 'The next start switches. Check which of them you mean.' })]
 }
 
 /** One finding at most: who may decide, and who is told. */

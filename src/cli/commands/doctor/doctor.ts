@@ -17,6 +17,8 @@ import { checkLedger } from './check-ledger.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
 import { checkSafety } from './check-safety.ts'
 import { checkService } from './check-service.ts'
+import { checkSweeps } from './check-sweeps.ts'
+import { checkWeeks } from './check-weeks.ts'
 import { type Finding, fail, ok, type Repair, warn } from './finding.ts'
 
 interface DoctorOptions {
@@ -51,8 +53,10 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     checkDisk(config, root),
     checkWorkflows(config),
     ...(await checkDatabase(project, config)),
+    ...(await checkWeeks(project, config)),
     ...(await checkLedger(project, config)),
     ...(await checkSafety(project, config)),
+    ...(await checkSweeps(project, config)),
     ...(await checkUnmatched(project, config)),
     checkApp(config, app),
     ...(app === null ? await checkPorts(config) : []),

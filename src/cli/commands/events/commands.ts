@@ -7,9 +7,17 @@ export const EVENTS_COMMANDS: CommandTree = {
     summary: 'show an event with its content, deliveries and runs',
     load: () => import('./show.ts'),
   },
+  match: {
+    summary: 'ask which workflows an event would start, and why not the others',
+    load: () => import('./match.ts'),
+  },
   replay: {
     summary: 'run workflows again on one or many stored events',
     load: () => import('./replay.ts'),
+  },
+  rehearse: {
+    summary: 'play an event in a sandbox made for it, with real effects there',
+    load: () => import('./rehearse/rehearse.ts'),
   },
   tail: { summary: 'follow events as they arrive', load: () => import('./tail.ts') },
 }

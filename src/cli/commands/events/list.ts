@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventSearch } from '../../../core/incoming/event-search.ts'
 import type { Cli } from '../../command.ts'
-import { countUpTo, parseSince } from '../../input/parse-option.ts'
+import { countUpTo, parseSince, readMoments } from '../../input/parse-option.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
@@ -25,9 +25,9 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--until <when>', 'only events received before then, in the same forms', parseSince)
     .option('--limit <n>', 'maximum number of events, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, text, ...choice }) =>
-      project.withStore(async (store) => {
+      project.withLists(async (store) => {
         const words = text?.split(/\s+/).filter((word) => word !== '') ?? []
-        const given = Object.entries(choice).filter(([, value]) => value !== undefined)
+        const given = Object.entries(readMoments(choice, commandClock.now())).filter(([, value]) => value !== undefined)
         const search: EventSearch = { ...Object.fromEntries(given), ...(words.length === 0 ? {} : { words }) }
         const page = await readPage((slice) => store.searchEvents(search, slice), limit)
         const { items } = page

@@ -3,25 +3,21 @@ import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventSearch } from '../../../core/incoming/event-search.ts'
-import { pickRoutes, planRuns, type Route } from '../../../core/incoming/route.ts'
-import { type BulkOperation, findReplayObstacle, planReplay } from '../../../core/safety/bulk.ts'
-import type { SearchPart } from '../../../core/store/search.ts'
+import { pickRoutes, planRuns } from '../../../core/incoming/route.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { Cli } from '../../command.ts'
-import { countUpTo, parseSince } from '../../input/parse-option.ts'
+import { countUpTo, parseSince, type Since } from '../../input/parse-option.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { findEvent } from '../../open/find-event.ts'
 import type { PersonStore } from '../../open/open-project.ts'
+import { performOperation } from '../../open/perform-operation.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { readIds } from '../runs/select-runs.ts'
 
 /** Named events that are replayed in one commit. */
 const SLICE = 100
-/** Events of a selection that are kept to be shown. */
-const SHOWN = 100
 
 /** The options that select events. */
 interface Choice {
@@ -29,8 +25,8 @@ interface Choice {
   account?: string | undefined
   type?: string | undefined
   path?: string | undefined
-  since?: number | undefined
-  until?: number | undefined
+  since?: Since | undefined
+  until?: Since | undefined
   perSecond?: number | undefined
 }
 
@@ -92,41 +88,20 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-/**
- * New runs of all events of the options, as a tracked operation, oldest first. A running app goes
- * on with it where this process dies; Ctrl-C aborts it.
- */
+/** New runs of all events of the options, as a tracked operation, oldest first. */
 async function replaySelected(
-  { out, project }: Pick<Cli, 'out' | 'project'>,
+  { out, project: { operator } }: Pick<Cli, 'out' | 'project'>,
   store: PersonStore,
   choice: Choice,
 ): Promise<void> {
-  const signal = onInterrupt()
-  const now = commandClock.now()
+  const createdAt = commandClock.now()
   const { workflow, perSecond = null } = choice
   const routes = pickRoutes((await store.listRoutes()) ?? [], workflow === undefined ? undefined : [workflow])
-  const filter = { ...readFilter(choice), until: Math.min(choice.until ?? now, now) }
-  const { events, runs, things } = await countSelected(store, { filter, routes })
-  const will = describeWill(events, runs)
-  if (events === 0) out.note('No workflow runs on any of the selected events.')
-  if (events === 0 || !(await confirm(out, { will, things }))) {
-    return out.result({ dryRun: true, events, runs }, () => [`This would ${will}.`])
-  }
-  const id = newId('opr', now)
-  const { operator } = project
-  await store.startBulk({ id, kind: 'replay', filter, routes, operator, perSecond, isDryRun: false, createdAt: now })
-  const { workOnOperation } = await import('../../../app/console/work-on-operation.ts')
-  using progress = showProgress(out, { title: 'Events replayed', total: events, unit: 'count' })
-  const onProgress = ({ done, refused }: BulkOperation) => progress.set(done + refused)
-  const reached = await workOnOperation(store, id, { clock: commandClock, signal, onProgress })
-  if (reached.endedAt === null) await store.abortBulk(id, commandClock.now())
-  const { status, done, refused } = (await store.findBulk(id)) ?? reached
-  progress.end()
-  out.result({ dryRun: false, operation: id, status, events: done, refused }, () => [
-    `${done} ${done === 1 ? 'event' : 'events'} replayed${refused === 0 ? '' : `, ${refused} refused`}.`,
-    ...(status === 'aborted' || refused > 0 ? [`See "upshot operations show ${id}".`] : []),
-  ])
-  if (status === 'aborted') out.leaveWith('failed')
+  const filter = { ...readFilter(choice), until: Math.min(choice.until?.(createdAt) ?? createdAt, createdAt) }
+  const id = newId('opr', createdAt)
+  const plan = { id, kind: 'replay', filter, routes, operator, perSecond, isDryRun: false, createdAt } as const
+  const describe = ({ total, runs }: { total: number; runs: number }) => describeWill(total, runs)
+  await performOperation(out, store, { plan, words: { things: 'Events', done: 'replayed', describe } })
 }
 
 function describeWill(events: number, runs: number): string {
@@ -143,27 +118,7 @@ function readFilter({ account, type, path, since }: Choice): EventSearch {
     ...(account === undefined ? {} : { account }),
     ...(type === undefined ? {} : { type }),
     ...(path === undefined ? {} : { path }),
-    ...(since === undefined ? {} : { since }),
-  }
-}
-
-/** How many events and runs it would be, and the first events as lines. */
-async function countSelected(
-  store: ReadStore,
-  plan: { filter: EventSearch; routes: readonly Route[] },
-): Promise<{ events: number; runs: number; things: string[] }> {
-  const found = { events: 0, runs: 0, things: [] as string[] }
-  for (let after: string | null = null; ; ) {
-    const part: SearchPart<EventRecord> = await store.walkEvents(plan.filter, { rows: 5_000, limit: 5_000, after })
-    for (const event of part.items) {
-      const workflows = planReplay(event, plan)
-      if (workflows.length === 0 || findReplayObstacle(event) !== null) continue
-      found.events += 1
-      found.runs += workflows.length
-      if (found.things.length < SHOWN) found.things.push(describePlan(event, workflows))
-    }
-    if (part.next === null) return found
-    after = part.next
+    ...(since === undefined ? {} : { since: since(commandClock.now()) }),
   }
 }
 

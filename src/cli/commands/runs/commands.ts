@@ -12,6 +12,10 @@ export const RUNS_COMMANDS: CommandTree = {
     summary: 'retry failed or canceled runs from the step that failed',
     load: () => import('./retry.ts'),
   },
+  resolve: {
+    summary: 'mark failed runs as resolved, so that they need nobody any more',
+    load: () => import('./resolve.ts'),
+  },
   fork: {
     summary: 'start a new run that keeps the results before a given step',
     load: () => import('./fork.ts'),

@@ -14,7 +14,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .addOption(new Option('--origin <origin>', 'only runs with this origin').choices(RUN_ORIGINS))
     .option('--limit <n>', 'maximum number of runs, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, origin, ...choice }) =>
-      project.withStore(async (store) => {
+      project.withLists(async (store) => {
         const filter = { ...(await findFilter(store, choice)), ...(origin === undefined ? {} : { origin }) }
         const page = await readPage((slice) => store.searchRuns(filter, slice), limit)
         const columns = runColumns(commandClock.now())

@@ -1,18 +1,17 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { Cli } from '../../command.ts'
 import { operateOnRuns } from './operate-on-runs.ts'
-import { addRunChoice } from './select-runs.ts'
+import { addRunTargets } from './select-runs.ts'
 
 /** `upshot runs resume <id…>`: resumes runs that wait for a person. */
 export function define(command: Command, { out, project }: Cli): void {
-  addRunChoice(command)
-    .argument('[ids...]', 'ids of the runs, run_…, or their beginnings; or - to read ids from standard input')
+  addRunTargets(command)
     .option('--restart', 'discard all steps and start again; effects are repeated')
     .action((ids, { restart = false, ...choice }) =>
       operateOnRuns(
         { out, project },
         {
-          operation: 'resume',
+          kind: restart ? 'restart' : 'resume',
           verb: restart ? 'restart from scratch' : 'resume',
           done: restart ? 'restarted' : 'resumed',
           isDestructive: restart,

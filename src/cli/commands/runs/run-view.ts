@@ -1,17 +1,12 @@
 import type { Run, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
 import type { StepStatus } from '../../../core/runs/step.ts'
-import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
+import { formatMoment, formatSpan, parseOutput, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
 
 /** A run for JSON: times as text, its output as a value. */
 export function describeRun({ output, ...run }: Run): Record<string, unknown> {
   return { ...withIsoTimes(run), output: parseOutput(output) }
-}
-
-/** The value of a stored JSON text. */
-export function parseOutput(output: string | null): unknown {
-  return output === null ? null : JSON.parse(output)
 }
 
 /** The cause of a run: its event, tick or parent run, with its origin if unusual. */
@@ -46,8 +41,17 @@ export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'orig
   return `${LINEAGE[origin]} ${originRun}`
 }
 
+/** The person who has resolved a failed run, and why; null where nobody has. */
+export function describeResolution({ resolution }: Pick<Run, 'resolution'>, now: number): string | null {
+  return resolution && `by ${resolution.by}, ${formatMoment(resolution.at, now)}: ${resolution.reason}`
+}
+
 /** The reason of a run's status: its error, or what it waits for. */
-export function describeReason({ status, reason, dueAt, awaits, isInLine, error }: Run, now: number): string | null {
+export function describeReason(
+  { status, reason, dueAt, awaits, isInLine, error, resolution }: Run,
+  now: number,
+): string | null {
+  if (status === 'failed' && resolution) return `resolved: ${resolution.reason}`
   if (status === 'failed') return error?.message ?? null
   // The reason of a run in line names what it waits behind.
   if (isInLine) return reason
@@ -67,6 +71,7 @@ const STYLES: Record<RunStatus | StepStatus, Style | null> = {
   failed: 'red',
   canceled: 'yellow',
   skipped: 'dim',
+  planned: 'bold',
 }
 
 /** The color of a status. */

@@ -1,15 +1,7 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import {
-  findObstacle,
-  RUN_STATUSES,
-  type Run,
-  type RunFilter,
-  type RunOperation,
-  type RunStatus,
-} from '../../../core/runs/run.ts'
-import { searchPage } from '../../../core/store/search.ts'
+import { RUN_STATUSES, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { parseSince } from '../../input/parse-option.ts'
+import { countUpTo, parseSince, type Since } from '../../input/parse-option.ts'
 import { readStdin } from '../../input/read-source.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { findEventId } from '../../open/find-event.ts'
@@ -19,12 +11,14 @@ export interface RunChoice {
   status?: RunStatus | undefined
   workflow?: string | undefined
   event?: string | undefined
-  since?: number | undefined
-  until?: number | undefined
+  since?: Since | undefined
+  until?: Since | undefined
   waitingForMe?: true | undefined
   error?: string | undefined
   step?: string | undefined
   group?: string | undefined
+  resolved?: true | undefined
+  unresolved?: true | undefined
 }
 
 /** Adds the options that select runs. */
@@ -43,6 +37,15 @@ export function addRunChoice(command: Command) {
     .option('--error <text>', 'only failed runs whose error contains this text')
     .option('--step <name>', 'only failed runs whose step with this name or key failed')
     .option('--group <id>', 'only failed runs of this group of "upshot runs summary", grp_…')
+    .addOption(new Option('--resolved', 'only failed runs that a person has resolved').conflicts('unresolved'))
+    .option('--unresolved', 'only failed runs that nobody has resolved')
+}
+
+/** Adds what names or selects the runs of an operation, and the pace of a selection. */
+export function addRunTargets(command: Command) {
+  return addRunChoice(command)
+    .argument('[ids...]', 'ids of the runs, run_…, or their beginnings; or - to read ids from standard input')
+    .option('--per-second <count>', 'the most selected runs per second', countUpTo(10_000))
 }
 
 /** The options as a filter of the store, with the whole id of an event. */
@@ -52,23 +55,24 @@ export async function findFilter(store: ReadStore, { event, ...choice }: RunChoi
 
 /** The options as a filter of the store. */
 export function toFilter(choice: RunChoice): RunFilter {
-  const { status, workflow, event, since, until, waitingForMe, error, step, group } = choice
+  const { status, workflow, event, since, until, waitingForMe, error, step, group, resolved, unresolved } = choice
   return {
     ...(status === undefined ? {} : { status }),
     ...(workflow === undefined ? {} : { workflow }),
     ...(event === undefined ? {} : { eventId: event }),
-    ...(since === undefined ? {} : { since }),
-    ...(until === undefined ? {} : { until }),
+    ...(since === undefined ? {} : { since: since(commandClock.now()) }),
+    ...(until === undefined ? {} : { until: until(commandClock.now()) }),
     ...(waitingForMe === undefined ? {} : { waitsForPerson: waitingForMe }),
     ...(error === undefined ? {} : { error }),
     ...(step === undefined ? {} : { step }),
     ...(group === undefined ? {} : { failureGroup: group }),
+    ...(resolved ? { resolved: true } : unresolved ? { resolved: false } : {}),
   }
 }
 
 /** The selection in words, such as `failed, of the workflow verify`. */
 export function describeChoice(choice: RunChoice): string {
-  const { status, workflow, event, since, until, waitingForMe, error, step, group } = choice
+  const { status, workflow, event, since, until, waitingForMe, error, step, group, resolved, unresolved } = choice
   const parts = [
     status,
     waitingForMe && 'waiting for a person',
@@ -77,22 +81,12 @@ export function describeChoice(choice: RunChoice): string {
     error === undefined ? undefined : `failed with "${error}"`,
     step && `failed in step ${step}`,
     group && `of the group ${group}`,
-    since === undefined ? undefined : `created since ${new Date(since).toISOString()}`,
-    until === undefined ? undefined : `created before ${new Date(until).toISOString()}`,
+    resolved && 'resolved',
+    unresolved && 'not resolved',
+    since === undefined ? undefined : `created since ${new Date(since(commandClock.now())).toISOString()}`,
+    until === undefined ? undefined : `created before ${new Date(until(commandClock.now())).toISOString()}`,
   ].filter((part) => part !== undefined)
   return parts.length === 0 ? 'all' : parts.join(', ')
-}
-
-/** All selected runs that allow the operation, oldest first, however far it has to look. */
-export async function findRuns(store: ReadStore, choice: RunChoice, operation: RunOperation): Promise<Run[]> {
-  const now = commandClock.now()
-  const filter = await findFilter(store, choice)
-  const { items } = await searchPage((slice) => store.searchRuns(filter, slice), {
-    limit: Number.MAX_SAFE_INTEGER,
-    budgetMs: Number.POSITIVE_INFINITY,
-    now: () => commandClock.now(),
-  })
-  return items.filter((run) => findObstacle(operation, run, now) === null).reverse()
 }
 
 /** The named ids; `-` stands for those on standard input. */

@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
+import type { RoomPlan } from '../../../app/play/room.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import type { KeptLogLine } from '../../../core/runs/run-log.ts'
@@ -9,10 +10,25 @@ import type { ReadStore } from '../../../core/store/store.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { requireRun } from '../../open/find-run.ts'
-import { formatFailure, formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
+import {
+  formatFailure,
+  formatMoment,
+  formatSpan,
+  formatText,
+  parseOutput,
+  withIsoTimes,
+} from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { describeCause, describeOrigin, describeReason, describeRun, parseOutput, styleStatus } from './run-view.ts'
+import { formatFindings, formatHolds } from '../safety/plan/plan-view.ts'
+import {
+  describeCause,
+  describeOrigin,
+  describeReason,
+  describeResolution,
+  describeRun,
+  styleStatus,
+} from './run-view.ts'
 
 /** A run with everything related to it. */
 interface Story {
@@ -24,6 +40,8 @@ interface Story {
   log: KeptLogLine[]
   /** The runs of its chain by `step.continueAs`; empty without one. */
   chain: Run[]
+  /** Of a run that was only planned; null for any other. */
+  plan: RoomPlan | null
   /** Runs derived from this one: replays, forks, runs of `onFailure`. */
   children: Run[]
 }
@@ -41,6 +59,11 @@ export function define(command: Command, { out, project }: Cli): void {
   )
 }
 
+/** The story of a run, as lines for a person. */
+export async function tellStory(store: ReadStore, id: string, layout: Layout): Promise<string[]> {
+  return formatStory(await readStory(store, id), commandClock.now(), layout)
+}
+
 async function readStory(store: ReadStore, named: string): Promise<Story> {
   const run = await requireRun(store, named)
   const { id } = run
@@ -52,6 +75,7 @@ async function readStory(store: ReadStore, named: string): Promise<Story> {
     failures: await store.listStepFailures(id),
     log: await store.listRunLog(id),
     chain: await readChain(store, run),
+    plan: run.status === 'planned' ? JSON.parse(run.output ?? (await store.readOutput(id, null))) : null,
     children: await store.listRuns({ limit: CHILDREN_SHOWN, originRun: id }),
   }
 }
@@ -73,7 +97,7 @@ function describeStory({ run, event, steps, failures, log, chain, children }: St
 }
 
 function formatStory(
-  { run, event, steps, failures, log, chain, children }: Story,
+  { run, event, steps, failures, log, chain, plan, children }: Story,
   now: number,
   layout: Layout,
 ): string[] {
@@ -85,6 +109,7 @@ function formatStory(
     ['status', style === null ? run.status : paint(style, run.status)],
     ['why', describeReason(run, now)],
     ['error', run.error === null ? null : formatFailure(run.error)],
+    ['resolved', describeResolution(run, now)],
     ['workflow', run.workflow],
     ['account', run.account],
     ['cause', cause && `${cause}${kind}`],
@@ -94,12 +119,14 @@ function formatStory(
     ['created', formatMoment(run.createdAt, now)],
     ['started', formatMoment(run.startedAt, now)],
     ['took', formatSpan(run.startedAt, run.finishedAt)],
-    ['output', run.output ?? describeApart(run)],
+    ['output', plan === null ? (run.output ?? describeApart(run)) : null],
   ]
   const known = facts.flatMap(([name, value]) => (value === null ? [] : `  ${name.padEnd(9)} ${shorten(name, value)}`))
   return [
     paint('bold', run.id),
     ...known,
+    ...(plan === null ? [] : ['', 'Planned only: nothing of this was done.', ...formatHolds(plan)]),
+    ...(plan === null ? [] : formatFindings(plan, layout)),
     ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
     ...formatSection('Log', formatLog(log, now, paint), paint),
     ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),

@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
     )
     .option('--until <when>', 'only runs created before then, in the same forms', parseSince)
     .action((choice) =>
-      project.withStore(async (store) => {
+      project.withLists(async (store) => {
         const filter = toFilter(choice)
         const limit = Number.MAX_SAFE_INTEGER
         const page = await readPage((slice) => store.groupFailures(filter, slice), limit)

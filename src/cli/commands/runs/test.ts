@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
@@ -11,6 +12,7 @@ import { requireRun } from '../../open/find-run.ts'
 import { formatText } from '../../terminal/format-value.ts'
 
 type Framework = 'vitest' | 'node'
+type RecordedRun = Parameters<Room['replay']>[0]
 type Played = Awaited<ReturnType<Room['replay']>>
 
 /** `upshot runs test <id>`: a test that passes, from what a run was given and did. */
@@ -24,7 +26,8 @@ export function define(command: Command, { out, project }: Cli): void {
       ).choices(['vitest', 'node'] as const),
     )
     .option('-o, --output <file>', 'write the test to this file, which ends in .test.ts (default: beside the workflow)')
-    .action((named, { framework = detectFramework(project.root), output }) =>
+    .option('--redact', 'replace the words of its event and results, which your code does not name')
+    .action((named, { framework = detectFramework(project.root), output, redact: isRedacted = false }) =>
       project.withStore(async (store, config) => {
         const { openRoom } = await import('../../../app/play/open-room.ts')
         const { recordRun } = await import('../../../app/play/record-run.ts')
@@ -32,9 +35,10 @@ export function define(command: Command, { out, project }: Cli): void {
         const [recording] = await store.readRecordings([run.id])
         if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
         await using room = await openRoom(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
-        const recorded = await recordRun(store, recording, room.settings.spellings[run.account] ?? {})
-        const played = await room.replay(recorded)
-        requireEnd(played, recording)
+        const own = await recordRun(store, recording, room.settings.spellings[run.account] ?? {})
+        const found = await room.replay(own)
+        requireEnd(found, recording)
+        const { recorded, played } = isRedacted ? await redact(room, own, found) : { recorded: own, played: found }
         const module = room.code.workflows.find(({ id }) => id === run.workflow)?.file ?? ''
         const name = `${basename(module).replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
         const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
@@ -55,6 +59,23 @@ export function define(command: Command, { out, project }: Cli): void {
         out.note('Text of properties such as "token" and "password" is redacted. Read the rest before you commit it.')
       }),
     )
+}
+
+/** The run with other words. Throws where the code takes them otherwise. */
+async function redact(room: Room, own: RecordedRun, found: Played): Promise<{ recorded: RecordedRun; played: Played }> {
+  const { listKept } = await import('../../../app/backtest/corpus/list-kept.ts')
+  const { redactRecorded } = await import('../../../app/backtest/corpus/redact-case.ts')
+  const { WordRedactor } = await import('../../../app/backtest/corpus/word-redactor.ts')
+  const words = new WordRedactor(randomBytes(32), listKept(room.settings.workflowsDir))
+  const recorded = redactRecorded(words, own)
+  const played = await room.replay(recorded)
+  const outline = ({ end, effects }: Played, of = (target: string) => target) => {
+    return JSON.stringify([end.kind, effects.map((each) => [each.class, each.target && of(each.target)])])
+  }
+  if (outline(played) === outline(found, (target) => words.redact(target))) return { recorded, played }
+  throw new UpshotError('conflict', 'With other words the run goes another way: its code decides by one of them.', {
+    details: { fix: 'Leave out --redact, and edit the answers by hand.' },
+  })
 }
 
 /** Throws where changed code asks for something that the run never got. A run may be held there. */

@@ -43,6 +43,14 @@ export const DEPLOYS_COMMANDS: CommandTree = {
   },
 }
 
+/** The commands of `upshot corpus`. */
+export const CORPUS_COMMANDS: CommandTree = {
+  save: {
+    summary: 'write redacted runs to a file, for backtests without the database',
+    load: () => import('./corpus/save.ts'),
+  },
+}
+
 /** The commands of `upshot guard`. */
 export const GUARD_COMMANDS: CommandTree = {
   show: { summary: 'show how much of each limit is used', load: () => import('./guard/show.ts') },

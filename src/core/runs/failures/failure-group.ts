@@ -18,6 +18,8 @@ export interface FailureKind {
 /** Failed runs of one kind. Times are epoch milliseconds. */
 export interface FailureGroup extends FailureKind {
   runs: number
+  /** Those that a person has resolved one by one. */
+  resolved: number
   /** End of the first run and of the last one. */
   firstAt: number
   lastAt: number
@@ -69,14 +71,24 @@ export function groupOne({
   workflow,
   error,
   at,
+  isResolved,
 }: {
   run: string
   workflow: string
   error: Failure
   at: number
+  isResolved: boolean
 }): FailureGroup {
   const byHour = { [Math.floor(at / HOUR_MS)]: 1 }
-  return { ...groupFailure(workflow, error), runs: 1, firstAt: at, lastAt: at, lastRun: run, byHour }
+  return {
+    ...groupFailure(workflow, error),
+    runs: 1,
+    resolved: isResolved ? 1 : 0,
+    firstAt: at,
+    lastAt: at,
+    lastRun: run,
+    byHour,
+  }
 }
 
 /** Joins groups of several slices; the one with the newest failure comes first. */
@@ -89,6 +101,7 @@ export function mergeFailureGroups(parts: readonly FailureGroup[]): FailureGroup
       continue
     }
     sum.runs += part.runs
+    sum.resolved += part.resolved
     sum.firstAt = Math.min(sum.firstAt, part.firstAt)
     sum.lastAt = Math.max(sum.lastAt, part.lastAt)
     if (part.lastRun > sum.lastRun) sum.lastRun = part.lastRun

@@ -11,11 +11,15 @@ export interface FailureState {
   until: number | null
 }
 
-/** A resolved kind opens again with the next failure, a snoozed one with the end of its time. */
+/**
+ * A resolved kind opens again with the next failure, a snoozed one with the end of its time.
+ * `left`: failed runs of it that are not resolved, by default 1; without any, it is resolved.
+ */
 export function decideFailureState(
   state: FailureState | null,
-  { lastAt, now }: { lastAt: number; now: number },
+  { lastAt, now, left = 1 }: { lastAt: number; now: number; left?: number },
 ): 'open' | FailureState['kind'] {
+  if (left === 0) return 'resolved'
   if (state === null) return 'open'
   const holds = state.kind === 'resolved' ? lastAt <= state.at : now < (state.until ?? 0)
   return holds ? state.kind : 'open'

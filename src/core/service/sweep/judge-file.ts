@@ -16,6 +16,8 @@ export interface KnownFile {
   firstSeenAt: number
   /** When the service said that there is no such file; null while it may be there. */
   goneAt: number | null
+  /** 1 for a folder, which is never judged. */
+  isFolder: number
 }
 
 /** Distance that the clocks of the service and of this app may have. */
@@ -36,7 +38,7 @@ export function judgeArrival(
   file: Pick<KnownFile, 'firstSweep' | 'createdAt'>,
   plan: Pick<SweepPlan, 'path' | 'recursive'>,
   { complete }: Pick<SweepState, 'complete'>,
-  unread: UnreadEvents | null,
+  { unread, forgottenTo }: { unread: UnreadEvents | null; forgottenTo: number | null },
 ): true | string {
   const before = complete.filter(({ number }) => number < file.firstSweep)
   const last = before.at(-1)
@@ -44,6 +46,8 @@ export function judgeArrival(
   if (unread !== null && unread.lastAt >= last.startedAt) return describeUnread(unread)
   if (file.createdAt !== null && file.createdAt >= last.startedAt + CLOCKS_MS) return true
   if (!isWhole(plan)) return 'it may have been moved here from a folder that is not swept'
+  if (forgottenTo !== null && (file.createdAt ?? 0) < forgottenTo + CLOCKS_MS)
+    return 'it may have been here before, among files that are forgotten by now'
   if (before.some(({ isExact }) => isExact === true)) return true
   return 'it is older than the sweep before, whose pages may have shifted past it'
 }

@@ -42,6 +42,12 @@ export interface HourSlice {
   next: string | null
 }
 
+/** The runs of a slice of an hour, and where counting goes on; null at its end. */
+export interface HourCount {
+  runs: { workflow: string; status: RunStatus; runs: number }[]
+  next: string | null
+}
+
 /** How many of something there are; `isMore` where counting stopped at the bound. */
 export interface BoundedCount {
   count: number
@@ -68,6 +74,8 @@ export interface HourReads {
   findDueHour(now: number): Promise<DueHour | null>
   /** Up to 5,000 runs that were made in an hour, behind `after`. */
   readHourRuns(hour: number, after: string | null): Promise<HourSlice>
+  /** Counts runs that were made in an hour: `rows` of them at most, behind `after`. */
+  countHourRuns(hour: number, slice: { rows: number; after: string | null }): Promise<HourCount>
   /** Deliveries of an hour; reads all rows of it. */
   readHourDeliveries(hour: number): Promise<DeliveryHour[]>
   /** Counted hours from `since` on, oldest first. */

@@ -10,12 +10,17 @@ export interface KeptSweep {
   storage: StorageName
   state: SweepState
   version: number
+  /** When the last file was gone that is forgotten by now; null for none. */
+  forgottenTo: number | null
 }
 
 /** A listed entry, without what the store knows of it. A folder is counted, and never judged. */
 export type ListedFile = Pick<KnownFile, 'file' | 'path' | 'size' | 'createdAt' | 'modifiedAt'> & { isFolder: boolean }
 
-/** Marks on a known file. `arrival` and `departure`: judged, never to be judged again. */
+/**
+ * Marks on a known file. `arrival` and `departure`: judged, never to be judged again. `gone` at 0:
+ * the listing does not have it any more, and nothing is to be told.
+ */
 export type FileMark = { file: string } & (
   | { kind: 'arrival' | 'departure' }
   | { kind: 'present'; sweep: number }
@@ -38,7 +43,7 @@ export interface SweepHold {
   expiresAt: number
 }
 
-/** Selects known files of a storage to be judged. */
+/** Selects known files to be judged, and those that the listing does not have any more. */
 export interface SuspectQuery {
   account: string
   storage: StorageName

@@ -34,8 +34,8 @@ export interface ApprovalWrites {
    */
   decideApproval(decision: Decision, now: number): Promise<DecisionResult>
   /**
-   * Carries out some more of a decision about a long list, which {@link decideApproval} has begun.
-   * Returns the runs that it woke, or null where no decision is left.
+   * Carries out more of a word on a long list, of its end, or of effects that ask again.
+   * Returns the runs that it woke; null: nothing is left.
    */
   carryOutDecision(now: number): Promise<number | null>
   /**

@@ -2,7 +2,7 @@ import type { AuditedAction, Operator } from '../../safety/audit.ts'
 import type { Clock } from '../../time.ts'
 import type { ApprovalWrites } from './approvals.ts'
 import type { AuditWrites } from './audit.ts'
-import { carryOut } from './carry-out.ts'
+import { carryOut, carryOutRest } from './carry-out.ts'
 import { OPERATOR_WRITES, type OperatorWrite, type OperatorWrites } from './operator-writes.ts'
 
 /**
@@ -20,6 +20,21 @@ export function asOperator(
   }
   const names = Object.keys(OPERATOR_WRITES) as OperatorWrite[]
   const writes = names.map((name) => [name, (...args: unknown[]) => perform(name, args)])
-  const { decideApproval, ...others } = Object.fromEntries(writes) as OperatorWrites
-  return { ...others, decideApproval: async (...args) => carryOut(store, await decideApproval(...args), clock) }
+  const plain = Object.fromEntries(writes) as OperatorWrites
+  const wholly = async <Result>(write: Promise<Result>): Promise<Result> => {
+    const result = await write
+    await carryOutRest(store, clock)
+    return result
+  }
+  return {
+    ...plain,
+    cancelRun: (...args) => wholly(plain.cancelRun(...args)),
+    retryRun: (...args) => wholly(plain.retryRun(...args)),
+    resumeRun: (...args) => wholly(plain.resumeRun(...args)),
+    decideApproval: async (...args) => carryOut(store, await plain.decideApproval(...args), clock),
+    async resumeEffects(...args) {
+      const woken = await plain.resumeEffects(...args)
+      return woken === null ? null : woken + (await carryOutRest(store, clock))
+    },
+  }
 }

@@ -51,11 +51,14 @@ export interface EffectWrites {
   beginByHand(effect: EffectByHand): Promise<{ seq: number } | { stop: EffectStop }>
   /** Appends the end of a delete by hand. */
   endByHand(effect: EffectByHand & EndByHand): Promise<void>
-  /** Wakes the runs that the guard holds, so that they ask again; returns how many. */
+  /**
+   * Lets effects that the guard holds ask again. Wakes the first of their runs, and returns how
+   * many; `carryOutDecision` wakes the rest.
+   */
   askAgain(): Promise<number>
   /** Holds the effects of a scope from this commit on. False when it was stopped already. */
   stopEffects(stop: EffectStop): Promise<boolean>
-  /** Ends a stop and wakes the runs that stops hold; null when there was none. */
+  /** Ends a stop. Wakes runs that stops hold, as {@link askAgain}; null when there was none. */
   resumeEffects(scope: StopScope, by: { actor: string; reason: string | null; now: number }): Promise<number | null>
 }
 

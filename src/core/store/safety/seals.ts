@@ -1,4 +1,4 @@
-import type { Seal, SealKey } from '../../safety/seal.ts'
+import type { Seal, SealKey } from '../../safety/ledger/seal.ts'
 
 /** The end of the chain of seals. */
 export interface SealState {

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAction, useApi } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
-import { Loaded, ProblemNote } from '../../parts/messages.tsx'
+import { LoadedPage, ProblemNote } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { SecretOnce } from '../../parts/secret-once.tsx'
 import { Facts } from '../../parts/text.tsx'
@@ -16,7 +16,7 @@ export default function EndpointPage({ name }: { name: string }) {
   const endpoint = useApi('GET /endpoints/:name', { params: { name } })
   const mayAct = useMay('admin')
   return (
-    <Loaded of={endpoint}>
+    <LoadedPage of={endpoint} title={name}>
       {(found) => (
         <div className="stack">
           <div>
@@ -46,7 +46,7 @@ export default function EndpointPage({ name }: { name: string }) {
           </div>
         </div>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

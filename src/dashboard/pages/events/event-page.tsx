@@ -6,7 +6,7 @@ import { useAction, useApi } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import { Empty, Loaded } from '../../parts/messages.tsx'
+import { Empty, LoadedPage } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
 import { VerdictMark } from '../../parts/status.tsx'
@@ -15,6 +15,7 @@ import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { formatDuration, shortId } from '../../words/format.ts'
 import { storyOf } from '../../words/story.ts'
+import { AskWorkflows } from '../workflows/event-matches.tsx'
 
 type Event = AnswerOf<'GET /events/:id'>
 
@@ -22,7 +23,7 @@ type Event = AnswerOf<'GET /events/:id'>
 export default function EventPage({ id }: { id: string }) {
   const event = useApi('GET /events/:id', { params: { id }, query: {} })
   return (
-    <Loaded of={event}>
+    <LoadedPage of={event} title="Event">
       {(found) => (
         <div className="stack">
           <div>
@@ -62,9 +63,10 @@ export default function EventPage({ id }: { id: string }) {
             <Subjects subjects={found.subjects} />
             <Deliveries event={found} />
           </div>
+          <AskWorkflows event={found} />
         </div>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -13,13 +13,13 @@ import { formatBytes } from '../../words/format.ts'
 import { shellWord } from '../../words/shell-word.ts'
 import { storyOf } from '../../words/story.ts'
 import { DeleteDialog } from './delete-dialog.tsx'
-import { hrefOf, type Place } from './place.ts'
+import type { OneSide } from './place.ts'
 
 type Details = AnswerOf<'GET /files/:storage/:id'>
 
 /** One file as the service has it now, with what may be done with it. */
-export function FilePanel({ place }: { place: Place }) {
-  const { account, storage, file: id } = place
+export function FilePanel({ side }: { side: OneSide }) {
+  const { account, storage, file: id } = side
   const file = useApi('GET /files/:storage/:id', { params: { storage, id }, query: { account } }, { isStill: true })
   return (
     <aside className="card panel first" aria-label="File">
@@ -27,23 +27,23 @@ export function FilePanel({ place }: { place: Place }) {
         <h2 className="wrap">
           <bdi>{file.data?.name ?? 'File'}</bdi>
         </h2>
-        <Link href={hrefOf({ ...place, file: '' })} className="button plain push" aria-label="Close the file">
+        <Link href={side.hrefWith({ file: '' })} className="button plain push" aria-label="Close the file">
           ✕
         </Link>
       </div>
       {file.error && <ProblemNote error={file.error} />}
       {!file.data && !file.error && <Bones lines={4} />}
-      {file.data && <Body file={file.data} place={place} />}
+      {file.data && <Body file={file.data} side={side} />}
     </aside>
   )
 }
 
-function Body({ file, place }: { file: Details; place: Place }) {
+function Body({ file, side }: { file: Details; side: OneSide }) {
   const params = { storage: file.service, id: file.id }
   const target = shellWord(`${file.service}:${file.id}`)
   return (
     <>
-      <Actions file={file} place={place} />
+      <Actions file={file} side={side} />
       <Facts
         facts={[
           ['Path', <bdi key="path">{`${file.service}:${file.path}`}</bdi>],
@@ -63,7 +63,7 @@ function Body({ file, place }: { file: Details; place: Place }) {
         <span className="push">
           <CopyAs
             cli={`upshot files get ${target}`}
-            url={urlOf('GET /files/:storage/:id', { params, query: { account: place.account } })}
+            url={urlOf('GET /files/:storage/:id', { params, query: { account: side.account } })}
           />
         </span>
       </div>
@@ -71,16 +71,16 @@ function Body({ file, place }: { file: Details; place: Place }) {
   )
 }
 
-function Actions({ file, place }: { file: Details; place: Place }) {
+function Actions({ file, side }: { file: Details; side: OneSide }) {
   const isAdmin = useMay('admin')
   const { isSandbox } = useSession()
   const [isOpen, setOpen] = useState(false)
   const [, go] = useLocation()
-  const isPlayground = isSandbox && place.account === 'default'
+  const isPlayground = isSandbox && side.account === 'default'
   if (file.type === 'folder') return null
   return (
     <div className="row">
-      <Download file={file} account={place.account} />
+      <Download file={file} account={side.account} />
       {(isPlayground || isAdmin) && (
         <button type="button" className="danger" onClick={() => setOpen(true)}>
           Delete…
@@ -89,10 +89,10 @@ function Actions({ file, place }: { file: Details; place: Place }) {
       {isOpen && (
         <DeleteDialog
           file={file}
-          account={place.account}
+          account={side.account}
           isTyped={!isPlayground}
           onClose={() => setOpen(false)}
-          onDeleted={() => go(hrefOf({ ...place, file: '' }))}
+          onDeleted={() => go(side.hrefWith({ file: '' }))}
         />
       )}
     </div>

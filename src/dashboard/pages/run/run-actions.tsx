@@ -9,7 +9,7 @@ import { useToasts } from '../../state/toasts.tsx'
 import { countOf } from '../../words/format.ts'
 import { canRetry, isFinished, type Run, type Step } from '../../words/runs.ts'
 
-type Dialog = 'cancel' | 'restart' | 'fork'
+type Dialog = 'cancel' | 'restart' | 'fork' | 'resolve'
 
 /** The actions on a run. Buttons that the role lacks are absent. */
 export function RunActions({ run, steps }: { run: Run; steps: readonly Step[] }) {
@@ -33,6 +33,7 @@ export function RunActions({ run, steps }: { run: Run; steps: readonly Step[] })
           Retry from the failed step
         </button>
       )}
+      {mayAct && run.status === 'failed' && <ResolveButton run={run} open={() => setDialog('resolve')} />}
       {mayAct && run.needsPerson && (
         <>
           <button
@@ -59,10 +60,51 @@ export function RunActions({ run, steps }: { run: Run; steps: readonly Step[] })
         </button>
       )}
       <CopyAs cli={`upshot runs show ${run.id}`} url={urlOf('GET /runs/:id', { params })} />
+      {dialog === 'resolve' && <ResolveDialog run={run} onClose={() => setDialog(null)} />}
       {dialog === 'cancel' && <CancelDialog run={run} onClose={() => setDialog(null)} />}
       {dialog === 'restart' && <RestartDialog run={run} steps={steps} onClose={() => setDialog(null)} />}
       {dialog === 'fork' && <ForkDialog run={run} steps={steps} onClose={() => setDialog(null)} />}
     </div>
+  )
+}
+
+/** Marks a failed run as resolved, or takes that back. */
+function ResolveButton({ run, open }: { run: Run; open: () => void }) {
+  const toast = useToasts()
+  const unresolve = useAction('POST /runs/:id/unresolve')
+  const takeBack = () =>
+    unresolve.mutate(
+      { params: { id: run.id }, body: {} },
+      { onError: (error) => toast(error.message, true), onSuccess: () => toast('The failure is open again.') },
+    )
+  return (
+    <button type="button" disabled={unresolve.isPending} onClick={run.resolution === null ? open : takeBack}>
+      {run.resolution === null ? 'Mark as resolved…' : 'Open the failure again'}
+    </button>
+  )
+}
+
+function ResolveDialog({ run, onClose }: { run: Run; onClose: () => void }) {
+  const resolve = useAction('POST /runs/:id/resolve')
+  const params = { id: run.id }
+  const body = { reason: '…' }
+  return (
+    <Confirm
+      title={`Is this run of ${run.workflow} resolved?`}
+      action="Mark as resolved"
+      isReasonNeeded
+      beside={
+        <CopyAs
+          cli={`upshot runs resolve ${run.id} --reason "…"`}
+          url={urlOf('POST /runs/:id/resolve', { params, body })}
+          body={body}
+        />
+      }
+      onClose={onClose}
+      perform={(reason = '') => resolve.mutateAsync({ params, body: { reason } })}
+    >
+      <p>Its failure no longer counts as one that needs you. The run stays failed, and can still be retried.</p>
+    </Confirm>
   )
 }
 

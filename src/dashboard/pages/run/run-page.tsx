@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
-import { Loaded, ProblemNote } from '../../parts/messages.tsx'
+import { LoadedPage, ProblemNote } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Status } from '../../parts/status.tsx'
 import { Facts, Path, RunLink } from '../../parts/text.tsx'
@@ -20,7 +20,7 @@ export default function RunPage({ id }: { id: string }) {
   const run = useApi('GET /runs/:id', { params: { id } })
   const steps = useApi('GET /runs/:id/steps', { params: { id }, query: { limit: STEPS } })
   return (
-    <Loaded of={run}>
+    <LoadedPage of={run} title="Run">
       {(found) => (
         <div className="stack">
           <Top run={found} />
@@ -31,7 +31,7 @@ export default function RunPage({ id }: { id: string }) {
           <Related id={id} />
         </div>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 
@@ -44,17 +44,27 @@ function Top({ run }: { run: Run }) {
         <Link href={`/workflows/${encodeURIComponent(run.workflow)}`}>{run.workflow}</Link>
       </p>
       <PageHead title={run.workflow} beside={<Status status={run.status} needsPerson={run.needsPerson} />} />
-      {why && (
-        <p className={run.error ? 'problem' : 'card padded wrap'}>
-          {why}
-          {run.dueAt && (
-            <span className="quiet">
-              {' '}
-              · goes on <When at={run.dueAt} />
-            </span>
-          )}
-        </p>
-      )}
+      <div className="stack">
+        {why && (
+          <p className={run.error ? 'problem' : 'card padded wrap'}>
+            {why}
+            {run.dueAt && (
+              <span className="quiet">
+                {' '}
+                · goes on <When at={run.dueAt} />
+              </span>
+            )}
+          </p>
+        )}
+        {run.resolution && (
+          <p className="card padded wrap">
+            <span className="status" data-state="completed" aria-hidden="true">
+              ✓
+            </span>{' '}
+            Resolved by {run.resolution.by} <When at={run.resolution.at} />: {run.resolution.reason}
+          </p>
+        )}
+      </div>
     </div>
   )
 }

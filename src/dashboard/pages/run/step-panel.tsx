@@ -8,6 +8,7 @@ import { Facts } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { formatBytes } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
+import { PlanTab } from './plan-tab.tsx'
 
 /** The chosen step: its error with the author's lines, its output, its attempts. */
 export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
@@ -30,6 +31,7 @@ export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
       {tab === 'Error' && <ErrorTab failure={step?.error ?? run.error} step={step} />}
       {tab === 'Output' && step && <StepOutput run={run.id} step={step.key} />}
       {tab === 'Output of the run' && <RunOutput id={run.id} />}
+      {tab === 'Plan' && <PlanTab id={run.id} />}
       {tab === 'About' && step && <About step={step} />}
     </section>
   )
@@ -40,7 +42,7 @@ function tabsOf(run: Run, step: Step | null): string[] {
   return [
     ...(hasError ? ['Error'] : []),
     ...(step && step.outputBytes !== null ? ['Output'] : []),
-    ...(run.outputBytes === null ? [] : ['Output of the run']),
+    ...(run.outputBytes === null ? [] : [run.status === 'planned' ? 'Plan' : 'Output of the run']),
     ...(step ? ['About'] : []),
   ]
 }

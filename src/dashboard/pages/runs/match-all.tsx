@@ -7,25 +7,34 @@ import { countOf } from '../../words/format.ts'
 
 type Start = InputOf<'POST /operations'>['body']
 
-const KINDS = { failed: 'retry', person: 'resume', waiting: 'cancel', pending: 'cancel', running: 'cancel' } as const
-const VERBS = { retry: 'Retry', resume: 'Resume', cancel: 'Cancel' } as const
+const VERBS = { retry: 'Retry', resolve: 'Resolve', resume: 'Resume', cancel: 'Cancel' } as const
+type Kind = keyof typeof VERBS
+
+/** The operations on all runs of a tab. */
+const KINDS: Readonly<Record<string, readonly Kind[]>> = {
+  failed: ['resolve', 'retry'],
+  person: ['resume'],
+  waiting: ['cancel'],
+  pending: ['cancel'],
+  running: ['cancel'],
+}
 
 /** An operation on all runs of the filter, in the background; runs made later are left out. */
 export function MatchAll({ status, filter }: { status: string; filter: Record<string, unknown> }) {
-  const [isOpen, setOpen] = useState(false)
-  const kind = KINDS[status as keyof typeof KINDS]
-  if (kind === undefined) return null
+  const [chosen, setChosen] = useState<Kind | null>(null)
   return (
     <>
-      <button type="button" className={kind === 'cancel' ? 'danger' : ''} onClick={() => setOpen(true)}>
-        {VERBS[kind]} all that match…
-      </button>
-      {isOpen && <MatchDialog kind={kind} filter={given(filter)} onClose={() => setOpen(false)} />}
+      {KINDS[status]?.map((kind) => (
+        <button key={kind} type="button" className={kind === 'cancel' ? 'danger' : ''} onClick={() => setChosen(kind)}>
+          {VERBS[kind]} all that match…
+        </button>
+      ))}
+      {chosen && <MatchDialog kind={chosen} filter={given(filter)} onClose={() => setChosen(null)} />}
     </>
   )
 }
 
-function MatchDialog({ kind, filter, onClose }: { kind: keyof typeof VERBS; filter: object; onClose: () => void }) {
+function MatchDialog({ kind, filter, onClose }: { kind: Kind; filter: object; onClose: () => void }) {
   const start = useAction('POST /operations')
   const first = useApi('GET /runs', { query: { ...filter, limit: 50 } })
   const [, go] = useLocation()
@@ -41,6 +50,7 @@ function MatchDialog({ kind, filter, onClose }: { kind: keyof typeof VERBS; filt
       title={`${VERBS[kind]} all runs that match?`}
       action={`${VERBS[kind]} them`}
       isDangerous={kind === 'cancel'}
+      isReasonNeeded={kind === 'resolve'}
       onClose={onClose}
       perform={perform}
     >

@@ -23,6 +23,7 @@ const STATUSES: readonly [string, string][] = [
   ['completed', 'Completed'],
   ['canceled', 'Canceled'],
   ['skipped', 'Skipped'],
+  ['planned', 'Planned'],
 ]
 
 /** The list of runs: search, filters, and what can be done with several at once. */
@@ -32,21 +33,26 @@ export default function Runs() {
   const runs = useList('GET /runs', { query })
   const { keys, toggle, clear } = useSelection()
   const mayAct = useMay('operator')
-  const isFiltered = ['q', 'status', 'workflow', 'since', 'until', 'group'].some((name) => filters.read(name) !== '')
+  const isFiltered = ['q', 'status', 'resolved', 'workflow', 'since', 'until', 'group'].some(
+    (name) => filters.read(name) !== '',
+  )
   return (
     <div className="stack">
       <PageHead title="Runs">
         {mayAct && <MatchAll status={filters.read('status')} filter={query} />}
         <CopyAs cli={describeCommand(query)} url={urlOf('GET /runs', { query: query as never })} />
       </PageHead>
-      <Find label="Search runs" placeholder="Id, path, error or payload · status:failed workflow:verify-transfer" />
       <div className="row">
-        <Tabs path="/runs" name="status" values={STATUSES} />
-        <div className="row push">
-          <WorkflowChoice />
-          <Choice name="since" label="Range of time" values={RANGES} />
+        <div className="grow">
+          <Find label="Search runs" placeholder="Id, path, error or payload · status:failed workflow:verify-transfer" />
         </div>
+        {(query.status === 'failed' || query.resolved !== '') && (
+          <Choice name="resolved" label="Resolved" values={RESOLVED} />
+        )}
+        <WorkflowChoice />
+        <Choice name="since" label="Range of time" values={RANGES} />
       </div>
+      <Tabs path="/runs" name="status" values={STATUSES} />
       {keys.size > 0 && <BulkBar ids={[...keys]} clear={clear} />}
       <List of={runs} empty={<NoRuns isFiltered={isFiltered} clear={() => filters.set(NOTHING)} />}>
         {(items) => (
@@ -61,7 +67,13 @@ export default function Runs() {
   )
 }
 
-const NOTHING = { q: null, status: null, workflow: null, since: null, until: null, group: null }
+const RESOLVED: readonly [string, string][] = [
+  ['', 'resolved or not'],
+  ['false', 'not resolved'],
+  ['true', 'resolved'],
+]
+
+const NOTHING = { q: null, status: null, resolved: null, workflow: null, since: null, until: null, group: null }
 
 function readQuery(read: (name: string) => string): Record<string, unknown> {
   const status = read('status')
@@ -71,6 +83,7 @@ function readQuery(read: (name: string) => string): Record<string, unknown> {
     since: read('since'),
     until: read('until'),
     group: read('group'),
+    resolved: read('resolved'),
     ...(status === 'person' ? { needsPerson: 'true' } : { status }),
   }
 }
@@ -123,5 +136,6 @@ function describeCommand(query: Record<string, unknown>): string {
     query[name] ? [`--${name} ${query[name]}`] : [],
   )
   const needs = query.needsPerson ? ['--waiting-for-me'] : []
-  return ['upshot runs list', ...needs, ...options].join(' ')
+  const resolved = query.resolved ? [query.resolved === 'true' ? '--resolved' : '--unresolved'] : []
+  return ['upshot runs list', ...needs, ...options, ...resolved].join(' ')
 }

@@ -4,7 +4,7 @@ import { urlOf } from '../../api/client.ts'
 import { useApi, useList } from '../../api/use-api.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import { Loaded, ProblemNote } from '../../parts/messages.tsx'
+import { LoadedPage, ProblemNote } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Look } from '../../parts/status.tsx'
 import { Facts } from '../../parts/text.tsx'
@@ -21,6 +21,7 @@ import {
 import { countOf, formatBytes, formatCount } from '../../words/format.ts'
 import { ApprovalItems } from './approval-items.tsx'
 import { DecideBar } from './decide-bar.tsx'
+import { LookAhead } from './look-ahead.tsx'
 
 /** Items of one page of the list. */
 const PAGE = 1_000
@@ -29,7 +30,7 @@ const PAGE = 1_000
 export default function ApprovalPage({ id }: { id: string }) {
   const approval = useApi('GET /approvals/:id', { params: { id } })
   return (
-    <Loaded of={approval}>
+    <LoadedPage of={approval} title="Approval">
       {(found) => (
         <div className="stack">
           <Top approval={found} />
@@ -37,9 +38,10 @@ export default function ApprovalPage({ id }: { id: string }) {
           <Votes approval={found} />
           {found.question && <Question question={found.question} />}
           <Body approval={found} />
+          <LookAhead key={found.hash} approval={found} />
         </div>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

@@ -99,7 +99,7 @@ function Stock({ sandbox: { storages, deliveries } }: { sandbox: Sandbox }) {
       <ul className="stack tight">
         {storages.map(({ name, files, bytes }) => (
           <li className="row" key={name}>
-            <Link href={hrefOf({ account: 'default', storage: name, path: '/', file: '' })}>{name}</Link>
+            <Link href={hrefOf({ account: 'default', storage: name, path: '/', file: '', beside: null })}>{name}</Link>
             <span className="quiet push">
               {countOf(files, 'file')}, {formatBytes(bytes)}
             </span>

@@ -13,7 +13,7 @@ import { useToasts } from '../../state/toasts.tsx'
 import { formatCount, formatDuration } from '../../words/format.ts'
 
 type Rule = AnswerOf<'GET /alerts'>['items'][number]
-type Topic = Rule['open'][number] & { rule: string }
+type Topic = Rule['open'][number] & { rule: string; when: string }
 
 /** The alert rules of the project file: findings, messages and the state of their channels. */
 export function Alerts() {
@@ -51,7 +51,7 @@ export function Alerts() {
 
 function topicsOf(rules: readonly Rule[], part: 'open' | 'past'): Topic[] {
   return rules
-    .flatMap((rule) => rule[part].map((topic) => ({ ...topic, rule: rule.name })))
+    .flatMap((rule) => rule[part].map((topic) => ({ ...topic, rule: rule.name, when: rule.when })))
     .sort((one, other) => other.since.localeCompare(one.since))
 }
 
@@ -90,11 +90,14 @@ const WHAT: Column<Topic> = {
   ),
 }
 const RULE: Column<Topic> = { title: 'Rule', width: '180px', cell: ({ rule }) => rule }
+/** Their titles tell how much; their counts are no number of things. */
+const MEASURED: ReadonlySet<string> = new Set(['queue.age', 'disk.low'])
+
 const TIMES: Column<Topic> = {
   title: 'Count',
   width: '80px',
   className: 'number',
-  cell: ({ count }) => formatCount(count),
+  cell: ({ when, count }) => (MEASURED.has(when) ? '–' : formatCount(count)),
 }
 const SINCE: Column<Topic> = { title: 'Since', width: '92px', cell: ({ since }) => <When at={since} /> }
 

@@ -6,6 +6,8 @@ import { Facts } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useSession } from '../../state/session.ts'
 import { formatBytes } from '../../words/format.ts'
+import { Doctor } from './doctor.tsx'
+import { ServerRoom } from './server-room.tsx'
 
 type Process = AnswerOf<'GET /system'>['processes'][number]
 
@@ -34,14 +36,14 @@ export function Health() {
   const session = useSession()
   return (
     <Loaded of={system}>
-      {({ checks, processes, databaseBytes, logBytes, diskFreeBytes }) => (
+      {({ checks, processes, databaseBytes, logBytes, diskFreeBytes, room }) => (
         <div className="stack">
           <section className="card padded stack">
             <Facts
               facts={[
                 ['Database', formatBytes(databaseBytes)],
-                ['Log', formatBytes(logBytes)],
-                ['Disk free', formatBytes(diskFreeBytes)],
+                room === null ? ['Log', formatBytes(logBytes)] : null,
+                [room === null ? 'Disk free' : 'Disk of this machine free', formatBytes(diskFreeBytes)],
                 ['You are', `${session.name}, ${session.role}`],
               ]}
             />
@@ -54,7 +56,9 @@ export function Health() {
               ))}
             </ul>
           </section>
+          <Doctor />
           <DataTable label="Processes" columns={COLUMNS} rows={processes} keyOf={({ id }) => id} />
+          {room !== null && <ServerRoom room={room} />}
         </div>
       )}
     </Loaded>

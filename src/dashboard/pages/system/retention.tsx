@@ -5,13 +5,15 @@ import { useAction, useApi } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Loaded } from '../../parts/messages.tsx'
+import { Loaded, ProblemNote } from '../../parts/messages.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
-import { formatCount, formatDuration } from '../../words/format.ts'
+import { countOf, formatBytes, formatCount, formatDuration } from '../../words/format.ts'
 
 type Bound = AnswerOf<'GET /retention'>['items'][number]
+
+type Prunable = AnswerOf<'GET /retention/prunable'>['items'][number]
 
 const WORDS: Record<Bound['kind'], string> = {
   runs: 'Completed runs',
@@ -21,6 +23,7 @@ const WORDS: Record<Bound['kind'], string> = {
   payloads: 'Bodies of events',
   audit: 'Rows of the audit log',
   effects: 'Rows of the effect ledger',
+  files: 'Files that are gone, as sweeps know them',
 }
 
 const COLUMNS: readonly Column<Bound>[] = [
@@ -55,8 +58,10 @@ export function Retention() {
   )
 }
 
+/** Says how much would go before it asks. A count that fails is told, and forbids nothing. */
 function PruneDialog({ bounds, onClose }: { bounds: readonly Bound[]; onClose: () => void }) {
   const prune = useAction('POST /retention/prune')
+  const counts = useApi('GET /retention/prunable', {}, { isStill: true })
   const toast = useToasts()
   const perform = async (reason: string | undefined) => {
     const { pruned } = await prune.mutateAsync({ body: { reason } })
@@ -64,12 +69,20 @@ function PruneDialog({ bounds, onClose }: { bounds: readonly Bound[]; onClose: (
     toast(total === 0 ? 'Nothing was old enough.' : `Removed ${formatCount(total)} rows.`)
   }
   return (
-    <Confirm title="Remove old data for good?" action="Prune now" isDangerous onClose={onClose} perform={perform}>
-      <ul className="stack tight">
+    <Confirm
+      title="Remove old data for good?"
+      action="Prune now"
+      isDangerous
+      isReady={!counts.isPending}
+      onClose={onClose}
+      perform={perform}
+    >
+      {counts.error && <ProblemNote error={counts.error} />}
+      <ul className="prunable" aria-busy={counts.isPending}>
         {bounds.map(({ kind, before }) => (
-          <li className="row" key={kind}>
-            {WORDS[kind]}
-            <span className="quiet push">
+          <li key={kind}>
+            <span>{WORDS[kind]}</span>
+            <span className="quiet">
               {before === null ? (
                 'kept for ever'
               ) : (
@@ -78,9 +91,30 @@ function PruneDialog({ bounds, onClose }: { bounds: readonly Bound[]; onClose: (
                 </>
               )}
             </span>
+            {before !== null && <Amount of={counts.data?.items.find((item) => item.kind === kind)} counts={counts} />}
           </li>
         ))}
       </ul>
     </Confirm>
   )
+}
+
+function Amount({ of, counts }: { of: Prunable | undefined; counts: { isPending: boolean } }) {
+  if (of === undefined) return <span className="amount quiet">{counts.isPending ? 'counting…' : 'not counted'}</span>
+  const { bytes, weeks } = of
+  return (
+    <span className="amount">
+      <strong>{describeCount(of)}</strong>
+      {bytes !== null && bytes > 0 && <span className="quiet">{formatBytes(bytes)}</span>}
+      {weeks !== null && (
+        <span className="quiet">
+          {countOf(weeks.count, 'week')} at once, {formatBytes(weeks.bytes)} on disk
+        </span>
+      )}
+    </span>
+  )
+}
+
+function describeCount({ rows, isComplete }: Prunable): string {
+  return isComplete ? formatCount(rows) : `${formatCount(rows)} or more`
 }

@@ -5,7 +5,7 @@ import { useAction, useApi, useList } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { List } from '../../parts/list.tsx'
-import { Empty, Loaded } from '../../parts/messages.tsx'
+import { Empty, LoadedPage } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
 import { Facts } from '../../parts/text.tsx'
@@ -13,6 +13,8 @@ import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
 import { triggerOf, type Workflow } from '../../words/trigger.ts'
+import { TryEvent } from './event-matches.tsx'
+import { ShadowCard } from './shadow-card.tsx'
 
 /** One workflow: what starts it, whether it is paused, and its newest runs. */
 export default function WorkflowPage({ id }: { id: string }) {
@@ -20,7 +22,7 @@ export default function WorkflowPage({ id }: { id: string }) {
   const runs = useList('GET /runs', { query: { workflow: id } })
   const mayAct = useMay('operator')
   return (
-    <Loaded of={workflow}>
+    <LoadedPage of={workflow} title={id}>
       {(found) => (
         <div className="stack">
           <div>
@@ -40,12 +42,14 @@ export default function WorkflowPage({ id }: { id: string }) {
               ]}
             />
           </div>
+          <ShadowCard workflow={found} />
+          {found.eventTypes.length > 0 && <TryEvent workflow={found.id} type={found.eventTypes[0]} />}
           <List of={runs} empty={<Empty title="It has no run yet." />}>
             {(items) => <RunTable runs={items} />}
           </List>
         </div>
       )}
-    </Loaded>
+    </LoadedPage>
   )
 }
 

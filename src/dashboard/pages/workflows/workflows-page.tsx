@@ -6,6 +6,7 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { When } from '../../parts/when.tsx'
 import { countOf } from '../../words/format.ts'
 import { triggerOf, type Workflow } from '../../words/trigger.ts'
+import { TryEvent } from './event-matches.tsx'
 
 const COLUMNS: readonly Column<Workflow>[] = [
   {
@@ -35,6 +36,7 @@ export default function Workflows() {
   return (
     <div className="stack">
       <PageHead title="Workflows" />
+      <TryEvent />
       <Loaded of={workflows}>
         {({ items }) =>
           items.length === 0 ? (

@@ -1,20 +1,7 @@
 import { isPlainObject } from '../../../core/json.ts'
+import type { Change } from '../../../core/safety/difference.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
-
-/** A difference between two sides, in words that are equal for runs that differ alike. */
-export interface Change {
-  /** `+`: only the code that is tried does it. `-`: only the other side; `~`: both, otherwise. */
-  sign: '+' | '-' | '~'
-  class: Deed['class'] | 'end' | 'output'
-  operation: string
-  /** A storage, or the target without its digits; null: none. */
-  target: string | null
-  from: string | null
-  to: string | null
-  /** Bytes of the files that it is about. */
-  bytes: number
-}
 
 /** The verdict on one run. */
 export type Comparison =
@@ -62,7 +49,7 @@ function compareDeeds(before: readonly Deed[], after: readonly Deed[]): Change[]
 function groupByIdentity(deeds: readonly Deed[]): Map<string, Deed[]> {
   const groups = new Map<string, Deed[]>()
   for (const deed of deeds) {
-    const identity = JSON.stringify([deed.class, deed.operation, deed.target])
+    const identity = JSON.stringify([deed.class, deed.operation, targetOf(deed)])
     const group = groups.get(identity)
     if (group) group.push(deed)
     else groups.set(identity, [deed])
@@ -88,15 +75,18 @@ function compareDeed(old: Deed | undefined, fresh: Deed | undefined): Change[] {
   const deed = fresh ?? old
   if (deed === undefined) return []
   const about = {
-    ...{ class: deed.class, operation: deed.operation, target: deed.target && generalizeTarget(deed.target) },
+    ...{ class: deed.class, operation: deed.operation, target: generalizeTarget(targetOf(deed)) },
     bytes: fresh?.bytes ?? old?.bytes ?? 0,
   }
   if (!old || !fresh) return [{ sign: old ? '-' : '+', ...about, from: null, to: null }]
   return [
     ...compareParts('expect', old.expect, fresh.expect),
-    ...compareParts(deed.class === 'write' ? 'input' : 'data', old.content, fresh.content),
+    ...compareParts(CONTENTS[deed.class] ?? 'data', old.content, fresh.content),
   ].map((part) => ({ sign: '~' as const, ...about, ...part }))
 }
+
+/** The word for what an effect is made of, where it is not `data`. */
+const CONTENTS: Partial<Record<Deed['class'], string>> = { write: 'input', approve: 'question' }
 
 /** The names of what differs: values would make each run a group of its own. */
 function compareParts(what: string, old?: string | null, fresh?: string | null): { from: string; to: string }[] {
@@ -157,8 +147,14 @@ export function describeChange({ sign, class: kind, operation, target, from, to 
   return words.filter((word) => word !== '').join(' ')
 }
 
+/** The words of a question are its content: they may name a file, so each run has its own. */
+function targetOf({ class: kind, target }: Deed): string | null {
+  return kind === 'approve' ? null : target
+}
+
 /** The storage of a file; of anything else the target, without what tells one from another. */
-function generalizeTarget(target: string): string {
+function generalizeTarget(target: string | null): string | null {
+  if (target === null) return null
   return STORAGES.find((storage) => target.startsWith(`${storage}:`)) ?? generalize(target)
 }
 

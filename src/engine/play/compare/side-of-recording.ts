@@ -63,6 +63,8 @@ function describeEnd({ status, error, reason, continuedBy }: Recording['run'], o
       return { kind: status, text: '', output }
     case 'failed':
       return { kind: status, text: error === null ? '' : `${error.name}: ${error.message}`, output: null }
+    case 'planned':
+      throw new Error('A run that was only planned has no recording.')
     case 'skipped':
     case 'canceled':
       return { kind: status, text: reason ?? '', output: null }

@@ -1,36 +1,8 @@
-import { type Change, type Comparison, describeChange } from './compare-sides.ts'
+import { type Change, type Group, OTHERS, SAMPLES, type Sample, type Unknown } from '../../../core/safety/difference.ts'
+import { type Comparison, describeChange } from './compare-sides.ts'
 
-/** A run as an example of a group. */
-export interface Sample {
-  run: string
-  /** The event that started it; null for another cause. */
-  event: string | null
-}
-
-/** Runs that differ alike. */
-export interface Group {
-  /** Its changes as text: the same in every backtest. */
-  key: string
-  count: number
-  /** Bytes of the files that more or fewer deletes are about. */
-  bytes: number
-  /** Each also as a line of text. */
-  changes: (Omit<Change, 'bytes'> & { text: string })[]
-  samples: Sample[]
-}
-
-/** Runs about which nothing can be said, for one reason. */
-export interface Unknown {
-  question: string
-  count: number
-  samples: Sample[]
-}
-
-/** Runs that are named in a group. */
-const SAMPLES = 20
 /** Groups, after which all others are one, so that memory has a bound. */
 const MOST_GROUPS = 1_000
-const OTHERS = 'others'
 
 /** Counts verdicts in groups. */
 export class Tally {

@@ -103,7 +103,12 @@ export class BulkSlices {
       case 'retry':
         return await operations.retry(run, now)
       case 'resume':
-        return await operations.resume(run, { fromScratch: false })
+      case 'restart':
+        return await operations.resume(run, { fromScratch: kind === 'restart' })
+      case 'resolve':
+        return await operations.resolve(run, { by: operator.actor, at: now, reason: operator.reason ?? '' })
+      case 'unresolve':
+        return await operations.unresolve(run)
       default:
         return kind satisfies never
     }

@@ -2,6 +2,8 @@ interface Waiting<Call, Answer> {
   call: Call
   resolve: (answer: Answer) => void
   reject: (error: unknown) => void
+  /** Uptime at which it was asked for. */
+  at: number
 }
 
 /** Most calls of one message. */
@@ -10,17 +12,22 @@ const MOST = 500
 /** Gathers calls while one message is under way, and makes all of them with the next. */
 export class CallQueue<Call, Answer> {
   readonly #perform: (calls: readonly Call[]) => Promise<readonly Answer[]>
+  readonly #waited: (ms: number) => void
   #waiting: Waiting<Call, Answer>[] = []
   #isBusy = false
 
-  /** `perform` makes calls in one commit, and gives their answers in the same order. */
-  constructor(perform: (calls: readonly Call[]) => Promise<readonly Answer[]>) {
+  /**
+   * `perform` makes calls in one commit, and gives their answers in the same order. `waited` hears
+   * how long each of them waited.
+   */
+  constructor(perform: (calls: readonly Call[]) => Promise<readonly Answer[]>, waited: (ms: number) => void) {
     this.#perform = perform
+    this.#waited = waited
   }
 
   add(call: Call): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, resolve, reject })
+      this.#waiting.push({ call, resolve, reject, at: performance.now() })
       if (!this.#isBusy) this.#begin()
     })
   }
@@ -34,6 +41,8 @@ export class CallQueue<Call, Answer> {
   async #flush(): Promise<void> {
     const group = this.#waiting.slice(0, MOST)
     this.#waiting = this.#waiting.slice(MOST)
+    const now = performance.now()
+    for (const { at } of group) this.#waited(now - at)
     await this.#settle(group)
     if (this.#waiting.length > 0) this.#begin()
     else this.#isBusy = false

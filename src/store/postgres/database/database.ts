@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
-import type { CommitCounts } from '../../../core/commit-counts.ts'
+import type { CommitCounts, WaitFor } from '../../../core/commit-counts.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { Connection } from './connection.ts'
 import type { Pool } from './pool.ts'
-import { isLost, isPassing, translateFault } from './postgres-fault.ts'
+import { codeOf, isLost, isPassing, translateFault } from './postgres-fault.ts'
 
 /** Takes part in every transaction of its connection. */
 export interface TransactionParts {
@@ -74,6 +74,11 @@ export class Database<Tables extends { parts: TransactionParts }> {
     return this.#withClient((client) => use(this.#tablesOf(client)))
   }
 
+  /** To be told of the waits for calls before others. */
+  waited(what: WaitFor): (ms: number) => void {
+    return (ms) => this.#counts?.addWait(what, ms)
+  }
+
   /** One statement that commits `writes` of the port's calls, and may be made twice. */
   call<T>(writes: number, use: (tables: Tables) => Promise<T>): Promise<T> {
     return this.#repeat(async () => {
@@ -93,8 +98,9 @@ export class Database<Tables extends { parts: TransactionParts }> {
     return this.#repeat(async () => {
       const done = await this.#withClient((client) => this.#transact(client, use))
       if ('value' in done) return done.value
-      if (await this.#isCommitted(done.unknown.xid)) return done.unknown.value
-      throw done.unknown.fault
+      const { value, fault } = done.unknown
+      if (await this.#isCommitted(done.unknown)) return value
+      throw fault
     })
   }
 
@@ -106,13 +112,14 @@ export class Database<Tables extends { parts: TransactionParts }> {
   async #transact<T>(
     client: Client,
     use: (tables: Tables, era: string) => Promise<T>,
-  ): Promise<{ value: T } | { unknown: { xid: string; value: T; fault: unknown } }> {
+  ): Promise<{ value: T } | { unknown: Begun & { value: T; fault: unknown } }> {
     const tables = this.#tablesOf(client)
     const startedAt = performance.now()
-    const { xid, era } = await begin(client)
+    let begun: Begun
     let value: T
     try {
-      value = await use(tables, era)
+      begun = await begin(client)
+      value = await use(tables, begun.era)
       await tables.parts.ending()
     } catch (error) {
       tables.parts.rolledBack()
@@ -128,27 +135,35 @@ export class Database<Tables extends { parts: TransactionParts }> {
     } catch (fault) {
       tables.parts.rolledBack()
       if (!isLost(fault)) throw fault
-      return { unknown: { xid, value, fault } }
+      return { unknown: { ...begun, value, fault } }
+    }
+  }
+
+  async #isCommitted(begun: Begun): Promise<boolean> {
+    try {
+      const isCommitted = await this.#askFate(begun)
+      this.#counts?.addFate(isCommitted ? 'committed' : 'undone')
+      return isCommitted
+    } catch (error) {
+      this.#counts?.addFate('unknown')
+      throw error
     }
   }
 
   /** The fate of a transaction whose commit was not answered; waits while it is at work. */
-  async #isCommitted(xid: string): Promise<boolean> {
+  async #askFate({ xid, era }: Begun): Promise<boolean> {
+    const noted = () => {}
     return this.#repeat(async () => {
-      const status = await this.#withClient(async (client) => {
-        const { rows } = await client.query<{ status: string | null }>(
-          'SELECT pg_xact_status($1::text::xid8) AS status',
-          [xid],
-        )
-        return rows[0]?.status
-      })
+      const { status, present } = await this.#withClient((client) => readFate(client, xid))
+      // After a failover, the number may be that of another transaction.
+      if (status === 'committed' && present !== era) throw describeUnknown(this.#place)
       if (status === 'in progress') throw Object.assign(new Error('the commit is under way'), { code: '55P03' })
       return status === 'committed'
-    })
+    }, noted)
   }
 
   async #withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
-    const client = await this.#pool.take()
+    const client = await this.#take()
     let isSound = true
     try {
       return await use(client)
@@ -160,7 +175,15 @@ export class Database<Tables extends { parts: TransactionParts }> {
     }
   }
 
-  async #repeat<T>(attempt: () => Promise<T>): Promise<T> {
+  async #take(): Promise<Client> {
+    const startedAt = this.#pool.isBusy ? performance.now() : null
+    const client = await this.#pool.take()
+    this.#counts?.addWait('session', startedAt === null ? 0 : performance.now() - startedAt)
+    return client
+  }
+
+  /** `told`: given the code of each fault after which the attempt is made again. */
+  async #repeat<T>(attempt: () => Promise<T>, told = (code: string) => this.#counts?.addRepeat(code)): Promise<T> {
     const until = performance.now() + this.#repeatMs
     for (let pauseMs = 5; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
@@ -168,6 +191,7 @@ export class Database<Tables extends { parts: TransactionParts }> {
         return await attempt()
       } catch (error) {
         if (!isPassing(error) || performance.now() + pauseMs > until) throw translateFault(error, this.#place)
+        told(codeOf(error))
         await sleep(pauseMs + Math.random() * pauseMs)
       }
     }
@@ -182,8 +206,35 @@ export class Database<Tables extends { parts: TransactionParts }> {
   }
 }
 
+/** A transaction's number, and the history of the server that it is part of. */
+interface Begun {
+  xid: string
+  era: string
+}
+
+/** The number of a transaction that the server has not given to any yet. */
+const UNGIVEN = '22023'
+
+/** A null status stands for a transaction that this server has never had, or long forgotten. */
+async function readFate(client: Client, xid: string): Promise<{ status: string | null; present: string }> {
+  const fate = 'SELECT pg_xact_status($1::text::xid8) AS status, era_1() AS present'
+  try {
+    const { rows } = await client.query<{ status: string | null; present: string }>(fate, [xid])
+    return rows[0] ?? { status: null, present: '' }
+  } catch (error) {
+    if (codeOf(error) === UNGIVEN) return { status: null, present: '' }
+    throw error
+  }
+}
+
+function describeUnknown(place: string): UpshotError {
+  return new UpshotError('store_unavailable', `The database ${place} failed over during a commit.`, {
+    details: { reason: 'unreachable', fix: 'Look whether it was written, and do it again if it was not.' },
+  })
+}
+
 /** Begins a transaction, and gives its number and era. Both statements are one message. */
-async function begin(client: Client): Promise<{ xid: string; era: string }> {
+async function begin(client: Client): Promise<Begun> {
   const results: unknown = await client.query('BEGIN; SELECT pg_current_xact_id()::text AS xid, era_1() AS era')
   const [, { rows }] = results as [unknown, { rows: { xid: string; era: string }[] }]
   return rows[0] ?? { xid: '', era: '' }

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
+import type { CommitCounts } from '../../../core/commit-counts.ts'
 import { hearsItself } from './hears-itself.ts'
 import { type PoolOptions, sessionSettings } from './pool.ts'
 
@@ -37,6 +39,11 @@ export class DirectSession implements Session {
   readonly #watchers = new Set<() => void>()
   readonly #workers = new Set<string>()
   readonly #channel: string
+  readonly #counts: CommitCounts | null
+  /** Tells its own notifications from those of other processes. */
+  readonly #name = randomUUID()
+  /** Uptime at the first write of the notification under way; null: there is none. */
+  #hintedAt: number | null = null
   #client: pg.Client | null = null
   #opening: Promise<void> | null = null
   #last: Promise<void> = Promise.resolve()
@@ -49,8 +56,9 @@ export class DirectSession implements Session {
   #position = ''
   #isClosed = false
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions, counts: CommitCounts | null = null) {
     this.#options = options
+    this.#counts = counts
     this.#channel = `upshot ${options.schema}`.slice(0, 63)
   }
 
@@ -65,9 +73,11 @@ export class DirectSession implements Session {
 
   hint(): void {
     if (this.#hint !== null || this.#isClosed) return
+    const startedAt = performance.now()
     this.#hint = setTimeout(() => {
       this.#hint = null
-      void this.#query('SELECT pg_notify($1, $2)', [this.#channel, ''])
+      this.#hintedAt ??= startedAt
+      void this.#query('SELECT pg_notify($1, $2)', [this.#channel, this.#name])
     }, GATHER_MS)
   }
 
@@ -121,7 +131,8 @@ export class DirectSession implements Session {
     for (const host of this.#options.hosts) {
       const client = new pg.Client({ ...host, ...sessionSettings(this.#options) })
       client.on('error', () => this.#lose(client))
-      client.on('notification', () => {
+      client.on('notification', ({ payload }) => {
+        if (payload === this.#name) this.#noteHint()
         for (const watcher of this.#watchers) watcher()
       })
       try {
@@ -143,6 +154,12 @@ export class DirectSession implements Session {
       }
     }
     this.#lose()
+  }
+
+  /** All processes hear a notification at about the same time, its sender included. */
+  #noteHint(): void {
+    if (this.#hintedAt !== null) this.#counts?.addHint(performance.now() - this.#hintedAt)
+    this.#hintedAt = null
   }
 
   #lookForWrites(isDeaf: boolean): void {
@@ -171,6 +188,7 @@ export class DirectSession implements Session {
     if (client !== this.#client) return
     client?.end().catch(() => {})
     this.#client = null
+    this.#hintedAt = null
     if (this.#isClosed || this.#again !== null) return
     this.#again = setTimeout(() => {
       this.#again = null

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { UpshotError } from '../../../core/errors.ts'
+import { isLost } from './postgres-fault.ts'
 
 export interface PoolOptions {
   /** One for each host of the database, in the order in which they are tried. */
@@ -14,6 +15,10 @@ export interface PoolOptions {
   answerMs?: number
   /** True: the server refuses each write of these sessions. Default false. */
   isReadOnly?: boolean
+  /** True: no plan reads a whole table where an index answers. Default false. */
+  prefersIndexes?: boolean
+  /** Throws for a session that is not to be used. Default: {@link requirePrimary}. */
+  accept?: (client: pg.Client, isStandby: boolean) => void | Promise<void>
 }
 
 /** A session takes this long to open at most, in milliseconds. */
@@ -23,6 +28,20 @@ const ANSWER_MS = 4_000
 const STATEMENT_MARGIN_MS = 500
 /** The server ends a session that stalls within a transaction. */
 const STALLED_MS = 4_000
+
+/** A session of ours in the server; another one may get its number later. */
+interface ServerSession {
+  pid: number
+  startedAt: string
+}
+
+/**
+ * Ends sessions that wait for what a lost connection may still bring them. One at work is left
+ * alone: ended while it waits for a standby, its commit would look done.
+ */
+const END_LOST = `SELECT pg_terminate_backend(pid, 1000)
+  FROM pg_stat_activity JOIN unnest($1::int[], $2::text[]) AS lost (pid, started) USING (pid)
+  WHERE backend_start = started::timestamptz AND state LIKE 'idle%'`
 
 /** `bigint`, and the sums of them, are numbers here: ours stay below 2^53. */
 const NUMBERS = [pg.types.builtins.INT8, pg.types.builtins.NUMERIC]
@@ -34,14 +53,16 @@ const types = {
 }
 
 /**
- * Sessions with the primary, each opened when it is first needed. A standby is passed over. Order
- * of waiting: first come, first served.
+ * Sessions with the first host that is accepted, each opened when it is first needed. Order of
+ * waiting: first come, first served.
  */
 export class Pool {
   readonly #options: PoolOptions
   readonly #idle: pg.Client[] = []
   readonly #waiting: (() => void)[] = []
-  readonly #open = new Set<pg.Client>()
+  readonly #open = new Map<pg.Client, ServerSession | null>()
+  /** Sessions whose connections were given up. */
+  readonly #lost = new Set<ServerSession>()
   #taken = 0
   #isClosed = false
 
@@ -49,13 +70,18 @@ export class Pool {
     this.#options = options
   }
 
+  /** True: the next caller waits for a session. */
+  get isBusy(): boolean {
+    return this.#taken >= this.#options.size
+  }
+
   /** A session for the caller alone, who gives it back with `release`. */
   async take(): Promise<pg.Client> {
-    if (this.#taken >= this.#options.size) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (this.isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     else this.#taken += 1
     try {
       if (this.#isClosed) throw new UpshotError('store_unavailable', 'The store is closed.')
-      return this.#idle.pop() ?? (await this.#connect())
+      return await this.#withoutLost(this.#idle.pop() ?? (await this.#connect()))
     } catch (error) {
       this.#pass()
       throw error
@@ -65,13 +91,13 @@ export class Pool {
   /** `isSound` false: the session is not used again. */
   release(client: pg.Client, isSound: boolean): void {
     if (isSound && !this.#isClosed && this.#open.has(client)) this.#idle.push(client)
-    else this.#drop(client)
+    else this.#giveUp(client)
     this.#pass()
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all([...this.#open].map((client) => client.end().catch(() => {})))
+    await Promise.all(Array.from(this.#open.keys(), (client) => client.end().catch(() => {})))
   }
 
   #pass(): void {
@@ -83,6 +109,31 @@ export class Pool {
   #drop(client: pg.Client): void {
     this.#open.delete(client)
     client.end().catch(() => {})
+  }
+
+  #giveUp(client: pg.Client): void {
+    const session = this.#open.get(client)
+    if (session) this.#lost.add(session)
+    this.#drop(client)
+  }
+
+  /**
+   * A call is made again after the session that was given the first one is over. A network may
+   * deliver that one late.
+   */
+  async #withoutLost(client: pg.Client): Promise<pg.Client> {
+    const lost = [...this.#lost]
+    if (lost.length === 0) return client
+    try {
+      await client.query(END_LOST, [lost.map(({ pid }) => pid), lost.map(({ startedAt }) => startedAt)])
+    } catch (error) {
+      if (isLost(error)) {
+        this.#drop(client)
+        throw error
+      }
+    }
+    for (const session of lost) this.#lost.delete(session)
+    return client
   }
 
   async #connect(): Promise<pg.Client> {
@@ -99,27 +150,37 @@ export class Pool {
 
   async #connectTo(host: pg.ClientConfig): Promise<pg.Client> {
     const client = new pg.Client({ ...host, ...sessionSettings(this.#options), types })
+    const { accept = requirePrimary } = this.#options
     // A session that ends while it is idle is noticed at its next use.
     client.on('error', () => {
-      this.#open.delete(client)
       const at = this.#idle.indexOf(client)
       if (at >= 0) this.#idle.splice(at, 1)
+      else this.#giveUp(client)
+      this.#open.delete(client)
     })
     try {
       await client.connect()
-      const { rows } = await client.query<{ isStandby: boolean; path: string }>(
-        `SELECT pg_is_in_recovery() AS "isStandby", current_setting('search_path') AS path`,
+      const { rows } = await client.query<ServerSession & { isStandby: boolean; path: string }>(
+        `SELECT pg_is_in_recovery() AS "isStandby", current_setting('search_path') AS path, pid,
+           backend_start::text AS "startedAt" FROM pg_stat_get_activity(pg_backend_pid())`,
       )
-      const [{ isStandby, path } = { isStandby: false, path: '' }] = rows
-      if (isStandby) throw Object.assign(new Error(`${client.host} is a standby`), { code: '25006' })
+      const [{ isStandby, path, pid, startedAt } = { isStandby: false, path: '', pid: 0, startedAt: '' }] = rows
+      await accept(client, isStandby)
       if (path.replaceAll('"', '') !== this.#options.schema) throw describePooled(client, this.#options.schema, path)
+      // Behind a pooler, the session is not ours alone.
+      const isOwn = 'processID' in client && client.processID === pid
+      this.#open.set(client, isOwn ? { pid, startedAt } : null)
     } catch (error) {
       client.end().catch(() => {})
       throw error
     }
-    this.#open.add(client)
     return client
   }
+}
+
+/** Passes over a standby. */
+function requirePrimary(client: pg.Client, isStandby: boolean): void {
+  if (isStandby) throw Object.assign(new Error(`${client.host} is a standby`), { code: '25006' })
 }
 
 /** A pooler may take the settings of a session and not pass them on. */
@@ -133,8 +194,10 @@ function describePooled({ host, user }: pg.Client, schema: string, path: string)
 
 /** Settings of every session of ours. */
 export function sessionSettings(options: PoolOptions): pg.ClientConfig {
-  const { schema, answerMs = ANSWER_MS, isReadOnly = false } = options
+  const { schema, answerMs = ANSWER_MS, isReadOnly = false, prefersIndexes = false } = options
   const only = isReadOnly ? ' -c default_transaction_read_only=on' : ''
+  // Planners judge by statistics, which are missing after a restore and miss what just happened.
+  const plans = prefersIndexes ? ' -c enable_seqscan=off -c enable_mergejoin=off' : ''
   return {
     application_name: 'upshot',
     keepAlive: true,
@@ -142,6 +205,6 @@ export function sessionSettings(options: PoolOptions): pg.ClientConfig {
     query_timeout: answerMs,
     statement_timeout: Math.max(0, answerMs - STATEMENT_MARGIN_MS),
     idle_in_transaction_session_timeout: STALLED_MS,
-    options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} -c jit=off -c synchronous_commit=on${only}`,
+    options: `-c search_path=${schema.replaceAll(/[\\ ]/g, '\\$&')} -c jit=off -c synchronous_commit=on${only}${plans}`,
   }
 }

@@ -45,7 +45,7 @@ const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
 }
 
 /** SQLSTATEs after which the same call is made again: it had no effect, or is settled by asking. */
-const PASSING = /^(08|57P0[123]|25006|53|57014|40001|40P01|25P03|55P03)/
+const PASSING = /^(08|57P0[1235]|25006|53|57014|40001|40P01|25P0[34]|55P03)/
 const REASONS: readonly [RegExp, FaultReason][] = [
   [/^25006/, 'read_only'],
   [/^53100/, 'full'],
@@ -55,13 +55,13 @@ const REASONS: readonly [RegExp, FaultReason][] = [
   [/CERT|TLS|SIGNATURE|SSL/, 'untrusted'],
   [/^XX00[12]/, 'corrupt'],
   [/^(57014|55P03|40P01|40001)/, 'timeout'],
-  [/^(08|57P0|53|25P03)/, 'unreachable'],
+  [/^(08|57P0|53|25P0[34])/, 'unreachable'],
 ]
 
 /** True where the connection may have ended, so that nothing is known of its last statement. */
 export function isLost(error: unknown): boolean {
   const code = codeOf(error)
-  if (/^(08|57P0[123]|25P03)/.test(code)) return true
+  if (/^(08|57P0[1235]|25P0[34])/.test(code)) return true
   return /^E[A-Z]+$/.test(code) || (code === '' && /terminat|closed|timeout|queryable/i.test(messageOf(error)))
 }
 
@@ -94,7 +94,8 @@ function isUnencrypted(error: unknown): boolean {
   return /does not support SSL/i.test(messageOf(error))
 }
 
-function codeOf(error: unknown): string {
+/** The SQLSTATE, or the code of the system; empty without either. */
+export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 

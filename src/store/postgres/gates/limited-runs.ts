@@ -9,6 +9,7 @@ type LeasedWrite = (lease: Lease, ...args: unknown[]) => Promise<unknown>
 const ENDS: readonly (keyof StoreWrites)[] = [
   'completeRun',
   'continueRun',
+  'endPlanned',
   'failRun',
   'parkRun',
   'postponeRun',

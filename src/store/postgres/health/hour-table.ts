@@ -6,6 +6,7 @@ import type {
   CountedHour,
   DeliveryHour,
   DueHour,
+  HourCount,
   HourSlice,
   RunCounts,
   RunHour,
@@ -54,6 +55,14 @@ export class HourTable {
     const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
     const runs = await this.#rows.runs.all(after ?? from, to, SLICE)
     return { runs, next: runs.length === SLICE ? (runs.at(-1)?.id ?? null) : null }
+  }
+
+  async countOf(hour: number, { rows, after }: { rows: number; after: string | null }): Promise<HourCount> {
+    const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
+    const found = await this.#rows.counts.all(after ?? from, to, rows)
+    const last = found.reduce((newest, { last }) => (last > newest ? last : newest), '')
+    const isFull = found.reduce((sum, { runs }) => sum + runs, 0) === rows
+    return { runs: found.map(({ last: _, ...row }) => row), next: isFull ? last : null }
   }
 
   async readDeliveries(hour: number): Promise<DeliveryHour[]> {
@@ -113,6 +122,11 @@ function prepareRows(db: Connection) {
       `SELECT id, workflow, status, finished_at - started_at AS ms FROM full_run WHERE id > ? AND id < ?
        ORDER BY id LIMIT ?`,
     ),
+    counts: db.prepare<[string, string, number], HourCount['runs'][number] & { last: string }>(
+      `SELECT workflow, status, count(*) AS runs, max(id) AS last
+       FROM (SELECT id, workflow, status FROM full_run WHERE id > ? AND id < ? ORDER BY id LIMIT ?) AS slice
+       GROUP BY workflow, status`,
+    ),
     deliveries: db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
       `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
        GROUP BY endpoint_id, verdict`,
@@ -163,7 +177,7 @@ function prepareCounts(db: Connection) {
   const count = <Values extends unknown[]>(from: string) =>
     db.prepare<Values, number>(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT + 1}) AS bounded`).pluck()
   return {
-    failed: count<[string]>(`outcome WHERE status = 'failed' AND run_id >= ?`),
+    failed: count<[string]>(`outcome WHERE status = 'failed' AND run_id >= ? AND resolution IS NULL`),
     forPerson: count<[]>(`work WHERE ${FOR_PERSON}`),
     pending: count<[]>(`work WHERE status = 'pending'`),
     running: count<[]>(`work WHERE status = 'running'`),

@@ -20,6 +20,7 @@ export class ServerStateView {
          coalesce((SELECT n_dead_tup FROM pg_stat_user_tables
            WHERE schemaname = current_schema() AND relname = 'work'), 0) AS deadRows,
          (SELECT count(*) FROM pg_stat_replication) AS standbys,
+         current_setting('synchronous_standby_names') <> '' AS isReplicated,
          (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FROM pg_stat_replication) AS lagBytes,
          (SELECT lower FROM list_weeks_1('run') WHERE upper IS NULL) AS open`,
     )

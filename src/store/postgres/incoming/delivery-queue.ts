@@ -100,9 +100,14 @@ function readAnswer(row: SavedRow | undefined, runs: readonly string[], stream: 
 export class DeliveryQueue {
   readonly #queues = new Map<string, CallQueue<PlannedDelivery, Answer>>()
   readonly #perform: (stream: number, planned: readonly PlannedDelivery[]) => Promise<Answer[]>
+  readonly #waited: (ms: number) => void
 
-  constructor(perform: (stream: number, planned: readonly PlannedDelivery[]) => Promise<Answer[]>) {
+  constructor(
+    perform: (stream: number, planned: readonly PlannedDelivery[]) => Promise<Answer[]>,
+    waited: (ms: number) => void,
+  ) {
     this.#perform = perform
+    this.#waited = waited
   }
 
   async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
@@ -117,7 +122,7 @@ export class DeliveryQueue {
     const name = JSON.stringify([stream, worker])
     const known = this.#queues.get(name)
     if (known) return known
-    const queue = new CallQueue<PlannedDelivery, Answer>((calls) => this.#perform(stream, calls))
+    const queue = new CallQueue<PlannedDelivery, Answer>((calls) => this.#perform(stream, calls), this.#waited)
     this.#queues.set(name, queue)
     return queue
   }

@@ -254,7 +254,7 @@ function prepareRuns(db: Connection) {
     isAbove: db
       .prepare<[string, string], number>(
         `WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
-           UNION SELECT run.parent_run FROM above JOIN run ON run.id = above.id WHERE run.parent_run IS NOT NULL)
+           UNION SELECT (SELECT parent_run FROM run WHERE id = above.id) FROM above WHERE id IS NOT NULL)
          SELECT (EXISTS (SELECT 1 FROM above WHERE id = ?))::int`,
       )
       .pluck(),
@@ -262,9 +262,9 @@ function prepareRuns(db: Connection) {
     // Index: outcome_folded, once per level.
     countFolded: db
       .prepare<[string], number>(
-        `WITH RECURSIVE folded (id) AS (SELECT run_id FROM outcome WHERE folded_into = ?
-           UNION SELECT outcome.run_id FROM folded JOIN outcome ON outcome.folded_into = folded.id)
-         SELECT count(*) FROM folded`,
+        `WITH RECURSIVE one (id) AS (SELECT run_id FROM outcome WHERE folded_into = ?
+         UNION SELECT o.run_id FROM one, LATERAL (SELECT run_id FROM outcome WHERE folded_into = one.id OFFSET 0) AS o)
+         SELECT count(*) FROM one`,
       )
       .pluck(),
   }

@@ -16,6 +16,7 @@ import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { VoteTable } from '../safety/vote-table.ts'
+import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 interface DecisionTables {
@@ -25,6 +26,7 @@ interface DecisionTables {
   stops: StopTable
   votes: VoteTable
   waits: WaitTable
+  withdrawals: WithdrawalTable
 }
 
 /** Counts the words of people, and carries out what they decide. See decision 45. */
@@ -84,17 +86,23 @@ export class ApprovalDecisions {
   }
 
   /**
-   * Tells the next items of a decision, wakes their runs and moves what was left out. Returns the
-   * runs that it woke; null where no decision is left.
+   * Takes more of a list back, wakes more runs that ask again, or tells more items of a word.
+   * Returns the runs that it woke; null where nothing is left.
    */
   async carryOut(now: number): Promise<number | null> {
-    const { approvals, stops } = this.#tables
+    const { approvals, stops, waits, withdrawals } = this.#tables
+    if (await withdrawals.carryOn()) return 0
+    if (await waits.asking.isUnderWay()) {
+      await stops.lock()
+      return (await waits.asking.carryOn()) ?? 0
+    }
     if ((await approvals.findCarrying()) === null) return null
     await stops.lock()
     const found = await approvals.findCarrying()
     return found === null ? null : this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
   }
 
+  /** Tells the next items of a decision, wakes their runs and moves what was left out. */
   async #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): Promise<number> {
     const { approvals, waits } = this.#tables
     const { id, status } = approval
@@ -128,7 +136,9 @@ export class ApprovalDecisions {
     await approvals.tell(from.id, numbersOf(rest), 'moved')
     await approvals.join(
       next,
-      rest.map(({ run_id: runId, step, target, asked }) => ({ runId, step, target, asked: readAsked(asked) })),
+      rest.map(({ run_id: runId, step, target, asked, fence }) => {
+        return { runId, step, target, asked: readAsked(asked), fence }
+      }),
     )
     await waits.moveWaits(stepsOf(rest), { from: from.id, to: next.id })
   }

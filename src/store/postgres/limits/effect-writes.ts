@@ -31,7 +31,7 @@ export async function resumeEffects(
   if (!(await stops.remove(scope))) return null
   const target = describeScope(scope)
   await effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
-  return waits.wakeAwaiting('stop')
+  return await waits.asking.begin('stop')
 }
 
 /** Appends the beginning of a delete by hand, unless a stop covers it. */

@@ -12,13 +12,15 @@ interface RootRow {
 
 /** Finds the root of an invoked run: the cause of the run at the top of its invocations. */
 export function prepareFindRoot(db: Connection): (runId: string, workflow: string) => Promise<RunRoot> {
-  // Index: primary keys of run and event, once for each invocation above the run.
+  // Index: primary keys of run and event, once for each invocation above the run. A limit keeps
+  // PostgreSQL, which expects many rows of a recursion, from reading all runs instead.
   const top = db.prepare<[string], RootRow>(
     `WITH RECURSIVE above (id, depth) AS (SELECT ?::text COLLATE "C", 0
-       UNION SELECT run.parent_run, above.depth + 1 FROM above JOIN run ON run.id = above.id
+       UNION SELECT run.parent_run, above.depth + 1
+         FROM above CROSS JOIN LATERAL (SELECT parent_run FROM run WHERE id = above.id LIMIT 1) AS run
        WHERE run.parent_run IS NOT NULL AND above.depth < ${MAX_INVOKE_DEPTH})
      SELECT run.id, run.workflow, run.tick_at, event.id AS event, event.account
-     FROM above JOIN run ON run.id = above.id
+     FROM above CROSS JOIN LATERAL (SELECT * FROM run WHERE id = above.id LIMIT 1) AS run
        LEFT JOIN event ON event.seq = run.event_seq AND event.stream = run.event_seq % 8
      WHERE run.parent_run IS NULL`,
   )

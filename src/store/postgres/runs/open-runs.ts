@@ -11,17 +11,18 @@ export const OLDEST_PENDING = `SELECT created_at FROM run WHERE id = (SELECT min
   SELECT run_id FROM work WHERE status = 'pending' LIMIT ${MAX_COUNTED}) AS pending)`
 
 /**
- * Failures of each kind that are newer than its resolution; none of a kind that is snoozed. Walks
+ * Unresolved failures of each kind, newer than its own resolution; none of a snoozed kind. Walks
  * the kinds along the index.
  */
 const OPEN_FAILURES = `(WITH RECURSIVE kind (id) AS (
-    SELECT min(failure_group) FROM outcome WHERE status = 'failed'
-    UNION SELECT (SELECT min(failure_group) FROM outcome WHERE status = 'failed' AND failure_group > kind.id)
+    SELECT min(failure_group) FROM outcome WHERE status = 'failed' AND resolution IS NULL
+    UNION SELECT (SELECT min(failure_group) FROM outcome
+        WHERE status = 'failed' AND resolution IS NULL AND failure_group > kind.id)
       FROM kind WHERE kind.id IS NOT NULL)
   SELECT kind.id, CASE WHEN state.kind = 'resolved' THEN state.set_at ELSE 0 END AS resolved_at
   FROM kind LEFT JOIN failure_state AS state ON state.failure_group = kind.id
   WHERE kind.id IS NOT NULL AND NOT (state.kind IS NOT DISTINCT FROM 'snoozed' AND ?::bigint < state.until)) AS kind
-  JOIN outcome ON outcome.status = 'failed' AND outcome.failure_group = kind.id
+  JOIN outcome ON outcome.status = 'failed' AND outcome.resolution IS NULL AND outcome.failure_group = kind.id
     AND outcome.finished_at > kind.resolved_at`
 
 /** Counts runs that need work or a person. Index: those of `work`, and outcome_failure_kind. */

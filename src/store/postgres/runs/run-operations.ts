@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { findObstacle } from '../../../core/runs/run.ts'
+import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
@@ -9,34 +9,34 @@ import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
 import type { Connection } from '../database/connection.ts'
 import { RANK } from '../database/rank.ts'
 import { type EventTable, newestEvent } from '../incoming/event-table.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
+import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 
 interface OperationTables {
-  approvals: ApprovalTable
   events: EventTable
   runs: RunTable
   steps: StepTable
+  withdrawals: WithdrawalTable
 }
 
 /** Operations of a person on runs: start, retry, resume, fork and replay. */
 export class RunOperations {
-  readonly #approvals: ApprovalTable
   readonly #events: EventTable
   readonly #runs: RunTable
   readonly #steps: StepTable
+  readonly #withdrawals: WithdrawalTable
   readonly #continue
   readonly #forks
   readonly #replays
   readonly #sleeps
   readonly #start
 
-  constructor(db: Connection, { approvals, events, runs, steps }: OperationTables) {
-    this.#approvals = approvals
+  constructor(db: Connection, { events, runs, steps, withdrawals }: OperationTables) {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
+    this.#withdrawals = withdrawals
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
     this.#replays = prepareReplays(db)
@@ -62,10 +62,20 @@ export class RunOperations {
     if (repeated.length > 0) await this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
     for (const key of keys) await this.#continue.resetStep.run(runId, key)
     // The retried step may ask again for an effect that was denied.
-    await this.#approvals.withdrawRun(runId, now)
+    await this.#withdrawals.begin(runId, now)
     // The waits of a run end with it, so its open steps begin again.
     await this.#continue.dropWaitingSteps.run(runId)
     return true
+  }
+
+  /** False where the run has not failed, or is resolved already. */
+  async resolve(runId: string, resolution: Resolution): Promise<boolean> {
+    return (await this.#continue.resolve.run(JSON.stringify(resolution), runId)).changes === 1
+  }
+
+  /** False where the run is not resolved. */
+  async unresolve(runId: string): Promise<boolean> {
+    return (await this.#continue.unresolve.run(runId)).changes === 1
   }
 
   /** Makes a run that waits for a person pending again; false for any other. */
@@ -78,7 +88,7 @@ export class RunOperations {
       return true
     }
     if ((await this.#continue.restart.run(runId)).changes === 0) return false
-    await this.#approvals.withdrawRun(runId, null)
+    await this.#withdrawals.begin(runId, null)
     await this.#continue.dropSteps.run(runId)
     await this.#continue.dropOutputs.run(runId)
     return true
@@ -188,6 +198,10 @@ function prepareContinue(db: Connection) {
        FROM ended JOIN run ON run.id = ended.run_id`,
     ),
     markHour: db.prepare<[string]>('SELECT mark_hours_1(ARRAY[?::text], NULL)'),
+    resolve: db.prepare<[string, string]>(
+      `UPDATE outcome SET resolution = ? WHERE run_id = ? AND status = 'failed' AND resolution IS NULL`,
+    ),
+    unresolve: db.prepare<[string]>('UPDATE outcome SET resolution = NULL WHERE run_id = ? AND resolution IS NOT NULL'),
     // A resumed run accepts the present code: without a hash it is not compared with older code.
     resume: resume(', code_hash = NULL'),
     restart: resume(', code_hash = NULL, attempt = 0, started_at = NULL, error = NULL'),

@@ -5,6 +5,7 @@ import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, Successor } from '../../../core/runs/run.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import { type RunRow, readRun } from '../../rows/run-row.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
@@ -23,7 +24,7 @@ interface Ended {
 
 /** How a run ends. */
 export interface Ending {
-  status: 'completed' | 'failed' | 'skipped' | 'canceled'
+  status: 'completed' | 'failed' | 'skipped' | 'planned' | 'canceled'
   reason?: string
   output?: string | null
   error?: Failure
@@ -176,7 +177,7 @@ function prepareParks(db: Connection) {
     ),
     isResolved: db
       .prepare<[string, string[]], number>(
-        'SELECT 1 FROM wait WHERE run_id = ? AND key = ANY (?::text[]) AND is_resolved = 1 LIMIT 1',
+        `SELECT 1 FROM wait WHERE run_id = ? AND key = ANY (?::text[]) AND ${IS_OVER} LIMIT 1`,
       )
       .pluck(),
     park: db.prepare<[Lease & { dueAt: number | null; reason: string; hasNotStarted: boolean; awaits: boolean }]>(
@@ -261,7 +262,9 @@ function prepareReads(db: Connection) {
              SELECT outcome.run_id AS id FROM outcome WHERE outcome.folded_into = one.id
              UNION ALL SELECT run.origin_run FROM run WHERE run.id = one.id AND run.origin IN ('fork', 'failure')
            ) AS next)
-         SELECT DISTINCT event_seq FROM one JOIN run ON run.id = one.id WHERE event_seq IS NOT NULL`,
+         SELECT DISTINCT event_seq FROM one
+           CROSS JOIN LATERAL (SELECT event_seq FROM run WHERE id = one.id LIMIT 1) AS run
+         WHERE event_seq IS NOT NULL`,
       )
       .pluck(),
   }

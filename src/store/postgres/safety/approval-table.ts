@@ -9,6 +9,7 @@ import {
   type Carrying,
   type Closing,
   type FoundItem,
+  IS_ASKED_FOR,
   type ItemRow,
   MAX_CARRIED,
   type NewItem,
@@ -70,7 +71,7 @@ export class ApprovalTable {
       const number = approval.items + 1
       const bytes = item.asked?.bytes ?? 0
       const asked = item.asked === null ? null : JSON.stringify(item.asked)
-      await this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
+      await this.#sql.insertItem.run({ fence: null, ...item, asked, approval: approval.id, number, bytes, hash })
       Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
     }
     await this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
@@ -79,11 +80,6 @@ export class ApprovalTable {
   /** Takes the item of a step back; an approval without any is withdrawn. */
   async withdrawStep(runId: string, step: string, now: number): Promise<void> {
     for (const id of await this.#sql.withdrawStep.all(runId, step)) await this.closeEmpty(id, now)
-  }
-
-  /** Takes back everything that a run asked for. */
-  async withdrawRun(runId: string, now: number | null): Promise<void> {
-    for (const id of new Set(await this.#sql.withdrawRun.all(runId))) await this.closeEmpty(id, now)
   }
 
   /** Withdraws an open approval that has no item left. */
@@ -290,7 +286,7 @@ function prepareApprovalStatements(db: Connection) {
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
     ),
     count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION}) AS openItems,
+      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
          count(DISTINCT run_id) AS runs
        FROM approval_item WHERE approval = ?`,
     ),
@@ -301,18 +297,20 @@ function prepareApprovalStatements(db: Connection) {
   }
 }
 
-/** Index: primary key and approval_item_step, except where one is named. */
+/** Index: primary key, approval_item_step and approval_item_open. */
 function prepareItemStatements(db: Connection) {
   return {
     insertItem: db.prepare(
-      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state)
-       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open')`,
+      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
+       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
+         coalesce(@fence::bigint, (SELECT fence FROM work WHERE run_id = @runId), 0))`,
     ),
     findItem: db.prepare<[string, string], FoundItem>(
       `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
          approval.carrying
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
-       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
+       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
+       ORDER BY approval DESC LIMIT 1`,
     ),
     hasEarlier: db.prepare<[string, number, string], unknown>(
       'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
@@ -328,21 +326,17 @@ function prepareItemStatements(db: Connection) {
            AND state NOT IN ('withdrawn', 'moved') RETURNING approval`,
       )
       .pluck(),
-    withdrawRun: db
-      .prepare<[string], string>(
-        `UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND state NOT IN ('withdrawn', 'moved')
-         RETURNING approval`,
-      )
-      .pluck(),
     findByHash: db.prepare<[string, string], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND starts_with(hash, ?) ORDER BY number DESC LIMIT 2',
     ),
     openItems: db.prepare<[string, number, number], ItemRow>(
-      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' ORDER BY number LIMIT ?`,
+      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
+       ORDER BY number LIMIT ?`,
     ),
     openNumbers: db
       .prepare<[string], number>(
-        `SELECT number FROM approval_item WHERE approval = ? AND state = 'open' AND number > ${QUESTION}`,
+        `SELECT number FROM approval_item
+         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`,
       )
       .pluck(),
     tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ANY (?::bigint[])'),

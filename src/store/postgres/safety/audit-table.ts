@@ -1,5 +1,11 @@
 import { firstId, newId } from '../../../core/ids.ts'
-import type { AuditEntry, AuditFilter, AuditOutcome, AuditRecord } from '../../../core/safety/audit.ts'
+import {
+  type AuditEntry,
+  type AuditFilter,
+  type AuditOutcome,
+  type AuditRecord,
+  LASTING_TARGET,
+} from '../../../core/safety/audit.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import type { Connection } from '../database/connection.ts'
 
@@ -21,7 +27,10 @@ export class AuditTable {
        VALUES (@id, @at, @actor, @role, @origin, @action, @target, @reason, @parameters, @outcome, @error)`,
     )
     // Index: primary key, from the oldest row on.
-    this.#prune = db.prepare('DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < ? ORDER BY id LIMIT ?)')
+    this.#prune = db.prepare(
+      `DELETE FROM audit WHERE id = ANY (ARRAY(
+         SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?))`,
+    )
   }
 
   /** Appends a row and returns its id. */

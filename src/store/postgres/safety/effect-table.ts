@@ -216,7 +216,9 @@ function prepareWrites(db: Connection) {
        WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
-    prune: db.prepare('DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?)'),
+    prune: db.prepare(
+      'DELETE FROM effect WHERE seq = ANY (ARRAY(SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?))',
+    ),
     note: db
       .prepare<[object], number>(
         `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,

@@ -7,6 +7,7 @@ export class StopTable {
   readonly #add
   readonly #remove
   readonly #lock
+  readonly #tryLock
 
   constructor(db: Connection) {
     this.#list = db.prepare<[], EffectStop>('SELECT kind, name, since, actor, reason FROM effect_stop ORDER BY since')
@@ -14,7 +15,10 @@ export class StopTable {
       `INSERT INTO effect_stop (kind, name, since, actor, reason) VALUES (@kind, @name, @since, @actor, @reason)
        ON CONFLICT (kind, name) DO NOTHING`,
     )
-    this.#lock = db.prepare<[]>(`SELECT pg_advisory_xact_lock(hashtextextended('effects', 0))`)
+    // Advisory locks belong to the database, which may have several schemas of ours.
+    const key = `hashtextextended('effects ' || current_schema(), 0)`
+    this.#lock = db.prepare<[]>(`SELECT pg_advisory_xact_lock(${key})`)
+    this.#tryLock = db.prepare<[], number>(`SELECT pg_try_advisory_xact_lock(${key})::int`).pluck()
     this.#remove = db.prepare('DELETE FROM effect_stop WHERE kind = ? AND name = ?')
   }
 
@@ -23,6 +27,11 @@ export class StopTable {
    */
   async lock(): Promise<void> {
     await this.#lock.get()
+  }
+
+  /** The same without waiting; false where another transaction has it. */
+  async tryLock(): Promise<boolean> {
+    return (await this.#tryLock.get()) === 1
   }
 
   async list(): Promise<EffectStop[]> {

@@ -8,6 +8,8 @@ import { FOR_PERSON } from '../runs/open-runs.ts'
 
 /** How the runs of a filter are read, in the order of their ids. */
 export interface RunPath {
+  /** Where the conditions of `along` are found. */
+  source: string
   /** Conditions that an index answers: rows outside them are not read. */
   along: Condition[]
   /** Conditions on each row read. */
@@ -20,23 +22,30 @@ const IS_FOR_PERSON = `run.id IN (SELECT work.run_id FROM work WHERE ${FOR_PERSO
 
 /** The shortest way to the runs of a filter. */
 export async function planRunPath(filter: RunFilter, events: EventTable): Promise<RunPath> {
-  const { along, answered } = await chooseIndex(filter, events)
+  const { along, answered, source = 'full_run' } = await chooseIndex(filter, events)
   const rest: RunFilter = { ...filter }
   for (const name of answered) delete rest[name]
-  return { along: [...along, ...describeSpan(filter)], each: describeRest(rest), keeps: planKeeps(rest) }
+  return { source, along: [...along, ...describeSpan(filter)], each: describeRest(rest), keeps: planKeeps(rest) }
 }
 
+/** The ends of runs alone: a slice of failures reads no other run. */
+const ENDS = '(SELECT run_id AS id, status AS end_status, workflow AS end_workflow FROM outcome)'
+
 interface Index {
+  /** Default: `full_run`. */
+  source?: string
   along: Condition[]
   /** Parts of the filter that `along` stands for. */
   answered: (keyof RunFilter)[]
 }
 
 /**
- * Index: run_caused, run_origin, run_invoked, those of `work`, outcome_failed, outcome_ended_badly.
+ * Index: run_caused, run_origin, run_invoked, those of `work`, outcome_failed, outcome_ended_badly,
+ * outcome_resolved.
  */
 async function chooseIndex(filter: RunFilter, events: EventTable): Promise<Index> {
-  const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup } = filter
+  const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup, resolved } =
+    filter
   if (eventId !== undefined) {
     const seqs = await events.findSeqs(eventId, account)
     return { along: [['run.event_seq = ANY (?::bigint[])', seqs]], answered: ['eventId', 'account'] }
@@ -44,7 +53,8 @@ async function chooseIndex(filter: RunFilter, events: EventTable): Promise<Index
   if (originRun !== undefined) return { along: [['run.origin_run = ?', originRun]], answered: ['originRun'] }
   if (parentRun !== undefined) return { along: [['run.parent_run = ?', parentRun]], answered: ['parentRun'] }
   if (waitsForPerson) return { along: [[IS_FOR_PERSON]], answered: ['waitsForPerson'] }
-  const isOfFailed = [error, step, failureGroup].some((part) => part !== undefined)
+  if (resolved) return { along: [['run.resolution IS NOT NULL']], answered: ['resolved'] }
+  const isOfFailed = [error, step, failureGroup, resolved].some((part) => part !== undefined)
   return chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
 }
 
@@ -58,16 +68,18 @@ function chooseByStatus(
   switch (status) {
     case 'failed':
       return workflow === undefined
-        ? { along: [[`run.end_status = 'failed'`]], answered }
+        ? { source: ENDS, along: [[`run.end_status = 'failed'`]], answered }
         : {
-            along: [[`run.end_status = 'failed' AND run.workflow = ?`, workflow]],
+            source: ENDS,
+            along: [[`run.end_status = 'failed' AND run.end_workflow = ?`, workflow]],
             answered: [...answered, 'workflow'],
           }
     case 'canceled':
-      return { along: [[`run.end_status = 'canceled'`]], answered }
+      return { source: ENDS, along: [[`run.end_status = 'canceled'`]], answered }
     // Unfinished runs are few, but their indexes have another order, so these are sorted.
     case 'pending':
     case 'running':
+    case 'waiting':
       return { along: [['run.work_status = ?', status]], answered }
     default:
       return { along: [], answered: [] }
@@ -85,15 +97,19 @@ function describeSpan({ since, until, before }: RunFilter): Condition[] {
 
 /** Conditions on single rows, for the parts that no index answers. */
 function describeRest(filter: RunFilter): Condition[] {
-  const { status, workflow, origin, originRun, parentRun, waitsForPerson, error, step, failureGroup } = filter
+  const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson, error, step } = filter
+  const { resolved, failureGroup } = filter
   const conditions: Condition[] = []
   if (status !== undefined) conditions.push(['run.status = ?', status])
   if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
+  if (statuses !== undefined) conditions.push([`run.status IN (${statuses.map(() => '?')})`, ...statuses])
+  if (resolved !== undefined) conditions.push([`run.resolution IS ${resolved ? 'NOT NULL' : 'NULL'}`])
   if (origin !== undefined) conditions.push(['run.origin = ?', origin])
   if (originRun !== undefined) conditions.push(['run.origin_run = ?', originRun])
   if (parentRun !== undefined) conditions.push(['run.parent_run = ?', parentRun])
   if (waitsForPerson) conditions.push([IS_FOR_PERSON])
-  if ([error, step, failureGroup].some((part) => part !== undefined)) conditions.push([`run.status = 'failed'`])
+  if ([error, step, failureGroup, resolved].some((part) => part !== undefined))
+    conditions.push([`run.status = 'failed'`])
   if (error !== undefined) {
     const text = `(run.error::json ->> 'name') || ': ' || (run.error::json ->> 'message')`
     conditions.push([`${text} ILIKE ?`, likePattern(error)])

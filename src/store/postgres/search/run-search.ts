@@ -24,6 +24,7 @@ interface FailureRow {
   workflow: string
   error: string
   finished_at: number
+  resolution: string | null
 }
 
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
@@ -67,7 +68,7 @@ export class RunSearch {
     const span = await this.#findSpan(path, slice)
     const { where, values } = buildWhere([...path.along, ...span.within, ...path.each])
     const rows = this.#db.prepare<unknown[], FailureRow>(
-      `SELECT run.id, run.workflow, run.error, run.finished_at FROM full_run AS run ${where}`,
+      `SELECT run.id, run.workflow, run.error, run.finished_at, run.resolution FROM full_run AS run ${where}`,
     )
     const kept = (await rows.all(...values)).filter((row) => path.keeps?.(row) ?? true)
     return endOf(span, mergeFailureGroups(kept.map(toGroup)))
@@ -82,9 +83,9 @@ export class RunSearch {
     until: number
     limit: number
   }): Promise<EndedFailure[]> {
-    const rows = this.#db.prepare<unknown[], FailureRow>(
+    const rows = this.#db.prepare<unknown[], Omit<FailureRow, 'resolution'>>(
       `SELECT run_id AS id, workflow, error, finished_at FROM outcome
-       WHERE status = 'failed' AND (finished_at, run_id) > (?::bigint, ?) AND finished_at < ?
+       WHERE status = 'failed' AND resolution IS NULL AND (finished_at, run_id) > (?::bigint, ?) AND finished_at < ?
        ORDER BY finished_at, run_id LIMIT ?`,
     )
     return (await rows.all(after.at, after.run, until, limit)).map(
@@ -114,21 +115,21 @@ export class RunSearch {
     )
     const kept = (await candidates.all(...values)).filter(keeps).slice(0, limit)
     const ids: Condition = ['run.id = ANY (?::text[])', kept.map(({ id }) => id)]
-    return this.#read({ along: [ids], each: [], keeps: null }, [], limit)
+    return this.#read({ source: 'full_run', along: [ids], each: [], keeps: null }, [], limit)
   }
 
-  async #findSpan({ along }: RunPath, { rows, after }: SearchSlice): Promise<Span> {
+  async #findSpan({ source, along }: RunPath, { rows, after }: SearchSlice): Promise<Span> {
     const below: Condition[] = after === null ? [] : [['run.id < ?', after]]
     const { where, values } = buildWhere([...along, ...below])
     const edge = this.#db.prepare<unknown[], string>(
-      `SELECT run.id FROM full_run AS run ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
+      `SELECT run.id FROM ${source} AS run ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
     )
     const id = await edge.pluck().get(...values, rows - 1)
     if (id !== undefined) {
       return { within: [...below, ['run.id >= ?', id]], last: await this.#at(id), rows, isLast: false }
     }
     const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
-      `SELECT min(run.id) AS id, count(*) AS count FROM full_run AS run ${where}`,
+      `SELECT min(run.id) AS id, count(*) AS count FROM ${source} AS run ${where}`,
     )
     const { id: oldest = null, count = 0 } = (await rest.get(...values)) ?? {}
     return { within: below, last: oldest === null ? null : await this.#at(oldest), rows: count, isLast: true }
@@ -138,10 +139,10 @@ export class RunSearch {
     return { id, createdAt: (await this.#created.get(id)) ?? 0 }
   }
 
-  async #countDownTo({ along }: RunPath, { after }: SearchSlice, id: string): Promise<number> {
+  async #countDownTo({ source, along }: RunPath, { after }: SearchSlice, id: string): Promise<number> {
     const below: Condition[] = after === null ? [] : [['run.id < ?', after]]
     const { where, values } = buildWhere([...along, ...below, ['run.id >= ?', id]])
-    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM full_run AS run ${where}`)
+    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM ${source} AS run ${where}`)
     return (await count.pluck().get(...values)) ?? 0
   }
 }
@@ -150,6 +151,6 @@ function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<It
   return { items, next: isLast ? null : (last?.id ?? null), rows, from: last?.createdAt ?? null }
 }
 
-function toGroup({ id, workflow, error, finished_at: at }: FailureRow): FailureGroup {
-  return groupOne({ run: id, workflow, error: JSON.parse(error), at })
+function toGroup({ id, workflow, error, finished_at: at, resolution }: FailureRow): FailureGroup {
+  return groupOne({ run: id, workflow, error: JSON.parse(error), at, isResolved: resolution !== null })
 }

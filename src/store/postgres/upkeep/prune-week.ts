@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { PruneBounds, PrunedWeek } from '../../../core/store/retention.ts'
+import {
+  type PruneBounds,
+  type PrunedWeek,
+  WEEK_KINDS,
+  type WeekKind,
+  weekBoundOf,
+} from '../../../core/store/retention.ts'
 import { isPassing } from '../database/postgres-fault.ts'
-import { type RunBounds, type ScannedRuns, WEEK_KINDS, type Week, type WeekKind, type WeekTable } from './week-table.ts'
+import type { RunBounds, ScannedRuns, Week, WeekTable } from './week-table.ts'
 
 const WEEK_MS = 7 * 86_400_000
 /** The first Monday of 1970, 00:00 UTC. */
@@ -40,7 +46,7 @@ type Due = { from: number; to: number }
 export async function pruneWeek(weeks: Weeks, bounds: PruneBounds, now: number): Promise<PrunedWeek | null> {
   for (const kind of WEEK_KINDS) await makeWeeks(weeks, kind, now)
   for (const kind of WEEK_KINDS) {
-    const week = findDue(await weeks.read((t) => t.list(kind)), boundOf(kind, bounds))
+    const week = findDue(await weeks.read((t) => t.list(kind)), weekBoundOf(kind, bounds))
     const pruned = week === null ? null : await REMOVALS[kind](weeks, week, { bounds, now })
     if (pruned !== null) return pruned
   }
@@ -54,13 +60,6 @@ async function makeWeeks(weeks: Weeks, kind: WeekKind, now: number): Promise<voi
   for (let at = present; at <= present + AHEAD * WEEK_MS; at += WEEK_MS) {
     if (at > latest && (await tryAgain(weeks, (t) => t.cut(kind, at))) === null) return
   }
-}
-
-/** Rows of a table may be younger than the bounds of others: each kind has one moment. */
-function boundOf(kind: WeekKind, { runs, deliveries, refusals, payloads }: PruneBounds): number | null {
-  if (kind === 'payloads') return payloads
-  if (kind === 'runs') return runs
-  return deliveries === null || refusals === null ? null : Math.min(deliveries, refusals)
 }
 
 function findDue(weeks: readonly Week[], before: number | null): Due | null {

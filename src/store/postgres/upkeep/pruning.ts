@@ -4,6 +4,7 @@ import type { Connection } from '../database/connection.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
+import { FilePruning } from './file-pruning.ts'
 import { selectAbsorber } from './select-absorber.ts'
 import type { WeekTable } from './week-table.ts'
 
@@ -26,8 +27,8 @@ interface OldEvent {
 /** Bodies that one slice removes at most: hashing them takes about 2 ms per megabyte. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 
-const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
-const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
+export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures: `('failed', 'canceled')` } as const
+export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 interface PrunedTables {
   audits: AuditTable
@@ -45,6 +46,7 @@ export class Pruning {
   readonly #effects: EffectTable
   readonly #seals: SealTable
   readonly #weeks: WeekTable
+  readonly #files: FilePruning
   readonly #runs
   readonly #rests
   readonly #deliveries
@@ -55,6 +57,7 @@ export class Pruning {
     this.#effects = effects
     this.#seals = seals
     this.#weeks = weeks
+    this.#files = new FilePruning(db)
     this.#runs = prepareRuns(db)
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
@@ -75,6 +78,8 @@ export class Pruning {
         return await this.#pruneAudit(slice)
       case 'effects':
         return await this.#pruneEffects(slice)
+      case 'files':
+        return await this.#files.prune(slice)
       default:
         return slice.kind satisfies never
     }
@@ -229,20 +234,22 @@ function prepareDeliveries(db: Connection) {
 }
 
 /**
- * Index: primary keys; run_caused for the runs that may still need a body. Without `OFFSET 0`, the
- * planner may read all runs of the history for a slice.
+ * The oldest bodies. Index: primary keys; run_caused for the runs that may still need a body.
+ * Without `OFFSET 0` and the limit, the planner may read all runs of the history for a slice.
  */
+export const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
+    SELECT 1 FROM run LEFT JOIN LATERAL (
+      SELECT run_id, folded_into FROM outcome WHERE run_id = run.id LIMIT 1) AS outcome ON true
+    WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
+      OR outcome.folded_into IS NOT NULL AND EXISTS (
+        ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL)) OFFSET 0))::int AS is_needed
+  FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
+  ORDER BY received_at, seq LIMIT @limit`
+
+/** Index: primary keys. */
 function prepareBodies(db: Connection) {
   return {
-    listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(
-      `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
-         SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
-         WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
-           OR outcome.folded_into IS NOT NULL AND EXISTS (
-             ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL)) OFFSET 0))::int AS is_needed
-       FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
-       ORDER BY received_at, seq LIMIT @limit`,
-    ),
+    listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(OLD_BODIES),
     drop: db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
   }
 }

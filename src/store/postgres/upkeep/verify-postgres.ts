@@ -32,7 +32,8 @@ const CHECKS: Record<string, string> = {
   'the weeks are ready before their rows': `SELECT id FROM run JOIN list_weeks_1('run') AS open
     ON open.upper IS NULL AND run.id >= open.lower`,
   'every wait belongs to an unfinished run': `SELECT run_id FROM wait WHERE NOT EXISTS (
-    SELECT 1 FROM work WHERE work.run_id = wait.run_id)`,
+      SELECT 1 FROM work WHERE work.run_id = wait.run_id)
+    AND NOT EXISTS (SELECT 1 FROM withdrawal WHERE withdrawal.run_id = wait.run_id)`,
 }
 
 const MOST_FAULTS = 20

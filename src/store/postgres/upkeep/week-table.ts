@@ -1,11 +1,7 @@
 import { firstId, readIdTime } from '../../../core/ids.ts'
+import type { WeekKind } from '../../../core/store/retention.ts'
 import type { Connection } from '../database/connection.ts'
 import { selectAbsorber } from './select-absorber.ts'
-
-/** Kinds of rows that are kept in weeks: see 004-weeks.sql. */
-export const WEEK_KINDS = ['runs', 'deliveries', 'payloads'] as const
-
-export type WeekKind = (typeof WEEK_KINDS)[number]
 
 /** The moments between which a partition has rows; null: no bound. */
 export interface Week {
@@ -35,12 +31,13 @@ interface Scan extends RunBounds {
   upTo: string
 }
 
+/** The first table of each kind: see 004-weeks.sql. */
 const TABLES = { runs: 'run', deliveries: 'delivery', payloads: 'event_body' } as const satisfies Record<
   WeekKind,
   string
 >
 
-const FINISHED = ['completed', 'skipped']
+const FINISHED = ['completed', 'skipped', 'planned']
 const FAILED = ['failed', 'canceled']
 
 const list = (statuses: readonly string[]) => statuses.map((status) => `'${status}'`).join(', ')
@@ -53,6 +50,7 @@ const isOld = (status: string, finishedAt: string) =>
 /** Partitions of the tables that retention empties, a week each. */
 export class WeekTable {
   readonly #list
+  readonly #measure
   readonly #cut
   readonly #part
   readonly #failed
@@ -66,6 +64,12 @@ export class WeekTable {
     this.#list = db.prepare<[string], { lower: string | null; upper: string | null }>(
       'SELECT lower, upper FROM list_weeks_1(?)',
     )
+    this.#measure = db
+      .prepare<[string, string[]], number>(
+        `SELECT coalesce(sum(pg_total_relation_size(to_regclass(quote_ident(week.name)))), 0)::bigint
+         FROM unnest(week_tables_1(?)) AS tab, list_weeks_1(tab) AS week WHERE week.upper = ANY (?::text[])`,
+      )
+      .pluck()
     this.#cut = db.prepare<[string, string, string], boolean>('SELECT cut_week_1(?, ?, ?)').pluck()
     // Index: primary key of outcome, and nothing but that.
     this.#part = db.prepare<[string, string, number], { rows: number; last: string | null }>(
@@ -108,6 +112,12 @@ export class WeekTable {
   async edge(kind: WeekKind): Promise<number> {
     const [oldest] = await this.list(kind)
     return oldest?.to ?? Number.MAX_SAFE_INTEGER
+  }
+
+  /** Size of these weeks on disk, with all tables and indexes of the kind. */
+  async measure(kind: WeekKind, weeks: readonly Week[]): Promise<number> {
+    const uppers = weeks.flatMap(({ to }) => (to === null ? [] : [writeBound(kind, to)]))
+    return (await this.#measure.get(kind, uppers)) ?? 0
   }
 
   /** Begins a week that is open. False where rows are behind its beginning already. */

@@ -89,10 +89,10 @@ export class MatchCursorTable {
 
 /** Index: primary key, or the unique one. Lists read the whole table, a row per key and version. */
 function prepareCursors(db: Connection) {
-  // Index: wait_open.
-  const hasOpenWait = `EXISTS (SELECT 1 FROM wait
+  // Index: wait_open, whose order is asked for, so that it is taken however common such waits are.
+  const hasOpenWait = `((SELECT 1 FROM wait
     WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.stream = match_cursor.stream
-      AND wait.is_resolved = 0)`
+      AND wait.is_resolved = 0 ORDER BY account, value, since_seq LIMIT 1) IS NOT NULL)`
   return {
     list: db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
       `SELECT id, stream, type, name, version, position_seq AS position, ${hasOpenWait}::int AS isOpen
@@ -144,7 +144,8 @@ function prepareKeys(db: Connection) {
 function prepareWaits(db: Connection) {
   return {
     isOpen: db.prepare<[string, string, number], number>(
-      'SELECT 1 FROM wait WHERE type = ? AND name = ? AND stream = ? AND is_resolved = 0 LIMIT 1',
+      `SELECT 1 FROM wait WHERE type = ? AND name = ? AND stream = ? AND is_resolved = 0
+       ORDER BY account, value, since_seq LIMIT 1`,
     ),
     oldest: db.prepare<[string, string], { stream: number; since: number }>(
       `SELECT stream, min(since_seq) AS since FROM wait WHERE type = ? AND name = ? AND is_resolved = 0

@@ -2,6 +2,7 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
+import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import { RANK } from '../database/rank.ts'
 import { type EventTable, newestEvent, streamOf } from '../incoming/event-table.ts'
@@ -9,6 +10,8 @@ import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
+import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
+import { type Asking, AskingTable } from './asking-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -36,29 +39,35 @@ interface WaitTables {
   cursors: MatchCursorTable
   approvals: ApprovalTable
   reserved: ReservedTable
+  withdrawals: WithdrawalTable
   ownEvents: OwnEvents
 }
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable {
+  /** The waits of held effects that ask again. */
+  readonly asking: AskingTable
   readonly #runs: RunTable
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
   readonly #reserved: ReservedTable
+  readonly #withdrawals: WithdrawalTable
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Connection, { runs, events, cursors, approvals, reserved, ownEvents }: WaitTables) {
+  constructor(db: Connection, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents }: WaitTables) {
     this.#approvals = approvals
     this.#reserved = reserved
+    this.#withdrawals = withdrawals
     this.#ownEvents = ownEvents
     this.#runs = runs
     this.#events = events
     this.#cursors = cursors
     this.#waits = prepareWaits(db)
     this.#runRows = prepareRuns(db)
+    this.asking = new AskingTable(db, (run) => runs.wake(run))
   }
 
   /** Saves the rest of a step's commit, after its checkpoint. */
@@ -80,7 +89,12 @@ export class WaitTable {
 
   /** The step waits until people have decided, or for the end of a `stop`. */
   async awaitApproval(runId: string, key: string, approval: string): Promise<void> {
-    await this.#waits.insertApproval.run(runId, key, approval)
+    await this.#await(runId, key, approval, approval === 'stop' ? 'stop' : 'guard')
+  }
+
+  /** `asking`: that of an effect, which others can let ask again; null: none. */
+  async #await(runId: string, key: string, approval: string, asking: Asking | null): Promise<void> {
+    await this.#waits.insertApproval.run({ runId, key, approval, asking })
   }
 
   /** The step waits no longer. */
@@ -100,7 +114,7 @@ export class WaitTable {
     return this.#wakeRuns(await this.#waits.resolveSteps.all(approval, runs, keys))
   }
 
-  /** Resolves the waits for an approval, or for the end of stops, and wakes their runs. */
+  /** Resolves the waits for an approval, and wakes their runs. */
   async wakeAwaiting(approval: string): Promise<number> {
     return this.#wakeRuns(await this.#waits.resolveApproval.all(approval))
   }
@@ -108,13 +122,6 @@ export class WaitTable {
   async #wakeRuns(runs: readonly string[]): Promise<number> {
     let woken = 0
     for (const run of [...new Set(runs)].sort()) woken += (await this.#runs.wake(run)) ? 1 : 0
-    return woken
-  }
-
-  /** Wakes the runs that the guard holds, so that they ask again with the present limits. */
-  async wakeHeld(): Promise<number> {
-    let woken = 0
-    for (const approval of await this.#waits.listHeld.all()) woken += await this.wakeAwaiting(approval)
     return woken
   }
 
@@ -159,9 +166,9 @@ export class WaitTable {
   async runEnded(runId: string, now: number): Promise<true> {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
     if ((await this.#waits.concernsRun.get(runId, runId)) === 0) return true
-    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.#approvals.withdrawRun(runId, now)
+    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.#withdrawals.begin(runId, now)
     await this.#reserved.releaseRun(runId)
-    await this.#waits.deleteAll.run(runId)
+    await this.#waits.deleteOthers.run(runId)
     for (const parent of await this.#waits.resolveParent.all(runId)) await this.#runs.wake(parent)
     return true
   }
@@ -270,7 +277,7 @@ export class WaitTable {
 
   async #ask(runId: string, key: string, question: Question): Promise<void> {
     const approval = await this.#approvals.ask(runId, key, question)
-    await this.awaitApproval(runId, key, approval)
+    await this.#await(runId, key, approval, null)
   }
 }
 
@@ -286,8 +293,12 @@ function prepareWaits(db: Connection) {
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
     insertApproval: db.prepare(
-      `INSERT INTO wait (run_id, key, approval) VALUES (?, ?, ?)
-       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0`,
+      `INSERT INTO wait (run_id, key, approval, fence, round)
+       VALUES (@runId, @key, @approval, (SELECT fence FROM work WHERE run_id = @runId),
+         CASE WHEN @asking::text IS NOT NULL
+           THEN coalesce((SELECT round FROM asking_again WHERE what = @asking), 0) END)
+       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,
+         fence = excluded.fence, round = excluded.round`,
     ),
     awaitsPeople: db
       .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
@@ -309,22 +320,15 @@ function prepareWaits(db: Connection) {
          RETURNING run_id`,
       )
       .pluck(),
-    // Index: wait_approval, then the primary key of approval.
-    listHeld: db
-      .prepare<[], string>(
-        `SELECT DISTINCT wait.approval FROM wait JOIN approval ON approval.id = wait.approval
-         WHERE wait.approval IS NOT NULL AND approval.kind = 'guard'`,
-      )
-      .pluck(),
     delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
-    deleteAll: db.prepare('DELETE FROM wait WHERE run_id = ?'),
+    deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
     findEvent: db
       .prepare<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
     findChild: db
       .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
-    listEnded: db.prepare<[string], string>('SELECT key FROM wait WHERE run_id = ? AND is_resolved = 1').pluck(),
+    listEnded: db.prepare<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`).pluck(),
     resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: db

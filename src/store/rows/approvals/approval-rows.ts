@@ -31,6 +31,8 @@ export interface ItemRow {
   bytes: number
   hash: string
   state: ItemState
+  /** The run's fence when it asked. */
+  fence: number
 }
 
 export interface VoteRow {
@@ -61,8 +63,16 @@ export interface Carrying {
   after: number
 }
 
-/** Items of a decision that one commit carries out. See decision 81. */
+/** Items of a decision, or runs, that one commit carries out. See decision 81. */
 export const MAX_CARRIED = 250
+
+/** SQL: an item's run has not ended or begun anew since it asked. See decision 82. */
+export const IS_ASKED_FOR = `NOT EXISTS (SELECT 1 FROM withdrawal
+  WHERE withdrawal.run_id = approval_item.run_id AND withdrawal.fence >= approval_item.fence)`
+
+/** SQL: a wait is over. That of a held effect also is once the effect asks again. */
+export const IS_OVER = `(wait.is_resolved = 1 OR wait.round < (SELECT asking_again.round FROM asking_again
+  WHERE what = CASE wait.approval WHEN 'stop' THEN 'stop' ELSE 'guard' END))`
 
 /** The end of an approval. */
 export interface Closing {
@@ -91,7 +101,10 @@ export function isGranted({ granted }: Pick<Carrying, 'granted'>, number: number
 }
 
 /** An effect that joins the list of an approval. */
-export type NewItem = Pick<ApprovalItem, 'runId' | 'step' | 'target' | 'asked'>
+export interface NewItem extends Pick<ApprovalItem, 'runId' | 'step' | 'target' | 'asked'> {
+  /** For an item that moves. Default: that of the run. */
+  fence?: number
+}
 
 /** Number of the question itself in its list; the effects that it is for are counted from 1. */
 export const QUESTION = 0

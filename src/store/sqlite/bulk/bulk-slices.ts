@@ -98,7 +98,12 @@ export class BulkSlices {
       case 'retry':
         return operations.retry(run, now)
       case 'resume':
-        return operations.resume(run, { fromScratch: false })
+      case 'restart':
+        return operations.resume(run, { fromScratch: kind === 'restart' })
+      case 'resolve':
+        return operations.resolve(run, { by: operator.actor, at: now, reason: operator.reason ?? '' })
+      case 'unresolve':
+        return operations.unresolve(run)
       default:
         return kind satisfies never
     }

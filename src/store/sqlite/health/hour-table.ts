@@ -7,6 +7,7 @@ import type {
   CountedHour,
   DeliveryHour,
   DueHour,
+  HourCount,
   HourSlice,
   RunCounts,
   RunHour,
@@ -54,6 +55,14 @@ export class HourTable {
     return { runs, next: runs.length === SLICE ? (runs.at(-1)?.id ?? null) : null }
   }
 
+  countOf(hour: number, { rows, after }: { rows: number; after: string | null }): HourCount {
+    const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
+    const found = this.#rows.counts.all(after ?? from, to, rows)
+    const last = found.reduce((newest, { last }) => (last > newest ? last : newest), '')
+    const isFull = found.reduce((sum, { runs }) => sum + runs, 0) === rows
+    return { runs: found.map(({ last: _, ...row }) => row), next: isFull ? last : null }
+  }
+
   readDeliveries(hour: number): DeliveryHour[] {
     const [from, to] = [firstId('dlv', hour * HOUR_MS), firstId('dlv', (hour + 1) * HOUR_MS)]
     return this.#rows.deliveries.all(from, to).map((row) => ({ hour, ...row }))
@@ -79,7 +88,7 @@ export class HourTable {
   count(since: number): RunCounts {
     const { failed, forPerson, pending, running, oldest } = this.#counts
     return {
-      failed: bound(failed.get(firstId('run', since))),
+      failed: bound(failed.get({ from: firstId('run', since) })),
       forPerson: bound(forPerson.get()),
       pending: bound(pending.get()),
       running: bound(running.get()),
@@ -110,6 +119,11 @@ function prepareRows(db: Database) {
     runs: db.prepare<[string, string, number], HourSlice['runs'][number]>(
       `SELECT id, workflow, status, finished_at - started_at AS ms FROM run WHERE id > ? AND id < ?
        ORDER BY id LIMIT ?`,
+    ),
+    counts: db.prepare<[string, string, number], HourCount['runs'][number] & { last: string }>(
+      `SELECT workflow, status, count(*) AS runs, max(id) AS last
+       FROM (SELECT id, workflow, status FROM run WHERE id > ? AND id < ? ORDER BY id LIMIT ?)
+       GROUP BY workflow, status`,
     ),
     deliveries: db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
       `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
@@ -155,13 +169,14 @@ function prepareLists(db: Database) {
   }
 }
 
-/** Index: run_ended_badly, run_for_person, run_ready, run_leased; each stops at its bound. */
+/** Index: run_ended_badly, run_resolved, run_for_person, run_ready, run_leased; each is bounded. */
 function prepareCounts(db: Database) {
   const count = (rest: string) =>
     db.prepare<unknown[], number>(`SELECT count(*) FROM (SELECT 1 FROM run ${rest} LIMIT ${MAX_COUNT + 1})`).pluck()
   return {
     failed: count(
-      `INDEXED BY run_ended_badly WHERE status IN ('failed', 'canceled') AND status = 'failed' AND id >= ?`,
+      `INDEXED BY run_ended_badly WHERE status IN ('failed', 'canceled') AND status = 'failed' AND id >= @from
+         AND id NOT IN (SELECT id FROM run INDEXED BY run_resolved WHERE resolution IS NOT NULL AND id >= @from)`,
     ),
     forPerson: count(
       `INDEXED BY run_for_person WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0

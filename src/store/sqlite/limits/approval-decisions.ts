@@ -15,6 +15,7 @@ import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { VoteTable } from '../safety/vote-table.ts'
+import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 interface DecisionTables {
@@ -23,6 +24,7 @@ interface DecisionTables {
   effects: EffectTable
   votes: VoteTable
   waits: WaitTable
+  withdrawals: WithdrawalTable
 }
 
 /** Counts the words of people, and carries out what they decide. See decision 45. */
@@ -81,14 +83,19 @@ export class ApprovalDecisions {
   }
 
   /**
-   * Tells the next items of a decision, wakes their runs and moves what was left out. Returns the
-   * runs that it woke; null where no decision is left.
+   * Takes more of a list back, wakes more runs that ask again, or tells more items of a word.
+   * Returns the runs that it woke; null where nothing is left.
    */
   carryOut(now: number): number | null {
-    const found = this.#tables.approvals.findCarrying()
+    const { approvals, waits, withdrawals } = this.#tables
+    if (withdrawals.carryOn()) return 0
+    const woken = waits.asking.carryOn()
+    if (woken !== null) return woken
+    const found = approvals.findCarrying()
     return found === null ? null : this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
   }
 
+  /** Tells the next items of a decision, wakes their runs and moves what was left out. */
   #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): number {
     const { approvals, waits } = this.#tables
     const { id, status } = approval
@@ -122,7 +129,9 @@ export class ApprovalDecisions {
     for (const { number } of rest) approvals.tell(from.id, number, 'moved')
     approvals.join(
       next,
-      rest.map(({ run_id: runId, step, target, asked }) => ({ runId, step, target, asked: readAsked(asked) })),
+      rest.map(({ run_id: runId, step, target, asked, fence }) => {
+        return { runId, step, target, asked: readAsked(asked), fence }
+      }),
     )
     for (const { run_id: runId, step } of rest) waits.moveWait(runId, step, { from: from.id, to: next.id })
   }

@@ -57,7 +57,7 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
           before: before && JSON.stringify(before),
         })
       }),
-    askAgain: () => commit.write(() => waits.wakeHeld()),
+    askAgain: () => commit.write(() => waits.asking.begin('guard')),
     stopEffects: (stop) =>
       commit.write(() => {
         const { kind, name, since: at, actor, reason } = stop
@@ -71,7 +71,7 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
         if (!stops.remove(scope)) return null
         const target = describeScope(scope)
         effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
-        return waits.wakeAwaiting('stop')
+        return waits.asking.begin('stop')
       }),
   }
 }

@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { FailureState } from '../../../core/runs/failures/failure-state.ts'
+import type { FailureKindSince } from '../../../core/store/runs.ts'
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */
 export class FailureStateTable {
   readonly #save
   readonly #list
+  readonly #settled
 
   constructor(db: Database) {
     this.#save = db.prepare(
@@ -15,6 +17,19 @@ export class FailureStateTable {
       `SELECT failure_group AS "group", kind, note, set_by AS "by", set_at AS at, until FROM failure_state
        WHERE failure_group IN (SELECT value FROM json_each(?))`,
     )
+    // Index: run_failure_kind, and run_resolved, of which all is read where no failure is open.
+    this.#settled = db
+      .prepare<[string], string>(
+        `SELECT kind.value ->> 'id' FROM json_each(?) AS kind
+         LEFT JOIN failure_state AS state ON state.failure_group = kind.value ->> 'id' AND state.kind = 'resolved'
+         WHERE NOT EXISTS (SELECT 1 FROM run INDEXED BY run_failure_kind WHERE run.status = 'failed'
+             AND run.resolution IS NULL AND run.failure_group = kind.value ->> 'id'
+             AND run.finished_at > ifnull(state.set_at, 0))
+           AND (state.set_at >= kind.value ->> 'since' OR EXISTS (SELECT 1 FROM run INDEXED BY run_resolved
+             WHERE run.resolution IS NOT NULL AND run.failure_group = kind.value ->> 'id'
+               AND run.resolution ->> 'at' >= kind.value ->> 'since'))`,
+      )
+      .pluck()
   }
 
   save(state: FailureState): void {
@@ -23,5 +38,9 @@ export class FailureStateTable {
 
   list(groups: readonly string[]): FailureState[] {
     return this.#list.all(JSON.stringify(groups))
+  }
+
+  settled(kinds: readonly FailureKindSince[]): string[] {
+    return this.#settled.all(JSON.stringify(kinds))
   }
 }

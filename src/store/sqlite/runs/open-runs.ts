@@ -21,8 +21,7 @@ function prepareCounts(db: Database): (now: number) => OpenRuns {
   }
   const pending = count('run_ready', `status = 'pending'`)
   const running = count('run_leased', `status = 'running'`)
-  const timed = count('run_waiting', `status = 'waiting' AND due_at IS NOT NULL`)
-  const untimed = count('run_untimed', `status = 'waiting' AND due_at IS NULL`)
+  const waiting = count('run_waiting', `status = 'waiting'`)
   const forPerson = count('run_for_person', FOR_PERSON)
   const openFailures = prepareOpenFailures(db)
   const oldest = prepareOldest(db)
@@ -30,7 +29,7 @@ function prepareCounts(db: Database): (now: number) => OpenRuns {
   return (now) => ({
     pending: read(pending),
     running: read(running),
-    waiting: Math.min(MAX_COUNTED, read(timed) + read(untimed)),
+    waiting: read(waiting),
     forPerson: read(forPerson),
     openFailures: openFailures.get({ now }) ?? 0,
     oldestPendingAt: oldest.get() ?? null,
@@ -42,11 +41,11 @@ const FOR_PERSON = `status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gat
   AND reason NOT IN ('${PAUSED_REASON}', '${QUEUED_TICK_REASON}')`
 
 /**
- * Failures of each kind that are newer than its resolution; none of a kind that is snoozed. Walks
+ * Unresolved failures of each kind, newer than its own resolution; none of a snoozed kind. Walks
  * the kinds along the index, so a resolved kind costs one look, however many runs it has.
  */
 function prepareOpenFailures(db: Database) {
-  const failed = `FROM run INDEXED BY run_failure_kind WHERE status = 'failed' AND failure_group`
+  const failed = `FROM run INDEXED BY run_failure_kind WHERE status = 'failed' AND resolution IS NULL AND failure_group`
   return db
     .prepare<{ now: number }, number>(
       `WITH RECURSIVE kind (id) AS (
@@ -54,7 +53,8 @@ function prepareOpenFailures(db: Database) {
          UNION SELECT (SELECT min(failure_group) ${failed} > kind.id) FROM kind WHERE kind.id IS NOT NULL)
        SELECT count(*) FROM (
          SELECT 1 FROM kind LEFT JOIN failure_state AS state ON state.failure_group = kind.id
-           JOIN run INDEXED BY run_failure_kind ON run.status = 'failed' AND run.failure_group = kind.id
+           JOIN run INDEXED BY run_failure_kind ON run.status = 'failed' AND run.resolution IS NULL
+             AND run.failure_group = kind.id
              AND run.finished_at > iif(state.kind = 'resolved', state.set_at, 0)
          WHERE kind.id IS NOT NULL AND NOT (state.kind IS 'snoozed' AND @now < state.until)
          LIMIT ${MAX_COUNTED})`,

@@ -2,40 +2,40 @@ import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { findObstacle } from '../../../core/runs/run.ts'
+import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
 import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
+import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 
 interface OperationTables {
-  approvals: ApprovalTable
   events: EventTable
   runs: RunTable
   steps: StepTable
+  withdrawals: WithdrawalTable
 }
 
 /** Operations of a person on runs: start, retry, resume, fork and replay. */
 export class RunOperations {
-  readonly #approvals: ApprovalTable
   readonly #events: EventTable
   readonly #runs: RunTable
   readonly #steps: StepTable
+  readonly #withdrawals: WithdrawalTable
   readonly #continue
   readonly #forks
   readonly #replays
   readonly #sleeps
   readonly #start
 
-  constructor(db: Database, { approvals, events, runs, steps }: OperationTables) {
-    this.#approvals = approvals
+  constructor(db: Database, { events, runs, steps, withdrawals }: OperationTables) {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
+    this.#withdrawals = withdrawals
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
     this.#replays = prepareReplays(db)
@@ -59,10 +59,20 @@ export class RunOperations {
     if (repeated.length > 0) this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
     for (const key of keys) this.#continue.resetStep.run(runId, key)
     // The retried step may ask again for an effect that was denied.
-    this.#approvals.withdrawRun(runId, now)
+    this.#withdrawals.begin(runId, now)
     // The waits of a run end with it, so its open steps begin again.
     this.#continue.dropWaitingSteps.run(runId)
     return true
+  }
+
+  /** False where the run has not failed, or is resolved already. */
+  resolve(runId: string, resolution: Resolution): boolean {
+    return this.#continue.resolve.run(JSON.stringify(resolution), runId).changes === 1
+  }
+
+  /** False where the run is not resolved. */
+  unresolve(runId: string): boolean {
+    return this.#continue.unresolve.run(runId).changes === 1
   }
 
   /** Makes a run that waits for a person pending again; false for any other. */
@@ -75,7 +85,7 @@ export class RunOperations {
       return true
     }
     if (this.#continue.restart.run(runId).changes === 0) return false
-    this.#approvals.withdrawRun(runId, null)
+    this.#withdrawals.begin(runId, null)
     this.#continue.dropSteps.run(runId)
     this.#continue.dropOutputs.run(runId)
     return true
@@ -169,9 +179,13 @@ function prepareContinue(db: Database) {
   return {
     retry: db.prepare(
       `UPDATE run SET status = 'pending', fence = fence + 1, reason = NULL, due_at = NULL, finished_at = NULL,
-         attempt = 0, crashes = 0, suspicion = 0
+         attempt = 0, crashes = 0, suspicion = 0, resolution = NULL
        WHERE id = ? AND status IN ('failed', 'canceled')`,
     ),
+    resolve: db.prepare<[string, string]>(
+      `UPDATE run SET resolution = ? WHERE id = ? AND status = 'failed' AND resolution IS NULL`,
+    ),
+    unresolve: db.prepare<[string]>('UPDATE run SET resolution = NULL WHERE id = ? AND resolution IS NOT NULL'),
     // A resumed run accepts the present code: without a hash it is not compared with older code.
     resume: resume(', code_hash = NULL'),
     restart: resume(', code_hash = NULL, attempt = 0, started_at = NULL, error = NULL'),

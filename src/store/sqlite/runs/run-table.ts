@@ -11,6 +11,7 @@ import type { Run, RunStatus, Successor } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
 import { type RunRow, readRun } from '../../rows/run-row.ts'
 import { IS_READY } from '../database/is-ready.ts'
@@ -122,6 +123,10 @@ export class RunTable {
 
   skip(lease: Lease, reason: string, now: number): boolean {
     return this.#ends.skip.run(reason, now, lease.runId, lease.fence).changes === 1
+  }
+
+  endPlanned(lease: Lease, { reason, plan }: { reason: string; plan: string | null }, now: number): boolean {
+    return this.#ends.endPlanned.run(reason, plan, now, lease.runId, lease.fence).changes === 1
   }
 
   /** The successor takes over all places before the end of the run could free them. */
@@ -249,7 +254,7 @@ function prepareParks(db: Database) {
          SELECT CASE WHEN isOver THEN 'pending' ELSE 'waiting' END, CASE WHEN isOver THEN NULL ELSE @dueAt END,
            CASE WHEN isOver THEN NULL ELSE @reason END, NOT isOver
          FROM (SELECT EXISTS (SELECT 1 FROM json_each(@awaits) AS awaited
-           JOIN wait ON wait.run_id = @runId AND wait.key = awaited.value WHERE wait.is_resolved = 1) AS isOver))
+           JOIN wait ON wait.run_id = @runId AND wait.key = awaited.value WHERE ${IS_OVER}) AS isOver))
        WHERE ${IS_LEASED}`,
     ),
     postpone: db.prepare(
@@ -272,6 +277,7 @@ function prepareEnds(db: Database) {
     fail: end('failed', 'error = ?, failure_group = ?'),
     workflowOf: db.prepare<[string], string>('SELECT workflow FROM run WHERE id = ?').pluck(),
     skip: end('skipped', 'reason = ?'),
+    endPlanned: end('planned', 'reason = ?, output = ?'),
     cancel: db.prepare(
       `UPDATE run SET status = 'canceled', reason = ?, fence = fence + 1, worker = NULL, due_at = NULL,
          finished_at = ?, by_rule = ?

@@ -10,6 +10,7 @@ import {
   type Carrying,
   type Closing,
   type FoundItem,
+  IS_ASKED_FOR,
   type ItemRow,
   MAX_CARRIED,
   type NewItem,
@@ -70,7 +71,7 @@ export class ApprovalTable {
       const number = approval.items + 1
       const bytes = item.asked?.bytes ?? 0
       const asked = item.asked === null ? null : JSON.stringify(item.asked)
-      this.#sql.insertItem.run({ ...item, asked, approval: approval.id, number, bytes, hash })
+      this.#sql.insertItem.run({ fence: null, ...item, asked, approval: approval.id, number, bytes, hash })
       Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
     }
     this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
@@ -79,11 +80,6 @@ export class ApprovalTable {
   /** Takes the item of a step back; an approval without any is withdrawn. */
   withdrawStep(runId: string, step: string, now: number): void {
     for (const id of this.#sql.withdrawStep.all(runId, step)) this.closeEmpty(id, now)
-  }
-
-  /** Takes back everything that a run asked for. */
-  withdrawRun(runId: string, now: number | null): void {
-    for (const id of new Set(this.#sql.withdrawRun.all(runId))) this.closeEmpty(id, now)
   }
 
   /** Withdraws an open approval that has no item left. */
@@ -272,7 +268,8 @@ function prepareApprovalStatements(db: Database) {
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
     ),
     count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT coalesce(sum(state = 'open' AND number > ${QUESTION}), 0) AS openItems, count(DISTINCT run_id) AS runs
+      `SELECT coalesce(sum(state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}), 0) AS openItems,
+         count(DISTINCT run_id) AS runs
        FROM approval_item WHERE approval = ?`,
     ),
     votes: db.prepare<[string], VoteRow>(
@@ -282,18 +279,20 @@ function prepareApprovalStatements(db: Database) {
   }
 }
 
-/** Index: primary key and approval_item_step, except where one is named. */
+/** Index: primary key, approval_item_step and approval_item_open. */
 function prepareItemStatements(db: Database) {
   return {
     insertItem: db.prepare(
-      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state)
-       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open')`,
+      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
+       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
+         coalesce(@fence, (SELECT fence FROM run WHERE id = @runId), 0))`,
     ),
     findItem: db.prepare<[string, string], FoundItem>(
       `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
          approval.carrying
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
-       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') ORDER BY approval DESC LIMIT 1`,
+       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved')
+         AND ${IS_ASKED_FOR} ORDER BY approval DESC LIMIT 1`,
     ),
     hasEarlier: db.prepare<[string, number, string], unknown>(
       'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
@@ -309,21 +308,17 @@ function prepareItemStatements(db: Database) {
            AND state NOT IN ('withdrawn', 'moved') RETURNING approval`,
       )
       .pluck(),
-    withdrawRun: db
-      .prepare<[string], string>(
-        `UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND state NOT IN ('withdrawn', 'moved')
-         RETURNING approval`,
-      )
-      .pluck(),
     findByHash: db.prepare<[string, string], ItemRow>(
       'SELECT * FROM approval_item WHERE approval = ? AND hash GLOB ? ORDER BY number DESC LIMIT 2',
     ),
     openItems: db.prepare<[string, number, number], ItemRow>(
-      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' ORDER BY number LIMIT ?`,
+      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
+       ORDER BY number LIMIT ?`,
     ),
     openNumbers: db
       .prepare<[string], number>(
-        `SELECT number FROM approval_item WHERE approval = ? AND state = 'open' AND number > ${QUESTION}`,
+        `SELECT number FROM approval_item
+         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`,
       )
       .pluck(),
     tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),

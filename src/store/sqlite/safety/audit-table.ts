@@ -1,7 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import { firstId, newId } from '../../../core/ids.ts'
-import type { AuditEntry, AuditFilter, AuditOutcome, AuditRecord } from '../../../core/safety/audit.ts'
-import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import {
+  type AuditEntry,
+  type AuditFilter,
+  type AuditOutcome,
+  type AuditRecord,
+  LASTING_TARGET,
+} from '../../../core/safety/audit.ts'
+import { boundIds, buildWhere, type Condition, narrowSpan } from '../../rows/build-where.ts'
 
 interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
   origin: string
@@ -21,7 +27,10 @@ export class AuditTable {
        VALUES (@id, @at, @actor, @role, @origin, @action, @target, @reason, @parameters, @outcome, @error)`,
     )
     // Index: primary key, from the oldest row on.
-    this.#prune = db.prepare('DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id < ? ORDER BY id LIMIT ?)')
+    this.#prune = db.prepare(
+      `DELETE FROM audit WHERE id IN (
+         SELECT id FROM audit WHERE id < ? AND target IS NOT '${LASTING_TARGET}' ORDER BY id LIMIT ?)`,
+    )
   }
 
   /** Appends a row and returns its id. */
@@ -48,10 +57,11 @@ export class AuditTable {
 }
 
 function describeFilter({ actor, action, target, since, until, before }: AuditFilter) {
-  const conditions: Condition[] = []
-  if (before !== undefined) conditions.push(['id < ?', before])
-  if (since !== undefined) conditions.push(['id >= ?', firstId('aud', since)])
-  if (until !== undefined) conditions.push(['id < ?', firstId('aud', until)])
+  const span = {
+    from: since === undefined ? undefined : firstId('aud', since),
+    below: until === undefined ? undefined : firstId('aud', until),
+  }
+  const conditions: Condition[] = boundIds('id', narrowSpan(span, { below: before }))
   if (target !== undefined) conditions.push(['target = ?', target])
   if (actor !== undefined) conditions.push(['actor = ?', actor])
   if (action?.endsWith('.*')) conditions.push(["substr(action, 1, instr(action, '.')) = ?", action.slice(0, -1)])

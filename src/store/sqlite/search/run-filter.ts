@@ -3,7 +3,7 @@ import { firstId } from '../../../core/ids.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunFilter, type RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
-import { type Condition, likePattern } from '../../rows/build-where.ts'
+import { type Condition, type IdSpan, likePattern, narrowSpan } from '../../rows/build-where.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 
 /** How the runs of a filter are read: along one index, in the order of their ids. */
@@ -12,6 +12,8 @@ export interface RunPath {
   index: string
   /** Conditions that the index answers: rows outside them are not read. */
   along: Condition[]
+  /** The ids to read, within `along`: every index ends in the id. */
+  span: IdSpan
   /** Conditions on each row read. */
   each: Condition[]
 }
@@ -38,7 +40,7 @@ export function planRunPath(filter: RunFilter, events: EventTable): RunPath {
   const { index, along, answered } = chooseIndex(filter, events)
   const rest: RunFilter = { ...filter }
   for (const name of answered) delete rest[name]
-  return { index, along: [...along, ...describeSpan(filter)], each: describeRest(rest) }
+  return { index, along, span: spanOf(filter), each: describeRest(rest) }
 }
 
 interface Index {
@@ -49,7 +51,8 @@ interface Index {
 }
 
 function chooseIndex(filter: RunFilter, events: EventTable): Index {
-  const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup } = filter
+  const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup, resolved } =
+    filter
   if (eventId !== undefined) {
     const seqs = JSON.stringify(events.findSeqs(eventId, account))
     const along: Condition[] = [['run.event_seq IN (SELECT value FROM json_each(?))', seqs]]
@@ -62,7 +65,10 @@ function chooseIndex(filter: RunFilter, events: EventTable): Index {
     return { index: 'INDEXED BY run_invoked', along: [['run.parent_run = ?', parentRun]], answered: ['parentRun'] }
   }
   if (waitsForPerson) return { index: 'INDEXED BY run_for_person', along: [[FOR_PERSON]], answered: ['waitsForPerson'] }
-  const isOfFailed = [error, step, failureGroup].some((part) => part !== undefined)
+  if (resolved) {
+    return { index: 'INDEXED BY run_resolved', along: [['run.resolution IS NOT NULL']], answered: ['resolved'] }
+  }
+  const isOfFailed = [error, step, failureGroup, resolved].some((part) => part !== undefined)
   return chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
 }
 
@@ -89,31 +95,37 @@ function chooseByStatus(
       return { index: 'INDEXED BY run_ready', along: [[`run.status = 'pending'`]], answered }
     case 'running':
       return { index: 'INDEXED BY run_leased', along: [[`run.status = 'running'`]], answered }
+    case 'waiting':
+      return { index: 'INDEXED BY run_waiting', along: [[`run.status = 'waiting'`]], answered }
     default:
       return { index: ALL_RUNS, along: [], answered: [] }
   }
 }
 
-/** Ids sort by time, so that every index that ends in the id is bounded by it, too. */
-function describeSpan({ since, until, before }: RunFilter): Condition[] {
-  return [
-    ...(since === undefined ? [] : [['run.id >= ?', firstId('run', since)] as const]),
-    ...(until === undefined ? [] : [['run.id < ?', firstId('run', until)] as const]),
-    ...(before === undefined ? [] : [['run.id < ?', before] as const]),
-  ]
+/** Ids sort by time. */
+function spanOf({ since, until, before }: RunFilter): IdSpan {
+  const span = {
+    from: since === undefined ? undefined : firstId('run', since),
+    below: until === undefined ? undefined : firstId('run', until),
+  }
+  return narrowSpan(span, { below: before })
 }
 
 /** Conditions on single rows, for the parts that no index answers. */
 function describeRest(filter: RunFilter): Condition[] {
-  const { status, workflow, origin, originRun, parentRun, waitsForPerson, error, step, failureGroup } = filter
+  const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson, error, step } = filter
+  const { resolved, failureGroup } = filter
   const conditions: Condition[] = []
   if (status !== undefined) conditions.push(['run.status = ?', status])
   if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
+  if (statuses !== undefined) conditions.push([`run.status IN (${statuses.map(() => '?')})`, ...statuses])
+  if (resolved !== undefined) conditions.push([`run.resolution IS ${resolved ? 'NOT NULL' : 'NULL'}`])
   if (origin !== undefined) conditions.push(['run.origin = ?', origin])
   if (originRun !== undefined) conditions.push(['run.origin_run = ?', originRun])
   if (parentRun !== undefined) conditions.push(['run.parent_run = ?', parentRun])
   if (waitsForPerson) conditions.push([FOR_PERSON])
-  if ([error, step, failureGroup].some((part) => part !== undefined)) conditions.push([`run.status = 'failed'`])
+  if ([error, step, failureGroup, resolved].some((part) => part !== undefined))
+    conditions.push([`run.status = 'failed'`])
   if (step !== undefined) {
     conditions.push([`? IN (run.error ->> '$.step', step_name(run.error ->> '$.step'))`, step])
   }

@@ -4,7 +4,7 @@ import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/r
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import { type RunRow, readRun } from '../../rows/run-row.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import { selectRuns } from '../runs/select-runs.ts'
@@ -13,8 +13,8 @@ import { WorkflowZones } from './workflow-zones.ts'
 
 /** The rows of one slice. */
 interface Span {
-  /** The slice, as a further condition of its path. */
-  within: Condition[]
+  /** The path, bounded by the slice. */
+  path: RunPath
   /** Id of the last row read, with the moment of its making; null where the slice is empty. */
   last: { id: string; createdAt: number } | null
   rows: number
@@ -26,6 +26,7 @@ interface FailureRow {
   workflow: string
   error: string
   finished_at: number
+  resolution: string | null
 }
 
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
@@ -49,7 +50,7 @@ export class RunSearch {
   }
 
   list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
-    return this.#read(planRunPath(filter, this.#events), [], limit)
+    return this.#read(planRunPath(filter, this.#events), limit)
   }
 
   ids(beginning: string, limit: number): string[] {
@@ -65,79 +66,88 @@ export class RunSearch {
   /** Reads no further than one stretch of hours in which the workflow has runs. */
   #searchZone({ workflow = '', since = 0 }: RunFilter, path: RunPath, slice: SearchSlice): SearchPart<Run> {
     const zone = this.#zones.find(workflow, slice.after)
-    const within: Condition = ['run.id >= ?', zone.from]
-    const part = this.#searchPath({ ...path, along: [...path.along, within] }, slice)
+    const part = this.#searchPath(narrowPath(path, { from: zone.from }), slice)
     if (part.next !== null || zone.next === null || zone.next <= firstId('run', since)) return part
     return { ...part, next: zone.next }
   }
 
   #searchPath(path: RunPath, slice: SearchSlice): SearchPart<Run> {
     const span = this.#findSpan(path, slice)
-    const items = this.#read(path, span.within, slice.limit)
+    const items = this.#read(span.path, slice.limit)
     const last = items.at(-1)
     if (items.length < slice.limit || last === undefined || last.id === span.last?.id) return endOf(span, items)
     // The page is full before the slice is read to its end.
-    const rows = this.#countDownTo(path, slice, last.id)
+    const rows = this.#countDownTo(span.path, last.id)
     return { items, next: last.id, rows, from: last.createdAt }
   }
 
   groupFailures(filter: FailureFilter, slice: SearchSlice): SearchPart<FailureGroup> {
     const path = planRunPath({ ...filter, status: 'failed' }, this.#events)
     const span = this.#findSpan(path, slice)
-    const { where, values } = buildWhere([...path.along, ...span.within, ...path.each])
+    const { where, values } = buildWhere([...readAlong(span.path), ...path.each])
     const rows = this.#db.prepare<unknown[], FailureRow>(
-      `SELECT run.id, workflow, error, finished_at FROM run ${path.index} ${where}`,
+      `SELECT run.id, workflow, error, finished_at, resolution FROM run ${path.index} ${where}`,
     )
     return endOf(span, mergeFailureGroups(rows.all(...values).map(toGroup)))
   }
 
   endedFailures({ after, until, limit }: { after: EndMark; until: number; limit: number }): EndedFailure[] {
-    const rows = this.#db.prepare<unknown[], FailureRow>(
+    const rows = this.#db.prepare<unknown[], Omit<FailureRow, 'resolution'>>(
       `SELECT id, workflow, error, finished_at FROM run INDEXED BY run_failed_end
-       WHERE status = 'failed' AND (finished_at, id) > (?, ?) AND finished_at < ? ORDER BY finished_at, id LIMIT ?`,
+       WHERE status = 'failed' AND resolution IS NULL AND (finished_at, id) > (?, ?) AND finished_at < ?
+       ORDER BY finished_at, id LIMIT ?`,
     )
     return rows.all(after.at, after.run, until, limit).map(({ id, workflow, error, finished_at: finishedAt }) => {
       return { run: id, workflow, finishedAt, error: JSON.parse(error) }
     })
   }
 
-  #read({ index, along, each }: RunPath, within: Condition[], limit: number): Run[] {
-    const { where, values } = buildWhere([...along, ...within, ...each])
-    const rows = this.#db.prepare<unknown[], RunRow>(`${selectRuns(index)} ${where} ORDER BY run.id DESC LIMIT ?`)
+  #read(path: RunPath, limit: number): Run[] {
+    const { where, values } = buildWhere([...readAlong(path), ...path.each])
+    const rows = this.#db.prepare<unknown[], RunRow>(`${selectRuns(path.index)} ${where} ORDER BY run.id DESC LIMIT ?`)
     return rows.all(...values, limit).map(readRun)
   }
 
-  #findSpan({ index, along }: RunPath, { rows, after }: SearchSlice): Span {
-    const below: Condition[] = after === null ? [] : [['run.id < ?', after]]
-    const { where, values } = buildWhere([...along, ...below])
+  #findSpan(whole: RunPath, { rows, after }: SearchSlice): Span {
+    const path = narrowPath(whole, { below: after ?? undefined })
+    const { where, values } = buildWhere(readAlong(path))
     const edge = this.#db.prepare<unknown[], string>(
-      `SELECT id FROM run ${index} ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
+      `SELECT id FROM run ${path.index} ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
     )
     const id = edge.pluck().get(...values, rows - 1)
-    if (id !== undefined) return { within: [...below, ['run.id >= ?', id]], last: this.#at(id), rows, isLast: false }
+    if (id !== undefined) {
+      return { path: narrowPath(path, { from: id }), last: this.#at(id), rows, isLast: false }
+    }
     const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
-      `SELECT min(run.id) AS id, count(*) AS count FROM run ${index} ${where}`,
+      `SELECT min(run.id) AS id, count(*) AS count FROM run ${path.index} ${where}`,
     )
     const { id: oldest = null, count = 0 } = rest.get(...values) ?? {}
-    return { within: below, last: oldest === null ? null : this.#at(oldest), rows: count, isLast: true }
+    return { path, last: oldest === null ? null : this.#at(oldest), rows: count, isLast: true }
   }
 
   #at(id: string): { id: string; createdAt: number } {
     return { id, createdAt: this.#created.get(id) ?? 0 }
   }
 
-  #countDownTo({ index, along }: RunPath, { after }: SearchSlice, id: string): number {
-    const below: Condition[] = after === null ? [] : [['run.id < ?', after]]
-    const { where, values } = buildWhere([...along, ...below, ['run.id >= ?', id]])
-    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM run ${index} ${where}`)
+  #countDownTo(path: RunPath, id: string): number {
+    const { where, values } = buildWhere(readAlong(narrowPath(path, { from: id })))
+    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM run ${path.index} ${where}`)
     return count.pluck().get(...values) ?? 0
   }
+}
+
+function narrowPath(path: RunPath, span: IdSpan): RunPath {
+  return { ...path, span: narrowSpan(path.span, span) }
+}
+
+function readAlong({ along, span }: RunPath): Condition[] {
+  return [...along, ...boundIds('run.id', span)]
 }
 
 function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<Item> {
   return { items, next: isLast ? null : (last?.id ?? null), rows, from: last?.createdAt ?? null }
 }
 
-function toGroup({ id, workflow, error, finished_at: at }: FailureRow): FailureGroup {
-  return groupOne({ run: id, workflow, error: JSON.parse(error), at })
+function toGroup({ id, workflow, error, finished_at: at, resolution }: FailureRow): FailureGroup {
+  return groupOne({ run: id, workflow, error: JSON.parse(error), at, isResolved: resolution !== null })
 }

@@ -10,6 +10,8 @@ import { type Answer, decodeAnswer } from './messages.ts'
  */
 const THREADED = [
   'countDeliveries',
+  'countHourRuns',
+  'countPrunable',
   'countRuns',
   'findEvents',
   'groupFailures',

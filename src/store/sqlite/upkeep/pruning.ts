@@ -6,6 +6,7 @@ import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { blockOf } from '../search/subject-index.ts'
+import { FilePruning } from './file-pruning.ts'
 
 interface OldRun {
   id: string
@@ -15,7 +16,7 @@ interface OldRun {
   is_old: number
 }
 
-interface OldEvent {
+export interface OldEvent {
   seq: number
   received_at: number
   /** Size of the body, 0 once pruned. */
@@ -26,8 +27,8 @@ interface OldEvent {
 /** Bodies that one slice removes at most: hashing them takes about 2 ms per megabyte. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 
-const FINISHED = { runs: `('completed', 'skipped')`, failures: `('failed', 'canceled')` } as const
-const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
+export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures: `('failed', 'canceled')` } as const
+export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 interface PrunedTables {
   events: EventTable
@@ -42,6 +43,7 @@ export class Pruning {
   readonly #audits: AuditTable
   readonly #effects: EffectTable
   readonly #seals: SealTable
+  readonly #files: FilePruning
   readonly #runs
   readonly #rests
   readonly #deliveries
@@ -52,6 +54,7 @@ export class Pruning {
     this.#audits = audits
     this.#effects = effects
     this.#seals = seals
+    this.#files = new FilePruning(db)
     this.#runs = prepareRuns(db)
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
@@ -72,6 +75,8 @@ export class Pruning {
         return this.#pruneAudit(slice)
       case 'effects':
         return this.#pruneEffects(slice)
+      case 'files':
+        return this.#files.prune(slice)
       default:
         return slice.kind satisfies never
     }
@@ -163,7 +168,7 @@ export class Pruning {
 }
 
 /** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
-function selectAbsorber(from: string): string {
+export function selectAbsorber(from: string): string {
   return `WITH RECURSIVE up (id) AS (VALUES (${from})
       UNION SELECT folded_into FROM up JOIN run ON run.id = up.id WHERE folded_into IS NOT NULL)
     SELECT 1 FROM up JOIN run ON run.id = up.id WHERE folded_into IS NULL`
@@ -220,23 +225,28 @@ function prepareDeliveries(db: Database) {
   }
 }
 
-/** Index: primary keys; run_caused for the runs that may still need a body. */
+const UNFINISHED = `status IN ('pending', 'running', 'waiting')`
+
+/** The oldest events. Index: primary key; run_caused for the runs that may still need a body. */
+export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
+    SELECT 1 FROM run WHERE event_seq = event.seq AND (${UNFINISHED}
+      OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('run.folded_into')} AND ${UNFINISHED}))
+  ) AS is_needed
+  FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
+
+/** Position before the first event whose body may still be there. Index: primary key. */
+export const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
+
+/** Index: primary keys. */
 function prepareBodies(db: Database) {
-  const isUnfinished = `status IN ('pending', 'running', 'waiting')`
   return {
-    listOld: db.prepare<[number, number], OldEvent>(
-      `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
-         SELECT 1 FROM run WHERE event_seq = event.seq AND (${isUnfinished}
-           OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('run.folded_into')} AND ${isUnfinished}))
-       ) AS is_needed
-       FROM event WHERE seq > ? ORDER BY seq LIMIT ?`,
-    ),
+    listOld: db.prepare<[number, number], OldEvent>(OLD_EVENTS),
     // Whole blocks, whose bodies are all gone.
     dropSubjects: db.prepare<[number, number]>(
       `DELETE FROM event_subject WHERE (block, subject, seq) IN
          (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
     ),
-    mark: db.prepare<[string], number>('SELECT position FROM prune_mark WHERE kind = ?').pluck(),
+    mark: db.prepare<[string], number>(PRUNE_MARK).pluck(),
     saveMark: db.prepare(
       `INSERT INTO prune_mark (kind, position) VALUES (?, ?)
        ON CONFLICT (kind) DO UPDATE SET position = excluded.position`,

@@ -35,7 +35,7 @@ const CHECKS: Record<string, Check> = {
     pluck(
       db,
       `SELECT id FROM run
-       WHERE status IN ('completed', 'failed', 'canceled', 'skipped') AND finished_at IS NULL LIMIT 20`,
+       WHERE status IN ('completed', 'failed', 'canceled', 'skipped', 'planned') AND finished_at IS NULL LIMIT 20`,
     ),
 }
 

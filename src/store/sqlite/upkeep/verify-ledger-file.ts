@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
-import type { Anchor } from '../../../core/safety/anchor.ts'
-import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/verify-ledger.ts'
+import type { Anchor } from '../../../core/safety/ledger/anchor.ts'
+import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/ledger/verify-ledger.ts'
 import { createVault } from '../../vault.ts'
 import { EffectSearch } from '../safety/effect-search.ts'
 import { SealTable } from '../safety/seal-table.ts'

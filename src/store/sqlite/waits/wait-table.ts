@@ -3,11 +3,14 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
+import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
+import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
+import { type Asking, AskingTable } from './asking-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -29,29 +32,35 @@ interface WaitTables {
   cursors: MatchCursorTable
   approvals: ApprovalTable
   reserved: ReservedTable
+  withdrawals: WithdrawalTable
   ownEvents: OwnEvents
 }
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable {
+  /** The waits of held effects that ask again. */
+  readonly asking: AskingTable
   readonly #runs: RunTable
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
   readonly #reserved: ReservedTable
+  readonly #withdrawals: WithdrawalTable
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Database, { runs, events, cursors, approvals, reserved, ownEvents }: WaitTables) {
+  constructor(db: Database, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents }: WaitTables) {
     this.#approvals = approvals
     this.#reserved = reserved
+    this.#withdrawals = withdrawals
     this.#ownEvents = ownEvents
     this.#runs = runs
     this.#events = events
     this.#cursors = cursors
     this.#waits = prepareWaits(db)
     this.#runRows = prepareRuns(db)
+    this.asking = new AskingTable(db, (run) => this.#runRows.wake.run(run).changes)
   }
 
   /** Saves the rest of a step's commit, after its checkpoint. */
@@ -73,7 +82,12 @@ export class WaitTable {
 
   /** The step waits until people have decided, or for the end of a `stop`. */
   awaitApproval(runId: string, key: string, approval: string): void {
-    this.#waits.insertApproval.run(runId, key, approval)
+    this.#await(runId, key, approval, approval === 'stop' ? 'stop' : 'guard')
+  }
+
+  /** `asking`: that of an effect, which others can let ask again; null: none. */
+  #await(runId: string, key: string, approval: string, asking: Asking | null): void {
+    this.#waits.insertApproval.run({ runId, key, approval, asking })
   }
 
   /** The step waits no longer. */
@@ -92,7 +106,7 @@ export class WaitTable {
     return this.#wakeRuns(new Set(resolved.map(({ runId }) => runId)))
   }
 
-  /** Resolves the waits for an approval, or for the end of stops, and wakes their runs. */
+  /** Resolves the waits for an approval, and wakes their runs. */
   wakeAwaiting(approval: string): number {
     return this.#wakeRuns(new Set(this.#waits.resolveApproval.all(approval)))
   }
@@ -101,11 +115,6 @@ export class WaitTable {
     let woken = 0
     for (const run of runs) woken += this.#runRows.wake.run(run).changes
     return woken
-  }
-
-  /** Wakes the runs that the guard holds, so that they ask again with the present limits. */
-  wakeHeld(): number {
-    return this.#waits.listHeld.all().reduce((sum, approval) => sum + this.wakeAwaiting(approval), 0)
   }
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
@@ -133,9 +142,9 @@ export class WaitTable {
   runEnded(runId: string, now: number): true {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
     if (this.#waits.concernsRun.get(runId, runId) === 0) return true
-    if (this.#waits.awaitsPeople.get(runId) !== undefined) this.#approvals.withdrawRun(runId, now)
+    if (this.#waits.awaitsPeople.get(runId) !== undefined) this.#withdrawals.begin(runId, now)
     this.#reserved.releaseRun(runId)
-    this.#waits.deleteAll.run(runId)
+    this.#waits.deleteOthers.run(runId)
     for (const parent of this.#waits.resolveParent.all(runId)) this.#runRows.wake.run(parent)
     return true
   }
@@ -236,7 +245,7 @@ export class WaitTable {
 
   #ask(runId: string, key: string, question: Question): void {
     const approval = this.#approvals.ask(runId, key, question)
-    this.awaitApproval(runId, key, approval)
+    this.#await(runId, key, approval, null)
   }
 }
 
@@ -252,8 +261,11 @@ function prepareWaits(db: Database) {
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
     insertApproval: db.prepare(
-      `INSERT INTO wait (run_id, key, approval) VALUES (?, ?, ?)
-       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0`,
+      `INSERT INTO wait (run_id, key, approval, fence, round)
+       VALUES (@runId, @key, @approval, (SELECT fence FROM run WHERE id = @runId),
+         iif(@asking IS NULL, NULL, coalesce((SELECT round FROM asking_again WHERE what = @asking), 0)))
+       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,
+         fence = excluded.fence, round = excluded.round`,
     ),
     awaitsPeople: db
       .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
@@ -268,22 +280,15 @@ function prepareWaits(db: Database) {
     resolveStep: db.prepare(
       'UPDATE wait SET is_resolved = 1 WHERE run_id = ? AND key = ? AND approval = ? AND is_resolved = 0',
     ),
-    // Index: wait_approval, then the primary key of approval.
-    listHeld: db
-      .prepare<[], string>(
-        `SELECT DISTINCT wait.approval FROM wait JOIN approval ON approval.id = wait.approval
-         WHERE wait.approval IS NOT NULL AND approval.kind = 'guard'`,
-      )
-      .pluck(),
     delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
-    deleteAll: db.prepare('DELETE FROM wait WHERE run_id = ?'),
+    deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
     findEvent: db
       .prepare<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
     findChild: db
       .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
       .pluck(),
-    listEnded: db.prepare<[string], string>('SELECT key FROM wait WHERE run_id = ? AND is_resolved = 1').pluck(),
+    listEnded: db.prepare<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`).pluck(),
     resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
     concernsRun: db

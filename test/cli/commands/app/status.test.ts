@@ -5,9 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeRuntimeFile } from '../../../../src/project/data-dir/runtime-file.ts'
+import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { runHere } from '../../support/run-here.ts'
+
+const HOUR = 3_600_000
 
 test('status prints the addresses of a running app, and not the key of its sandbox', async () => {
   const { dataDir, urls } = await startTestApp()
@@ -27,4 +30,24 @@ test('status fails where no app runs, and does not trust the runtime file of an 
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
+})
+
+test('status tells how sweeps stand, and exits with 7 where an event was lost within a week', async () => {
+  const { app, dataDir } = await startTestApp()
+  const world = new SweepWorld(app.store)
+  world.clock.set(Date.now() - 10 * HOUR)
+  for (let n = 0; n < 20; n++) world.add()
+  await world.run(HOUR)
+  const calm = await runHere(dataDir, ['status', '--json'])
+  expect(calm).toMatchObject({
+    exit: 0,
+    json: { data: { sweeps: [{ storage: 'storage_a', lost: 0, complete: { at: expect.stringMatching(/Z$/) } }] } },
+  })
+  world.add()
+  await world.run(7 * HOUR)
+  const lost = await runHere(dataDir, ['status'])
+  expect(lost).toMatchObject({
+    exit: 7,
+    stdout: expect.stringMatching(/sweep +storage_a: complete .*, 1 lost in 7 days/),
+  })
 })

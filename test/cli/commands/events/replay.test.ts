@@ -30,9 +30,14 @@ test('events replay selects events by time, after a confirmation with their numb
   const asked = await cli(...args)
   expect(asked).toMatchObject({ exit: 3 })
   expect(asked.json.error.message).toContain('replay 2 events as 2 new runs')
-  expect((await cli(...args, '--dry-run')).json.data).toEqual({ dryRun: true, events: 2, runs: 2 })
+  expect((await cli(...args, '--dry-run')).json.data).toMatchObject({
+    dryRun: true,
+    matched: 2,
+    runs: 2,
+    first: ['evt_2', 'evt_3'],
+  })
   const { operation, ...rest } = (await cli(...args, '--yes')).json.data
-  expect(rest).toEqual({ dryRun: false, status: 'done', events: 2, refused: 0 })
+  expect(rest).toEqual({ kind: 'replay', dryRun: false, status: 'done', done: 2, refused: 0, refusals: [] })
   const replayed = await store.listRuns({ limit: 9, origin: 'replay' })
   expect(replayed.map(({ eventId }) => eventId)).toEqual(['evt_3', 'evt_2'])
   const audited = await store.listActions({ limit: 9, action: 'event.replay' })

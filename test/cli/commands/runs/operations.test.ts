@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Run } from '../../../../src/core/runs/run.ts'
 import { planAdmission } from '../../../contract/support/ask-admission.ts'
 import { checkpoint, incoming, queueRun } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'
@@ -13,6 +14,31 @@ test('runs retry retries a named failed run, and refuses one with another status
   expect(await cli('runs', 'retry', 'run_none')).toMatchObject({ exit: 5, json: { error: { code: 'not_found' } } })
   expect(await cli('runs', 'retry')).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
   expect(await cli('runs', 'retry', id, '--status', 'failed')).toMatchObject({ exit: 2 })
+})
+
+test('runs resolve marks failed runs with a reason, which show and list tell, until that is undone', async () => {
+  const { dataDir, store, cli } = await openTestProject()
+  const id = await failRun(store, 'evt_1')
+  expect(await cli('runs', 'resolve', id)).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
+  expect((await store.countOpenRuns(Date.now())).openFailures).toBe(1)
+  const resolved = await runHere(dataDir, ['runs', 'resolve', id, '--reason', 'copied by hand'])
+  expect(resolved).toMatchObject({ exit: 0, stdout: '1 run resolved.\n' })
+  expect((await store.countOpenRuns(Date.now())).openFailures).toBe(0)
+  expect((await runHere(dataDir, ['runs', 'show', id])).stdout).toMatch(/resolved {2}by cli:\S+, .*: copied by hand/)
+  expect((await runHere(dataDir, ['runs', 'list'])).stdout).toContain('resolved: copied by hand')
+  const other = await failRun(store, 'evt_2')
+  const ids = async (option: string) => (await cli('runs', 'list', option)).json.data.map((run: Run) => run.id)
+  expect([await ids('--resolved'), await ids('--unresolved')]).toEqual([[id], [other]])
+  expect(await cli('runs', 'list', '--resolved', '--unresolved')).toMatchObject({ exit: 2 })
+  await store.retryRun(other, Date.now())
+  const [row] = await store.listActions({ limit: 1 })
+  expect(row).toMatchObject({ action: 'run.resolve', target: id, reason: 'copied by hand', outcome: 'done' })
+  expect(await cli('runs', 'resolve', id, '--reason', 'again')).toMatchObject({ exit: 1 })
+  expect((await cli('runs', 'resolve', id, '--undo')).json).toMatchObject({ data: { done: 1 } })
+  expect((await store.countOpenRuns(Date.now())).openFailures).toBe(1)
+  expect(await cli('runs', 'resolve', id, '--undo')).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
+  expect((await cli('runs', 'resolve', '--status', 'failed', '--reason', 'all of them', '--yes')).exit).toBe(0)
+  expect(await statusOf(store, id)).toBe('failed')
 })
 
 test('runs retry refuses a run that a rule canceled, and names fork and replay instead', async () => {
@@ -38,7 +64,7 @@ test('runs retry asks with the number of selected runs, and changes nothing unde
   expect(asked).toMatchObject({ exit: 3, json: { ok: false, error: { code: 'needs_confirmation' } } })
   expect(asked.json.error.message).toContain('retry 2 runs (failed, of the workflow follow-up, created since')
   const told = await runHere(dataDir, [...args, '--dry-run'])
-  expect(told).toMatchObject({ exit: 0, stdout: '2 runs would be retried.\n' })
+  expect(told).toMatchObject({ exit: 0, stdout: expect.stringMatching(/^This would retry 2 runs \(failed, /) })
   expect(told.stderr).toContain(ids[0])
   expect(await Promise.all(ids.map((id) => statusOf(store, id)))).toEqual(['failed', 'failed'])
   expect((await cli(...args, '--yes')).json.data).toMatchObject({ done: 2, refused: 0 })

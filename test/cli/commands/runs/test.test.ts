@@ -33,7 +33,7 @@ async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'complet
   symlinkSync(ROOT, join(folder, 'node_modules/upshot'))
   writeFileSync(join(workflows, 'follow-up.workflow.ts'), code)
   const now = Date.now()
-  const body = eventBody('evt_1', 'file.created', { file: 'fil_1', apiToken: 'canary-in-event' })
+  const body = eventBody('evt_1', 'file.created', { file: 'fil_1 Petronella', apiToken: 'canary-in-event' })
   await store.saveDelivery(incoming('evt_1', { body, receivedAt: now, workflows: ['follow-up'] }))
   const [claimed] = await store.claimRuns('wrk_1', 1, now)
   if (!claimed) throw new Error('a run was queued')
@@ -71,6 +71,28 @@ test('"runs test" writes a test from a run, which passes as it stands and holds 
   writeFileSync(join(workflows, 'follow-up.workflow.ts'), CODE.replace('size > 3', 'size > 9'))
   await expect(run()).rejects.toThrow()
   expect((await write('--framework', 'node')).stderr).toContain('is there already')
+})
+
+test('with --redact no word of the event or of a result is in the test, which still passes', async () => {
+  const code = CODE.replace('({ size: 0,', `({ person: 'nobody', size: 0,`).replace(
+    `target: 'chat', input: {`,
+    `target: 'chat', input: { file: event.data.file,`,
+  )
+  const { folder, write } = await openRecorded(code)
+  const { json } = await write('--framework', 'node', '--redact', '--json')
+  const { file, answers } = json.data
+  const text = [file, answers].map((path) => readFileSync(path, 'utf8')).join('\n')
+  expect(text).not.toMatch(/canary|Petronella/)
+  expect(text).toMatch(/"file": "fil_1 [A-Z][a-z]{9}"/)
+  const { stdout } = await promisify(execFile)(process.execPath, ['--test', file], { cwd: folder })
+  expect(stdout).toMatch(/pass 1\b/)
+})
+
+test('a run whose code decides by a replaced word makes no redacted test', async () => {
+  const deciding = `if (event.data.file.charCodeAt(6) === 80 && seen.size > 3)`
+  const { write } = await openRecorded(CODE.replace('if (seen.size > 3)', deciding))
+  const { json } = await write('--redact', '--dry-run', '--json')
+  expect(json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('goes another way') })
 })
 
 test('a test for vitest compares the same, and a dry run only prints it', async () => {

@@ -12,7 +12,7 @@ async function openProjectWithRule(url: string) {
   const file = join(dataDir, 'upshot.config.ts')
   const alerts = {
     channels: { team: { kind: 'slack', url: '$TEAM_HOOK' } },
-    rules: [{ when: 'run.failed', to: ['team'] }],
+    rules: ['run.failed', 'disk.low'].map((when) => ({ when, to: ['team'] })),
   }
   writeFileSync(file, `export default ${JSON.stringify({ alerts })}`)
   const text = (...args: string[]) => runHere(dataDir, [...args, '--config', file], { env: { TEAM_HOOK: url } })
@@ -36,7 +36,7 @@ test('"alerts test" sends a message that says it is a test, and leaves an audit 
 test('"alerts test" names the rules where there is no such one', async () => {
   const { cli } = await openProjectWithRule('http://127.0.0.1:9/x')
   expect((await cli('alerts', 'test', 'run.fails')).json).toMatchObject({
-    error: { code: 'not_found', fix: 'Choose one of: run.failed.' },
+    error: { code: 'not_found', fix: 'Choose one of: run.failed, disk.low.' },
   })
 })
 
@@ -51,10 +51,13 @@ test('"alerts list" shows what is open, the channels that refuse, and with --pas
   }
   await store.saveAlertBook('run.failed', { ...EMPTY_BOOK, ...book }, 0)
   expect((await cli('alerts', 'list')).json).toMatchObject({
-    data: [{ name: 'run.failed', to: ['team'], topics: [{ title: 'follow-up fails', count: 7 }], past: [{}] }],
+    data: [{ name: 'run.failed', to: ['team'], topics: [{ title: 'follow-up fails', count: 7 }], past: [{}] }, {}],
   })
+  const full = { ...topic, id: 'disk', title: '69 % of the disk is used', count: 0.69 }
+  await store.saveAlertBook('disk.low', { ...EMPTY_BOOK, topics: [{ ...full, ...untold }] }, 0)
   const lines = async (...args: string[]) => (await text('alerts', 'list', ...args)).stdout
-  expect(await lines()).toMatch(/follow-up fails, 7 since .*, not told yet\n.*team did not take .*answered 500/)
+  expect(await lines()).toMatch(/follow-up fails \(7\), since .*, not told yet\n.*team did not take .*answered 500/)
+  expect(await lines()).toMatch(/69 % of the disk is used, since /)
   expect(await lines()).not.toContain('other fails')
-  expect(await lines('--past')).toMatch(/other fails, 7 since .*, over since/)
+  expect(await lines('--past')).toMatch(/other fails \(7\), since .*, over since/)
 })

@@ -1,14 +1,26 @@
 import { userInfo } from 'node:os'
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { drawView } from '../../../../src/cli/commands/watch/top/draw-frame.ts'
+import type { Frame } from '../../../../src/cli/commands/watch/top/read-frame.ts'
+import { TopKeys } from '../../../../src/cli/commands/watch/top/top-keys.ts'
 import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
+import { widthOf } from '../../../../src/cli/terminal/text-width.ts'
+import { hashSecret } from '../../../../src/core/access/token.ts'
 import { runHere } from '../../support/run-here.ts'
 import { failRun, openTestProject, statusOf } from '../../support/test-project.ts'
 
-/** A terminal of 100 columns; `screen` is what it shows, without styles. */
-function openTerminal() {
+const NOW = Date.UTC(2026, 4, 1, 12)
+
+const PROCESS = {
+  ...{ id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0' },
+  ...{ adminUrl: 'http://127.0.0.1:4701', receiverUrl: '' },
+}
+
+/** A terminal of 24 rows; `lastFrame` is what it shows, without styles. */
+function openTerminal(columns = 100) {
   const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => {} })
-  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns: 100, rows: 24 })
+  const stdout = Object.assign(new PassThrough(), { isTTY: true, columns, rows: 24 })
   let written = ''
   stdout.on('data', (chunk) => {
     written += chunk
@@ -73,6 +85,68 @@ test('keys of "top" choose a run, retry it after a question, and leave an audit 
   terminal.stdin.write('q')
   expect(await ended).toBe(0)
   expect(terminal.written()).toMatch(/\?1049l$/)
+})
+
+test('"top" shows the story of the chosen run, and a link to the dashboard, and goes back', async () => {
+  const { dataDir, store } = await openTestProject()
+  const run = await failRun(store, 'evt_1')
+  await store.beatProcess({ ...PROCESS, startedAt: Date.now(), seenAt: Date.now() })
+  const terminal = openTerminal(60)
+  vi.stubEnv('UPSHOT_DATA_DIR', dataDir)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const ended = runCommandLine(['top'], terminal.streams)
+  const shows = (text: string | RegExp) => vi.waitFor(() => expect(terminal.lastFrame()).toMatch(text), 10_000)
+  await shows(/✗ follow-up/)
+  terminal.stdin.write('\u001B[B')
+  await shows(/› +✗ follow-up/)
+  terminal.stdin.write('\r')
+  await shows(new RegExp(`\n${run}\r\n +status +failed`))
+  await shows(/⏎ back {2}r retry/)
+  terminal.stdin.write('r')
+  await shows(new RegExp(`Retry ${run} of`))
+  terminal.stdin.write('n')
+  await shows(/⏎ back/)
+  terminal.stdin.write('\r')
+  await shows(/NEEDS YOU[\s\S]*↑↓ choose/)
+  terminal.stdin.write('w')
+  await shows(/login#/)
+  const [link = ''] =
+    terminal
+      .lastFrame()
+      .replaceAll('\r\n', '')
+      .match(/http:\/\/127\.0\.0\.1:4701\/login#\w+/) ?? []
+  const used = await store.findLoginCode(hashSecret(link.split('#')[1] ?? ''), Date.now())
+  expect(used).toMatchObject({ role: 'admin' })
+  terminal.stdin.write('q')
+  await ended
+})
+
+test('no line of "top" is wider than a terminal of 80 columns, and no column moves as time goes by', () => {
+  const wide = { workflow: 'w'.repeat(60), perMinute: 1_234, failed: 1, atWork: 100 }
+  const frameAt = (ageMs: number, p95Ms: number): Frame => ({
+    ...{ at: NOW, databaseBytes: 4_300_000_000, logBytes: 3_000_000, windowMs: 600_000, chart: [1, 2, 3] },
+    processes: [{ ...PROCESS, startedAt: NOW - ageMs, seenAt: NOW }],
+    received: { accepted: 1_000, duplicate: 12, conflict: 1, refused: 345, isMore: true },
+    runs: {
+      ...{ pending: 500, running: 2, waiting: 1_053, forPerson: 23, openFailures: 9 },
+      oldestPendingAt: NOW - ageMs,
+    },
+    workflows: [{ ...wide, p50Ms: 7, p95Ms }],
+    room: { databaseBytes: 1, tables: [{ table: 't'.repeat(80), bytes: 9 }], weeks: [] },
+    forPerson: [
+      { id: 'run_1', workflow: 'v'.repeat(60), status: 'failed', createdAt: NOW - ageMs, why: 'x'.repeat(99) },
+    ],
+  })
+  const screen = { paint: (_style: unknown, text: string) => text, width: 80, height: 24 }
+  const view = { chosen: 0, note: new TopKeys({} as never, {} as never).view(frameAt(0, 0)).note, panel: null }
+  const [young, old] = [frameAt(9_000, 38), frameAt(4 * 86_400_000, 80_000_000)].map((frame) =>
+    drawView(frame, view, screen),
+  )
+  for (const line of [...(young ?? []), ...(old ?? [])]) expect(widthOf(line)).toBeLessThanOrEqual(80)
+  expect(young?.at(-1)).toMatch(/^↑↓ choose .* q leave$/)
+  const titlesOf = (lines: string[] = []) => lines.filter((line) => /WORKFLOW|NEEDS YOU/.test(line))
+  expect(titlesOf(young)).toHaveLength(2)
+  expect(titlesOf(old)).toEqual(titlesOf(young))
 })
 
 test('the filter of "top" keeps the workflows whose names contain it', async () => {

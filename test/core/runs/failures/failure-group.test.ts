@@ -53,12 +53,12 @@ test('groups of several slices are added up, the one with the newest failure fir
   const kind = groupFailure('w', { name: 'Error', message: 'a' })
   const other = groupFailure('w', { name: 'Error', message: 'b' })
   const merged = mergeFailureGroups([
-    { ...kind, runs: 2, firstAt: 10, lastAt: 20, lastRun: 'run_2', byHour: { 0: 2 } },
-    { ...other, runs: 1, firstAt: 30, lastAt: 30, lastRun: 'run_3', byHour: { 0: 1 } },
-    { ...kind, runs: 3, firstAt: 1, lastAt: 5, lastRun: 'run_1', byHour: { 0: 1, 1: 2 } },
+    { ...kind, runs: 2, resolved: 1, firstAt: 10, lastAt: 20, lastRun: 'run_2', byHour: { 0: 2 } },
+    { ...other, runs: 1, resolved: 0, firstAt: 30, lastAt: 30, lastRun: 'run_3', byHour: { 0: 1 } },
+    { ...kind, runs: 3, resolved: 1, firstAt: 1, lastAt: 5, lastRun: 'run_1', byHour: { 0: 1, 1: 2 } },
   ])
   expect(merged).toEqual([
-    { ...other, runs: 1, firstAt: 30, lastAt: 30, lastRun: 'run_3', byHour: { 0: 1 } },
-    { ...kind, runs: 5, firstAt: 1, lastAt: 20, lastRun: 'run_2', byHour: { 0: 3, 1: 2 } },
+    { ...other, runs: 1, resolved: 0, firstAt: 30, lastAt: 30, lastRun: 'run_3', byHour: { 0: 1 } },
+    { ...kind, runs: 5, resolved: 2, firstAt: 1, lastAt: 20, lastRun: 'run_2', byHour: { 0: 3, 1: 2 } },
   ])
 })

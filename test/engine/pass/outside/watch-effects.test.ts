@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
@@ -61,6 +61,28 @@ test('a write in a step that reads, and a call after the end of its step, are to
   expect(told).toMatchObject([
     { call: 'fetch POST', step: 'look', where: 'in_read' },
     { call: 'fetch GET', step: 'leak', where: 'after' },
+  ])
+})
+
+test('a request to the service past `files` is told in any step, and one to another host is not', async () => {
+  const [service, other] = [await openServer(), await openServer()]
+  const engine = createTestEngine()
+  const run = async ({ step }: RunContext) => {
+    await step.run('remove', () => read(`${service}files/1`, { method: 'DELETE' }))
+    await step.run(
+      'ask',
+      () => new Promise<void>((done) => get(service, (answer) => answer.resume().on('end', done))),
+      { effect: 'read' },
+    )
+    await step.run('tell', () => read(other, { method: 'POST' }))
+  }
+  const isServiceHost = (host: string) => host === new URL(service).host
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], { tellsEffects: true, isServiceHost })
+  expect((await engine.run('w')).status).toBe('completed')
+  const place = expect.stringMatching(/watch-effects\.test\.ts:\d+:\d+$/)
+  expect(engine.heard.filter((notice) => notice.kind === 'code.undeclared')).toMatchObject([
+    { call: 'fetch DELETE', step: 'remove', where: 'past_files', place },
+    { call: 'http GET', step: 'ask', where: 'past_files', place },
   ])
 })
 

@@ -65,6 +65,23 @@ test.each([
   await written
 })
 
+test('a transaction about several runs locks them in the order of their ids', async () => {
+  const { one, session } = await openTwo()
+  await one.saveDelivery(incoming('evt_1'))
+  const parent = (await claimNext(one)).lease
+  const invoke = { run: 'run_child', workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+  await one.saveCheckpoint(parent, ASK, undefined, { invoke })
+  const child = (await claimNext(one)).lease
+  expect(child.runId > parent.runId).toBe(true)
+  await session.query('BEGIN')
+  await lockRun(session, parent.runId)
+  const ended = one.failRun(child, { name: 'Error', message: 'no luck' }, NOW)
+  await awaitBlocked(session)
+  await lockRun(session, child.runId, 'FOR UPDATE NOWAIT')
+  await session.query('COMMIT')
+  await ended
+})
+
 test('a takeover waits for a step that is not committed', async () => {
   const { one, two, session } = await openTwo()
   await one.saveDelivery(incoming('evt_1'))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { verifyLedger } from '../../../../src/core/safety/verify-ledger.ts'
+import { verifyLedger } from '../../../../src/core/safety/ledger/verify-ledger.ts'
 import { deleteFiles } from '../../../contract/support/delete-files.ts'
 import { NOW } from '../../../support/fixtures.ts'
 import { openTestStore } from '../../../support/test-store.ts'

@@ -16,20 +16,27 @@ export const RULE: AlertRule = {
   to: ['ops'],
 }
 
-/** A watch with one rule on a store, and the notices that it published. */
+interface WatchOptions {
+  channels: Record<string, AlertChannel>
+  clock?: ManualClock
+  /** The used share of the disk, which a test may change. */
+  disk?: { use: number }
+}
+
+/** A watch with rules on a store, and the notices that it published. */
 export function openWatch(
   store: Store,
-  rule: AlertRule,
-  { channels, clock = new ManualClock(NOW) }: { channels: Record<string, AlertChannel>; clock?: ManualClock },
+  rules: AlertRule | AlertRule[],
+  { channels, clock = new ManualClock(NOW), disk = { use: 0.5 } }: WatchOptions,
 ) {
   const notices: Notice[] = []
   const watch = new AlertWatch({
     store,
     clock,
     publish: (notice) => notices.push(notice),
-    plan: { rules: [rule], channels },
+    plan: { rules: [rules].flat(), channels },
     base: 'https://ops.example.com',
-    readDiskUse: async () => 0.5,
+    readDiskUse: async () => disk.use,
   })
   return { watch, clock, notices, sent: () => notices.filter(isSent) }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ACCESS_ROLES } from '../../../../core/access/role.ts'
+import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
 import type { RouteTable } from '../../route.ts'
 
 const role = z.enum(ACCESS_ROLES)
@@ -13,6 +14,7 @@ const session = z
     processRole: z.string(),
     basePath: z.string(),
     isSandbox: z.boolean().describe('True where the app works with its own sandbox.'),
+    effects: z.enum(EFFECTS_MODES).describe('`plan`: runs are only planned, and nothing acts.'),
     now: z.iso.datetime(),
   })
   .meta({ id: 'Session' })

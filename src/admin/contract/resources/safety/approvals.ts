@@ -70,6 +70,37 @@ const decision = z
   })
   .meta({ id: 'Decision' })
 
+const foreseen = z
+  .object({
+    runs: z.int().describe('Runs that wait for the list; the first 20 are played on.'),
+    ahead: z.array(
+      z.object({
+        run: z.string(),
+        effects: z.int().describe('Deletes and writes that the run would still ask for.'),
+        bytes: z.int().describe('Of the files among them.'),
+        list: z
+          .array(
+            z.object({
+              class: z.enum(['delete', 'write']),
+              step: z.string(),
+              target: z.string().nullable(),
+              path: z.string().nullable(),
+              bytes: z.int().nullable(),
+            }),
+          )
+          .describe('The first 200 of them, in their order.'),
+        end: z.object({
+          kind: z
+            .enum(['completed', 'continued', 'failed', 'skipped', 'halted', 'open'])
+            .describe('`open`: nobody knows what comes after the step.'),
+          step: z.string().nullable(),
+          reason: z.string().nullable(),
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'Foreseen' })
+
 /** A vote as its person signs it; see `upshot approvers key`. */
 const voter = {
   as: z.string().max(200).optional().describe('Decide as this registered approver.'),
@@ -103,6 +134,16 @@ export const APPROVAL_ROUTES = {
       after: paging.after,
     }),
     answer: z.object({ items: z.array(approvalItem), next: z.string().nullable() }),
+  },
+  'POST /approvals/:id/look-ahead': {
+    id: 'foreseeApproval',
+    tag: 'approvals',
+    summary: 'Plays its runs on, with real reads and no effect: what they would ask for after this list',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: foreseen,
+    audit: 'approval.foresee',
+    isSearch: true,
   },
   'POST /approvals/:id/approve': {
     id: 'approveApproval',

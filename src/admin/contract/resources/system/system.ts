@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RUN_STATUSES } from '../../../../core/runs/run.ts'
+import { WEEK_KINDS } from '../../../../core/store/retention.ts'
 import { moment, type RouteTable, time } from '../../route.ts'
 
 const bounded = z.object({ count: z.int(), isMore: z.boolean().describe('True where counting stopped at 100,000.') })
@@ -17,7 +18,7 @@ const hour = z
 
 const overview = z
   .object({
-    failed: bounded.describe('Runs made in the last 24 h that have failed.'),
+    failed: bounded.describe('Runs made in the last 24 h that have failed, and that nobody has resolved.'),
     forPerson: bounded.describe('Runs that only a person lets go on.'),
     pending: bounded,
     running: bounded,
@@ -39,6 +40,25 @@ const overview = z
   })
   .meta({ id: 'Overview' })
 
+const room = z
+  .object({
+    tables: z
+      .array(z.object({ table: z.string(), bytes: z.int() }))
+      .describe('The 12 largest, with weeks, indexes and long values.'),
+    weeks: z.array(
+      z.object({
+        kind: z.enum(WEEK_KINDS),
+        kept: z.int().describe('Weeks that have begun and are not removed.'),
+        until: time().nullable().describe('From then on, new rows have no week of their own.'),
+        next: z
+          .object({ from: time(), bytes: z.int(), goesAt: time().nullable().describe('Null: it is kept for ever.') })
+          .nullable()
+          .describe('The oldest week, which goes next; null while there is only the present one.'),
+      }),
+    ),
+  })
+  .meta({ id: 'ServerRoom' })
+
 const system = z
   .object({
     isReady: z.boolean(),
@@ -57,8 +77,9 @@ const system = z
       }),
     ),
     databaseBytes: z.int(),
-    logBytes: z.int(),
-    diskFreeBytes: z.int(),
+    logBytes: z.int().describe('0 where the database is on a server.'),
+    diskFreeBytes: z.int().describe('Of the data directory, which a server does not use.'),
+    room: room.nullable().describe('Null where the database is a file.'),
   })
   .meta({ id: 'System' })
 

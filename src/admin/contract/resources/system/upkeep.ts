@@ -10,6 +10,26 @@ export const UPKEEP_ROUTES = {
     role: 'operator',
     answer: z.object({ items: z.array(z.object({ setting: z.string(), value: z.string() })) }),
   },
+  'POST /doctor': {
+    id: 'examine',
+    tag: 'system',
+    summary: 'Checks machine, database, endpoints and service, as `upshot doctor` does; takes some seconds',
+    role: 'operator',
+    body: z.strictObject({ reason }),
+    answer: z.object({
+      isHealthy: z.boolean().describe('False where a check fails.'),
+      findings: z.array(
+        z.object({
+          check: z.string(),
+          level: z.enum(['ok', 'warn', 'fail']),
+          found: z.string(),
+          fix: z.string().nullable().describe('Advice, as a sentence.'),
+        }),
+      ),
+    }),
+    audit: 'doctor.run',
+    isSearch: true,
+  },
   'GET /retention': {
     id: 'listRetention',
     tag: 'system',
@@ -25,6 +45,27 @@ export const UPKEEP_ROUTES = {
       ),
       isPruning: z.boolean().describe('True while a prune that a person asked this process for is under way.'),
     }),
+  },
+  'GET /retention/prunable': {
+    id: 'countPrunable',
+    tag: 'system',
+    summary: 'What a prune now would remove: up to 100,000 rows of each kind are counted, the oldest first',
+    role: 'admin',
+    answer: z.object({
+      items: z.array(
+        z.object({
+          kind: z.enum(PRUNE_KINDS).describe('One that is not kept for ever.'),
+          rows: z.int().describe('Runs, deliveries, bodies or rows that would go; 100,001 at most.'),
+          isComplete: z.boolean().describe('False: the count ended at its limit, and more may go.'),
+          bytes: z.number().nullable().describe('Size of the bodies among them; null for other kinds.'),
+          weeks: z
+            .object({ count: z.int(), bytes: z.number() })
+            .nullable()
+            .describe('Weeks of PostgreSQL that go at once, with their size on disk; null: rows go one by one.'),
+        }),
+      ),
+    }),
+    isSearch: true,
   },
   'POST /retention/prune': {
     id: 'prune',

@@ -39,7 +39,7 @@ export async function playDemo(print: Print = (line) => process.stdout.write(`${
   print(
     checks.failed === 0
       ? `\nEvery promise held, in ${seconds} s.`
-      : `\n${checks.failed} promise(s) broken, in ${seconds} s.`,
+      : `\n${checks.failed} ${checks.failed === 1 ? 'promise' : 'promises'} broken, in ${seconds} s.`,
   )
   return checks.failed === 0 ? 0 : 1
 }
@@ -131,7 +131,7 @@ async function killInTheMiddle(stage: DemoStage, checks: Checks): Promise<void> 
   await stage.killApp()
   const before = await finishedSteps(store, half)
   checks.expect(
-    `process ${pid} is dead, its run unfinished after ${before.length} step(s)`,
+    `process ${pid} is dead, its run unfinished after ${before.length} ${before.length === 1 ? 'step' : 'steps'}`,
     await isUnfinished(store, half),
   )
   await sandbox.faults.clear()

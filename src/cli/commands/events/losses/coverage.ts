@@ -3,11 +3,12 @@ import { STORAGES } from '../../../../core/service/storage.ts'
 import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
 import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
-import { parseSince } from '../../../input/parse-option.ts'
+import { countUpTo, parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { ListedTransfers } from './listed-transfers.ts'
+import { type LookedUp, lookUpDeletes } from './look-up-deletes.ts'
 import { type Coverage, readCoverage, type StorageCoverage } from './read-coverage.ts'
 
 const DEFAULT_MS = 30 * 24 * 60 * 60_000
@@ -34,12 +35,18 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--since <when>', 'only what came since then: a duration before now, or an ISO 8601 time', parseSince)
     .addOption(new Option('--storage <name>', 'only this storage').choices(STORAGES))
     .option('--transfers <file>', 'CSV file of transfers with a column "id", such as an export of the web interface')
-    .action(({ since: asked, storage, transfers: file }) =>
-      project.withStore(async (store) => {
-        const since = asked ?? commandClock.now() - DEFAULT_MS
+    .option(
+      '--look-up [count]',
+      'ask the service for so many of the files that runs deleted; default: 20',
+      countUpTo(1_000),
+    )
+    .action(({ since: asked, storage, transfers: file, lookUp = 0 }) =>
+      project.withStore(async (store, config) => {
+        const since = asked?.(commandClock.now()) ?? commandClock.now() - DEFAULT_MS
         const listed = file === undefined ? null : await ListedTransfers.read(file)
         const choice = { since, storage: storage ?? null }
-        const found = await readCoverage(store, choice, (body, type) => listed?.take(body, type))
+        const { gone, ...found } = await readCoverage(store, choice, (body, type) => listed?.take(body, type))
+        const lookedUp = lookUp === 0 ? null : await lookUpDeletes(config, gone.slice(0, lookUp === true ? 20 : lookUp))
         const now = commandClock.now()
         const untold = listed?.untold ?? []
         const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
@@ -49,24 +56,28 @@ export function define(command: Command, { out, project }: Cli): void {
           ...found,
           storages: found.storages.map(describeStorage),
           findings: found.findings.map(describeFinding),
+          lookedUp,
           transfers,
           unknowable: unknowable(transfers !== null),
         }
         out.result(result, () => [
           ...formatTable(
-            [...storageLines(found, now), ...eventLines(found), ...transferLines(transfers)],
+            [...storageLines(found, now), ...eventLines(found, lookedUp), ...transferLines(transfers)],
             COLUMNS,
             out,
           ),
           ...(named.length === 0 ? [] : ['', ...formatTable(named, findingColumns(now), out)]),
           ...untold.slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
+          ...found.runs.flatMap(({ workflow, failed }) => failed.map((run) => `✗ ${run} of ${workflow} failed`)),
+          ...(lookedUp?.there ?? []).map((target) => `✗ ${target} was deleted, and the service has it`),
           '',
           'Not to be known:',
           ...unknowable(transfers !== null).map((line) => `  ${line}`),
         ])
         if (found.storages.length === 0)
           out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')
-        if (untold.length > 0 || found.findings.some(isLoss)) out.leaveWith('difference')
+        const isBack = lookedUp !== null && lookedUp.there.length > 0
+        if (isBack || untold.length > 0 || found.findings.some(isLoss)) out.leaveWith('difference')
       }),
     )
 }
@@ -75,7 +86,7 @@ function isLoss({ state }: FileFinding): boolean {
   return state !== 'told' && state !== 'unclear'
 }
 
-function storageLines({ storages, findings }: Coverage, now: number): Line[] {
+function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>, now: number): Line[] {
   return storages.flatMap(({ account, storage, sweep, ...counts }) => {
     const ofStorage = findings.filter((each) => each.account === account && each.storage === storage)
     const place = account === 'default' ? storage : `${account}/${storage}`
@@ -106,9 +117,13 @@ function describeSweep({ number, phase, ended, baseline }: StorageCoverage['swee
   return `last sweep ended ${formatMoment(ended.at, now)}, ${last}${work}${known}`
 }
 
-function eventLines({ types, runs, deletes }: Coverage): Line[] {
+function eventLines(
+  { types, runs, deletes }: Pick<Coverage, 'types' | 'runs' | 'deletes'>,
+  lookedUp: LookedUp | null,
+): Line[] {
   const count = (number: number) => number.toLocaleString('en')
   const outcomes = Object.entries(deletes.outcomes).map(([outcome, number]) => `${count(number)} ${outcome}`)
+  const looked = lookedUp === null ? [] : [`${count(lookedUp.asked)} looked up: ${describeThere(lookedUp)}`]
   return [
     ...types.map(({ type, events, madeUp, unmatched }) => ({
       what: `events ${type}`,
@@ -124,8 +139,16 @@ function eventLines({ types, runs, deletes }: Coverage): Line[] {
         ', ',
       ),
     })),
-    { what: 'deletes', count: count(deletes.begun), how: outcomes.join(', ') },
+    {
+      what: 'deletes',
+      count: count(deletes.begun),
+      how: [outcomes.join(', '), ...looked].filter((part) => part !== '').join('; '),
+    },
   ]
+}
+
+function describeThere({ there }: LookedUp): string {
+  return there.length === 0 ? 'none is there' : `${there.length.toLocaleString('en')} still there`
 }
 
 function transferLines(transfers: { listed: number; untold: readonly string[] } | null): Line[] {

@@ -1,5 +1,6 @@
 import { matchType } from '../../../../core/incoming/event.ts'
 import type { RunStatus } from '../../../../core/runs/run.ts'
+import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import type { StorageName } from '../../../../core/service/storage.ts'
 import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
 import type { FileCounts, KeptSweep } from '../../../../core/store/health/sweeps.ts'
@@ -11,6 +12,9 @@ const SLICE = { rows: 2_000, limit: 500 }
 
 /** Findings that one look counts. */
 const FINDINGS = 10_000
+
+/** Failed runs of a workflow, and deleted files, that one look names. */
+const NAMED = { runs: 20, files: 1_000 }
 
 const HOUR_MS = 3_600_000
 
@@ -36,12 +40,23 @@ export interface TypeCoverage {
   unmatched: string | null
 }
 
+/** The runs of a workflow that the types start. */
+export interface WorkflowCoverage {
+  workflow: string
+  runs: number
+  statuses: Partial<Record<RunStatus, number>>
+  /** Ids of the newest ones that failed. */
+  failed: string[]
+}
+
 export interface Coverage {
   storages: StorageCoverage[]
   findings: FileFinding[]
   types: TypeCoverage[]
-  runs: { workflow: string; runs: number; statuses: Partial<Record<RunStatus, number>> }[]
+  runs: WorkflowCoverage[]
   deletes: { begun: number; outcomes: Record<string, number> }
+  /** Targets in the default account that deletes of ours ended, newest first. */
+  gone: string[]
 }
 
 /** Counts files, events, runs and deletes, in slices of rows. */
@@ -63,7 +78,7 @@ export async function readCoverage(
     findings,
     types,
     runs: await countRuns(store, types, since),
-    deletes: await countDeletes(store, since),
+    ...(await countDeletes(store, since)),
   }
 }
 
@@ -113,7 +128,7 @@ async function countTypes(
 }
 
 async function countRuns(
-  store: Pick<ReadStore, 'listRoutes' | 'listRunHours'>,
+  store: Pick<ReadStore, 'listRoutes' | 'listRunHours' | 'listRuns'>,
   types: readonly TypeCoverage[],
   since: number,
 ): Promise<Coverage['runs']> {
@@ -125,20 +140,28 @@ async function countRuns(
       const statuses: Partial<Record<RunStatus, number>> = {}
       const hours = await store.listRunHours({ since: Math.floor(since / HOUR_MS), workflow })
       for (const { status, runs } of hours) statuses[status] = (statuses[status] ?? 0) + runs
-      return { workflow, runs: hours.reduce((sum, { runs }) => sum + runs, 0), statuses }
+      const failed = await store.listRuns({ workflow, status: 'failed', since, limit: NAMED.runs })
+      const runs = hours.reduce((sum, each) => sum + each.runs, 0)
+      return { workflow, runs, statuses, failed: failed.map(({ id }) => id) }
     }),
   )
 }
 
-async function countDeletes(store: Pick<ReadStore, 'searchEffects'>, since: number): Promise<Coverage['deletes']> {
+async function countDeletes(
+  store: Pick<ReadStore, 'searchEffects'>,
+  since: number,
+): Promise<Pick<Coverage, 'deletes' | 'gone'>> {
   const deletes: Coverage['deletes'] = { begun: 0, outcomes: {} }
+  const gone: string[] = []
   for (let after: string | null = null; ; ) {
     const { items, next } = await store.searchEffects({ class: 'delete', since }, { ...SLICE, after })
-    for (const { phase, outcome } of items) {
+    for (const { phase, outcome, account, target } of items) {
+      const isGone = outcome === 'deleted' || outcome === 'already_gone'
+      if (isGone && account === DEFAULT_ACCOUNT && target !== null && gone.length < NAMED.files) gone.push(target)
       if (phase === 'begun') deletes.begun += 1
       if (phase === 'ended') deletes.outcomes[outcome ?? 'unknown'] = (deletes.outcomes[outcome ?? 'unknown'] ?? 0) + 1
     }
-    if (next === null) return deletes
+    if (next === null) return { deletes, gone }
     after = next
   }
 }

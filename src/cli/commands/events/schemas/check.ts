@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { foldBody } from '../../../../core/service/shapes/fold-body.ts'
 import { compareOutlines, outlineOf } from '../../../../core/service/shapes/outline.ts'
@@ -54,11 +55,14 @@ export function define(command: Command, { out, project }: Cli): void {
   command
     .option('--since <when>', 'only events received since then: a duration before now, or an ISO 8601 time', parseSince)
     .option('--shapes <file>', `file that "types generate" wrote; default: ${SHAPES_FILE} beside the workflows`)
-    .action(({ since = commandClock.now() - TRAFFIC_MS, shapes: file }) =>
+    .option('--show-values', 'show the value that does not fit; needs a terminal')
+    .action(({ since: asked, shapes: file, showValues = false }) =>
       project.withStore(async (store, config) => {
+        if (showValues && !out.isWatched) throw noTerminal()
+        const since = asked?.(commandClock.now()) ?? commandClock.now() - TRAFFIC_MS
         const known = readShapes(file ?? join(config.workflowsDir, SHAPES_FILE))
         const definitions = await listDefinitions(config.workflowsDir)
-        const { fits, shapes } = await readFits(store, config, definitions, since)
+        const { fits, shapes } = await readFits(store, config, definitions, { since, showValues })
         const drifts = [...(known ?? [])].flatMap(([type, outline]): Drift[] => {
           const shape = shapes.get(type)
           const changes = shape === undefined ? [] : compareOutlines(outline, outlineOf(shape))
@@ -77,12 +81,19 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
+/** Values of events end in logs and pipes only where somebody puts them there. */
+function noTerminal(): UpshotError {
+  return new UpshotError('invalid_request', 'Values of events are shown on a terminal only.', {
+    details: { fix: 'Leave out --show-values, or look at one event with "upshot events show <event>".' },
+  })
+}
+
 /** Parses each event by each definition of its type, and folds it. */
 async function readFits(
   store: ReadStore,
   config: Config,
   definitions: readonly UsedDefinition[],
-  since: number,
+  { since, showValues }: { since: number; showValues: boolean },
 ): Promise<{ fits: Fit[]; shapes: Map<string, Shape> }> {
   const fits = definitions.map(({ type, workflows }): Fit => ({ type, workflows, events: 0, misfits: 0, first: null }))
   const shapes = new Map<string, Shape>()
@@ -92,10 +103,11 @@ async function readFits(
     for (const [n, fit] of fits.entries()) {
       if (!definitions[n]?.covers(event.type)) continue
       fit.events++
-      const fault = definitions[n].findFault(data, spellings.get(event.account) ?? {})
-      if (fault === null) continue
+      const misfit = definitions[n].findFault(data, spellings.get(event.account) ?? {})
+      if (misfit === null) continue
       fit.misfits++
-      fit.first ??= { event: event.id, ...fault }
+      const { at, fault, shown } = misfit
+      fit.first ??= { event: event.id, at, fault: showValues ? shown : fault }
     }
   }
   return { fits, shapes }

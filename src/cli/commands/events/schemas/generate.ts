@@ -21,9 +21,9 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--since <when>', 'only events received since then: a duration before now, or an ISO 8601 time', parseSince)
     .option('-o, --out <module>', `module to write, with ${SHAPES_FILE} beside it; default: standard output`)
     .option('--min-share <share>', 'leave out what fewer events show, such as 0.1%', parseShare, 0)
-    .action((types, { since = commandClock.now() - TRAFFIC_MS, out: file, minShare }) =>
+    .action((types, { since: asked, out: file, minShare }) =>
       project.withStore(async (store) => {
-        const choice = { types, since }
+        const choice = { types, since: asked?.(commandClock.now()) ?? commandClock.now() - TRAFFIC_MS }
         const traffic = await foldTraffic(store, choice)
         if (traffic.size === 0) throw noEvents()
         const typed = await findTypes(store, choice, traffic)

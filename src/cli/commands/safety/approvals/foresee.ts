@@ -18,18 +18,21 @@ type Reads = Pick<ReadStore, 'listApprovalItems'> &
   Parameters<typeof import('../../../../app/play/open-room.ts')['openRoom']>[0] &
   Parameters<typeof import('../../../../app/play/look-ahead.ts')['lookAhead']>[0]
 
-/** Plays the runs of an open approval on from where they stand. Real reads, and no effect. */
+/**
+ * Plays the runs of an open approval on from where they stand. Real reads, and no effect. `total`:
+ * the runs that wait for it.
+ */
 export async function foresee(
   out: Output,
   store: Reads,
   { approval, config }: { approval: Approval; config: Config },
-): Promise<Ahead[]> {
+): Promise<{ ahead: Ahead[]; total: number }> {
   const items = await store.listApprovalItems({ approval: approval.id, limit: EVERY_ITEM })
   const open = items.filter(({ state }) => state === 'open')
   const all = [...new Set(open.map(({ runId }) => runId))]
   const runs = all.slice(0, MOST_RUNS)
   if (all.length > runs.length) out.note(`The first ${runs.length} of ${all.length} runs are played on.`)
-  if (runs.length === 0) return []
+  if (runs.length === 0) return { ahead: [], total: 0 }
   const { openRoom } = await import('../../../../app/play/open-room.ts')
   const { lookAhead } = await import('../../../../app/play/look-ahead.ts')
   await using world = await openLiveReads(config)
@@ -38,7 +41,8 @@ export async function foresee(
     readFiles: world.readFiles,
   })
   for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
-  return await lookAhead(store, room, { runs, items: open, now: commandClock.now() })
+  const ahead = await lookAhead(store, room, { runs, items: open, now: commandClock.now() })
+  return { ahead, total: all.length }
 }
 
 /** For JSON. */

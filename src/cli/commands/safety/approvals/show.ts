@@ -27,11 +27,12 @@ export function define(command: Command, { out, project }: Cli): void {
         const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
         const items = await readItems(store, approval.id, isWhole ? EVERY_ITEM : SHOWN)
         if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
-        const ahead = isAhead ? await foresee(out, store, { approval, config }) : null
+        const found = isAhead ? await foresee(out, store, { approval, config }) : null
         const about = { ...withIsoTimes(approval), list: items.map(describeItem) }
-        out.result({ ...about, ...(ahead && { ahead: ahead.map(describeAhead) }) }, () => [
+        const ahead = found && { ahead: found.ahead.map(describeAhead), aheadOf: found.total }
+        out.result({ ...about, ...ahead }, () => [
           ...formatApproval(approval, items, out),
-          ...(ahead === null ? [] : formatAhead(ahead, out)),
+          ...(found === null ? [] : formatAhead(found.ahead, out)),
         ])
         if (approval.status === 'open') out.note(adviseDecision(approval))
       }),

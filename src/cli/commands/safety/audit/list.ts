@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import type { AuditFilter, AuditRecord } from '../../../../core/safety/audit.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Cli } from '../../../command.ts'
-import { countUpTo, parseSince } from '../../../input/parse-option.ts'
+import { countUpTo, parseSince, readMoments } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { findEventId } from '../../../open/find-event.ts'
 import { findRun } from '../../../open/find-run.ts'
@@ -20,8 +20,11 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--until <moment>', 'only actions before then', parseSince)
     .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20)
     .action(({ limit, target: named, ...rest }) =>
-      project.withStore(async (store) => {
-        const filter = { ...rest, target: named === undefined ? undefined : await findTarget(store, named) }
+      project.withLists(async (store) => {
+        const filter = {
+          ...readMoments(rest, commandClock.now()),
+          target: named === undefined ? undefined : await findTarget(store, named),
+        }
         const given = Object.entries(filter).filter(([, value]) => value !== undefined)
         const rows = await store.listActions({ limit, ...(Object.fromEntries(given) as AuditFilter) })
         out.result(rows.map(withIsoTimes), () => formatTable(rows, columns(commandClock.now()), out))

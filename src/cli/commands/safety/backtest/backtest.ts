@@ -1,75 +1,66 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { relative } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
+import { acceptedFile, readAccepted, writeAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
 import type { OtherCode } from '../../../../app/backtest/check-out.ts'
-import type { RunChoice } from '../../../../app/backtest/read-cases.ts'
 import type { PlayRules } from '../../../../app/play/play-job.ts'
-import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
-import { commandClock } from '../../../open/command-clock.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
-import { acceptedFile, readAccepted, writeAccepted } from './accepted-keys.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { FAIL_ON, judgeBacktest } from './judge-backtest.ts'
+import { type Candidate, openCandidate } from './open-candidate.ts'
 import { openCode } from './open-code.ts'
+import { withRuns } from './with-runs.ts'
 import { writeHtml } from './write-html.ts'
 import { writeMarkdown } from './write-markdown.ts'
 
-const WEEK_MS = 7 * 86_400_000
-
 /** `upshot backtest <workflow>`: what its code would do otherwise than recorded runs did. */
 export function define(command: Command, { out, project }: Cli): void {
-  addOptions(command).action((workflow, options) =>
-    project.withReads(async (store, config) => {
-      const {
-        reads,
-        fixtures,
-        rerun = [],
-        outputs = false,
-        workflows,
-        against,
-        accept,
-        markdown,
-        html,
-        ...more
-      } = options
-      const { failOn, require = 0, ...chosen } = more
+  addOptions(command).action((workflow, { outputs = false, ...options }) => {
+    // Before anything is loaded: a person sees at once that it has begun.
+    out.note(`Playing ${options.corpus === undefined ? 'recorded runs' : 'a corpus'} of ${workflow} …`)
+    return withRuns(project, { corpus: undefined, ...options, workflow, outputs }, async ({ store, config, pages }) => {
+      const { reads, fixtures, rerun = [], workflows, against, accept, markdown, html, ...more } = options
+      const { failOn, require = 0, corpus, code: tried } = more
       const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
       const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
       // A working tree of git is left behind by a process that just ends.
       const signal = onInterrupt()
       const { backtest } = await import('../../../../app/backtest/backtest.ts')
-      const { readCases } = await import('../../../../app/backtest/read-cases.ts')
       await using live = rules.readsLive ? await openLiveReads(config) : null
       const code = { store, config, workflow, readFiles: live?.readFiles }
-      await using room = await openCode(out, { ...code, workflows, notesLines: against !== undefined })
-      const dir = room.settings.workflowsDir
+      const wanted = { ...code, workflows, notesLines: against !== undefined }
+      await using candidate = await openCandidate(out, { ...wanted, code: tried, against })
+      const { room, dir, hash } = candidate
       await using other = against === undefined ? null : await openOther(against, dir)
       await using base = other && (await openCode(out, { ...code, workflows: other.workflowsDir }))
       using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
-      const found = await backtest(readCases(store, toChoice(workflow, chosen), { withOutputs: outputs }), {
+      const found = await backtest(pages, {
         ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },
         signal,
         onPlayed: (count) => progress.set(count),
       })
       progress.end()
-      const lines = other && (await readLines(room, workflow, other))
-      const file = acceptedFile(dir, workflow)
+      const lines = other && (await readLines(candidate, other))
+      const file = acceptedFile(dir, workflow, corpus)
       const accepted = readAccepted(file)
-      const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
-      const about = { workflow, candidate, against: against ?? 'recorded', accepted, lines: describeLines(lines) }
+      const about = { workflow, candidate: hash, against: against ?? 'recorded', accepted, lines: describeLines(lines) }
+      // Those of a corpus are in its file alone.
+      const hasRuns =
+        found.runs > 0 || corpus !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
       const { changed: linesChanged = null, ran: linesRan = null, notReached = [] } = lines ?? {}
       const data = {
         workflow,
-        candidate,
+        candidate: hash,
         against: about.against,
         ...found,
+        isNew: !hasRuns,
         linesChanged,
         linesRan,
         notReached,
@@ -83,11 +74,12 @@ export function define(command: Command, { out, project }: Cli): void {
       }
       const known = accept ? new Set(found.groups.map(({ key }) => key)) : accepted
       const isThrottled = live?.isThrottled() ?? false
-      const verdict = judgeBacktest(found, { failOn, required: require, accepted: known, isThrottled })
+      const rule = { failOn, required: require, accepted: known, isThrottled }
+      const verdict = judgeBacktest(found, { ...rule, unknown: hasRuns ? null : workflow })
       for (const note of verdict.notes) out.note(note)
       if (verdict.exit !== null) out.leaveWith(verdict.exit)
-    }),
-  )
+    })
+  })
 }
 
 function addOptions(command: Command) {
@@ -95,11 +87,13 @@ function addOptions(command: Command) {
     .argument('<workflow>', 'id of the workflow')
     .option('--since <when>', 'only runs created since then, such as 30d (default: 7d)', parseSince)
     .option('--until <when>', 'only runs created before then', parseSince)
+    .option('--corpus <file>', 'play the runs of this corpus, without a database')
     .option('--type <type>', 'only runs of events of this type')
     .option('--account <name>', 'only runs of this account')
     .option('--sample <n>', 'so many runs, spread over all of them', countUpTo(100_000))
     .option('--limit <n>', 'the newest so many runs', countUpTo(100_000_000))
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
+    .option('--code <module>', 'the code of this module alone, such as workflows/tidy.shadow.ts')
     .option('--against <code>', 'compare with this code on the same answers: a commit, a module or a folder')
     .option('--outputs', 'compare the results of runs as well')
     .addOption(
@@ -111,7 +105,10 @@ function addOptions(command: Command) {
     .option('--rerun <step>', 'call the function of this reading step again; may be repeated', gather)
     .addOption(new Option('--fail-on <what>', 'differences that exit with 7').choices(FAIL_ON).default('any' as const))
     .option('--require <share>', 'share of runs about which something must be said, such as 0.9', parseShare)
-    .option('--accept', 'keep these differences in workflows/backtest/<workflow>.json, and fail on others only')
+    .option(
+      '--accept',
+      'keep these differences in workflows/backtest/<workflow>.json or beside the corpus, and fail on others only',
+    )
     .option('--markdown <file>', 'also write a report for a comment on a pull request')
     .option('--html <file>', 'also write a report as one page without script')
 }
@@ -122,14 +119,11 @@ async function openOther(against: string, workflowsDir: string): Promise<OtherCo
 }
 
 /** The changed lines of the code that is tried, with those that ran. */
-async function readLines(room: Room, workflow: string, other: OtherCode): Promise<LineReport> {
+async function readLines({ room, dir, module }: Candidate, other: OtherCode): Promise<LineReport> {
   const { reportLines } = await import('../../../../app/backtest/changed-lines.ts')
-  const { workflowsDir } = room.settings
-  const module = room.code.workflows.find(({ id }) => id === workflow)?.file ?? ''
-  const changed = await other.listChanged(join(workflowsDir, module))
-  return reportLines(changed, await room.readLines(), {
+  return reportLines(await other.listChanged(module), await room.readLines(), {
     read: (file) => readFileSync(file, 'utf8'),
-    nameOf: (file) => relative(workflowsDir, file),
+    nameOf: (file) => relative(dir, file),
   })
 }
 
@@ -143,13 +137,6 @@ function describeLines(lines: LineReport | null): string[] {
   if (notReached.length === 0) return [`${head}.`]
   const more = notReached.length > NAMED ? `, and ${notReached.length - NAMED} more` : ''
   return [`${head}; reached by no run: ${notReached.slice(0, NAMED).join(', ')}${more}.`]
-}
-
-type Chosen = { [Name in keyof Omit<RunChoice, 'workflow'>]?: RunChoice[Name] | undefined }
-
-function toChoice(workflow: string, { since = commandClock.now() - WEEK_MS, ...rest }: Chosen): RunChoice {
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-  return { workflow, since, ...given }
 }
 
 function readFixtures(file: string): Record<string, JsonValue> {

@@ -13,13 +13,19 @@ interface Rule {
   accepted: ReadonlySet<string>
   /** Reads were refused by the limit of a key. */
   isThrottled: boolean
+  /** The workflow, where none of its runs is recorded; null where some are. */
+  unknown: string | null
 }
 
 /** The exit of a backtest, with what a person has to know about it. Null: success. */
 export function judgeBacktest(
   found: Backtest,
-  { failOn, required, accepted, isThrottled }: Rule,
+  { failOn, required, accepted, isThrottled, unknown }: Rule,
 ): { exit: keyof typeof EXIT | null; notes: string[] } {
+  if (unknown !== null) {
+    const why = `No run of "${unknown}" is recorded: it is new, or has never run.`
+    return { exit: 'notFound', notes: [`${why} What it would do: upshot plan <event> --workflow ${unknown}`] }
+  }
   if (found.runs === 0) {
     return { exit: 'notFound', notes: ['No run matches: choose a longer time with --since, such as --since 30d.'] }
   }

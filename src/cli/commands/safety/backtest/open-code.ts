@@ -1,17 +1,19 @@
 import { resolve } from 'node:path'
+import type { openRoom } from '../../../../app/play/open-room.ts'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import type { Cli } from '../../../command.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 
 interface Wanted {
-  store: ReadStore
+  store: Parameters<typeof openRoom>[0]
   config: Config
   workflow: string
   /** The folder of the code; undefined: that of the project. */
   workflows: string | undefined
+  /** The one module of that folder, as it is named in messages. Absent: there are more. */
+  module?: string
   readFiles: Parameters<typeof Room.open>[0]['readFiles']
   notesLines?: boolean
 }
@@ -19,7 +21,7 @@ interface Wanted {
 /** Opens a room, and throws `not_found` where its code has no such workflow. */
 export async function openCode(
   out: Cli['out'],
-  { store, config, workflow, workflows, readFiles, notesLines = false }: Wanted,
+  { store, config, workflow, workflows, module, readFiles, notesLines = false }: Wanted,
 ): Promise<Room> {
   const { openRoom } = await import('../../../../app/play/open-room.ts')
   const room = await openRoom(store, config, {
@@ -29,10 +31,12 @@ export async function openCode(
     ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
   })
   const { broken, workflows: found } = room.code
-  for (const { file, error } of broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+  for (const { file, error } of broken) out.note(`${module ?? file} cannot be loaded: ${formatFailure(error)}`)
   if (found.some(({ id }) => id === workflow)) return room
   await room[Symbol.asyncDispose]()
-  throw new UpshotError('not_found', `No module of ${room.settings.workflowsDir} defines the workflow "${workflow}".`, {
+  const where =
+    module === undefined ? `No module of ${room.settings.workflowsDir} defines` : `${module} does not define`
+  throw new UpshotError('not_found', `${where} the workflow "${workflow}".`, {
     details: { fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.' },
   })
 }

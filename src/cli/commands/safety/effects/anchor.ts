@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../../core/errors.ts'
-import { formatAnchor } from '../../../../core/safety/anchor.ts'
+import { formatAnchor } from '../../../../core/safety/ledger/anchor.ts'
 import type { Cli } from '../../../command.ts'
 import { takeAnchor } from '../../../open/take-anchor.ts'
 import { withIsoTimes } from '../../../terminal/format-value.ts'

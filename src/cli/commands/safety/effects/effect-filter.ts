@@ -1,7 +1,8 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { EffectFilter } from '../../../../core/store/safety/effects.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { parseSince } from '../../../input/parse-option.ts'
+import { parseSince, readMoments, type Since } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
 import { findRun } from '../../../open/find-run.ts'
 
 /** The options that select rows of the ledger. */
@@ -12,8 +13,8 @@ interface FilterChoice {
   file?: string | undefined
   class?: EffectFilter['class'] | undefined
   outcome?: string | undefined
-  since?: number | undefined
-  until?: number | undefined
+  since?: Since | undefined
+  until?: Since | undefined
 }
 
 /** Adds the options that select rows of the ledger. */
@@ -34,7 +35,7 @@ const CLASSES = ['delete', 'write', 'guard'] as const
 /** The filter that the options choose. The ledger also knows runs that are pruned. */
 export async function findFilter(store: ReadStore, { file, run, ...rest }: FilterChoice): Promise<EffectFilter> {
   const runId = run === undefined ? undefined : ((await findRun(store, run))?.id ?? run)
-  const given = { ...rest, runId, ...(file === undefined ? {} : describeFile(file)) }
+  const given = { ...readMoments(rest, commandClock.now()), runId, ...(file === undefined ? {} : describeFile(file)) }
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
-import type { LedgerReport } from '../../../../core/safety/verify-ledger.ts'
+import type { LedgerReport } from '../../../../core/safety/ledger/verify-ledger.ts'
 import { isoTime } from '../../../../core/time.ts'
 import { loadAnchors } from '../../../../project/data-dir/anchor-file.ts'
 import { verifyLedger } from '../../../../project/data-dir/maintain-database.ts'

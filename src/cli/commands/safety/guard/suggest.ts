@@ -15,9 +15,11 @@ const TWO_WEEKS_MS = 14 * 86_400_000
 export function define(command: Command, { out, project }: Cli): void {
   command
     .option('--since <when>', 'look at effects since then, such as 14d (default: 14d)', parseSince)
-    .action(({ since = commandClock.now() - TWO_WEEKS_MS }) =>
+    .action(({ since }) =>
       project.withStore(async (store) => {
-        const suggestions = suggestLimits(await readBegun(store, since))
+        const suggestions = suggestLimits(
+          await readBegun(store, since?.(commandClock.now()) ?? commandClock.now() - TWO_WEEKS_MS),
+        )
         out.result(suggestions, () => formatTable(suggestions, COLUMNS, out))
         if (suggestions.length === 0) out.note('No workflow deleted anything since then.')
         else out.note('Write them into the `guard` of the workflow: guard: { deletes: { perRun, perHour, perDay } }')

@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
-import { parseEvent } from '../../../../core/incoming/parse-event.ts'
 import { planRuns } from '../../../../core/incoming/route.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { markEvent } from '../../../../core/store/events.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { findEvent } from '../../../open/find-event.ts'
+import { readEventFile } from '../../../open/read-event-file.ts'
 
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents' | 'listEvents' | 'listRoutes'>
 
@@ -66,25 +65,6 @@ async function listNewest(
   throw new UpshotError('not_found', `No stored event starts runs of "${workflow}".`, {
     details: { fix: 'See what workflows run on: upshot workflows list. Or give the body of one: --file event.json' },
   })
-}
-
-/** An event that is not stored, from the body of one. */
-function readEventFile(file: string, { account, now }: { account: string; now: number }): EventRecord {
-  const body = readBody(file)
-  const { id, type, created } = parseEvent(body)
-  const at = { createdAt: Date.parse(created), receivedAt: now, stream: 0, seq: 0 }
-  return { id, account, type, origin: 'webhook', body: JSON.stringify(body), ...at }
-}
-
-function readBody(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'))
-  } catch (cause) {
-    throw new UpshotError('invalid_request', `${file} is no readable JSON.`, {
-      cause,
-      details: { fix: 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.' },
-    })
-  }
 }
 
 async function findOnlyWorkflow(store: EventReads, { id, type }: EventRecord): Promise<string> {

@@ -4,9 +4,8 @@ import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
 import { isoTime } from '../../../../core/time.ts'
-import { formatBytes, formatFailure, formatText } from '../../../terminal/format-value.ts'
+import { formatBytes, formatFailure, formatText, parseOutput } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
-import { parseOutput } from '../../runs/run-view.ts'
 
 type PlayedEffect = RoomPlan['effects'][number]
 type PlayedStep = RoomPlan['others'][number]
@@ -46,6 +45,18 @@ export function formatPlan(plan: RoomPlan, about: AboutPlan, layout: Layout): st
   const code = codeHash === null ? '' : ` (code ${codeHash.slice(0, 8)})`
   return [
     `${paint('bold', workflow)}${code} on ${event.id}, ${event.type}, would ${formatEnd(plan.end)}`,
+    ...formatFindings(plan, layout),
+    '',
+    ...formatHolds(plan),
+    ...about.stops.map((stop) => `${describeScope(stop)} are stopped: ${formatText(stop.reason)}`),
+    formatSum([plan], about.reads),
+  ]
+}
+
+/** The effects, steps, log lines and refused calls of a plan. */
+export function formatFindings(plan: RoomPlan, layout: Layout): string[] {
+  const { paint } = layout
+  return [
     ...formatSection('It would do', formatTable(plan.effects, EFFECTS, indented(layout)), paint),
     ...formatSection('On the way', formatTable(plan.others, STEPS, indented(layout)), paint),
     ...formatSection(
@@ -58,10 +69,6 @@ export function formatPlan(plan: RoomPlan, about: AboutPlan, layout: Layout): st
       plan.undeclared.map((each) => `  ${describeRefused(each)}`),
       paint,
     ),
-    '',
-    ...formatHolds(plan),
-    ...about.stops.map((stop) => `${describeScope(stop)} are stopped: ${formatText(stop.reason)}`),
-    formatSum([plan], about.reads),
   ]
 }
 
@@ -120,7 +127,8 @@ function formatSource({ source, from, kind }: PlayedStep): string {
   return from === undefined ? source : `${source} from ${from}`
 }
 
-function formatHolds({ holds }: RoomPlan): string[] {
+/** The effects that the guard would hold, in a line; none where it holds none. */
+export function formatHolds({ holds }: RoomPlan): string[] {
   const [first] = holds
   if (first === undefined) return []
   const more = holds.length === 1 ? '' : `, and ${holds.length - 1} more`

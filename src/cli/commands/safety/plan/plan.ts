@@ -30,8 +30,10 @@ export function define(command: Command, { out, project }: Cli): void {
     )
     .option('--strict', 'borrow no result of another run: the plan is open there')
     .option('--save <file>', 'save the deletes and writes, for "upshot events replay <event> --plan <file>"')
-    .action((id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save }) =>
-      project.withStore(async (store, config) => {
+    .action((id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save }) => {
+      // Before anything is loaded: a person sees at once that it has begun.
+      out.note(`Planning ${file ?? id ?? `the newest events of ${named}`} …`)
+      return project.withStore(async (store, config) => {
         if (save !== undefined && last !== undefined) throw describeManySaved()
         const now = commandClock.now()
         const { events, workflow } = await chooseEvents(store, { id, account, workflow: named, file, last }, now)
@@ -63,8 +65,8 @@ export function define(command: Command, { out, project }: Cli): void {
           out.result({ plans: described }, () => [...formatTable(plans, PLANS, out), '', formatSum(all, reads)])
         }
         for (const { plan } of plans) leave(out, plan)
-      }),
-    )
+      })
+    })
 }
 
 interface Planned {

@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
+import { systemClock } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
 import { findWebhook } from '../control/find-webhook.ts'
@@ -13,7 +14,8 @@ export function define(command: Command, { out, project }: Cli): void {
       'only events since then: a duration before now, such as 24h, or an ISO 8601 time (default: all)',
       parseSince,
     )
-    .action(async (name, { since = 0, ...choice }) => {
+    .action(async (name, { since: asked, ...choice }) => {
+      const since = asked?.(systemClock.now()) ?? 0
       const sandbox = await findSandbox(project, choice)
       const { id, url } = await findWebhook({ sandbox, project }, name)
       const from = since === 0 ? '' : ` since ${new Date(since).toISOString()}`

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { type ChannelState, EMPTY_BOOK, type OpenTopic, type PastTopic } from '../../../../core/alerts/alert-book.ts'
-import type { AlertRule } from '../../../../core/alerts/alert-rule.ts'
+import { type AlertRule, MEASURED_ALERTS } from '../../../../core/alerts/alert-rule.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, formatText } from '../../../terminal/format-value.ts'
@@ -44,20 +44,23 @@ export const ALERT_COLUMNS: Column<RuleRow>[] = [
 ]
 
 function describeRow(
-  { name, topics, past, channels }: RuleRow,
+  { name, when, topics, past, channels }: RuleRow,
   { now, printsPast }: { now: number; printsPast: boolean },
 ): string[] {
   return [
-    ...topics.map((topic) => `${name}: ${describeTopic(topic, now)}${topic.told === null ? ', not told yet' : ''}`),
+    ...topics.map(
+      (topic) => `${name}: ${describeTopic(topic, when, now)}${topic.told === null ? ', not told yet' : ''}`,
+    ),
     ...channels.flatMap(({ channel, at, error }) =>
       error === null ? [] : [`${name}: ${channel} did not take the message of ${formatMoment(at, now)}: ${error}`],
     ),
     ...(printsPast ? past : []).map(
-      (topic) => `${name}: ${describeTopic(topic, now)}, over since ${formatMoment(topic.endedAt, now)}`,
+      (topic) => `${name}: ${describeTopic(topic, when, now)}, over since ${formatMoment(topic.endedAt, now)}`,
     ),
   ]
 }
 
-function describeTopic({ title, count, since }: OpenTopic | PastTopic, now: number): string {
-  return `${formatText(title)}, ${count} since ${formatMoment(since, now)}`
+function describeTopic({ title, count, since }: OpenTopic | PastTopic, when: AlertRule['when'], now: number): string {
+  const times = MEASURED_ALERTS.has(when) || count === 1 ? '' : ` (${count})`
+  return `${formatText(title)}${times}, since ${formatMoment(since, now)}`
 }

@@ -1,5 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
-import { findAlertRule, testAlert } from '../../../../app/alerts/open-alerts.ts'
+import { findAlertRule, testAlert } from '../../../../app/health/open-alerts.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'

@@ -1,6 +1,7 @@
-import { formatBytes, formatSpan, formatText } from '../../../terminal/format-value.ts'
+import { formatAge, formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
+import { cutToWidth, widthOf } from '../../../terminal/text-width.ts'
 import type { Frame, PersonalRun } from './read-frame.ts'
 import type { WorkflowLoad } from './recent-runs.ts'
 
@@ -15,21 +16,48 @@ export interface View {
   chosen: number
   /** The last line: a question, a result, or the keys. */
   note: string
+  /** Lines in place of the tables; null: the tables. */
+  panel: readonly string[] | null
 }
 
 const BARS = '▁▂▃▄▅▆▇█'
 const MIN_ROWS = 3
+/** The largest ones, which fill a line. */
+const MAX_TABLES = 4
 
 /** A frame with the note on the last line of the screen. */
-export function drawView(frame: Frame, { chosen, note }: View, screen: Screen): string[] {
-  const lines = drawFrame(frame, chosen, screen)
+export function drawView(frame: Frame, { chosen, note, panel }: View, screen: Screen): string[] {
+  const lines = panel === null ? drawFrame(frame, chosen, screen) : drawPanel(frame, panel, screen)
   const gap = Array.from({ length: Math.max(0, screen.height - 1 - lines.length) }, () => '')
   return [...lines, ...gap, screen.paint('dim', formatText(note, screen.width))]
 }
 
+/** The head of a frame, and below it a text without styles that wraps. */
+function drawPanel(frame: Frame, panel: readonly string[], screen: Screen): string[] {
+  const { width, height } = screen
+  const lines = [drawProcess(frame, screen), '', ...panel.flatMap((line) => wrapLine(line, width))]
+  if (lines.length < height) return lines
+  return [...lines.slice(0, height - 2), '…']
+}
+
+/** Breaks a line at its spaces; a longer word, such as an address, is broken anywhere. */
+function wrapLine(line: string, width: number): string[] {
+  const rows: string[] = []
+  const indent = ' '.repeat((/^ */.exec(line)?.[0].length ?? 0) * 2)
+  let rest = formatText(line)
+  while (widthOf(rest) > width) {
+    const fits = cutToWidth(rest, width + 1, 'end').slice(0, -1)
+    const space = fits.trimEnd().lastIndexOf(' ')
+    const at = space > width / 2 ? space : fits.length
+    rows.push(rest.slice(0, at))
+    rest = `${indent}${rest.slice(at).trimStart()}`
+  }
+  return [...rows, rest]
+}
+
 /** The lines of a frame, one less than the screen has. `chosen`: index in `forPerson`; -1: none. */
 export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[] {
-  const head = [drawProcess(frame, screen), ...drawLoad(frame, screen), '']
+  const head = [drawProcess(frame, screen), ...drawRoom(frame, screen), ...drawLoad(frame, screen), '']
   // The two tables share what head, titles, gaps and the last line leave.
   const room = Math.max(2 * MIN_ROWS, screen.height - head.length - 5)
   const personal = Math.min(frame.forPerson.length, Math.max(MIN_ROWS, room - frame.workflows.length))
@@ -43,24 +71,33 @@ export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[
   return lines.slice(0, screen.height - 1)
 }
 
-function drawProcess({ at, processes, databaseBytes, logBytes }: Frame, { paint, width }: Screen): string {
+function drawProcess({ at, processes, databaseBytes, logBytes, room }: Frame, { paint, width }: Screen): string {
   const [first] = processes.toSorted((one, other) => one.startedAt - other.startedAt)
   const state =
     first === undefined
       ? paint('red', '○ no process runs')
       : `${paint('green', '●')} ${processes.length === 1 ? '1 process' : `${processes.length} processes`}`
-  const up = first === undefined ? '' : `  up ${formatSpan(first.startedAt, at)}`
-  const disk = `  ${formatBytes(databaseBytes)} + log ${formatBytes(logBytes)}`
+  const up = first === undefined ? '' : `  up ${formatAge(first.startedAt, at)}`
+  const log = room === null ? ` + log ${formatBytes(logBytes)}` : ''
+  const disk = `  ${formatBytes(databaseBytes)}${log}`
   const clock = `${new Date(at).toISOString().slice(11, 19)} UTC`
   const plain = `upshot ${first?.version ?? ''}  ${state}${up}${disk}`
   return `${plain}${' '.repeat(Math.max(2, width - lengthOf(plain) - clock.length))}${clock}`
 }
 
+/** The largest tables of a server, and the weeks of runs that it keeps. */
+function drawRoom({ room }: Frame, { paint, width }: Screen): string[] {
+  if (room === null) return []
+  const weeks = room.weeks.find(({ kind }) => kind === 'runs')?.kept ?? 0
+  const tables = room.tables.slice(0, MAX_TABLES).map(({ table, bytes }) => `${table} ${formatBytes(bytes)}`)
+  return [paint('dim', formatText(`tables ${tables.join('  ')}   weeks of runs ${weeks}`, width))]
+}
+
 /** One line, or two on a narrow screen. */
-function drawLoad({ at, received, runs, chart, workflows }: Frame, { paint, width }: Screen): string[] {
+function drawLoad({ at, received, runs, chart, workflows, windowMs }: Frame, { paint, width }: Screen): string[] {
   const { accepted, duplicate, conflict, refused, isMore } = received
   const more = isMore ? '+' : ''
-  const oldest = runs.oldestPendingAt === null ? '' : ` (oldest ${formatSpan(runs.oldestPendingAt, at)})`
+  const oldest = runs.oldestPendingAt === null ? '' : ` (oldest ${formatAge(runs.oldestPendingAt, at)})`
   const counts = [`▶ ${runs.running}`, `○ ${runs.pending}${oldest}`, `◷ ${runs.waiting - runs.forPerson}`]
   const person = runs.forPerson === 0 ? '☞ 0' : paint('yellow', `☞ ${runs.forPerson}`)
   const most = Math.max(1, ...chart)
@@ -68,7 +105,7 @@ function drawLoad({ at, received, runs, chart, workflows }: Frame, { paint, widt
   const rate = formatRate(workflows.reduce((sum, { perMinute }) => sum + perMinute, 0))
   const bad = refused + conflict === 0 ? `refused ${refused}` : paint('yellow', `refused ${refused + conflict}`)
   const incoming = `in ${accepted}${more}/min  duplicate ${duplicate}  ${bad}`
-  const work = `runs ${counts.join('  ')}  ${person}   ${bars} ${rate}/min`
+  const work = `runs ${counts.join('  ')}  ${person}   ${bars} ${rate}/min in ${formatAge(0, windowMs)}`
   return lengthOf(incoming) + lengthOf(work) + 3 <= width ? [`${incoming}   ${work}`] : [incoming, work]
 }
 
@@ -88,14 +125,23 @@ const LOADS: Column<WorkflowLoad>[] = [
   { title: 'RUNS/MIN', value: ({ perMinute }) => formatRate(perMinute), align: 'right' },
   {
     title: 'FAILED',
-    value: ({ failed }) => (failed === null ? null : `${(failed * 100).toFixed(1)} %`),
+    value: ({ failed }) => (failed === null ? null : `${(failed * 100).toFixed(1)} %`.padStart(7)),
     align: 'right',
     style: ({ failed }) => (failed !== null && failed > 0 ? 'red' : null),
   },
   { title: 'AT WORK', value: ({ atWork }) => atWork, align: 'right' },
-  { title: 'P50', value: ({ p50Ms }) => formatSpan(p50Ms === null ? null : 0, p50Ms), align: 'right' },
-  { title: 'P95', value: ({ p95Ms }) => formatSpan(p95Ms === null ? null : 0, p95Ms), align: 'right' },
+  { title: 'P50', value: ({ p50Ms }) => formatTime(p50Ms), align: 'right' },
+  { title: 'P95', value: ({ p95Ms }) => formatTime(p95Ms), align: 'right' },
 ]
+
+/** As wide for a millisecond as for an hour, so that no column moves from frame to frame. */
+function formatTime(ms: number | null): string | null {
+  if (ms === null) return null
+  const text = ms < 1_000 ? `${ms} ms` : ms < 60_000 ? `${(ms / 1_000).toFixed(1)} s` : formatAge(0, ms)
+  return text.padStart(TIME_WIDTH)
+}
+
+const TIME_WIDTH = '23 h 59 m'.length
 
 function personalColumns(now: number): Column<PersonalRun & { isChosen: boolean }>[] {
   return [
@@ -107,7 +153,12 @@ function personalColumns(now: number): Column<PersonalRun & { isChosen: boolean 
       style: ({ status }) => (status === 'failed' ? 'red' : 'yellow'),
     },
     { title: 'RUN', value: ({ id }) => id, isId: true },
-    { title: 'AGE', value: ({ createdAt }) => formatSpan(createdAt, now), align: 'right', cut: 'never' },
+    {
+      title: 'AGE',
+      value: ({ createdAt }) => formatAge(createdAt, now).padStart(TIME_WIDTH),
+      align: 'right',
+      cut: 'never',
+    },
     { title: 'WHY', value: ({ why }) => why },
   ]
 }

@@ -1,9 +1,12 @@
 import { stat } from 'node:fs/promises'
 import type { Verdict } from '../../../../core/incoming/delivery.ts'
+import { tellFailure } from '../../../../core/runs/failures/tell-failure.ts'
 import type { Run } from '../../../../core/runs/run.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../../core/store/health/processes.ts'
+import type { ServerRoom } from '../../../../core/store/health/server.ts'
 import type { OpenRuns } from '../../../../core/store/runs.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
+import type { RecentRoom } from './recent-room.ts'
 import type { RecentLoad, RecentRuns } from './recent-runs.ts'
 
 /** Everything that one frame shows. Times are epoch milliseconds. */
@@ -13,6 +16,8 @@ export interface Frame extends RecentLoad {
   processes: ProcessRecord[]
   databaseBytes: number
   logBytes: number
+  /** Tables and weeks; null where the database is a file. */
+  room: ServerRoom | null
   /** Deliveries of the last minute; `isMore` where there were more than are counted. */
   received: { accepted: number; duplicate: number; conflict: number; refused: number; isMore: boolean }
   runs: OpenRuns
@@ -32,18 +37,20 @@ const MOST_PERSONAL = 50
 
 /** Reads a frame in about 10 ms, whatever the store holds. */
 export async function readFrame(
-  { store, recent, database }: { store: ReadStore; recent: RecentRuns; database: string },
+  { store, recent, rooms, database }: { store: ReadStore; recent: RecentRuns; rooms: RecentRoom; database: string },
   { now, filter }: { now: number; filter: string },
 ): Promise<Frame> {
   const processes = (await store.listProcesses()).filter(({ seenAt }) => now - seenAt < PROCESS_SILENCE_MS)
   const load = await recent.look(now)
+  const room = await rooms.look(now)
   const isShown = (workflow: string) => workflow.includes(filter)
   return {
     ...load,
     workflows: load.workflows.filter(({ workflow }) => isShown(workflow)),
     at: now,
     processes,
-    databaseBytes: await sizeOf(database),
+    room,
+    databaseBytes: room?.databaseBytes ?? (await sizeOf(database)),
     logBytes: await sizeOf(`${database}-wal`),
     received: await countDeliveries(store, now),
     runs: await store.countOpenRuns(now),
@@ -60,13 +67,12 @@ async function countDeliveries(store: ReadStore, now: number): Promise<Frame['re
 }
 
 async function listPersonal(store: ReadStore, now: number): Promise<PersonalRun[]> {
-  const failed = await store.listRuns({ status: 'failed', since: now - DAY_MS, limit: MOST_PERSONAL })
+  const failed = await store.listRuns({ resolved: false, since: now - DAY_MS, limit: MOST_PERSONAL })
   const waiting = await store.listRuns({ waitsForPerson: true, limit: MOST_PERSONAL })
   return [...failed, ...waiting]
     .sort((one, other) => (one.id < other.id ? 1 : -1))
     .map(({ id, workflow, status, createdAt, error, reason }) => {
-      const why =
-        error === null ? (reason ?? '') : `${error.step === undefined ? '' : `${error.step}: `}${error.message}`
+      const why = error === null ? (reason ?? '') : tellFailure(error)
       return { id, workflow, status, createdAt, why }
     })
 }

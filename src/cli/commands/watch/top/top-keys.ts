@@ -1,3 +1,4 @@
+import { describeError } from '../../../../core/errors.ts'
 import type { Store } from '../../../../core/store/store.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import type { View } from './draw-frame.ts'
@@ -6,26 +7,38 @@ import type { PressedKey } from './screen.ts'
 
 type TopStore = Pick<Store, 'retryRun' | 'resumeRun' | 'cancelRun' | 'pauseWorkflow'>
 
-const KEYS =
-  '↑↓ choose  ⏎ the command that shows it  r retry or resume  c cancel  p pause its workflow  / filter  q leave'
+/** No wider than the narrowest usual terminal. */
+const KEYS = '↑↓ choose  ⏎ show  r retry  c cancel  p pause  / filter  w dashboard  q leave'
+const BACK = '⏎ back  r retry  c cancel  p pause  q leave'
 const WHY = 'by hand, with upshot top'
+
+/** Texts that take the place of the tables. */
+export interface TopPages {
+  /** The story of a run. */
+  tellRun: (id: string) => Promise<string[]>
+  /** A link that logs in to the dashboard. */
+  linkDashboard: (frame: Frame) => Promise<string[]>
+}
 
 /** The state that keys change: the chosen run, the filter, and a question that is open. */
 export class TopKeys {
   readonly #store: TopStore
+  readonly #pages: TopPages
   #frame: Frame | null = null
   #chosen: string | null = null
   #note = KEYS
   /** The action behind "y"; null: nothing is asked. */
   #asked: (() => Promise<string>) | null = null
   #isTyping = false
+  #panel: readonly string[] | null = null
   #wake = new AbortController()
   filter = ''
   isLeaving = false
 
   /** `store` writes as the operator, so that each action leaves an audit row. */
-  constructor(store: TopStore) {
+  constructor(store: TopStore, pages: TopPages) {
     this.#store = store
+    this.#pages = pages
   }
 
   /** Aborts with the next key. */
@@ -38,15 +51,15 @@ export class TopKeys {
     this.#frame = frame
     const index = frame.forPerson.findIndex(({ id }) => id === this.#chosen)
     const note = this.#isTyping ? `/${this.filter}▏ ⏎ keeps it, esc clears it` : this.#note
-    return { chosen: index, note }
+    return { chosen: index, note, panel: this.#panel }
   }
 
   async press(key: PressedKey): Promise<void> {
     const asked = this.#asked
     this.#asked = null
     if (this.#isTyping) this.#type(key)
-    else if (asked !== null) this.#note = key === 'y' ? await asked() : KEYS
-    else this.#act(key)
+    else if (asked !== null) this.#note = key === 'y' ? await asked() : this.#keys()
+    else await this.#act(key)
     this.#wake.abort()
     this.#wake = new AbortController()
   }
@@ -60,15 +73,29 @@ export class TopKeys {
     else if (key.length === 1) this.filter += key
   }
 
-  #act(key: PressedKey): void {
+  async #act(key: PressedKey): Promise<void> {
     const run = this.#frame?.forPerson.find(({ id }) => id === this.#chosen)
-    this.#note = KEYS
+    const isBack = this.#panel !== null && ['return', 'escape', 'up', 'down', 'w'].includes(key)
+    if (isBack) this.#panel = null
+    this.#note = this.#keys()
+    if (isBack) return
     if (key === 'q') this.isLeaving = true
     else if (key === '/') this.#isTyping = true
+    else if (key === 'w') await this.#open((frame) => this.#pages.linkDashboard(frame))
     else if (key === 'up' || key === 'down') this.#choose(key === 'up' ? -1 : 1)
     else if (run === undefined) this.#note = 'Choose a run with ↑ and ↓ first.'
-    else if (key === 'return') this.#note = `upshot runs show ${run.id}`
+    else if (key === 'return') await this.#open(() => this.#pages.tellRun(run.id))
     else this.#ask(key, run)
+  }
+
+  #keys(): string {
+    return this.#panel === null ? KEYS : BACK
+  }
+
+  async #open(read: (frame: Frame) => Promise<string[]>): Promise<void> {
+    if (this.#frame === null) return
+    this.#panel = await read(this.#frame).catch((error: unknown) => [describeError(error).message])
+    this.#note = this.#keys()
   }
 
   #choose(step: number): void {

@@ -298,6 +298,8 @@ CREATE TABLE outcome (
   error       text COLLATE "C",
   -- The kind of its failure.
   failure_group text COLLATE "C",
+  -- A person's word that its failure needs nobody any more, as JSON { by, at, reason }.
+  resolution  text COLLATE "C",
   -- 1 where a rule of its workflow canceled it, so that a retry would be canceled again.
   by_rule     bigint NOT NULL DEFAULT 0,
   gates       text COLLATE "C",
@@ -311,7 +313,9 @@ CREATE TABLE outcome_old PARTITION OF outcome FOR VALUES FROM (MINVALUE) TO (MAX
 CREATE INDEX outcome_ended_badly ON outcome (status, run_id) WHERE status IN ('failed', 'canceled');
 CREATE INDEX outcome_failed ON outcome (workflow, run_id) WHERE status = 'failed';
 CREATE INDEX outcome_failed_end ON outcome (finished_at, run_id) WHERE status = 'failed';
-CREATE INDEX outcome_failure_kind ON outcome (failure_group, finished_at) WHERE status = 'failed';
+CREATE INDEX outcome_failure_kind ON outcome (failure_group, finished_at)
+  WHERE status = 'failed' AND resolution IS NULL;
+CREATE INDEX outcome_resolved ON outcome (run_id) WHERE resolution IS NOT NULL;
 CREATE INDEX outcome_folded ON outcome (folded_into) WHERE folded_into IS NOT NULL;
 -- Ends of the last minutes in an old week.
 CREATE INDEX outcome_finished ON outcome USING brin (finished_at) WITH (pages_per_range = 32);
@@ -326,7 +330,8 @@ CREATE VIEW full_run AS
     outcome.finished_at, coalesce(work.code_hash, outcome.code_hash) AS code_hash, outcome.output,
     outcome.apart_bytes, coalesce(work.error, outcome.error) AS error, coalesce(outcome.by_rule, 0) AS by_rule,
     coalesce(work.gates, outcome.gates) AS gates, coalesce(work.gate_state, outcome.gate_state) AS gate_state,
-    coalesce(work.folded, outcome.folded) AS folded, outcome.folded_into, outcome.continued_by
+    coalesce(work.folded, outcome.folded) AS folded, outcome.folded_into, outcome.continued_by,
+    outcome.resolution, outcome.workflow AS end_workflow
   FROM run LEFT JOIN work ON work.run_id = run.id LEFT JOIN outcome ON outcome.run_id = run.id;
 
 -- A step of a run, with its last attempt.
@@ -421,6 +426,9 @@ CREATE TABLE wait (
   child_run   text COLLATE "C",
   -- An approval, or `stop` for the end of one.
   approval    text COLLATE "C",
+  -- For an approval: the run's fence, and for what is asked again the round in which the wait began.
+  fence       bigint,
+  round       bigint,
   event_seq   bigint,
   -- 1 once the event came or the other run ended.
   is_resolved bigint NOT NULL DEFAULT 0,
@@ -429,7 +437,16 @@ CREATE TABLE wait (
 CREATE INDEX wait_open  ON wait (type, name, stream, account, value, since_seq)
   WHERE is_resolved = 0 AND type IS NOT NULL;
 CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
-CREATE INDEX wait_approval ON wait (approval) WHERE approval IS NOT NULL;
+CREATE INDEX wait_approval ON wait (approval, run_id) WHERE approval IS NOT NULL;
+
+-- Rounds in which held effects ask again: those of the guard (`guard`), and those of a stop (`stop`).
+-- A wait of an earlier round is over. The place tells how far runs are woken; null: all are.
+CREATE TABLE asking_again (
+  what           text COLLATE "C" PRIMARY KEY,
+  round          bigint NOT NULL,
+  after_approval text COLLATE "C",
+  after_run      text COLLATE "C"
+);
 
 -- How far events of a stream are matched for one key of a type, by one version of the author's
 -- functions. `event_key` holds the keys of events after `floor_seq` up to `position_seq`.
@@ -634,18 +651,21 @@ CREATE TABLE shape_book (
 
 -- Sweeps -------------------------------------------------------------------------------------------
 
--- The sweeps of each storage. `state`: JSON; `version` rises with each change of it.
+-- The sweeps of each storage. `state`: JSON; `version` rises with each change of it. `forgotten_to`:
+-- when the last file was gone whose row was pruned.
 CREATE TABLE sweep (
   id          bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   account     text COLLATE "C" NOT NULL,
   storage     text COLLATE "C" NOT NULL,
   state       text COLLATE "C" NOT NULL,
   version     bigint NOT NULL,
+  forgotten_to bigint,
   UNIQUE (account, storage)
 );
 
--- Each file that a sweep saw. There may be millions: it has no index but its key. `judged`: 1 for
--- its arrival, 2 for its departure.
+-- Each file that a sweep saw. There may be millions: only files that are gone have a second index.
+-- `judged`: 1 for its arrival, 2 for its departure, 8 and 16 where an event told of one that is
+-- pruned. `gone_at` 0: the listing does not have it any more.
 CREATE TABLE known_file (
   sweep         bigint NOT NULL,
   file          text COLLATE "C" NOT NULL,
@@ -660,6 +680,7 @@ CREATE TABLE known_file (
   judged        bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (sweep, file)
 );
+CREATE INDEX known_file_gone ON known_file (gone_at) WHERE gone_at IS NOT NULL;
 
 -- The files that stored events tell of.
 CREATE TABLE file_event (
@@ -844,10 +865,23 @@ CREATE TABLE approval_item (
   bytes       bigint NOT NULL,
   hash        text COLLATE "C" NOT NULL,
   state       text COLLATE "C" NOT NULL,
+  -- The run's fence when it asked.
+  fence       bigint NOT NULL,
   PRIMARY KEY (approval, number)
 );
 -- The items of a step, of which one at most is neither withdrawn nor moved.
 CREATE INDEX approval_item_step ON approval_item (run_id, step);
+CREATE INDEX approval_item_open ON approval_item (approval, number) WHERE state = 'open';
+
+-- Runs whose items and waits are taken back up to a fence, and how far that is done. Those items
+-- count for nothing from the row's commit on.
+CREATE TABLE withdrawal (
+  run_id      text COLLATE "C" PRIMARY KEY,
+  fence       bigint NOT NULL,
+  at          bigint,
+  after_step  text COLLATE "C" NOT NULL,
+  after_key   text COLLATE "C" NOT NULL
+);
 
 CREATE TABLE approval_vote (
   approval    text COLLATE "C" NOT NULL,

@@ -1,5 +1,6 @@
 -- The calls of each delivery, step and run: one call is one commit and one message. A name ends in
--- its version, so that processes of two releases can work on one schema.
+-- its version, so that processes of two releases can work on one schema. One plan serves all values:
+-- the indexes are known, and planning anew takes as long as the rows.
 
 -- The history that the server writes: another one after each failover, so that a lease of before is
 -- known. Empty where the server has no such word, and keeps one history whatever fails.
@@ -29,7 +30,8 @@ CREATE FUNCTION save_deliveries_1(
   p_unmatched boolean[], p_run_of integer[], p_run text[], p_workflow text[], p_rank bigint[], p_code text[],
   p_worker text
 ) RETURNS TABLE (number integer, seq bigint, verdict text, is_taken boolean)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off AS $$
 #variable_conflict use_column
 DECLARE
   n integer := cardinality(p_identity);
@@ -101,15 +103,17 @@ BEGIN
       SELECT id, endpoint, received, verdict, event, known.seq, octet_length(body), facts FROM known WHERE before IS NULL)
     SELECT known.o, known.seq, coalesce(known.before, known.verdict),
       CASE WHEN known.before IS NULL THEN known.verdict = 'accepted' AND is_free
+        -- Those of a later claim are known to whoever made that.
         ELSE EXISTS (SELECT 1 FROM run JOIN work ON work.run_id = run.id
-          WHERE run.event_seq = known.seq AND work.worker = p_worker AND work.fence = 1) END
+          WHERE run.event_seq = known.seq AND work.worker = p_worker AND work.fence = 1 AND work.claim IS NULL) END
     FROM known;
 END $$;
 
 -- The next runs to claim, locked: due ones first, then by rank and age. Index: work_waiting,
 -- work_ready and work_suspect, in their order.
 CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint) RETURNS text[]
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
   ids text[] := '{}';
   -- Workflows that only other workers at work have: their runs are left to those.
@@ -142,12 +146,14 @@ CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now 
 RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, input text, account text, parent_run text,
   depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
   handler text, origin_run text, failure text, gate_state text, folded bigint, received text)
-LANGUAGE plpgsql SET enable_seqscan = off AS $$
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
   ids text[];
 BEGIN
-  ids := ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim);
+  ids := ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim
+    ORDER BY rank, run_id);
   IF cardinality(ids) = 0 THEN
     ids := claimable_1(p_kind, p_worker, p_limit, p_now);
     IF EXISTS (SELECT 1 FROM workflow_pause)
@@ -199,7 +205,8 @@ CREATE FUNCTION save_journal_1(
   p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[],
   p_ended integer[], p_result text[], p_at bigint[]
 ) RETURNS TABLE (number integer, verdict text)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE

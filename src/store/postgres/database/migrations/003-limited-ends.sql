@@ -64,7 +64,8 @@ END $$;
 -- place_run, gathering_run, wait_child.
 CREATE FUNCTION end_limited_1(p_run text[], p_fence bigint[], p_era text[], p_result text[], p_at bigint[])
 RETURNS TABLE (number integer, verdict text)
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE

@@ -235,6 +235,8 @@ CREATE TABLE run (
   error       TEXT,
   -- The kind of its last failure.
   failure_group TEXT,
+  -- A person's word that its failure needs nobody any more, as JSON { by, at, reason }.
+  resolution  TEXT,
   -- What made the run: `event`, `tick`, `manual`, `replay`, `fork`, `failure` or `continue`.
   -- `origin_run` is the run that it was made from.
   origin      TEXT NOT NULL DEFAULT 'event',
@@ -258,20 +260,21 @@ CREATE TABLE run (
 -- All of these are partial: a finished run costs the queue nothing. See decision 16.
 CREATE INDEX run_ready   ON run (priority DESC, id, suspicion, workflow) WHERE status = 'pending';
 CREATE INDEX run_suspect ON run (priority DESC, id) WHERE suspicion >= 2;
-CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting' AND due_at IS NOT NULL;
+CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting';
 CREATE INDEX run_leased  ON run (worker)            WHERE status = 'running';
 CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;
 CREATE INDEX run_invoked ON run (parent_run)        WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run)        WHERE origin_run IS NOT NULL;
 CREATE INDEX run_folded  ON run (folded_into)       WHERE folded_into IS NOT NULL;
-CREATE INDEX run_untimed ON run (due_at)            WHERE status = 'waiting' AND due_at IS NULL;
 CREATE INDEX run_paused  ON run (workflow, id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
 -- Questions of a person. A run that goes well enters none of them. See decision 41.
 CREATE INDEX run_ended_badly ON run (status, id) WHERE status IN ('failed', 'canceled');
 CREATE INDEX run_failed ON run (workflow, id) WHERE status = 'failed';
 CREATE INDEX run_failed_end ON run (finished_at, id) WHERE status = 'failed';
-CREATE INDEX run_failure_kind ON run (failure_group, finished_at) WHERE status = 'failed';
+CREATE INDEX run_failure_kind ON run (failure_group, finished_at, resolution)
+  WHERE status = 'failed' AND resolution IS NULL;
+CREATE INDEX run_resolved ON run (id)             WHERE resolution IS NOT NULL;
 CREATE INDEX run_for_person ON run (id)
   WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'
     AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished');
@@ -378,6 +381,9 @@ CREATE TABLE wait (
   child_run   TEXT,
   -- An approval, or `stop` for the end of one.
   approval    TEXT,
+  -- For an approval: the run's fence, and for what is asked again the round in which the wait began.
+  fence       INTEGER,
+  round       INTEGER,
   event_seq   INTEGER,
   -- 1 once the event came or the other run ended.
   is_resolved INTEGER NOT NULL DEFAULT 0,
@@ -386,7 +392,16 @@ CREATE TABLE wait (
 CREATE INDEX wait_open  ON wait (type, name, account, value, since_seq)
   WHERE is_resolved = 0 AND type IS NOT NULL;
 CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
-CREATE INDEX wait_approval ON wait (approval) WHERE approval IS NOT NULL;
+CREATE INDEX wait_approval ON wait (approval, run_id) WHERE approval IS NOT NULL;
+
+-- Rounds in which held effects ask again: those of the guard (`guard`), and those of a stop (`stop`).
+-- A wait of an earlier round is over. The place tells how far runs are woken; null: all are.
+CREATE TABLE asking_again (
+  what           TEXT PRIMARY KEY,
+  round          INTEGER NOT NULL,
+  after_approval TEXT,
+  after_run      TEXT
+) STRICT, WITHOUT ROWID;
 
 -- How far events are matched for one key of a type, by one version of the author's functions.
 -- `event_key` holds the keys of events after `floor_seq` up to `position_seq`.
@@ -624,20 +639,33 @@ CREATE TABLE shape_book (
   version     INTEGER NOT NULL
 ) STRICT;
 
+-- The differences of each shadow from the runs of its workflow. `code`: hash of the shadow; `book`: JSON.
+CREATE TABLE shadow_book (
+  workflow    TEXT NOT NULL,
+  code        TEXT NOT NULL,
+  since       INTEGER NOT NULL,
+  book        TEXT NOT NULL,
+  version     INTEGER NOT NULL,
+  PRIMARY KEY (workflow, code)
+) STRICT, WITHOUT ROWID;
+
 -- Sweeps -------------------------------------------------------------------------------------------
 
--- The sweeps of each storage. `state`: JSON; `version` rises with each change of it.
+-- The sweeps of each storage. `state`: JSON; `version` rises with each change of it. `forgotten_to`:
+-- when the last file was gone whose row was pruned.
 CREATE TABLE sweep (
   id          INTEGER PRIMARY KEY,
   account     TEXT NOT NULL,
   storage     TEXT NOT NULL,
   state       TEXT NOT NULL,
   version     INTEGER NOT NULL,
+  forgotten_to INTEGER,
   UNIQUE (account, storage)
 ) STRICT;
 
--- Each file that a sweep saw. There may be millions: it has no index but its key. `judged`: 1 for
--- its arrival, 2 for its departure.
+-- Each file that a sweep saw. There may be millions: only files that are gone have a second index.
+-- `judged`: 1 for its arrival, 2 for its departure, 8 and 16 where an event told of one that is
+-- pruned. `gone_at` 0: the listing does not have it any more.
 CREATE TABLE known_file (
   sweep         INTEGER NOT NULL,
   file          TEXT NOT NULL,
@@ -652,6 +680,7 @@ CREATE TABLE known_file (
   judged        INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (sweep, file)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX known_file_gone ON known_file (gone_at) WHERE gone_at IS NOT NULL;
 
 -- The files that stored events tell of.
 CREATE TABLE file_event (
@@ -880,10 +909,23 @@ CREATE TABLE approval_item (
   bytes       INTEGER NOT NULL,
   hash        TEXT NOT NULL,
   state       TEXT NOT NULL,
+  -- The run's fence when it asked.
+  fence       INTEGER NOT NULL,
   PRIMARY KEY (approval, number)
 ) STRICT, WITHOUT ROWID;
 -- The items of a step, of which one at most is neither withdrawn nor moved.
 CREATE INDEX approval_item_step ON approval_item (run_id, step);
+CREATE INDEX approval_item_open ON approval_item (approval, number) WHERE state = 'open';
+
+-- Runs whose items and waits are taken back up to a fence, and how far that is done. Those items
+-- count for nothing from the row's commit on.
+CREATE TABLE withdrawal (
+  run_id      TEXT PRIMARY KEY,
+  fence       INTEGER NOT NULL,
+  at          INTEGER,
+  after_step  TEXT NOT NULL,
+  after_key   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE approval_vote (
   approval    TEXT NOT NULL,

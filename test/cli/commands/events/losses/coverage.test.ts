@@ -1,10 +1,18 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { defineEvent } from '../../../../../src/author/define-event.ts'
+import { defineWorkflow } from '../../../../../src/author/define-workflow.ts'
+import { storageName } from '../../../../../src/author/storage-name.ts'
+import { lookUpDeletes } from '../../../../../src/cli/commands/events/losses/look-up-deletes.ts'
+import { TerminalError } from '../../../../../src/core/errors.ts'
 import { SweepWorld } from '../../../../schedule/sweep/support/sweep-world.ts'
 import { eventBody, incoming, NOW } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
+import { startTestApp } from '../../../../support/test-app.ts'
+import { testConfig } from '../../../../support/test-config.ts'
 import { runHere } from '../../../support/run-here.ts'
 
 const HOUR = 3_600_000
@@ -70,4 +78,33 @@ test('"approvals show" says which events a repair makes up, and speaks of no run
   for (const file of lost) expect(stdout).toMatch(new RegExp(`file.created +/in/${file} +storage_a:${file} +open`))
   expect(stdout).not.toMatch(/asks:|runs|RUN|--ahead/)
   expect(stderr).not.toContain('--ahead')
+})
+
+const fileCreated = defineEvent('file.created', {
+  data: z.looseObject({ service: storageName, file: z.looseObject({ id: z.string(), path: z.string() }) }),
+})
+
+test('"coverage --look-up" asks the service for deleted files, and each failed run is named', async () => {
+  const remove = defineWorkflow({
+    id: 'remove',
+    on: fileCreated,
+    where: ({ data }) => data.service === 'storage_c' && data.file.path.endsWith('.txt'),
+    run: ({ event, files }) => {
+      if (event.data.file.path === '/odd.txt') throw new TerminalError('it is odd')
+      return files.delete({ service: event.data.service, id: event.data.file.id })
+    },
+  })
+  const { sandbox, dataDir, hear } = await startTestApp({ workflows: [remove] })
+  const storage = sandbox.storage('storage_c')
+  await storage.put('/one.txt', '1')
+  await hear('run.completed')
+  await storage.put('/odd.txt', '2')
+  const { run: failed } = await hear('run.failed')
+  const cli = (...args: string[]) => runHere(dataDir, ['coverage', ...args])
+  expect(await cli()).toMatchObject({ exit: 0, stdout: expect.stringContaining(`✗ ${failed} of remove failed`) })
+  expect((await cli()).stdout).not.toContain('looked up')
+  expect((await cli('--look-up')).stdout).toMatch(/deletes +1 +1 deleted; 1 looked up: none is there/)
+  const { id } = await storage.put('/kept.md', '3')
+  const targets = ['storage_c:never', `storage_c:${id}`, 'elsewhere:1']
+  expect(await lookUpDeletes(testConfig(dataDir), targets)).toEqual({ asked: 2, there: [`storage_c:${id}`] })
 })

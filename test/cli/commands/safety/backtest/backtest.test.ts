@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../../../../support/temp-folder.ts'
@@ -107,7 +107,28 @@ test('code that fails, is unsteady or acts outside of steps has an exit code of 
   expect((await backtest(renamed, '--fail-on', 'ends')).exit).toBe(0)
   expect((await backtest(renamed, '--fail-on', 'effects')).exit).toBe(7)
   expect((await backtest(renamed, '--fail-on', 'never')).exit).toBe(0)
-  expect((await backtest(TIDY, '--type', 'file.deleted')).exit).toBe(5)
+  const none = await backtest(TIDY, '--type', 'file.deleted')
+  expect([none.exit, none.stderr]).toEqual([5, expect.stringContaining('choose a longer time')])
+})
+
+test('a workflow without any recorded run is told as new, after a line that comes first', async () => {
+  const { cli } = await openRecorded(['mov-c'])
+  const folder = tempFolder()
+  const module = join(folder, 'fresh.workflow.ts')
+  writeFileSync(module, readFileSync(join(writeTidy(TIDY), 'tidy.workflow.ts'), 'utf8').replace(`'tidy'`, `'fresh'`))
+  const { exit, stderr } = await cli('backtest', 'fresh', '--workflows', folder)
+  expect([exit, stderr.split('\n')]).toEqual([
+    5,
+    [
+      'Playing recorded runs of fresh …',
+      expect.stringMatching(
+        /^No run of "fresh" is recorded: .* What it would do: upshot plan <event> --workflow fresh$/,
+      ),
+      '',
+    ],
+  ])
+  const { json } = await cli('backtest', 'fresh', '--workflows', folder, '--json')
+  expect(json.data).toMatchObject({ runs: 0, isNew: true })
 })
 
 test('limits that the new code would exceed are counted', async () => {
@@ -117,6 +138,36 @@ test('limits that the new code would exceed are counted', async () => {
   const guarded = writeTidy(TIDY, ` guard: { deletes: { perHour: 1 } },`)
   const { json } = await cli('backtest', 'tidy', '--since', '2020-01-01', '--workflows', guarded, '--json')
   expect(json.data.guard).toEqual([{ limit: 'guard of tidy.deletes.perHour', most: 1, times: 1, largest: 2 }])
+})
+
+test('a sample is the same runs each time, and an account or an end of the window leaves runs out', async () => {
+  const { backtest, runs } = await openRecorded(['tmp-a', 'tmp-b', 'mov-c', 'mov-d'])
+  const edited = TIDY.replace(`'note'`, `'notes'`).replace(`'tell'`, `'told'`)
+  const played = async (...args: string[]) => {
+    const { json, exit } = await backtest(edited, ...args, '--json')
+    const samples = json.data.groups.flatMap((group: { samples: { run: string }[] }) => group.samples)
+    return { exit, count: json.data.runs, runs: samples.map(({ run }: { run: string }) => run).sort() }
+  }
+  const sample = await played('--sample', '2')
+  expect([sample.count, sample.runs.length]).toEqual([2, 2])
+  expect(runs).toEqual(expect.arrayContaining(sample.runs))
+  expect(await played('--sample', '2')).toEqual(sample)
+  expect((await played('--sample', '9')).runs).toEqual([...runs].sort())
+  expect((await played('--account', 'default')).count).toBe(4)
+  expect(await played('--account', 'other')).toEqual({ exit: 5, count: 0, runs: [] })
+  expect((await played('--until', '2020-01-02')).count).toBe(0)
+})
+
+test('a plan borrows the result of another run, and with --strict it is open there', async () => {
+  const { cli, runs } = await openRecorded(['mov-c', 'mov-d'])
+  const plan = (...args: string[]) =>
+    cli('plan', 'evt_0', '--workflow', 'tidy', '--workflows', writeTidy(TIDY), '--reads', 'recorded', '--json', ...args)
+  const { effects, end } = (await plan()).json.data
+  expect([effects, end]).toMatchObject([[{ step: 'note', source: 'borrowed', from: runs[1] }], { kind: 'completed' }])
+  expect((await plan('--strict')).json.data).toMatchObject({
+    effects: [{ step: 'note', source: 'none' }],
+    end: { kind: 'open', step: 'note' },
+  })
 })
 
 test('a person reads one line for each difference, at 100 columns', async () => {
@@ -129,4 +180,41 @@ test('a person reads one line for each difference, at 100 columns', async () => 
     '         1  ~ delete files.delete storage_a `expect` → no `expect`',
     `            such as ${runs[0]} of evt_0`,
   ])
+})
+
+test('one module of any name is tried beside the present one, which stays as it is', async () => {
+  const { cli } = await openRecorded(['tmp-a', 'mov-c'])
+  const edited = TIDY.replace(', { expect: file }', '')
+  const folder = writeTidy(TIDY)
+  const present = join(folder, 'tidy.workflow.ts')
+  const shadow = join(folder, 'tidy.shadow.ts')
+  copyFileSync(join(writeTidy(edited), 'tidy.workflow.ts'), shadow)
+  const SINCE = ['--since', '2020-01-01']
+  const tried = (...args: string[]) => cli('backtest', 'tidy', ...SINCE, '--code', shadow, '--json', ...args)
+  const group = { key: '~ delete files.delete storage_a `expect` → no `expect`', count: 1 }
+
+  const first = await tried()
+  expect([first.json.data.same, first.json.data.groups, first.exit]).toEqual([1, [expect.objectContaining(group)], 7])
+  const compared = await tried('--against', present)
+  expect(compared.json.data).toMatchObject({ groups: [group], linesChanged: 1, linesRan: 1, notReached: [] })
+  const same = await cli('backtest', 'tidy', ...SINCE, '--workflows', folder, '--json')
+  expect([same.json.data.same, same.exit]).toEqual([2, 0])
+
+  expect((await tried('--accept')).exit).toBe(0)
+  expect(JSON.parse(readFileSync(join(folder, 'backtest/tidy.json'), 'utf8'))).toEqual({ accepted: [group.key] })
+  writeFileSync(shadow, readFileSync(shadow, 'utf8').replace(`'note'`, `'notes'`))
+  const again = await tried()
+  expect([again.exit, again.json.data.groups.length]).toEqual([7, 2])
+  expect(again.json.data.candidate).not.toBe(first.json.data.candidate)
+})
+
+test('a module that cannot be tried is refused with what to name instead', async () => {
+  const { cli } = await openRecorded(['mov-c'])
+  const folder = writeTidy(TIDY)
+  const module = join(folder, 'tidy.workflow.ts')
+  const stderr = async (...args: string[]) => (await cli('backtest', ...args)).stderr
+  expect(await stderr('tidy', '--code', folder)).toContain('is no file that can be read')
+  expect(await stderr('tidy', '--code', module, '--workflows', folder)).toContain('both name the code')
+  expect(await stderr('tidy', '--code', module, '--against', folder)).toContain('with one module only')
+  expect(await stderr('other', '--code', module)).toContain(`${module} does not define the workflow "other".`)
 })

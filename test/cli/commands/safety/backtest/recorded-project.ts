@@ -46,15 +46,21 @@ export function writeTidy(run: string, more = ''): string {
 }
 
 /** The same in a folder that is there. */
-export function writeTidyIn(folder: string, run: string, more = ''): void {
+export function writeTidyIn(folder: string, run: string, more = '', file = 'tidy.workflow.ts'): void {
   const code = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'tidy', on: 'file.created',${more} run: ${run} })
 `
-  writeFileSync(join(folder, 'tidy.workflow.ts'), code)
+  writeFileSync(join(folder, file), code)
 }
 
-/** A project with a recorded run of `tidy` for each file. */
-export async function openRecorded(files = ['tmp-a', 'tmp-b', 'mov-c', 'mov-d', 'mov-huge'], code = TIDY) {
+type TestEngine = ReturnType<typeof createTestEngine>
+
+/** A project with a recorded run of `tidy` for each file. `answer` is called for one that waits. */
+export async function openRecorded(
+  files = ['tmp-a', 'tmp-b', 'mov-c', 'mov-d', 'mov-huge'],
+  code = TIDY,
+  answer: (engine: TestEngine, run: string) => Promise<void> = async () => {},
+) {
   const engine = createTestEngine()
   await engine.store.addEndpoint(planEndpoint({ name: 'main' }, engine.clock.now()))
   const folder = writeTidy(code)
@@ -66,6 +72,7 @@ export async function openRecorded(files = ['tmp-a', 'tmp-b', 'mov-c', 'mov-d', 
   for (const [n, file] of files.entries()) {
     const id = await deliver(engine, `evt_${n}`, 'file.created', { file }, 'tidy')
     const run = await engine.passOf(id)
+    if (run.status === 'waiting') await answer(engine, id)
     if (run.status === 'waiting') await engine.advance(id, '1m')
     runs.push(id)
   }

@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { processEnvironment } from '../../project/config/environment.ts'
+import type { Config } from '../../project/config/load-config.ts'
+
+/** The command line beside this program. */
+const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
+
+/** The document of a command with `--json`, or the error that left none. */
+export interface CommandEnd {
+  /** Undefined where the command printed no document. */
+  document: { data?: unknown; error?: { code: string; message: string; fix: string } } | undefined
+  /** Null for exit code 0. */
+  error: Error | null
+}
+
+interface Bounds {
+  signal: AbortSignal
+  withinMs: number
+  mostBytes: number
+}
+
+/**
+ * Runs `upshot` on this project in a process of its own, so that it holds up nothing here. The
+ * process ends with the signal, after the time, and beyond the bytes of output.
+ */
+export function runCommand(
+  { dataDir, workflowsDir, service }: Pick<Config, 'dataDir' | 'workflowsDir' | 'service'>,
+  args: readonly string[],
+  { signal, withinMs, mostBytes }: Bounds,
+): Promise<CommandEnd> {
+  const env = {
+    ...processEnvironment(),
+    ...(service.kind === 'sandbox' ? withoutService() : {}),
+    ...{ UPSHOT_DATA_DIR: dataDir, UPSHOT_WORKFLOWS_DIR: workflowsDir },
+  }
+  const options = { env, signal, timeout: withinMs, maxBuffer: mostBytes, encoding: 'utf8' } as const
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args, '--json'], options, (error, stdout) => {
+      resolve({ document: readDocument(stdout), error })
+    })
+  })
+}
+
+/** An app with the sandbox leaves the variables of the service alone; so does its command. */
+function withoutService(): Record<string, string> {
+  const names = Object.keys(processEnvironment()).filter((name) => name.startsWith('SERVICE_'))
+  return Object.fromEntries(names.map((name) => [name, '']))
+}
+
+function readDocument(text: string): CommandEnd['document'] {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,198 @@
+import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
+import { type EffectsMode, type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
+import type { StorageSpellings } from '../../core/service/storage.ts'
+import { listSwitches } from '../../core/store/safety/list-switches.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Clock } from '../../core/time.ts'
+import type { PlayedEnd } from '../../engine/play/played.ts'
+import type { Planner } from '../../engine/worker-parts.ts'
+import { openReads } from '../play/open-reads.ts'
+import { Room, type RoomPlan } from '../play/room.ts'
+import type { AccountClients } from '../service/account-clients.ts'
+import type { EngineConfig } from './engine-messages.ts'
+
+interface RunPlannerParts {
+  config: Pick<EngineConfig, 'workflowsDir' | 'guardPolicy' | 'effects'>
+  store: Store
+  clock: Clock
+  /** For reads only: their calls come after those of workflows that act. */
+  clients: Pick<AccountClients, 'clientOf' | 'spellingsOf' | 'stop'>
+  /** Longest time without an answer before code counts as blocking its room. Default 30 s. */
+  patienceMs?: number
+  /** Longest time for a plan. Default 15 min. */
+  longestMs?: number
+}
+
+/** Longest time for a plan. Code that waits for ever keeps no slot for longer. */
+const LONGEST_MS = 15 * 60_000
+/** Switches are read again after so long, sooner than a silent process counts as gone. */
+const SWITCHES_FOR_MS = 10_000
+const TOO_LONG = 'Its plan took too long: the code waits for something of its own, or reads without end.'
+const RULES = { recorded: null, readsLive: true, borrows: true } as const
+
+/**
+ * Plans runs in a room in place of their code. A run is planned where it was made while effects
+ * were only planned, even if they are live by now. See decision 88.
+ */
+export class RunPlanner implements Planner {
+  readonly acts: boolean
+  readonly #parts: RunPlannerParts
+  readonly #over = new AbortController()
+  #switches: readonly EffectsSwitch[] = []
+  #readAt = 0
+  #room: Promise<Room> | null = null
+  readonly #rooms = new Set<Room>()
+  /** Plans whose room has ended: each is played again in a room of its own, one at a time. */
+  #alone: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: RunPlannerParts) {
+    this.#parts = parts
+    const mode: EffectsMode = parts.config.effects ?? 'live'
+    this.acts = mode === 'live'
+  }
+
+  /** Reads since when effects are planned, or live. */
+  async start(): Promise<void> {
+    const readAt = this.#parts.clock.now()
+    this.#switches = await listSwitches(this.#parts.store)
+    this.#readAt = readAt
+  }
+
+  /** A process that was frozen counts as gone, so that another mode may have begun meanwhile. */
+  isPlanned({ createdAt }: ClaimedRun): boolean | Promise<boolean> {
+    const isFresh = this.#parts.clock.now() - this.#readAt < SWITCHES_FOR_MS
+    const answer = () => modeAt(this.#switches, createdAt) === 'plan'
+    return isFresh ? answer() : this.start().then(answer)
+  }
+
+  async plan(run: ClaimedRun): Promise<{ reason: string; json: string }> {
+    const plan = (await this.#playBesideOthers(run)) ?? (await this.#playAlone(run))
+    return { reason: describePlan(plan), json: JSON.stringify(plan) }
+  }
+
+  /** The code has changed: plans load it again, and those at work begin anew. */
+  reload(): void {
+    const room = this.#room
+    this.#room = null
+    void room?.then((opened) => this.#close(opened)).catch(() => {})
+  }
+
+  async stop(): Promise<void> {
+    this.#over.abort(new UpshotError('draining', 'The process stops.'))
+    await this.#room?.catch(() => {})
+    await Promise.all([...this.#rooms].map((room) => this.#close(room)))
+    await this.#parts.clients.stop()
+  }
+
+  /** Null where the room ended meanwhile. Rejects where the store fails, or no room can be had. */
+  async #playBesideOthers(run: ClaimedRun): Promise<RoomPlan | null> {
+    this.#room ??= this.#open()
+    const opening = this.#room
+    const forget = () => {
+      if (this.#room === opening) this.#room = null
+    }
+    const room = await opening.catch((error: unknown) => {
+      forget()
+      throw error
+    })
+    const plan = await this.#play(room, run)
+    if (plan === null) forget()
+    return plan
+  }
+
+  /** Another run may have ended the room. One that ends a room of its own is to blame. */
+  #playAlone(run: ClaimedRun): Promise<RoomPlan> {
+    const turn = this.#alone.then(async () => {
+      const room = await this.#open()
+      const plan = await this.#play(room, run).finally(() => this.#close(room))
+      return plan ?? failed(new Error('The code ended the process that planned it, or blocked it.'))
+    })
+    this.#alone = turn.catch(() => {})
+    return turn
+  }
+
+  /** Null where the room ends before the plan does. */
+  async #play(room: Room, claim: ClaimedRun): Promise<RoomPlan | null> {
+    const { store, clock, longestMs = LONGEST_MS } = this.#parts
+    const use = await store.listGuardUse(clock.now())
+    const late = Promise.withResolvers<RoomPlan>()
+    const timer = setTimeout(() => late.resolve(failed(new Error(TOO_LONG))), longestMs)
+    const plan = room
+      .plan({ claim, use, rules: RULES })
+      .catch((error: unknown) => (isEndOfRoom(error) ? null : failed(error)))
+    return Promise.race([plan, late.promise]).finally(() => clearTimeout(timer))
+  }
+
+  async #close(room: Room): Promise<void> {
+    this.#rooms.delete(room)
+    await room[Symbol.asyncDispose]()
+  }
+
+  async #open(): Promise<Room> {
+    const { config, store, clock, clients, patienceMs } = this.#parts
+    this.#over.signal.throwIfAborted()
+    const accounts = ['default', ...(await store.listAccounts()).map(({ name }) => name)]
+    const spellings: Record<string, StorageSpellings> = {}
+    for (const name of accounts) spellings[name] = await clients.spellingsOf(name)
+    const { workflowsDir, guardPolicy: guard } = config
+    const room = await Room.open({
+      settings: { workflowsDir, guard, spellings },
+      store,
+      readFiles: openReads(clients, { clock, signal: this.#over.signal, longestMs: LONGEST_MS / 3 }),
+      onPrint: (text) => process.stdout.write(text),
+      ...(patienceMs === undefined ? {} : { patienceMs }),
+    })
+    this.#rooms.add(room)
+    return room
+  }
+}
+
+function isEndOfRoom(error: unknown): boolean {
+  return error instanceof UpshotError && error.code === 'internal'
+}
+
+function failed(error: unknown): RoomPlan {
+  const end = { kind: 'failed', error: describeError(error) } as const
+  return { end, effects: [], others: [], log: [], holds: [], undeclared: [] }
+}
+
+/** How the run would end and what it would do, in a sentence without its subject. */
+function describePlan({ end, effects, holds, undeclared }: RoomPlan): string {
+  const deletes = effects.filter((each) => each.class === 'delete' && each.outcome === 'deleted').length
+  const others = effects.filter((each) => each.class !== 'delete').length
+  const counts = [
+    count(deletes, 'delete'),
+    count(others, 'other effect'),
+    ...(holds.length > 0 ? [`${holds.length} held by the guard`] : []),
+    ...(undeclared.length > 0 ? [`${undeclared.length} refused outside its steps`] : []),
+  ]
+  return `would ${describeEnd(end)}: ${counts.join(', ')}; nothing was done`
+}
+
+function describeEnd(end: PlayedEnd): string {
+  switch (end.kind) {
+    case 'completed':
+      return 'complete'
+    case 'continued':
+      return 'go on in another run'
+    case 'failed':
+      return `fail (${tell(end.error)})`
+    case 'skipped':
+      return `be skipped (${end.reason})`
+    case 'halted':
+      return `wait for a person (${end.reason})`
+    case 'open':
+      return `go on in a way nobody knows after step "${end.step}" (${end.reason})`
+    default:
+      return end satisfies never
+  }
+}
+
+function tell({ name, message }: Failure): string {
+  return `${name}: ${message.slice(0, 300)}`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

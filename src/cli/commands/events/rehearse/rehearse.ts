@@ -1,0 +1,120 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { NamedFile } from '../../../../app/rehearsal/gather-files.ts'
+import type { Rehearsal } from '../../../../app/rehearsal/rehearsal.ts'
+import { UpshotError } from '../../../../core/errors.ts'
+import type { EventRecord } from '../../../../core/incoming/event.ts'
+import { findReplayObstacle } from '../../../../core/safety/bulk.ts'
+import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
+import type { StorageSpellings } from '../../../../core/service/storage.ts'
+import type { ReadStore } from '../../../../core/store/store.ts'
+import { processEnvironment } from '../../../../project/config/environment.ts'
+import type { Config } from '../../../../project/config/load-config.ts'
+import type { Cli } from '../../../command.ts'
+import { gather, parseMs } from '../../../input/parse-option.ts'
+import { commandClock } from '../../../open/command-clock.ts'
+import { findEvent } from '../../../open/find-event.ts'
+import { formatFailure } from '../../../terminal/format-value.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { readStory } from './read-story.ts'
+import { describeStory, formatStory } from './story-view.ts'
+
+/** Runs of an event whose reads name files. */
+const MOST_RUNS = 10
+
+/** `upshot events rehearse <id>`: plays an event for real, in a sandbox made for it. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<id>', 'id of the event, evt_…, or its beginning')
+    .option('--account <name>', 'account of the event, if several have one with this id')
+    .option('--allow-host <host>', 'let workflows reach this host beside the sandbox; may be repeated', gather)
+    .option('--env <name>', 'give workflows this variable of the environment; may be repeated', gather)
+    .option('--within <duration>', 'give up after this time (default: 60s)', parseMs, 60_000)
+    .option('--keep', 'keep app and sandbox until Ctrl-C, to look at them in the dashboard')
+    .action(async (id, { account, allowHost: hosts = [], env: names = [], within, keep = false }) => {
+      const signal = onInterrupt()
+      const { event, files, spellings, config } = await project.withReads((store, loaded) => {
+        return readFacts(store, loaded, { id, account })
+      })
+      const { Rehearsal: Opened } = await import('../../../../app/rehearsal/rehearsal.ts')
+      const { prepareEvent } = await import('../../../../app/rehearsal/prepare-event.ts')
+      const about = { root: project.root, account: event.account, hosts, variables: readVariables(names) }
+      await using rehearsal = await Opened.open({ config, files, ...about })
+      for (const { file, error } of rehearsal.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+      const before = rehearsal.listFiles()
+      await rehearsal.deliver(event.id, prepareEvent(event.body, spellings))
+      const { awaitRest } = await import('../../../../app/rehearsal/await-rest.ts')
+      const isAtRest = await awaitRest(rehearsal, AbortSignal.any([signal, AbortSignal.timeout(within)]))
+      signal.throwIfAborted()
+      const story = await readStory(rehearsal, { event, before, hosts, isAtRest })
+      out.result(describeStory(story), () => formatStory(story, out))
+      if (story.runs.length === 0) out.leaveWith('notFound')
+      if (story.refused.length > 0) out.leaveWith('difference')
+      if (!isAtRest || story.runs.some(({ status }) => status === 'failed')) out.leaveWith('failed')
+      const waits = story.runs.some(({ status }) => status === 'waiting')
+      if (waits && !keep) out.note('A run waits. Add --keep to answer it in the dashboard of the rehearsal.')
+      if (keep) await stay(out, rehearsal, signal)
+    })
+}
+
+interface Facts {
+  event: EventRecord
+  files: NamedFile[]
+  spellings: StorageSpellings
+  config: Config
+}
+
+/** The event and the files that its database knows of. Reads alone. */
+async function readFacts(
+  store: ReadStore,
+  config: Config,
+  sought: { id: string; account: string | undefined },
+): Promise<Facts> {
+  const { gatherFiles } = await import('../../../../app/rehearsal/gather-files.ts')
+  const event = await findEvent(store, sought, commandClock.now)
+  const obstacle = findReplayObstacle(event)
+  if (obstacle !== null) {
+    throw new UpshotError('conflict', `${event.id} cannot be rehearsed: ${obstacle}.`, {
+      details: { fix: 'Choose a newer event, or keep bodies for longer with `retention.payloads`.' },
+    })
+  }
+  const own = config.service.kind === 'real' ? config.service.storages : {}
+  const isOwn = event.account === DEFAULT_ACCOUNT
+  const spellings = isOwn ? own : ((await store.findAccount(event.account))?.storages ?? {})
+  const steps = await readSteps(store, event)
+  return { event, files: gatherFiles(JSON.parse(event.body), steps, spellings), spellings, config }
+}
+
+/** The steps of the event's first runs, which saw its files as they were. */
+async function readSteps(store: ReadStore, { id, account }: EventRecord) {
+  const runs = (await store.listRuns({ eventId: id, account, limit: 1_000 })).toReversed().slice(0, MOST_RUNS)
+  const recordings = await store.readRecordings(runs.map((run) => run.id))
+  const steps = recordings.flatMap(({ run, steps: all }) => all.map((step) => ({ run: run.id, ...step })))
+  return Promise.all(
+    steps.map(async ({ run, apartBytes, ...step }) => ({
+      ...step,
+      output: apartBytes === undefined ? step.output : await store.readOutput(run, step.key),
+    })),
+  )
+}
+
+function readVariables(names: readonly string[]): Record<string, string> {
+  const environment = processEnvironment()
+  const found = names.map((name) => [name, environment[name]] as const)
+  const [missing] = found.find(([, value]) => value === undefined) ?? []
+  if (missing === undefined) return Object.fromEntries(found.map(([name, value]) => [name, value ?? '']))
+  throw new UpshotError('invalid_request', `--env ${missing}: the environment has no such variable.`, {
+    details: { fix: 'Set it for this command, or in the file .env of the project.' },
+  })
+}
+
+async function stay(out: Cli['out'], rehearsal: Rehearsal, signal: AbortSignal): Promise<void> {
+  out.note(`\nThe dashboard of the rehearsal, with a login for ten minutes: ${await rehearsal.makeLink()}`)
+  out.note(`Its sandbox: ${rehearsal.sandbox.origin}. All its data: ${rehearsal.folder}. Ctrl-C ends it.`)
+  await new Promise((resolve) => {
+    // The timer keeps the process; a listener alone does not.
+    const timer = setInterval(() => {}, 60_000)
+    const end = () => resolve(clearInterval(timer))
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+}

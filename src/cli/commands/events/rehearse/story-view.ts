@@ -1,0 +1,125 @@
+import type { StagedFile } from '../../../../app/rehearsal/stage-files.ts'
+import type { Checkpoint } from '../../../../core/runs/step.ts'
+import type { EffectRecord } from '../../../../core/safety/effect.ts'
+import {
+  formatBytes,
+  formatFailure,
+  formatSpan,
+  formatText,
+  parseOutput,
+  withIsoTimes,
+} from '../../../terminal/format-value.ts'
+import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
+import { describeReason, describeRun, styleStatus } from '../../runs/run-view.ts'
+import { describeEffect } from '../../safety/effects/effect-view.ts'
+import type { Story } from './read-story.ts'
+
+/** Rows of a table that a person is shown. */
+const SHOWN = 50
+
+/** For JSON. */
+export function describeStory(story: Story): Record<string, unknown> {
+  const { event, runs, effects, staged, gone, made, requests, refused, isAtRest, skippedMs } = story
+  return {
+    ...{ event: event.id, type: event.type, account: event.account, isAtRest, skippedMs },
+    runs: runs.map(({ steps, ...run }) => ({ ...describeRun(run), steps: steps.map(describeStep) })),
+    effects: effects.map(describeEffect),
+    files: { before: staged.files, left: staged.left, gone, made },
+    ...{ requests, refused },
+  }
+}
+
+function describeStep({ output, ...step }: Checkpoint): Record<string, unknown> {
+  return { ...withIsoTimes(step), output: parseOutput(output) }
+}
+
+/** For a person: what was there, what each run did, and what is otherwise now. */
+export function formatStory(story: Story, layout: Layout): string[] {
+  const { event, runs, staged } = story
+  const { paint } = layout
+  return [
+    `${paint('bold', event.id)}, ${formatText(event.type)}, in a sandbox of its own`,
+    ...formatFiles('It began with these files', staged.files, layout),
+    ...staged.left.map(({ storage, path, reason }) => formatText(`  left out: ${storage}:${path}: ${reason}`)),
+    ...(runs.length === 0 ? ['', 'No workflow runs on this event.'] : []),
+    ...runs.flatMap((run) => formatRun(run, story.now, layout)),
+    ...formatSection('Effects', formatRows(effectsOf(story), EFFECTS, layout), paint),
+    ...formatFiles('Gone in the end', story.gone, layout),
+    ...formatFiles('New in the end', story.made, layout),
+    '',
+    ...formatEnd(story),
+  ]
+}
+
+function formatRun(run: Story['runs'][number], now: number, layout: Layout): string[] {
+  const { paint } = layout
+  const style = styleStatus(run)
+  const status = style === null ? run.status : paint(style, run.status)
+  const reason = describeReason(run, now)
+  const title = `${run.workflow}  ${status}${reason === null ? '' : `: ${formatText(reason, 300)}`}`
+  const cause = run.eventType === null ? '' : `  on ${formatText(run.eventType)}`
+  return ['', `${title}${paint('dim', `${cause}, ${run.id}`)}`, ...formatRows(run.steps, STEPS, layout).map(indent)]
+}
+
+function indent(line: string): string {
+  return `  ${line}`
+}
+
+function formatFiles(title: string, files: readonly StagedFile[], layout: Layout): string[] {
+  return formatSection(title, formatRows(files, FILES, layout), layout.paint)
+}
+
+function formatRows<Row>(rows: readonly Row[], columns: Column<Row>[], layout: Layout): string[] {
+  const rest = rows.length - SHOWN
+  if (rows.length === 0) return []
+  const more = rest > 0 ? [`  … and ${rest} more: add --json`] : []
+  return [...formatTable(rows.slice(0, SHOWN), columns, indented(layout)), ...more]
+}
+
+/** The end of a delete tells more than its beginning. */
+function effectsOf({ effects }: Story): EffectRecord[] {
+  const ended = new Set(effects.map(({ ofSeq }) => ofSeq))
+  return effects.filter(({ seq, class: kind }) => kind !== 'guard' && !ended.has(seq))
+}
+
+function formatEnd({ requests, refused, hosts, isAtRest, skippedMs }: Story): string[] {
+  const calls = requests.map(({ operation, count, refused: errors }) => {
+    return `${count} ${operation}${errors === 0 ? '' : ` (${errors} refused)`}`
+  })
+  return [
+    ...refused.map((host) => `A workflow asked for ${formatText(host)}, and did not get it: see --allow-host.`),
+    ...(skippedMs < 1_000
+      ? []
+      : [`Its clock was set forward by ${formatSpan(0, skippedMs)}: nobody waits for sleeps.`]),
+    ...(isAtRest ? [] : ['It was given up with work under way: see --within.']),
+    `Calls to the sandbox: ${calls.join(', ') || 'none'}.${hosts.length === 0 ? ' No other host was called.' : ''}`,
+  ]
+}
+
+const FILES: Column<StagedFile>[] = [
+  { title: 'STORAGE', value: ({ storage }) => storage },
+  { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path), most: 80, cut: 'start' },
+  { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
+  { title: 'ID', value: ({ id }) => id, most: 30 },
+  { title: 'MADE UP', value: ({ madeUp }) => (madeUp.length === 0 ? null : madeUp.join(', ')) },
+]
+
+const STEPS: Column<Checkpoint>[] = [
+  { title: 'STEP', value: ({ key }) => key, most: 60 },
+  { title: 'KIND', value: ({ kind, effect }) => (kind === 'run' ? effect : kind) },
+  { title: 'STATUS', value: ({ status }) => status, style: (step) => styleStatus(step) },
+  { title: 'RESULT', value: formatResult, most: 60 },
+]
+
+function formatResult({ error, output }: Checkpoint): string | null {
+  if (error !== null) return formatFailure(error)
+  return output === null || output === 'null' ? null : output
+}
+
+const EFFECTS: Column<EffectRecord>[] = [
+  { title: 'WHAT', value: ({ operation }) => operation, most: 40 },
+  { title: 'FILE', value: ({ path, target }) => path ?? target, most: 60, cut: 'start' },
+  { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
+  { title: 'OUTCOME', value: ({ outcome, phase }) => outcome ?? phase, most: 20 },
+  { title: 'RUN', value: ({ runId }) => runId, isId: true },
+]

@@ -1,0 +1,62 @@
+import { writeFileSync } from 'node:fs'
+import type { Command } from '@commander-js/extra-typings'
+import { acceptedFile, readAccepted, writeAccepted } from '../../../../app/backtest/accepted-keys.ts'
+import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
+import { formatBacktest } from '../../safety/backtest/backtest-view.ts'
+import { judgeBacktest } from '../../safety/backtest/judge-backtest.ts'
+import { writeHtml } from '../../safety/backtest/write-html.ts'
+import { writeMarkdown } from '../../safety/backtest/write-markdown.ts'
+import { describeBook, describeNothing, differencesOf, readShadow } from './read-shadow.ts'
+
+/** `upshot workflows shadow <id>`: the differences of its shadow from runs since it was added. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<id>', 'id of the workflow')
+    .option('--accept', 'keep these differences in workflows/backtest/<id>.json, and fail on others only')
+    .option('--markdown <file>', 'also write a report in Markdown')
+    .option('--html <file>', 'also write a report as one page without script')
+    .action((workflow, { accept, markdown, html }) =>
+      project.withReads(async (store, { workflowsDir }) => {
+        const now = commandClock.now()
+        const shadow = await readShadow(store, workflowsDir, workflow)
+        const { module, book } = shadow
+        const found = differencesOf(book)
+        const file = acceptedFile(workflowsDir, workflow)
+        const accepted = readAccepted(file)
+        const lines = [describeBook(shadow, now)]
+        const about = { workflow, candidate: module.code, against: 'recorded', accepted, lines }
+        const { since = null, followed = null, missed = 0 } = book ?? {}
+        const { guard: _, ...differences } = found
+        const facts = {
+          workflow,
+          file: module.file,
+          candidate: module.code,
+          since: isoOf(since),
+          followed: isoOf(followed),
+        }
+        out.result({ ...facts, ...differences, missed, accepted: [...accepted] }, () =>
+          found.runs === 0 ? lines : formatBacktest(found, about, out),
+        )
+        const nothing = describeNothing(shadow)
+        if (nothing !== null) {
+          out.note(nothing)
+          return out.leaveWith('notFound')
+        }
+        if (markdown !== undefined) writeFileSync(markdown, writeMarkdown(found, about))
+        if (html !== undefined) writeFileSync(html, writeHtml(found, about))
+        if (accept && !out.given.dryRun) {
+          out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
+        }
+        const known = accept ? new Set(found.groups.map(({ key }) => key)) : accepted
+        const rule = { failOn: 'any' as const, required: 0, accepted: known, isThrottled: false, unknown: null }
+        const { exit, notes } = judgeBacktest(found, rule)
+        for (const note of notes) out.note(note)
+        if (exit !== null) out.leaveWith(exit)
+      }),
+    )
+}
+
+function isoOf(moment: number | null): string | null {
+  return moment === null ? null : new Date(moment).toISOString()
+}

@@ -1,0 +1,244 @@
+import { isoTime } from '../../time.ts'
+import type { EffectRecord } from '../effect.ts'
+import { VerifiedVotes, type VoteReads, type VoteSigner } from '../votes/verified-votes.ts'
+import type { Anchor } from './anchor.ts'
+import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
+
+/** The verdict on a ledger. */
+export interface LedgerReport {
+  passed: boolean
+  /** Rows that are there, and those of them that a seal covers. */
+  effects: number
+  sealed: number
+  seals: number
+  /** Rows up to this one may be missing, because retention removed them. */
+  prunedTo: number
+  /** The newest anchor that the chain contains; null for none. */
+  anchored: Anchor | null
+  /** Sealed rows after that anchor: whoever has the key could have changed them. */
+  sinceAnchor: number
+  /** The restorations that people named. */
+  restored: { seal: number; at: number; note: string }[]
+  /** Words of people on approvals, and those of them with a good signature. */
+  words: number
+  signedWords: number
+  /** The keys of those signatures. */
+  signers: VoteSigner[]
+  /** Sentences, the first {@link MAX_FAULTS} of them. */
+  faults: string[]
+  /** Their number. */
+  faultCount: number
+}
+
+/** Faults that a report shows. */
+const MAX_FAULTS = 20
+const SEALS_A_PAGE = 2_000
+const ROWS_A_PAGE = 5_000
+
+/** The reads of a store that a verification needs; both lists come oldest first. */
+export interface LedgerReads extends VoteReads {
+  listSeals(query: { after: number; limit: number }): Promise<Seal[]>
+  listSealKeys(): Promise<SealKey[]>
+}
+
+/**
+ * Follows the chain of seals from its beginning, compares every sealed row and every vote, and
+ * looks for the anchors. Memory is bounded, however long the ledger is.
+ */
+export async function verifyLedger(
+  store: LedgerReads,
+  { anchors = [] }: { anchors?: readonly Anchor[] } = {},
+): Promise<LedgerReport> {
+  const keys = new Map((await store.listSealKeys()).map(({ number, secret }) => [number, secret]))
+  const chain = new ChainCheck(keys, anchors)
+  for await (const page of sealPages(store)) for (const seal of page) chain.add(seal)
+  chain.end()
+  const { prunedTo, anchored } = chain
+  const votes = new VerifiedVotes(store)
+  const rows = await checkRows(store, { keys, prunedTo, anchored, votes })
+  await votes.end(prunedTo)
+  const { words, signed: signedWords, signers } = votes
+  const faults = [...chain.faults, ...rows.faults, ...votes.faults]
+  return {
+    passed: faults.length === 0,
+    ...{ effects: rows.effects, sealed: rows.sealed, seals: chain.seals, prunedTo },
+    ...{ anchored, sinceAnchor: rows.sinceAnchor, restored: chain.restored, words, signedWords, signers },
+    faults: faults.slice(0, MAX_FAULTS),
+    faultCount: faults.length,
+  }
+}
+
+/** The seals alone: numbers, MACs, and anchors. */
+class ChainCheck {
+  readonly faults: string[] = []
+  readonly restored: LedgerReport['restored'] = []
+  seals = 0
+  prunedTo = 0
+  anchored: Anchor | null = null
+  readonly #keys: ReadonlyMap<number, SealKey['secret']>
+  readonly #anchors = new Map<number, Anchor[]>()
+  /** Anchors that the chain does not have, until a restoration explains them. */
+  readonly #missed: { anchor: Anchor; fault: string }[] = []
+  #before: Seal | null = null
+
+  constructor(keys: ReadonlyMap<number, SealKey['secret']>, anchors: readonly Anchor[]) {
+    this.#keys = keys
+    for (const anchor of anchors) this.#anchors.set(anchor.seal, [...(this.#anchors.get(anchor.seal) ?? []), anchor])
+  }
+
+  add(seal: Seal): void {
+    const before = this.#before
+    const expected = (before?.number ?? 0) + 1
+    if (seal.number !== expected) this.faults.push(`${nameSeals(expected, seal.number - 1)} gone`)
+    else this.#checkMac(seal, before?.mac ?? null)
+    if (seal.last < (before?.last ?? 0)) this.faults.push(`${nameSeal(seal)} goes back to row ${seal.last}`)
+    this.prunedTo = Math.max(this.prunedTo, seal.prunedTo ?? 0)
+    if (seal.kind === 'restored') this.restored.push({ seal: seal.number, at: seal.at, note: seal.note ?? '' })
+    this.#checkAnchors(seal)
+    this.#before = seal
+    this.seals += 1
+  }
+
+  /** Once, after the last seal. */
+  end(): void {
+    const end = this.#before?.number ?? 0
+    for (const anchor of [...this.#anchors.values()].flat()) {
+      this.#missed.push({ anchor, fault: `the chain ends at seal ${end}, before the ${nameAnchor(anchor)}` })
+    }
+    const open = this.#missed.filter(({ anchor }) => !this.#isExplained(anchor))
+    this.faults.push(...open.map(({ fault }) => fault))
+  }
+
+  #checkMac(seal: Seal, before: string | null): void {
+    const key = this.#keys.get(seal.key)
+    if (key === undefined) this.faults.push(`${nameSeal(seal)} names the key ${seal.key}, which is gone`)
+    else if (!isSameMac(macOf(key, seal, before), seal.mac))
+      this.faults.push(`${nameSeal(seal)} does not fit: it, or the one before, was changed`)
+  }
+
+  #checkAnchors(seal: Seal): void {
+    for (const anchor of this.#anchors.get(seal.number) ?? []) {
+      if (anchor.mac === seal.mac && anchor.last === seal.last) this.anchored = anchor
+      else this.#missed.push({ anchor, fault: `seal ${seal.number} is another one than in the ${nameAnchor(anchor)}` })
+    }
+    this.#anchors.delete(seal.number)
+  }
+
+  /** True for an anchor of a branch that ended when an older backup took its place. */
+  #isExplained({ seal, at }: Anchor): boolean {
+    return this.restored.some((each) => each.seal <= seal && at <= each.at)
+  }
+}
+
+interface RowCheck {
+  faults: string[]
+  effects: number
+  sealed: number
+  sinceAnchor: number
+}
+
+interface RowContext {
+  keys: ReadonlyMap<number, SealKey['secret']>
+  prunedTo: number
+  anchored: Anchor | null
+  /** Gets every row, those without a seal too. */
+  votes: VerifiedVotes
+}
+
+/** Every row against the seal that covers it. */
+async function checkRows(store: LedgerReads, { keys, prunedTo, anchored, votes }: RowContext): Promise<RowCheck> {
+  const check: RowCheck = { faults: [], effects: 0, sealed: 0, sinceAnchor: 0 }
+  const rows = new RowQueue(store, votes)
+  let before = 0
+  for await (const page of sealPages(store)) {
+    for (const seal of page) {
+      const { kind, last, key, rows: count, digest } = seal
+      if (kind !== 'rows') continue
+      const covered = await rows.takeUpTo(last)
+      check.sealed += covered.length
+      if (last > (anchored?.last ?? 0)) check.sinceAnchor += covered.length
+      const secret = keys.get(key)
+      const isOne = before + 1 === last
+      const range = isOne ? `row ${last}` : `rows ${before + 1} to ${last}`
+      before = last
+      // Retention may be half-way.
+      if (last <= prunedTo || secret === undefined) continue
+      if (covered.length !== count)
+        check.faults.push(`${nameSeal(seal)} covers ${count} rows, and ${covered.length} are there: ${range}`)
+      else if (!isSameMac(digestRows(secret, covered), digest))
+        check.faults.push(`${range} ${isOne ? 'is' : 'are'} not as ${nameSeal(seal)} covers ${isOne ? 'it' : 'them'}`)
+    }
+  }
+  check.effects = check.sealed + (await rows.countRest())
+  return check
+}
+
+/** The ledger from its oldest row on, a page at a time. */
+class RowQueue {
+  readonly #store: LedgerReads
+  readonly #votes: VerifiedVotes
+  #page: readonly EffectRecord[] = []
+  #next = 0
+  #after = 0
+  #isAtEnd = false
+
+  constructor(store: LedgerReads, votes: VerifiedVotes) {
+    this.#store = store
+    this.#votes = votes
+  }
+
+  async takeUpTo(last: number): Promise<EffectRecord[]> {
+    const taken: EffectRecord[] = []
+    for (;;) {
+      const row = this.#page[this.#next]
+      if (row === undefined) {
+        if (!(await this.#turn())) return taken
+      } else if (row.seq > last) return taken
+      else {
+        taken.push(row)
+        this.#next += 1
+      }
+    }
+  }
+
+  async countRest(): Promise<number> {
+    let count = 0
+    do {
+      count += this.#page.length - this.#next
+      this.#next = this.#page.length
+    } while (await this.#turn())
+    return count
+  }
+
+  /** False at the end. */
+  async #turn(): Promise<boolean> {
+    if (this.#isAtEnd) return false
+    this.#page = await this.#store.listEffects({ after: this.#after, limit: ROWS_A_PAGE })
+    this.#next = 0
+    this.#after = this.#page.at(-1)?.seq ?? this.#after
+    this.#isAtEnd = this.#page.length < ROWS_A_PAGE
+    for (const row of this.#page) if (row.phase === 'decided') await this.#votes.add(row)
+    return this.#page.length > 0
+  }
+}
+
+async function* sealPages(store: LedgerReads): AsyncGenerator<Seal[]> {
+  for (let after = 0; ; ) {
+    const page = await store.listSeals({ after, limit: SEALS_A_PAGE })
+    if (page.length > 0) yield page
+    if (page.length < SEALS_A_PAGE) return
+    after = page.at(-1)?.number ?? after
+  }
+}
+
+function nameSeal({ number, at }: Seal): string {
+  return `seal ${number} of ${isoTime(at)}`
+}
+
+function nameSeals(from: number, to: number): string {
+  return to <= from ? `seal ${from} is` : `seals ${from} to ${to} are`
+}
+
+function nameAnchor({ seal, at }: Anchor): string {
+  return `anchor of ${isoTime(at)} (seal ${seal})`
+}

@@ -1,0 +1,100 @@
+import { Link } from 'wouter'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { urlOf } from '../../api/client.ts'
+import { useAction } from '../../api/use-api.ts'
+import { CopyAs } from '../../parts/copy-as.tsx'
+import { ProblemNote } from '../../parts/messages.tsx'
+import { Path } from '../../parts/text.tsx'
+import { useMay } from '../../state/session.ts'
+import { type Approval, describeForeseen, describeForeseenEnd } from '../../words/approvals.ts'
+import { countOf, formatBytes, formatCount, shortId } from '../../words/format.ts'
+
+type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
+
+/** The effects that held runs would ask for after this list. A person asks, as it reads the service. */
+export function LookAhead({ approval: { id, kind, status } }: { approval: Approval }) {
+  const mayAct = useMay('operator')
+  const look = useAction('POST /approvals/:id/look-ahead')
+  if (!mayAct || kind !== 'guard' || status !== 'open') return null
+  const { data, error, isPending } = look
+  const params = { id }
+  return (
+    <section className="card padded stack" aria-label="Look ahead">
+      <div className="row">
+        <h2>What comes after it</h2>
+        <button type="button" className="push" disabled={isPending} onClick={() => look.mutate({ params, body: {} })}>
+          {data === undefined ? 'Look ahead' : 'Look ahead again'}
+        </button>
+        <CopyAs
+          cli={`upshot approvals show ${id} --ahead`}
+          url={urlOf('POST /approvals/:id/look-ahead', { params, body: {} })}
+          body={{}}
+        />
+      </div>
+      <p className="quiet wrap">
+        Its runs are played on, with real reads and no effect. What they would ask for is not part of this list.
+      </p>
+      {isPending && (
+        <p className="quiet" role="status">
+          Playing…
+        </p>
+      )}
+      {error && <ProblemNote error={error} />}
+      {data !== undefined && !isPending && <Answer foreseen={data} />}
+    </section>
+  )
+}
+
+function Answer({ foreseen: { runs, ahead } }: { foreseen: Foreseen }) {
+  return (
+    <div className="stack" role="status">
+      {ahead.length === 0 && <p>No run waits for this list any more.</p>}
+      {runs > ahead.length && (
+        <p className="quiet">
+          The first {formatCount(ahead.length)} of {countOf(runs, 'run')} were played on.
+        </p>
+      )}
+      {ahead.map((run) => (
+        <Rest key={run.run} run={run} />
+      ))}
+    </div>
+  )
+}
+
+/** A longer list is folded. */
+const SHORT = 20
+
+function Rest({ run }: { run: Foreseen['ahead'][number] }) {
+  const { list, effects, end } = run
+  const rows = (
+    <ol className="foreseen">
+      {list.map(({ class: kind, path, target, step, bytes }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
+        <li key={index}>
+          <span className="quiet">{kind}</span>
+          <Path text={path ?? target ?? step} />
+          <span className="number quiet">{bytes === null ? '' : formatBytes(bytes)}</span>
+        </li>
+      ))}
+    </ol>
+  )
+  return (
+    <div className="stack">
+      <p>
+        <Link className="mono" href={`/runs/${run.run}`}>
+          {shortId(run.run)}
+        </Link>{' '}
+        {describeForeseen(run)}
+      </p>
+      {list.length <= SHORT ? (
+        rows
+      ) : (
+        <details>
+          <summary>{effects > list.length ? `The first ${list.length} of them` : 'All of them'}</summary>
+          {rows}
+        </details>
+      )}
+      <p className="quiet wrap">{describeForeseenEnd(end)}</p>
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import stringWidth from 'string-width'
+
+/** The lines of a text in so many columns. */
+export type Fit = (room: number) => string[]
+
+/** Lines of a text that wraps; what is beyond is cut. */
+const MAX_LINES = 5
+
+/** A text of one line, cut at its end. */
+export function onOneLine(text: string): Fit {
+  return (room) => [cutEnd(oneLine(text), room)]
+}
+
+/** A text that is not cut, but goes on in further lines. */
+export function wrapped(text: string): Fit {
+  return (room) => wrapText(text, room, MAX_LINES)
+}
+
+const segmenter = new Intl.Segmenter()
+// Most text has a column a character, and needs no table of Unicode.
+const PLAIN = /^[\u0020-\u007E]*$/
+
+/** Columns that a terminal shows a text in: wide characters take two, combining marks none. */
+export function columnsOf(text: string): number {
+  return PLAIN.test(text) ? text.length : stringWidth(text)
+}
+
+/** The beginning of a text, with an ellipsis where it is longer than `room` columns. */
+export function cutEnd(text: string, room: number): string {
+  if (columnsOf(text) <= room) return text
+  return `${take(charactersOf(text), room - 1).join('')}…`
+}
+
+/** The end of a text, with an ellipsis: of a path the name is what differs. */
+export function cutFront(text: string, room: number): string {
+  if (columnsOf(text) <= room) return text
+  return `…${take(charactersOf(text).reverse(), room - 1)
+    .reverse()
+    .join('')}`
+}
+
+/** Pads a text at its end to so many columns. */
+export function padColumns(text: string, columns: number): string {
+  return `${text}${' '.repeat(Math.max(0, columns - columnsOf(text)))}`
+}
+
+/**
+ * Joins words into lines of at most `room` columns. A longer word has a line of its own, uncut: it
+ * is an address or an id.
+ */
+export function wrapWords(words: readonly string[], room: number): string[] {
+  const lines: string[] = []
+  for (const word of words) {
+    const last = lines.at(-1)
+    if (last === undefined || columnsOf(last) + 1 + columnsOf(word) > room) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+/** The lines of a text in `room` columns, at most `most`; what does not fit is cut. */
+export function wrapText(text: string, room: number, most: number): string[] {
+  const lines = wrapWords(oneLine(text).split(' '), room)
+  const shown = lines.length > most ? [...lines.slice(0, most - 1), lines.slice(most - 1).join(' ')] : lines
+  return shown.map((line) => cutEnd(line, room))
+}
+
+/**
+ * Removes control characters: text from outside must not start a new line or steer the terminal.
+ */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, ' ')
+}
+
+function charactersOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
+}
+
+function take(characters: readonly string[], room: number): string[] {
+  let left = room
+  const end = characters.findIndex((character) => {
+    left -= columnsOf(character)
+    return left < 0
+  })
+  return end === -1 ? [...characters] : characters.slice(0, end)
+}

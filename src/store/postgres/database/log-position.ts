@@ -1,0 +1,57 @@
+import type { Connection } from './connection.ts'
+
+/** The end of a server's log that is on its disk: every commit that was answered is before it. */
+export interface LogEnd {
+  position: string
+  /** Rises with each failover. */
+  timeline: number
+}
+
+/** The same for a server and its copies. */
+export interface Identity {
+  system: string
+  database: string
+}
+
+/** Tells how much of the primary's log a standby has replayed. */
+export class LogPosition {
+  readonly #end
+  readonly #reached
+  readonly #identity
+
+  constructor(db: Connection) {
+    this.#end = db.prepare<[], LogEnd>(
+      `SELECT pg_current_wal_flush_lsn()::text AS position,
+         ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int AS timeline`,
+    )
+    // The receiver of the log knows the timeline first, and tells it to members of pg_monitor only.
+    this.#reached = db.prepare<[{ position: string }], { isReplayed: boolean; timeline: number }>(
+      `SELECT pg_last_wal_replay_lsn() >= @position::pg_lsn AS isReplayed,
+         greatest(restart.timeline_id, recovery.min_recovery_end_timeline,
+           (SELECT received_tli FROM pg_stat_wal_receiver)) AS timeline
+       FROM pg_control_checkpoint() AS restart, pg_control_recovery() AS recovery`,
+    )
+    this.#identity = db.prepare<[], Identity>(IDENTITY)
+  }
+
+  /** Of a primary. */
+  async end(): Promise<LogEnd> {
+    const end = await this.#end.get()
+    if (end) return end
+    throw new Error('the server does not tell the position of its log')
+  }
+
+  /** Whether a standby of the same timeline has replayed so much. */
+  async hasReached({ position, timeline }: LogEnd): Promise<{ isReplayed: boolean; isSameLine: boolean }> {
+    const reached = await this.#reached.get({ position })
+    return { isReplayed: reached?.isReplayed === true, isSameLine: reached?.timeline === timeline }
+  }
+
+  async identity(): Promise<Identity> {
+    return (await this.#identity.get()) ?? { system: '', database: '' }
+  }
+}
+
+/** SQL for an `Identity`. Copies of a server keep its number, and those of its databases. */
+export const IDENTITY = `SELECT system_identifier::text AS system,
+  (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS database FROM pg_control_system()`

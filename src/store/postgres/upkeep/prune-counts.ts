@@ -1,0 +1,184 @@
+import { firstId } from '../../../core/ids.ts'
+import { LASTING_TARGET } from '../../../core/safety/audit.ts'
+import {
+  type Prunable,
+  type PruneBounds,
+  type PruneKind,
+  type PruneQuestion,
+  type WeekKind,
+  weekBoundOf,
+} from '../../../core/store/retention.ts'
+import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/sweep-rows.ts'
+import type { Connection } from '../database/connection.ts'
+import type { SealTable } from '../safety/seal-table.ts'
+import { FINISHED, OLD_BODIES, REFUSED } from './pruning.ts'
+import { selectAbsorber } from './select-absorber.ts'
+import type { WeekTable } from './week-table.ts'
+
+/** Rows that a read looked at, and those of them that would go. */
+interface Counted {
+  read: number
+  rows: number
+  bytes?: number
+}
+
+/** The rows that a prune goes through: those of the weeks that go at once, and the older ones. */
+interface Reach {
+  /** Where the weeks that go at once begin; `below` where there are none. */
+  from: number
+  below: number
+  weeks: Prunable['weeks']
+}
+
+interface RunCount {
+  before: number
+  failures: number | null
+  from: string
+  below: string
+  limit: number
+}
+
+/** The kind of weeks that the rows of a kind are in. */
+const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
+  ...{ runs: 'runs', failures: 'runs' },
+  ...{ refusals: 'deliveries', deliveries: 'deliveries', payloads: 'payloads' },
+}
+
+/** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
+export class PruneCounts {
+  readonly #seals: SealTable
+  readonly #weeks: WeekTable
+  readonly #sql
+
+  constructor(db: Connection, { seals, weeks }: { seals: SealTable; weeks: WeekTable }) {
+    this.#seals = seals
+    this.#weeks = weeks
+    this.#sql = prepareCounts(db)
+  }
+
+  async count({ kind, bounds, now, limit }: PruneQuestion): Promise<Prunable> {
+    const before = bounds[kind]
+    if (before === null) return { rows: 0, isComplete: true, bytes: null, weeks: null }
+    const reach = await this.#reachOf(kind, { bounds, before })
+    const counted = await this.#countWithin(reach, { kind, bounds, now, limit, before })
+    const { read, rows, bytes = null } = counted ?? { read: 0, rows: 0 }
+    return { rows, isComplete: read < limit, bytes, weeks: reach.weeks }
+  }
+
+  async #reachOf(kind: PruneKind, { bounds, before }: { bounds: PruneBounds; before: number }): Promise<Reach> {
+    const weekKind = WEEKS_OF[kind]
+    if (weekKind === undefined) return { from: before, below: before, weeks: null }
+    const weeks = await this.#weeks.list(weekKind)
+    const bound = weekBoundOf(weekKind, bounds)
+    const due = weeks.filter(({ from, to }) => bound !== null && from !== null && to !== null && to <= bound)
+    const edge = due.at(-1)?.to ?? weeks[0]?.to ?? Number.MAX_SAFE_INTEGER
+    const below = Math.min(before, edge)
+    // Failures go with the weeks of runs, and refusals with those of deliveries.
+    const isOwner = weekKind === kind && due.length > 0
+    const bytes = isOwner ? await this.#weeks.measure(weekKind, due) : 0
+    return { from: due[0]?.from ?? below, below, weeks: isOwner ? { count: due.length, bytes } : null }
+  }
+
+  async #countWithin(
+    { from, below }: Reach,
+    { kind, bounds, now, limit, before }: PruneQuestion & { before: number },
+  ): Promise<Counted | undefined> {
+    switch (kind) {
+      case 'runs': {
+        const span = { from: firstId('run', from), below: firstId('run', below) }
+        return await this.#sql.runs.get({ ...span, before, failures: bounds.failures, limit })
+      }
+      case 'failures':
+        return await countEach(['canceled', 'failed'], limit, (status, left) =>
+          this.#sql.failures.get({ status, before, below: firstId('run', below), limit: left }),
+        )
+      case 'refusals':
+        return await countEach(await this.#sql.verdicts.all(), limit, (verdict, left) =>
+          this.#sql.refusals.get(verdict, firstId('dlv', below), left),
+        )
+      case 'deliveries':
+        return await this.#sql.deliveries.get(firstId('dlv', below), limit)
+      case 'payloads':
+        return await this.#sql.bodies.get({ receivedAt: 0, seq: -1, before: below, limit })
+      case 'audit':
+        return await this.#sql.audit.get(firstId('aud', before), limit)
+      case 'effects': {
+        const upTo = (await this.#seals.findPrunable(before, limit)) ?? (await this.#seals.prunedTo())
+        return await this.#sql.effects.get(upTo, limit)
+      }
+      case 'files':
+        return await this.#countFiles(before, { now, limit })
+      default:
+        return kind satisfies never
+    }
+  }
+
+  async #countFiles(before: number, { now, limit }: { now: number; limit: number }): Promise<Counted> {
+    const gone = (await this.#sql.gone.get({ before, limit })) ?? 0
+    const told = await this.#sql.told.all({ before, limit: limit - gone })
+    const sweeps = readSweeps(await this.#sql.sweeps.all())
+    return { read: gone + told.length, rows: gone + countJudged(told, sweeps, { before, now }) }
+  }
+}
+
+/** The sum over groups of one index, which share the limit. */
+async function countEach(
+  groups: readonly string[],
+  limit: number,
+  count: (group: string, limit: number) => Promise<Counted | undefined>,
+): Promise<Counted> {
+  const total = { read: 0, rows: 0 }
+  for (const group of groups) {
+    const { read, rows } = (await count(group, limit - total.read)) ?? { read: 0, rows: 0 }
+    total.read += read
+    total.rows += rows
+  }
+  return total
+}
+
+const COUNT = 'SELECT count(*) AS read, count(*) FILTER (WHERE goes) AS rows'
+
+/**
+ * Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. A folded run goes
+ * only if the run that absorbed it is gone by then.
+ */
+function prepareCounts(db: Connection) {
+  const isOld = (status: string, at: string) => `coalesce(${status} IN ${FINISHED.runs} AND ${at} < @before, false)`
+  const goesBefore = `run.id < old.run_id AND ${isOld('run.end_status', 'run.finished_at')}
+    OR run.id >= @from AND run.id < @below AND (${isOld('run.end_status', 'run.finished_at')}
+      OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < @failures::bigint, false))`
+  return {
+    runs: db.prepare<[RunCount], Counted>(
+      `${COUNT} FROM (SELECT ${isOld('status', 'finished_at')} AND (folded_into IS NULL
+           OR NOT EXISTS (${selectAbsorber('old.folded_into')} AND NOT (${goesBefore}))) AS goes
+         FROM outcome AS old WHERE run_id < @below ORDER BY run_id LIMIT @limit) AS part`,
+    ),
+    failures: db.prepare<[{ status: string; before: number; below: string; limit: number }], Counted>(
+      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM outcome
+         WHERE status IN ${FINISHED.failures} AND status = @status AND run_id < @below
+         ORDER BY run_id LIMIT @limit) AS part`,
+    ),
+    verdicts: db.prepare<[], string>('SELECT verdict FROM refusal_tally').pluck(),
+    refusals: db.prepare<[string, string, number], Counted>(
+      `${COUNT} FROM (SELECT true AS goes FROM delivery
+         WHERE event_id IS NULL AND verdict = ? AND id < ? ORDER BY id LIMIT ?) AS part`,
+    ),
+    deliveries: db.prepare<[string, number], Counted>(
+      `${COUNT} FROM (SELECT NOT (${REFUSED}) AS goes FROM delivery WHERE id < ? ORDER BY id LIMIT ?) AS part`,
+    ),
+    bodies: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], Counted>(
+      `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
+         coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
+    ),
+    audit: db.prepare<[string, number], Counted>(
+      `${COUNT} FROM (SELECT true AS goes FROM audit
+         WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?) AS part`,
+    ),
+    effects: db.prepare<[number, number], Counted>(
+      `${COUNT} FROM (SELECT true AS goes FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?) AS part`,
+    ),
+    gone: db.prepare<[{ before: number; limit: number }], number>(SWEEP_SQL.countGone).pluck(),
+    told: db.prepare<[{ before: number; limit: number }], ToldOf>(SWEEP_SQL.toldOf),
+    sweeps: db.prepare<[], SweepRow>(SWEEP_SQL.list),
+  }
+}

@@ -1,0 +1,81 @@
+import type { Database } from 'better-sqlite3'
+import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
+import type { ApprovalTable } from './approval-table.ts'
+
+/** The effects that a run asked for up to a fence, and how far they are taken back. */
+interface Withdrawal {
+  runId: string
+  fence: number
+  /** Epoch milliseconds; null: unknown. */
+  at: number | null
+  afterStep: string
+  afterKey: string
+}
+
+/** Takes back what runs asked for that ended or begin anew. See decision 82. */
+export class WithdrawalTable {
+  readonly #approvals: ApprovalTable
+  readonly #sql
+
+  constructor(db: Database, approvals: ApprovalTable) {
+    this.#approvals = approvals
+    this.#sql = prepareStatements(db)
+  }
+
+  /** Takes back all that a run has asked for. Later commits tell the rest of a long list. */
+  begin(runId: string, at: number | null): void {
+    const fence = this.#sql.fenceOf.get(runId)
+    if (fence !== undefined) this.#takeBack({ runId, fence, at, afterStep: '', afterKey: '' })
+  }
+
+  /** Goes on with one of them; false where none is left. */
+  carryOn(): boolean {
+    const next = this.#sql.first.get()
+    if (next) this.#takeBack(next)
+    return next !== undefined
+  }
+
+  #takeBack({ runId, fence, at, afterStep, afterKey }: Withdrawal): void {
+    const items = this.#sql.items.all(runId, fence, afterStep, MAX_CARRIED)
+    const keys = this.#sql.keys.all(runId, fence, afterKey, MAX_CARRIED)
+    for (const { approval, number } of items) this.#sql.withdraw.run(approval, number)
+    for (const key of keys) this.#sql.dropWait.run(runId, key)
+    if (items.length < MAX_CARRIED && keys.length < MAX_CARRIED) this.#sql.remove.run(runId)
+    else {
+      const place = { afterStep: items.at(-1)?.step ?? afterStep, afterKey: keys.at(-1) ?? afterKey }
+      this.#sql.save.run({ runId, fence, at, ...place })
+    }
+    for (const id of new Set(items.map(({ approval }) => approval))) this.#approvals.closeEmpty(id, at)
+  }
+}
+
+/** Index: primary keys, and approval_item_step for items. */
+function prepareStatements(db: Database) {
+  return {
+    fenceOf: db.prepare<[string], number>('SELECT fence FROM run WHERE id = ?').pluck(),
+    first: db.prepare<[], Withdrawal>(
+      `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
+       ORDER BY run_id LIMIT 1`,
+    ),
+    // Two lives of a run may have asked for the same step: its place comes again.
+    items: db.prepare<[string, number, string, number], { approval: string; number: number; step: string }>(
+      `SELECT approval, number, step FROM approval_item
+       WHERE run_id = ? AND fence <= ? AND step >= ? AND state NOT IN ('withdrawn', 'moved') ORDER BY step LIMIT ?`,
+    ),
+    keys: db
+      .prepare<[string, number, string, number], string>(
+        `SELECT key FROM wait WHERE run_id = ? AND fence <= ? AND key > ? AND approval IS NOT NULL
+         ORDER BY key LIMIT ?`,
+      )
+      .pluck(),
+    withdraw: db.prepare(`UPDATE approval_item SET state = 'withdrawn' WHERE approval = ? AND number = ?`),
+    dropWait: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
+    save: db.prepare<[Withdrawal]>(
+      `INSERT INTO withdrawal (run_id, fence, at, after_step, after_key)
+       VALUES (@runId, @fence, @at, @afterStep, @afterKey)
+       ON CONFLICT (run_id) DO UPDATE SET fence = excluded.fence, at = excluded.at,
+         after_step = excluded.after_step, after_key = excluded.after_key`,
+    ),
+    remove: db.prepare('DELETE FROM withdrawal WHERE run_id = ?'),
+  }
+}

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { ROUTES } from '../../src/admin/contract/routes.ts'
+import { openTestStore } from '../support/test-store.ts'
+import { startConsole } from './support/start-console.ts'
+
+const LISTS = ['/runs', '/failures', '/events', '/deliveries', '/effects', '/effects/export', '/audit']
+
+/** Paths that answer without an end. */
+const ENDLESS = ['/live']
+
+test('a standby is asked for lists and searches, and for nothing that writes or shows one object', async () => {
+  const store = openTestStore()
+  let opened = 0
+  const openLists = async () => {
+    opened += 1
+    return store
+  }
+  const { ask } = await startConsole({ store, openLists })
+  const asking: string[] = []
+  for (const name of Object.keys(ROUTES)) {
+    const [method = '', path = ''] = name.split(' ')
+    if (ENDLESS.includes(path)) continue
+    const before = opened
+    const body = method === 'GET' ? {} : { body: '{}', headers: { 'content-type': 'application/json' } }
+    await (await ask(path.replaceAll(/:\w+/g, 'run_1'), { method, ...body })).text()
+    if (opened > before) asking.push(path)
+    expect(opened - before, name).toBeLessThanOrEqual(1)
+  }
+  expect(asking.toSorted()).toEqual(LISTS.toSorted())
+})

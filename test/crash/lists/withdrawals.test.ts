@@ -1,0 +1,110 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Lease } from '../../../src/core/runs/lease.ts'
+import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
+import { asOperator } from '../../../src/core/store/safety/as-operator.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { deleteAsk } from '../../contract/support/begin-delete.ts'
+import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
+import { dieAtEveryCall } from '../every-call.ts'
+import { askForList, OPERATOR, SIZE } from './list-scenario.ts'
+import { STOP } from './withdrawal-scenario.ts'
+
+const CHILD = join(import.meta.dirname, 'doomed-withdrawer.ts')
+/** Runs that a stop holds: their end wakes them in two commits. */
+const STOPPED = 260
+
+let folder = ''
+let held: Lease
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
+  await inStore(join(folder, 'asked'), async (store) => {
+    for (const event of ['evt_held', 'evt_other']) await queueRun(store, event)
+    const [one, other] = (await store.claimRuns('wrk_1', 2, NOW)).map(({ lease }) => lease)
+    if (!one || !other) throw new Error('both runs are claimed')
+    held = one
+    for (const lease of [one, other]) {
+      await askForList(store, lease, 'held', 0)
+      await store.parkRun(lease, { dueAt: null, reason: 'waits', awaits: ['held0'] })
+    }
+    await stopMany(store)
+  })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+test('what a run had asked for never begins after its end, wherever the process that ended it dies', async () => {
+  expect(await dieAtEveryCall(surviveCrash)).toBeGreaterThan(5)
+}, 600_000)
+
+/** Kills a process at its n-th call, and lets people and workers go on. True where it lived on. */
+async function surviveCrash(call: number): Promise<boolean> {
+  const dataDir = join(folder, `died-${call}`)
+  cpSync(join(folder, 'asked'), dataDir, { recursive: true })
+  const child = fork(CHILD, [dataDir, JSON.stringify(held), 'answered', String(call)], {
+    execArgv: [],
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+  })
+  const [code] = await once(child, 'exit')
+  await inStore(dataDir, checkRest)
+  rmSync(dataDir, { recursive: true, force: true })
+  return code === 0
+}
+
+/** A person approves the whole list at once, whatever is left of it; then the canceled run asks. */
+async function checkRest(store: Store): Promise<void> {
+  const people = asOperator(store, OPERATOR, { now: () => NOW })
+  const [list] = await store.listApprovals({ status: 'open', limit: 9, now: NOW })
+  if (!list) throw new Error('the list of the other run is open')
+  const part = { actor: 'ada', reason: null, only: null, answer: null, signature: null }
+  await store.decideApproval({ ...part, approval: list.id, hash: list.hash, verdict: 'approved' }, NOW)
+  await people.retryRun(held.runId, NOW)
+  const lease = await claimOf(store, held.runId)
+  for (const look of ['before the recovery', 'after it']) {
+    const kinds = (await askForList(store, lease, 'held', 0)).map(({ kind }) => kind)
+    expect([look, new Set(kinds)]).toEqual([look, new Set(['held'])])
+    for (let beat = 0; beat < 8; beat++) await store.recoverRuns(NOW, 60_000)
+  }
+  expect(await store.listEffects({ phases: ['begun'], limit: 9 })).toEqual([])
+  expect(await store.listGuardUse(NOW)).toEqual([])
+  const open = await store.listApprovals({ status: 'open', limit: 9, now: NOW })
+  expect(open).toMatchObject([{ openItems: SIZE, runs: 1 }])
+
+  await people.resumeEffects(STOP, { actor: 'ada', reason: null, now: NOW })
+  const awake = (await store.claimRuns('wrk_3', 2 * STOPPED, NOW)).length
+  expect(awake).toBe(STOPPED + 1)
+  expect((await verifyLedger(store)).faults).toEqual([])
+}
+
+async function claimOf(store: Store, runId: string): Promise<Lease> {
+  const claimed = await store.claimRuns('wrk_2', 2 * STOPPED, NOW)
+  const found = claimed.find(({ lease }) => lease.runId === runId)
+  if (!found) throw new Error('the run goes on')
+  for (const { lease } of claimed) if (lease.runId !== runId) await store.releaseRun(lease)
+  return found.lease
+}
+
+/** Holds runs with one delete each by a stop. */
+async function stopMany(store: Store): Promise<void> {
+  await store.stopEffects({ ...STOP, since: NOW, actor: 'ada', reason: 'wrong' })
+  await Promise.all(Array.from({ length: STOPPED }, (_, n) => queueRun(store, `evt_${n}`, STOP.name)))
+  const options = { now: NOW, expiresAt: NOW + 86_400_000, needs: 1 }
+  for (const { lease } of await store.claimRuns('wrk_1', STOPPED, NOW)) {
+    await store.beginEffects(
+      lease,
+      [deleteAsk(checkpoint('stopped', { target: 'storage_a:x' }), { workflow: STOP.name })],
+      options,
+    )
+    await store.parkRun(lease, { dueAt: null, reason: 'stopped', awaits: ['stopped'] })
+  }
+}
+
+async function inStore(dataDir: string, act: (store: Store) => Promise<void>): Promise<void> {
+  const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
+  await act(store)
+  await store.close()
+}

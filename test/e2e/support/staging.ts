@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { App } from '../../../src/app/app.ts'
+import type { Notice } from '../../../src/core/notices.ts'
+import type { EffectsMode } from '../../../src/core/safety/stop.ts'
+import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
+import type { Config } from '../../../src/project/config/load-config.ts'
+import { awaitRuns } from '../../support/await-runs.ts'
+import { postDelivery } from '../../support/post-delivery.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
+import { startService } from './served-app.ts'
+
+const DOOR = join(import.meta.dirname, '../../../src/author/index.ts')
+
+/** A server that notes each request. */
+async function openCanary() {
+  const reached: string[] = []
+  const server = createServer((request, response) => {
+    reached.push(`${request.method} ${request.url}`)
+    response.end('ok')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  return { reached, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+}
+
+/**
+ * A project with one workflow, a service with two files, and a canary. `run`: the workflow's code,
+ * in which `U` is the address of the canary.
+ */
+export async function openStaging(run: string, { config = {} }: { config?: Partial<Config> } = {}) {
+  const { sandbox, service } = await startService({ plan: 'enterprise', clock: 'real' })
+  const canary = await openCanary()
+  const storage = sandbox.storage('storage_a')
+  for (const path of ['/in/a.txt', '/in/b.txt']) await storage.put(path, 'bytes')
+  const listFiles = () => storage.list().map(({ path, size }) => ({ path, size }))
+  const dataDir = tempFolder()
+  const workflowsDir = join(dataDir, 'workflows')
+  mkdirSync(workflowsDir)
+  const write = (code: string) => {
+    const text = `import { defineWorkflow } from '${DOOR}'
+const U = '${canary.url}'
+export default defineWorkflow({ id: 'tidy', on: 'file.created', run: ${code} })`
+    writeFileSync(join(workflowsDir, 'tidy.workflow.ts'), text)
+  }
+  write(run)
+  /** Starts an app with this mode. */
+  const start = async (effects: EffectsMode) => {
+    const notices = createNoticeBus()
+    const heard: Notice[] = []
+    notices.subscribe('*', (notice) => heard.push(notice))
+    const given = testConfig(dataDir, { service, workflowsDir, effects, ...config })
+    const app = await App.create(given, { notices })
+    onTestFinished(() => app.stop())
+    const { endpoints, admin } = await app.start()
+    const runs = (fits: Parameters<typeof awaitRuns>[1]) => awaitRuns({ store: app.store, notices }, fits)
+    const deliver = (event: string) => postDelivery(endpoints.service ?? '', WEBHOOK_SECRET, event)
+    return { app, admin, heard, notices, deliver, runs, config: given }
+  }
+  /** The requests of the service that were no reads. */
+  const listActs = () =>
+    sandbox.audit.requests().filter(({ operation }) => !/^files\.(get|list)$/.test(operation ?? ''))
+  return { start, write, listFiles, listActs, canary, sandbox, apiKey: service.apiKey, dataDir }
+}

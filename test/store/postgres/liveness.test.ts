@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { workerLock } from '../../../src/store/postgres/database/direct-session.ts'
+import { incoming, NOW } from '../../support/fixtures.ts'
+import { openTwo } from './support/open-two.ts'
+
+/** A worker of no process: its row, its lock, and a run of it. */
+const WORKER = 'wrk_1'
+
+test.each([
+  { silentMs: 0, hasLock: false, isDead: false },
+  { silentMs: 3_500, hasLock: false, isDead: true },
+  { silentMs: 8_000, hasLock: true, isDead: false },
+  { silentMs: 15_500, hasLock: true, isDead: true },
+])('silent for $silentMs ms, its lock held: $hasLock, a worker is dead: $isDead', async (worker) => {
+  const { one, session } = await openTwo()
+  await one.saveDelivery(incoming('evt_1'))
+  const silence = `INSERT INTO worker (id, started_at, seen_at)
+    SELECT $1, 0, extract(epoch FROM clock_timestamp()) * 1000 - $2::bigint`
+  if (worker.hasLock) await session.query(`SELECT pg_advisory_lock(${workerLock('$1::text')})`, [WORKER])
+  await one.claimRuns(WORKER, 1, NOW)
+  await session.query(silence, [WORKER, worker.silentMs])
+  expect((await one.recoverRuns(NOW, 0)).count).toBe(worker.isDead ? 1 : 0)
+  expect(await one.listLeases(WORKER)).toHaveLength(worker.isDead ? 0 : 1)
+})

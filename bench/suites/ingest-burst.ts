@@ -6,7 +6,7 @@ import type { Bench } from './suite.ts'
 export const CONNECTIONS = 50
 
 /** Records for each second of a burst, more than any measured server takes. */
-export const MAX_PER_SECOND = 60_000
+const MAX_PER_SECOND = 100_000
 
 /** Records for each second of a burst to the receiver with its store, which takes fewer. */
 export const MAX_STORED_PER_SECOND = 40_000
@@ -16,18 +16,26 @@ interface IngestBurst {
   file: string
   commit: 'group' | 'each'
   seconds: number
-  /** First record to send. Default 0. */
-  from?: number
-  /** Records that it may send. Default: `MAX_PER_SECOND` for each second. */
-  maxRecords?: number
+  /** First record to send. */
+  from: number
+  /** Records that it may send. */
+  maxRecords: number
+}
+
+/** Sends bursts to a server that stores nothing: each may have the same records. */
+export function sendWithoutStore(bench: Bench, url: string) {
+  return (seconds: number): Promise<BurstResult> => {
+    const deliveries = { ...bench.deliveries, from: 0, count: seconds * MAX_PER_SECOND }
+    return bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
+  }
 }
 
 /** Sends a burst to the receiver. Throws unless the store has one row of each kind per answer. */
 async function sendBurst(bench: Bench, burst: IngestBurst): Promise<BurstResult> {
-  const { receiver, file, commit, seconds, from = 0 } = burst
+  const { receiver, file, commit, seconds, from, maxRecords: count } = burst
   const url = await receiver.call<string>('start', { file, commit })
   const marks = mark(file)
-  const deliveries = { ...bench.deliveries, from, count: burst.maxRecords ?? seconds * MAX_PER_SECOND }
+  const deliveries = { ...bench.deliveries, from, count }
   const result = await bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
   const accepted = await receiver.call<number>('stop')
   requireEqual(countSince(file, marks), accepted, result.answered)

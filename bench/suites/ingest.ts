@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { BurstResult } from '../load/load-generator.ts'
 import { type Goal, judge, type Result } from '../report/result.ts'
 import { inTurn, measureRounds } from '../report/rounds.ts'
-import { CONNECTIONS, emptyStoreSender, MAX_PER_SECOND } from './ingest-burst.ts'
+import { CONNECTIONS, emptyStoreSender, sendWithoutStore } from './ingest-burst.ts'
 import type { Bench, Suite } from './suite.ts'
 
 const GOALS = {
@@ -54,13 +54,6 @@ async function runIngest(bench: Bench): Promise<Result[]> {
     return compare(bench, results as Record<Rival, BurstResult>)
   })
   return report(figures, await measureGenerator(bench))
-}
-
-function sendWithoutStore(bench: Bench, url: string): Send {
-  return (seconds) => {
-    const deliveries = { ...bench.deliveries, from: 0, count: seconds * MAX_PER_SECOND }
-    return bench.load.send({ url, connections: CONNECTIONS, seconds, deliveries })
-  }
 }
 
 type Figures = ReturnType<typeof compare>

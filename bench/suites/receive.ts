@@ -4,7 +4,7 @@ import { type Goal, judge, type Result } from '../report/result.ts'
 import { measureRounds } from '../report/rounds.ts'
 import type { Stage } from '../targets/receive-stages.ts'
 import type { CpuUse } from '../targets/receiver.ts'
-import { CONNECTIONS, emptyStoreSender, MAX_PER_SECOND } from './ingest-burst.ts'
+import { emptyStoreSender, sendWithoutStore } from './ingest-burst.ts'
 import type { Bench, Suite } from './suite.ts'
 
 const GOALS = {
@@ -33,9 +33,7 @@ async function runReceive(bench: Bench): Promise<Result[]> {
   await using stages = bench.startTarget('receive-stages.ts')
   const plainUrl = await plain.call<string>('start')
   const send = emptyStoreSender(bench, { receiver, file: join(bench.folder, 'receive.db'), commit: 'group' })
-  const deliveries = { ...bench.deliveries, from: 0, count: MAX_PER_SECOND }
-  const sendPlain = (seconds: number) =>
-    bench.load.send({ url: plainUrl, connections: CONNECTIONS, seconds, deliveries })
+  const sendPlain = sendWithoutStore(bench, plainUrl)
   for (const warmUp of [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)
   await stages.call('measure', { rounds: 20 })
 
@@ -59,7 +57,7 @@ async function runReceive(bench: Bench): Promise<Result[]> {
 
 interface Rivals {
   send: ReturnType<typeof emptyStoreSender>
-  sendPlain: ReturnType<typeof emptyStoreSender>
+  sendPlain: ReturnType<typeof sendWithoutStore>
   receiver: Target
   stages: Target
 }

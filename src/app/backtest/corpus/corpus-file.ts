@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -98,20 +97,22 @@ function parse(line: string): unknown {
 }
 
 async function* readLines(file: string): AsyncGenerator<string> {
-  const unpacked = createGunzip()
-  // The error of either stream ends the lines.
-  const piped = pipeline(createReadStream(file), unpacked).catch((error: unknown) => {
-    throw damaged(file, error instanceof Error ? error.message : 'it cannot be read')
-  })
-  piped.catch(() => {})
-  const lines = createInterface({ input: unpacked, crlfDelay: Number.POSITIVE_INFINITY })
+  const packed = createReadStream(file)
+  const unpacked = createGunzip().setEncoding('utf8')
+  packed.on('error', (error) => unpacked.destroy(error)).pipe(unpacked)
+  let rest = ''
   try {
-    yield* lines
+    for await (const text of unpacked) {
+      const lines = `${rest}${text}`.split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+    }
   } catch (error) {
-    await piped
-    throw error
+    throw damaged(file, error instanceof Error ? error.message : 'it cannot be read')
+  } finally {
+    packed.destroy()
   }
-  await piped
+  if (rest !== '') yield rest
 }
 
 function damaged(file: string, why: string): UpshotError {

@@ -28,6 +28,8 @@ export interface TestServer {
   stop(): Promise<void>
   /** A server that follows this one, which is down for a moment meanwhile. */
   addStandby(): Promise<TestServer>
+  /** Makes a standby the primary, and resolves once it takes writes. */
+  promote(): Promise<void>
 }
 
 /** Data that may be lost with the machine. A process that is killed loses none. */
@@ -72,6 +74,19 @@ async function openServer(bin: string, folder: string, settings: readonly string
       const primary = `primary_conninfo = 'host=127.0.0.1 port=${port} user=postgres application_name=standby'`
       return openServer(bin, copy, [...settings, primary])
     },
+    promote: () => promote(url),
+  }
+}
+
+/** Polls: a statement that waits would hold up, by its snapshot, the replay that comes first. */
+async function promote(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await client.query('SELECT pg_promote(wait => false)')
+    while ((await client.query('SELECT pg_is_in_recovery() AS waits')).rows[0].waits);
+  } finally {
+    await client.end()
   }
 }
 

@@ -11,7 +11,9 @@ const SAFE = ['fsync = on', 'full_page_writes = on', 'shared_buffers = 256MB', '
 export const SLOW_COMMITS = ['commit_delay = 10000', 'commit_siblings = 0']
 
 /** A server of its own for a suite, which ends with it. */
-export interface BenchServer extends AsyncDisposable, Pick<TestServer, 'url' | 'kill' | 'start' | 'addStandby'> {
+export interface BenchServer
+  extends AsyncDisposable,
+    Pick<TestServer, 'url' | 'kill' | 'start' | 'addStandby' | 'promote'> {
   /** Rows of a statement. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>
 }

@@ -46,7 +46,7 @@ async function measureFailover(bench: Bench): Promise<number> {
   const sent = sender.call<string[]>('deliverFor', { seconds: SECONDS })
   await wait((SECONDS * 1_000) / 3)
   await primary.kill()
-  await standby.query('SELECT pg_promote()')
+  await standby.promote()
   const acknowledged = await sent
   const stored = await standby.query<{ id: string }>('SELECT id FROM upshot.event')
   const found = new Set(stored.map(({ id }) => id))

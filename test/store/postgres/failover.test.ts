@@ -58,7 +58,7 @@ test('a failover to a synchronous standby loses no acknowledged event, and the s
   while (acknowledged.length < 100) await store.listStops()
   await primary.kill()
   const before = acknowledged.length
-  await execute(standby, 'SELECT pg_promote()')
+  await standby.promote()
   while (acknowledged.length < before + 100) await store.listStops().catch(() => {})
   isOver = true
   await Promise.all(senders)
@@ -75,7 +75,7 @@ test('a failover to a standby that lags loses what it lacks: the guide says so',
   while ((await execute(standby, receivers)).rowCount !== 0);
   await store.saveDelivery(incoming('evt_lost'))
   await primary.kill()
-  await execute(standby, 'SELECT pg_promote()')
+  await standby.promote()
   expect(await storedIn(standby)).toEqual(['evt_kept'])
   // Its sender has a 2xx. Sent again, it is accepted like a new one.
   expect((await store.saveDelivery(incoming('evt_lost'))).verdict).toBe('accepted')
@@ -117,7 +117,7 @@ test('a pass of before a failover is dropped and counted, and its run is given b
   worker.wake()
   await started
   await primary.kill()
-  await execute(standby, 'SELECT pg_promote()')
+  await standby.promote()
   const lost = engine.notices.once('run.lost')
   const completed = engine.notices.once('run.completed')
   release()

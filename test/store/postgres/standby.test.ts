@@ -210,7 +210,7 @@ test('a standby that follows a primary of before answers no list', async () => {
   expect(await list()).toContain('evt_lost_49')
   expect(notices).toEqual([])
   await primary.kill()
-  await execute(heir, 'SELECT pg_promote()')
+  await heir.promote()
   // It has more of the log than the new primary, and what it has is gone.
   expect((await list()).filter((id) => /kept|lost/.test(id))).toEqual(['evt_kept'])
   expect(notices).toMatchObject([

@@ -33,6 +33,8 @@ const IGNORED = ['node_modules/**', ...LONG]
 export const SHARED = {
   // By itself Vitest leaves one of two cores idle, and much here waits for disks and processes.
   maxWorkers: 3,
+  // Vitest gives up after a second, in which a busy machine may do nothing at all.
+  expect: { poll: { timeout: 30_000 } },
   // A process that a test starts loads compiled code: half of the time that a command takes.
   env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node') },
 }

@@ -37,7 +37,7 @@ describeStores((open) => {
       await vi.waitFor(async () => {
         await queueRun(writer, newId('evt', NOW))
         expect(await look()).toBeGreaterThan(before)
-      })
+      }, 30_000)
     }
     const before = await look()
     expect(await look()).toBe(before)

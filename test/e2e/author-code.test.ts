@@ -43,8 +43,8 @@ test.each(Object.entries(HARM))(
     expect(times.length).toBeGreaterThan(100)
     await stage.untilNeighboursDone()
     for (let n = 0; n < 50; n++) calm.push(await stage.deliver(`evt_after_${n}`, 'folder.created'))
-    // A machine with other work is slower before and after, too.
-    expect(p99(times)).toBeLessThan(100 + 2 * p99(calm))
+    // Each of six deaths would hold one back for two seconds. A busy machine is slow without them.
+    expect(times.filter((ms) => ms > 1_000 + 2 * p99(calm)).length).toBeLessThan(4)
 
     const ended = started.lines.filter(({ message }) => message === 'the engine ended and begins again')
     expect(ended.every((line) => line.cause === cause)).toBe(true)

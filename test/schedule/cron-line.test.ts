@@ -2,6 +2,7 @@ import { createTask, getTasks } from 'node-cron'
 import { expect, test } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
+import { cpuMsOf } from '../support/cpu-time.ts'
 
 /** The next moments after an ISO moment, as ISO text. */
 function nextMoments(expression: string, timezone: string, after: string, count: number): string[] {
@@ -53,11 +54,12 @@ test('a cron line needs day-of-month and day-of-week to match both', () => {
   ])
 })
 
-test('a cron line that is due once in decades is found in milliseconds', () => {
-  const startedAt = performance.now()
-  expect(nextMoments('0 0 29 2 mon', 'Europe/Berlin', '2026-01-01T00:00:00Z', 1)).toEqual(['2044-02-28T23:00Z'])
-  expect(nextMoments('0 0 1 1 *', 'Europe/Berlin', '2026-01-01T00:00:00Z', 1)).toEqual(['2026-12-31T23:00Z'])
-  expect(performance.now() - startedAt).toBeLessThan(500)
+test('a cron line that is due once in decades is found in milliseconds', async () => {
+  const ms = await cpuMsOf(() => {
+    expect(nextMoments('0 0 29 2 mon', 'Europe/Berlin', '2026-01-01T00:00:00Z', 1)).toEqual(['2044-02-28T23:00Z'])
+    expect(nextMoments('0 0 1 1 *', 'Europe/Berlin', '2026-01-01T00:00:00Z', 1)).toEqual(['2026-12-31T23:00Z'])
+  })
+  expect(ms).toBeLessThan(500)
 })
 
 test("a cron line leaves nothing in node-cron's list of tasks", () => {

@@ -20,7 +20,14 @@ async function follow(store: { readClock: () => Promise<number | null> }) {
   return clock
 }
 
+/** Time stands still until it is moved. */
+function holdTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
 test('the clock of the database counts, not the one of the machine', async () => {
+  holdTime()
   for (const ms of [HOUR, -HOUR]) {
     const clock = await follow(databaseAhead(ms))
     expect(Math.abs(clock.now() - (Date.now() + ms))).toBeLessThan(100)
@@ -39,6 +46,7 @@ test('a timer fires at its moment by the clock of the database', async () => {
 })
 
 test('an answer that took long does not move the clock beyond what it proves', async () => {
+  holdTime()
   const moments = [0, 0, 0, 0, 0, 0, 0, 0, -50]
   const readClock = async () => Date.now() + (moments.pop() ?? 0)
   const clock = await follow({ readClock })
@@ -49,8 +57,7 @@ test('an answer that took long does not move the clock beyond what it proves', a
 })
 
 test('a database whose clock is set back makes it stand still until that has caught up', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
-  onTestFinished(() => void vi.useRealTimers())
+  holdTime()
   const database = databaseAhead(0)
   const clock = await follow(database)
   const before = clock.now()

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { listenForHotKeys } from '../../../src/cli/terminal/hot-keys.ts'
 import { openTerminal } from '../support/fake-terminal.ts'
 
@@ -12,7 +12,7 @@ test('hot keys q, Ctrl-C and Ctrl-D leave, a failing key does not, and raw mode 
   streams.stdin.write('?')
   await says('  x  fail')
   streams.stdin.write('q\u0003\u0004')
-  await vi.waitFor(() => expect(left).toEqual(['key q', 'Ctrl-C', 'Ctrl-C']))
+  await expect.poll(() => left).toEqual(['key q', 'Ctrl-C', 'Ctrl-C'])
   stop()
   expect(raw).toEqual([true, false])
   streams.stdin.write('?')
@@ -32,7 +32,7 @@ test('a hot key that is still at work ignores further presses', async () => {
   })
   const stop = listenForHotKeys(out, { t: slowly('t'), u: slowly('u') }, { leave: () => {} })
   streams.stdin.write('tttu')
-  await vi.waitFor(() => expect(presses).toContain('u'))
+  await expect.poll(() => presses).toContain('u')
   expect(presses).toEqual(['t', 'u'])
   release()
   stop()

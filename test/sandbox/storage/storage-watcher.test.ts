@@ -36,18 +36,16 @@ async function eventsAtRest(sandbox: Sandbox): Promise<string[]> {
   for (let n = 0; n < 2; n++) {
     const marker = `/${eventsSoFar(sandbox).length}.marker`
     drop(sandbox, marker)
-    await expect.poll(() => eventsSoFar(sandbox), { interval: 10, timeout: 5_000 }).toContain(`file.created ${marker}`)
+    await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toContain(`file.created ${marker}`)
     await sandbox.storage('storage_a').remove(marker)
   }
   return eventsSoFar(sandbox).filter((line) => !line.endsWith('.marker'))
 }
 
-test('a file dropped into a directory, also with new folders, emits an event within a second', async () => {
+test('a file dropped into a directory, also with new folders, emits an event by itself', async () => {
   const sandbox = await openSandbox()
-  const startedAt = performance.now()
   drop(sandbox, '/a/b/c/deep.txt')
   await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toEqual(['file.created /a/b/c/deep.txt'])
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
 })
 
 test('removing a file or a folder emits an event for each file', async () => {
@@ -203,12 +201,12 @@ test('a storage whose directory cannot be read loses no file, and says so once',
   renameSync(dir, `${dir}.away`)
   const unreadable = () => lines.filter((line) => 'msg' in line && line.msg === 'storage unreadable')
   await expect
-    .poll(unreadable, { interval: 10, timeout: 10_000 })
+    .poll(unreadable, { interval: 10 })
     .toEqual([{ msg: 'storage unreadable', storage: 'storage_a', path: expect.stringMatching(/^\//), error: 'ENOENT' }])
   expect(sandbox.storage('storage_a').list()).toHaveLength(3)
   renameSync(`${dir}.away`, dir)
   rmSync(join(dir, 'b.txt'))
-  await expect.poll(() => eventsSoFar(sandbox), { interval: 10, timeout: 10_000 }).toContain('file.deleted /b.txt')
+  await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toContain('file.deleted /b.txt')
   const created = ['file.created /in/a.txt', 'file.created /b.txt']
   expect(eventsSoFar(sandbox).sort()).toEqual([...created, 'file.deleted /b.txt'].sort())
 })

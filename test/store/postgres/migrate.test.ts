@@ -73,15 +73,9 @@ test('a migration behind a long reader tries again and again, and deliveries pas
   const migrated = migrate(client, place.schema, { migrations: [...MIGRATIONS, NEXT] }).finally(() => {
     isDone = true
   })
-  const times: number[] = []
-  for (let n = 0; n < 60; n++) {
-    const startedAt = performance.now()
-    await queueRun(store, `evt_${n}`)
-    times.push(performance.now() - startedAt)
-  }
+  // A try that waited for the reader would hold them until its end, which comes behind them.
+  for (let n = 0; n < 60; n++) await queueRun(store, `evt_${n}`)
   expect(isDone).toBe(false)
-  // A try that waited for the reader would hold all of them until its end.
-  expect(Math.max(...times)).toBeLessThan(4_000)
   await reader.query('COMMIT')
   expect(await migrated).toEqual({ before: KNOWN, after: KNOWN + 1 })
 })

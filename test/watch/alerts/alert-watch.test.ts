@@ -42,14 +42,14 @@ test('a watch that is started looks each 10 s, by itself', async () => {
   const { watch, clock } = openWatch(store, RULE, { channels: { ops: { kind: 'slack', url: hook.url } } })
   watch.start()
   onTestFinished(() => watch.stop())
-  const looked = () => vi.waitFor(async () => expect(await store.loadAlertBook(RULE.name)).not.toBeNull())
+  const looked = () => expect.poll(() => store.loadAlertBook(RULE.name)).not.toBeNull()
   await looked()
   await failRun(store, NOW + 1_000)
   clock.advance('9s')
   await new Promise(setImmediate)
   expect(hook.posted).toEqual([])
   clock.advance('1s')
-  await vi.waitFor(() => expect(hook.posted).toHaveLength(1))
+  await expect.poll(() => hook.posted).toHaveLength(1)
 })
 
 test('of two schedulers on one database, one sends; both tell it once, in a digest, and that it is over', async () => {
@@ -113,7 +113,7 @@ test('a channel that refuses is tried three times, told as not sent, and tried a
   alerts.clock.set(NOW + 10_000)
   const looked = alerts.watch.look()
   for (const pause of [1_000, 5_000]) {
-    await vi.waitFor(() => expect(alerts.clock.nextAt()).toBe(alerts.clock.now() + pause))
+    await expect.poll(() => alerts.clock.nextAt()).toBe(alerts.clock.now() + pause)
     alerts.clock.advance(pause)
   }
   await looked
@@ -136,7 +136,7 @@ test('a process that dies while it sends is followed by another one after a minu
   await failRun(store, NOW + 1_000)
   dying.clock.set(NOW + 10_000)
   void dying.watch.look()
-  await vi.waitFor(() => expect(hanging.posted).toHaveLength(1))
+  await expect.poll(() => hanging.posted).toHaveLength(1)
   dying.clock.set(NOW + 69_000)
   await next.watch.look()
   expect(hook.posted).toEqual([])

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { SecondTries } from './test/support/second-tries.ts'
 
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
@@ -33,6 +34,7 @@ const IGNORED = ['node_modules/**', ...LONG]
 export const SHARED = {
   // By itself Vitest leaves one of two cores idle, and much here waits for disks and processes.
   maxWorkers: 3,
+  reporters: [...configDefaults.reporters, new SecondTries()],
   // Vitest gives up after a second, in which a busy machine may do nothing at all.
   expect: { poll: { timeout: 30_000 } },
   // A process that a test starts loads compiled code: half of the time that a command takes.

@@ -52,7 +52,8 @@ export function startIn(root: string, environment: Record<string, string> = {}, 
     child,
     lines,
     errors: () => errors,
-    exited: once(child, 'exit').then(([code, signal]) => ({ code, signal })),
+    // Not its exit, at which the last lines may still be in the pipe.
+    exited: once(child, 'close').then(([code, signal]) => ({ code, signal })),
     /** The first log line that fits, already written or still to come. */
     line: (fits: (line: Line) => boolean) =>
       new Promise<Line>((done) => {

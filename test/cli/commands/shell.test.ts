@@ -9,6 +9,7 @@ import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
 import { collectWords } from '../../../src/cli/commands/shell/collect-words.ts'
 import { SHELLS, type Shell, writeCompletion } from '../../../src/cli/commands/shell/write-completion.ts'
 import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { runHere } from '../support/run-here.ts'
 
@@ -43,7 +44,10 @@ describe.each(SHELLS)('completion in %s', (shell) => {
     writeFileSync(join(folder, 'here', 'a-file'), '')
     writeFileSync(join(folder, 'script'), writeCompletion(shell, await collectWords(COMMAND_TREE, out)))
     const cwd = join(folder, 'here')
-    const { stdout, stderr } = spawnSync(shell, ASK[shell](join(folder, 'script'), line), { cwd, encoding: 'utf8' })
+    // A language that this machine lacks would be a warning of the shell.
+    const env = { ...CHILD_ENVIRONMENT, LC_ALL: 'C' }
+    const args = ASK[shell](join(folder, 'script'), line)
+    const { stdout, stderr } = spawnSync(shell, args, { cwd, env, encoding: 'utf8' })
     expect(stderr).toBe('')
     return stdout.split('\n').flatMap((row) => (row === '' ? [] : (row.split('\t')[0] ?? '')))
   }

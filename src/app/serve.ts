@@ -15,7 +15,7 @@ interface ServeOptions {
 }
 
 /** An app that a process exists for. */
-export interface Served {
+interface Served {
   app: App
   urls: AppUrls
   /**

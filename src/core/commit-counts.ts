@@ -13,15 +13,15 @@ export type WaitFor = (typeof WAITS)[number]
  * Reasons for which a call of PostgreSQL is made again: SQLSTATEs. `08` is all of that class, and
  * `lost` a session that ended without one.
  */
-export const REPEATS = [
+const REPEATS = [
   ...['08', '25006', '25P03', '40001', '40P01', '53100', '53200', '53300', '53400'],
   ...['55P03', '57014', '57P01', '57P02', '57P03', 'lost'],
 ] as const
 
 /** The fate of a commit whose answer was lost, as the server told it; `unknown`: it did not. */
-export const FATES = ['committed', 'undone', 'unknown'] as const
+const FATES = ['committed', 'undone', 'unknown'] as const
 
-export type Fate = (typeof FATES)[number]
+type Fate = (typeof FATES)[number]
 
 /** Counts per bucket, the last one beyond all bounds, and the sum of what was observed. */
 export interface CommitSpread {

@@ -20,7 +20,7 @@ type BodyRead =
   | { kind: 'trickling'; bytes: number }
 
 /** The sender of a body, and the limits for it. */
-export interface BodySource {
+interface BodySource {
   share: Share
   uploads: UploadWatch
   /** Maximum size. */

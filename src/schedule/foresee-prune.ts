@@ -10,7 +10,7 @@ import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 
 /** The forecast of a prune, by kind; null: the kind is kept for ever. */
-export type PruneForecast = Record<PruneKind, Prunable | null>
+type PruneForecast = Record<PruneKind, Prunable | null>
 
 interface ForecastParts {
   store: Pick<Store, 'countPrunable'>

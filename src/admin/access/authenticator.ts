@@ -15,7 +15,7 @@ export type AccessStore = Pick<
 >
 
 /** A request as far as it tells who sends it. */
-export interface Credentials {
+interface Credentials {
   headers: IncomingHttpHeaders
   address: string
   /** Name of our cookie. */
@@ -23,7 +23,7 @@ export interface Credentials {
 }
 
 /** Header with the page key. Only our own page can send it, so it also stops forged requests. */
-export const KEY_HEADER = 'x-upshot'
+const KEY_HEADER = 'x-upshot'
 /** Wrong tokens and wrong codes within a minute: from one address, and in all. */
 const MAX_WRONG = 5
 const MAX_WRONG_IN_ALL = 20

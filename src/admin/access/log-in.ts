@@ -7,7 +7,7 @@ import type { Attempts } from './attempts.ts'
 import type { AccessStore } from './authenticator.ts'
 
 /** A new session with its two secrets, which nobody sees again. */
-export interface Login {
+interface Login {
   session: AdminSession
   cookie: string
   key: string

@@ -48,7 +48,7 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /** How far a list looked before it answered. */
-export const searched = z
+const searched = z
   .object({
     from: time().nullable().describe('The oldest moment that was looked at; null: all of history.'),
     rows: z.int().describe('Rows that were looked at.'),
@@ -78,6 +78,3 @@ export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ i
 
 /** Why somebody acts; the audit log keeps it. */
 export const reason = z.string().max(500).optional().describe('Kept in the audit log.')
-
-/** True or false in a query. */
-export const flag = z.enum(['true', 'false']).transform((text) => text === 'true')

@@ -17,7 +17,7 @@ import { isUnexpected, toProblem } from './to-problem.ts'
 /** Largest body of a request. */
 const BODY_LIMIT = '1mb'
 
-export interface MountParts {
+interface MountParts {
   routes: RouteTable
   handlers: Handlers
   authenticator: Pick<Authenticator, 'identify'>

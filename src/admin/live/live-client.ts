@@ -4,7 +4,7 @@ import { TOPICS, type Topic } from './topics.ts'
 /** Ids of runs in one message; beyond, the page asks for all that it shows. */
 const MAX_RUNS = 50
 /** Least time between two messages about changes. */
-export const PACE_MS = 500
+const PACE_MS = 500
 
 /** Most bytes that wait for a client. A socket by itself lets four times as many wait. */
 const MAX_QUEUED = 16_384

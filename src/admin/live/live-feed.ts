@@ -18,7 +18,7 @@ export interface LiveFeedParts {
 }
 
 /** A client that has logged in. */
-export interface Listener {
+interface Listener {
   hello: { role: string; version: string }
   /** The last id that it saw; undefined at its first time. */
   lastId: string | undefined

@@ -1,6 +1,6 @@
 import type { ReadStore } from '../../core/store/store.ts'
 
-export interface Hit {
+interface Hit {
   kind: 'run' | 'event' | 'delivery' | 'workflow' | 'endpoint' | 'operation'
   id: string
   title: string

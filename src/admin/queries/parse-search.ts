@@ -1,7 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 
 /** The words and filters of a `q`, such as `checksum status:failed since:2h`. */
-export interface ParsedSearch {
+interface ParsedSearch {
   words: string[]
   filters: Record<string, string>
 }

@@ -190,7 +190,7 @@ function describeUnfit({ id, type }: EventRecord, unknown: readonly string[], kn
 }
 
 /** Throws `not_found`, and `conflict` where two accounts have the id and none is named. */
-export async function requireEvent(
+async function requireEvent(
   store: Pick<ReadStore, 'findEvents'>,
   id: string,
   account: string | undefined,

@@ -7,7 +7,7 @@ import type { Config } from '../../project/config/load-config.ts'
 const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
 
 /** The document of a command with `--json`, or the error that left none. */
-export interface CommandEnd {
+interface CommandEnd {
   /** Undefined where the command printed no document. */
   document: { data?: unknown; error?: { code: string; message: string; fix: string } } | undefined
   /** Null for exit code 0. */

@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** A delivery to send. */
-export interface Delivery {
+interface Delivery {
   body: Uint8Array
   /** Includes the signature; `content-type` is added. */
   headers: Record<string, string>

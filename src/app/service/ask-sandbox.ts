@@ -3,7 +3,7 @@ import { type ErrorCode, UpshotError } from '../../core/errors.ts'
 
 type RequestBody = string | Blob
 
-export interface SandboxQuestion {
+interface SandboxQuestion {
   method: string
   /** Under `/_sandbox`. */
   path: string

@@ -1,7 +1,7 @@
 import { ALERT_KINDS, type AlertRule } from './alert-rule.ts'
 
 /** Something that a rule found: a kind of failure, a workflow, an endpoint, an approval … */
-export interface AlertTopic {
+interface AlertTopic {
   /** Names it within its rule. */
   id: string
   /** A line for a person, without the number of times. */

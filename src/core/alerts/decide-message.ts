@@ -10,7 +10,7 @@ export interface AlertItem {
 }
 
 /** A message to be sent by the process that saved the book. */
-export interface PlannedMessage {
+interface PlannedMessage {
   items: readonly AlertItem[]
   /** The book in which this process has taken the sending on. */
   book: AlertBook

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../json.ts'
 
 /** A path that events are searched for. */
-export interface PathPattern {
+interface PathPattern {
   /** Null: in any storage. */
   service: string | null
   path: string

@@ -149,7 +149,7 @@ export function signBody(
 }
 
 /** The signatures, timestamp and id that a delivery's headers claim; nothing is verified yet. */
-export type SignatureClaim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
+type SignatureClaim = { kind: 'claim'; candidates: string[]; timestamp: string | null; id: string | null }
 type InvalidSignature = Extract<SignatureVerdict, { kind: 'invalid' }>
 
 /** Reads the headers as the scheme says, without verifying anything. */

@@ -16,7 +16,7 @@ export interface Suspect {
 /** Processes that may die with a run among others before it is tried alone. */
 export const TRIED_ALONE = 2
 
-export type Blame = Suspect & {
+type Blame = Suspect & {
   /** It goes on like any other, is tried alone, or waits for a person. */
   kind: 'release' | 'isolate' | 'park'
 }

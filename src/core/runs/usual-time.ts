@@ -1,5 +1,5 @@
 /** Durations that are usual, in milliseconds. */
-export interface UsualTime {
+interface UsualTime {
   p50Ms: number
   p95Ms: number
 }

@@ -4,12 +4,12 @@ import { isoTime } from '../time.ts'
 import type { Approval } from './approval.ts'
 
 /** Types of the events that tell of approvals. Both are in the commit that they tell of. */
-export const APPROVAL_EVENTS = { opened: 'upshot.approval.opened', closed: 'upshot.approval.closed' } as const
+const APPROVAL_EVENTS = { opened: 'upshot.approval.opened', closed: 'upshot.approval.closed' } as const
 
 type Facts = Pick<Approval, 'id' | 'kind' | 'workflow' | 'account' | 'why' | 'needs' | 'role' | 'expiresAt'>
 
 /** The facts that only the end of an approval has. */
-export interface ApprovalEnd extends Pick<Approval, 'status' | 'items'> {
+interface ApprovalEnd extends Pick<Approval, 'status' | 'items'> {
   /** The people whose words decided it. */
   by: readonly string[]
   reason: string | null

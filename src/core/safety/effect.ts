@@ -108,12 +108,7 @@ export interface EffectRecord {
 /** Outcomes of a delete that prove that nothing was deleted: the guard gives its place back. */
 export const LEFT_ALONE: readonly string[] = ['not_found', 'changed', 'dry_run']
 
-/** Equal only where a person would see the same thing. */
-export function isSameAsked(one: Asked | null, other: Asked | null): boolean {
-  return describeAsked(one) === describeAsked(other)
-}
-
-/** Text that is equal for equal states, whatever the order of their parts. */
+/** Text that is equal only for states that look the same to a person. */
 export function describeAsked(asked: Asked | null): string {
   if (asked === null) return 'null'
   const { path, bytes, modifiedAt, input = null } = asked

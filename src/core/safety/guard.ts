@@ -1,7 +1,7 @@
 import { UpshotError } from '../errors.ts'
 
 /** Bounds on the deletes or writes of one scope. Left out: no bound. */
-export interface CountLimits {
+interface CountLimits {
   /** Effects of one run. */
   perRun?: number | undefined
   /** Effects within any hour. */
@@ -11,7 +11,7 @@ export interface CountLimits {
 }
 
 /** Bounds on deletes, also as a share of what the run has listed. */
-export interface DeleteLimits extends CountLimits {
+interface DeleteLimits extends CountLimits {
   /** A part of the entries that the run has listed in the storage, from 0 to 1. */
   share?: number | undefined
   /** The share counts once the run has listed so many entries. */

@@ -24,7 +24,7 @@ export interface ShadowBook {
 }
 
 /** One more look at the runs. */
-export interface ShadowLook {
+interface ShadowLook {
   followed: number
   late: readonly string[]
   missed: number

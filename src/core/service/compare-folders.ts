@@ -2,7 +2,7 @@ import type { FileEntry } from './file.ts'
 import type { Snapshot } from './files-api.ts'
 
 /** A folder of a storage with its entries, at any depth. */
-export interface ListedFolder extends Pick<Snapshot, 'items' | 'complete'> {
+interface ListedFolder extends Pick<Snapshot, 'items' | 'complete'> {
   /** Absolute path of the folder. */
   path: string
 }

@@ -6,7 +6,7 @@ import { pageKey } from './page-key.ts'
 import { STILL } from './use-api.ts'
 
 /** `paused` by the reader, or because a tab is hidden or a selection stands. */
-export type FeedState = 'live' | 'paused' | 'reconnecting'
+type FeedState = 'live' | 'paused' | 'reconnecting'
 
 /** Longest time between two looks where the browser has no shared workers, or the feed is down. */
 const POLL_MS = 5_000
@@ -17,7 +17,7 @@ const FOLLOWED = {
   predicate: ({ meta }: { meta?: Record<string, unknown> | undefined }) => meta !== STILL,
 } as const
 
-export interface Feed {
+interface Feed {
   state: FeedState
   setPaused: (isPaused: boolean) => void
 }

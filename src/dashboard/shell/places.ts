@@ -1,5 +1,5 @@
 /** A page of the navigation: its address, title, and the key that follows `g`. */
-export interface Place {
+interface Place {
   href: string
   title: string
   key: string

@@ -24,7 +24,7 @@ export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf
 }
 
 /** Admitted, or the outcome of a run that may not start now. */
-export type Admission =
+type Admission =
   | { kind: 'admitted'; cause: Cause; facts: EventFacts; startedAt: number }
   | Extract<RunOutcome, { kind: 'skipped' | 'parked' | 'queued' | 'ready' | 'canceled' }>
 

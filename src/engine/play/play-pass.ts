@@ -33,7 +33,7 @@ export interface PlayParts {
 }
 
 /** A pass to play: the run, its code, and the journal that it begins with. */
-export interface PassToPlay {
+interface PassToPlay {
   claim: ClaimedRun
   workflow: AnyWorkflow
   known: readonly Checkpoint[]

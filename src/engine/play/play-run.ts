@@ -19,7 +19,7 @@ export interface PlayControl {
 }
 
 /** A run to play from its first line. */
-export interface Play {
+interface Play {
   claim: ClaimedRun
   workflow: AnyWorkflow
   /** Gives the answers to its steps. */

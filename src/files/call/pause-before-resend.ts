@@ -5,7 +5,7 @@ import type { ClientParts } from './client-parts.ts'
 import { decideResend, type Resend } from './decide-resend.ts'
 
 /** A failed attempt, and how many there were. */
-export interface Tried {
+interface Tried {
   error: FilesError
   resend: Resend
   /** Attempts so far. */

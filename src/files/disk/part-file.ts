@@ -16,7 +16,7 @@ const marks = z.object({
   modifiedAt: z.string().nullable(),
   etag: z.string().nullable(),
 })
-export type Marks = z.infer<typeof marks>
+type Marks = z.infer<typeof marks>
 
 /** The part to open. */
 interface PartRequest {

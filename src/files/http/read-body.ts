@@ -6,7 +6,7 @@ import type { HttpReply } from './transport.ts'
 const MAX_TEXT_BYTES = 32 * 1024 * 1024
 
 /** How long a reader waits for the next bytes. */
-export interface Patience {
+interface Patience {
   clock: Clock
   /** The longest silence of the server, in milliseconds. */
   stallMs: number

@@ -27,7 +27,7 @@ export interface LogOptions {
 }
 
 /** Writes log lines; `end` ends that. */
-export interface NoticeLog {
+interface NoticeLog {
   /** Resolves when every line is written, or after a second for a reader that stalls. */
   end(): Promise<void>
 }

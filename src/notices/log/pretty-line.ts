@@ -12,7 +12,7 @@ const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
 }
 const DIM = 90
 
-export interface PrettyOptions {
+interface PrettyOptions {
   now: number
   colour: boolean
   /** Columns of the terminal; Infinity: no line is cut. */

@@ -43,6 +43,3 @@ export const adminConfig = z
     error: 'is needed where host is not on this machine: the address at which browsers reach the admin server',
   })
   .prefault({})
-
-/** Settings of the admin server; `null` where there is none. */
-export type AdminConfig = z.output<typeof adminConfig>

@@ -17,7 +17,7 @@ export function loadAdminToken({ dataDir }: Pick<Config, 'dataDir'>): string {
 }
 
 /** Path of the file, which need not exist. */
-export function adminTokenFile({ dataDir }: Pick<Config, 'dataDir'>): string {
+function adminTokenFile({ dataDir }: Pick<Config, 'dataDir'>): string {
   return join(dataDir, 'admin.token')
 }
 

@@ -17,7 +17,7 @@ export function openProbeCheck(selfProbe: SelfProbe, key: Uint8Array | undefined
 }
 
 /** Recognizes the probes of our commands by their marks. Each mark counts once. */
-export class KnownProbes {
+class KnownProbes {
   readonly #key: Uint8Array
   /** The moment from which each used mark may be forgotten. */
   readonly #used = new Map<string, number>()

@@ -9,7 +9,7 @@ export interface Share {
 }
 
 /** A connection. */
-export interface Peer {
+interface Peer {
   share: Share
   unanswered: number
   /** Requests that came in the turn of this number: answers to them cannot have arrived yet. */

@@ -14,7 +14,7 @@ export interface WireError {
   details: Record<string, string>
 }
 
-export interface Pagination {
+interface Pagination {
   page: number
   limit: number
   totalItems: number

@@ -13,7 +13,7 @@ export const TABS = {
   '/account/faults': 'Faults',
   '/account/audit': 'Audit',
 } as const
-export type Tab = keyof typeof TABS
+type Tab = keyof typeof TABS
 
 /** A whole page. It reads without JavaScript; forms need the script. */
 export function layout(tab: Tab, content: Content): Html {

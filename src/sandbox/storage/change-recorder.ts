@@ -16,7 +16,7 @@ import { diskPath, nameOf, parentOf } from './storage-path.ts'
  * A path in a storage. `silent`: no event, as for files that were there before the storage was
  * connected.
  */
-export interface Place {
+interface Place {
   storage: StorageName
   root: string
   path: string

@@ -3,7 +3,7 @@ import type { EffectFilter } from '../../core/store/safety/effects.ts'
 import type { Condition } from './build-where.ts'
 
 /** How ledger rows are found newest first: along one index, in the order of their moments. */
-export interface EffectPath {
+interface EffectPath {
   index: 'effect_target' | 'effect_path' | 'effect_run' | 'effect_workflow' | 'effect_at'
   /** Conditions that the index answers: rows outside them are not read. */
   along: Condition[]

@@ -24,7 +24,7 @@ export interface Reading {
   value: number
 }
 
-export interface Named {
+interface Named {
   name: string
   help: string
 }

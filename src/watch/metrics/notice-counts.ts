@@ -8,7 +8,7 @@ import { SeriesBook } from './series-book.ts'
 import { each, openWorkflowSeries, type Park, type WorkflowSeries } from './workflow-series.ts'
 
 /** The state of an endpoint, which gauges show at a scrape. */
-export interface EndpointState {
+interface EndpointState {
   verdicts: Record<Verdict, Count>
   isSuspect: boolean
   /** Epoch milliseconds; null: none since the start of this process. */

@@ -8,7 +8,7 @@ export const MAX_VALUES = { workflow: 200, endpoint: 100, type: 100, operation: 
 const RESERVED = 500
 
 /** Stands for every value of a label that came after its bound was reached. */
-export const OTHER = 'other'
+const OTHER = 'other'
 
 interface Kept<Family, Series> {
   family: Family & { series: Series[] }

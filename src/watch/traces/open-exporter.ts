@@ -16,7 +16,7 @@ interface ExporterOptions {
 }
 
 /** The sender of spans to the collector that the `OTEL_` variables name. */
-export interface SpanExporter {
+interface SpanExporter {
   send(spans: readonly Span[]): Promise<void>
 }
 

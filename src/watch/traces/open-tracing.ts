@@ -5,7 +5,7 @@ import { openExporter } from './open-exporter.ts'
 import { SpanQueue } from './span-queue.ts'
 import { Tracing } from './tracing.ts'
 
-export interface TracingOptions {
+interface TracingOptions {
   /** Attributes of every span's resource, such as `service.name`. */
   resource: Record<string, string>
   /** Share of traces that are sent, from 0 to 1. */

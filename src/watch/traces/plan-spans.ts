@@ -174,7 +174,7 @@ function timesOf(endedAt: number, ms: number): { startedAt: number; endedAt: num
 }
 
 /** The place that a sender's `traceparent` names; null for a text of another form. */
-export function parseTraceparent(text: string): SpanPlace | null {
+function parseTraceparent(text: string): SpanPlace | null {
   const [, traceId, spanId] = /^00-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/.exec(text) ?? []
   return traceId === undefined || spanId === undefined ? null : { traceId, spanId }
 }

@@ -12,7 +12,7 @@ const secretInfo = z.object({
 
 const scheme = signatureScheme.meta({ id: 'SignatureScheme' })
 
-export const endpoint = z
+const endpoint = z
   .object({
     id: z.string(),
     name: z.string(),

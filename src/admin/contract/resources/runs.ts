@@ -65,7 +65,7 @@ export const step = z
   })
   .meta({ id: 'Step' })
 
-export const output = z
+const output = z
   .object({
     bytes: z.int(),
     isWhole: z.boolean().describe('False: `text` holds the first 64 KiB, the rest is a download.'),

@@ -9,7 +9,7 @@ import type { CasePage } from '../read-cases.ts'
 import type { CorpusCase } from './redact-case.ts'
 
 /** The first line of a corpus. */
-export interface CorpusHead {
+interface CorpusHead {
   /** The version of the form of its lines. */
   corpus: number
   workflow: string

@@ -6,7 +6,7 @@ import { backtest } from '../backtest.ts'
 import { type CasePage, type CaseStore, readCases, readPage } from '../read-cases.ts'
 
 /** The reads that following runs takes. */
-export type FollowStore = CaseStore & Pick<RunReads, 'findRun'>
+type FollowStore = CaseStore & Pick<RunReads, 'findRun'>
 
 interface Follower {
   workflow: string

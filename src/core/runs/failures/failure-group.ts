@@ -3,7 +3,7 @@ import { deriveGroupId } from '../../ids.ts'
 import { stepNameOf } from '../step.ts'
 
 /** The facts that failures of one kind share. */
-export interface FailureKind {
+interface FailureKind {
   /** `grp_…`: the same for failures of one kind, in every process. */
   id: string
   workflow: string

@@ -2,7 +2,7 @@ import type { Approver, Decision } from '../approval.ts'
 import { isSignedBy } from './vote-record.ts'
 
 /** `fault`: why a vote does not count. `publicKey`: the key that signed it; null for none. */
-export type VoteCheck = { fault: string } | { fault: null; publicKey: string | null }
+type VoteCheck = { fault: string } | { fault: null; publicKey: string | null }
 
 /**
  * Whether a vote with the whole hash counts. Once anybody is registered, it needs the signature of

@@ -11,7 +11,7 @@ export interface VoteRecord extends Decision {
 }
 
 /** A word as its ledger row keeps it. */
-export interface LedgerWord extends Decision {
+interface LedgerWord extends Decision {
   /** The approver's key at that time, in PEM; null where the word was not signed. */
   publicKey: string | null
 }

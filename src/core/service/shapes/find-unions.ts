@@ -8,7 +8,7 @@ import { listNames, listWords, type ShapeUnion } from './write-schema.ts'
 const MAX_CANDIDATES = 4
 
 /** Objects of one place, folded apart by each word of one name. */
-export interface Split {
+interface Split {
   place: Place
   by: string
   words: Map<string, Shape>

@@ -18,7 +18,7 @@ const PRIVATE = /name|mail|token|secret|url|path|key|user|owner|title|phone|addr
 /** Names whose texts may be ids with a common beginning. */
 const ID_NAME = /(^i|I|_i)ds?$/
 
-export interface SchemaOptions {
+interface SchemaOptions {
   /** Places and kinds of fewer than this share of the values are left out, 0 to 1. Default 0. */
   minShare?: number
   /** Objects that one word tells apart, by their place; see `findUnions`. Default: none. */

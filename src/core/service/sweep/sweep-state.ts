@@ -55,7 +55,7 @@ export interface SweepState {
 }
 
 /** Complete sweeps that are remembered: five days of one every six hours. */
-export const KEPT_SWEEPS = 20
+const KEPT_SWEEPS = 20
 
 /** Pages in a row without a new entry, after which a listing has no end. */
 const MAX_BARREN = 50

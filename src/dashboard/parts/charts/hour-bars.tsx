@@ -2,7 +2,7 @@ import { Link } from 'wouter'
 import { formatCount } from '../../words/format.ts'
 
 /** Runs of one hour. */
-export interface Hour {
+interface Hour {
   at: string
   completed: number
   failed: number

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../words/format.ts'
 
-export interface Usual {
+interface Usual {
   p50Ms: number
   p95Ms: number
 }

@@ -14,7 +14,7 @@ export interface Request {
 }
 
 /** A ledger row that tells what an effect was asked to do. */
-export interface AskedRow {
+interface AskedRow {
   step: string | null
   asked: string | null
   expect: string | null

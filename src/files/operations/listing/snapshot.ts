@@ -12,14 +12,14 @@ const MAX_PER_SNAPSHOT = 50_000
 const MAX_READINGS = 3
 
 /** A page as the second look keeps it, which need not hold the entries again. */
-export interface PageMark {
+interface PageMark {
   /** SHA-256 of the ids in their order. */
   ids: string
   nextToken: string | null
 }
 
 /** The two ways to read a page. */
-export interface PageReader {
+interface PageReader {
   list: ListPage
   /** Reads the page anew: a reply that was on its way before proves nothing. */
   mark: (query: FileQuery) => Promise<PageMark>

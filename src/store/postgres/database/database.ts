@@ -7,7 +7,7 @@ import type { Pool } from './pool.ts'
 import { codeOf, isLost, isPassing, translateFault } from './postgres-fault.ts'
 
 /** Takes part in every transaction of its connection. */
-export interface TransactionParts {
+interface TransactionParts {
   /** The last writes of the transaction. */
   ending(): Promise<void>
   rolledBack(): void

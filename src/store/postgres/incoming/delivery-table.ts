@@ -2,7 +2,7 @@ import type { Refusal, RefusalTally, RefusedDelivery } from '../../../core/incom
 import type { Connection } from '../database/connection.ts'
 
 /** Rows of refusals that are kept for each verdict. */
-export const MAX_REFUSALS = 10_000
+const MAX_REFUSALS = 10_000
 /** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
 const MAX_REMOVED = 8
 

@@ -20,7 +20,7 @@ export interface EventRow {
 }
 
 /** An event of our own, to be saved with its runs. */
-export interface OwnEvent {
+interface OwnEvent {
   id: string
   type: string
   account: string

@@ -4,7 +4,7 @@ import type { GuardUse } from '../../../core/store/safety/effects.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** `approved`: by a person. Such effects are counted apart and fill no window. */
-export type UseClass = EffectClass | 'approved'
+type UseClass = EffectClass | 'approved'
 
 interface Sum {
   count: number | null

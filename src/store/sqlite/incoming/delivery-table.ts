@@ -14,7 +14,7 @@ import { SecretUses } from './secret-uses.ts'
 import { UnmatchedTallyTable } from './unmatched-tally.ts'
 
 /** Rows of refusals that are kept for each verdict. */
-export const MAX_REFUSALS = 10_000
+const MAX_REFUSALS = 10_000
 /** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
 const MAX_REMOVED = 8
 

@@ -4,7 +4,7 @@ import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS }
 import type { GuardUse } from '../../../core/store/safety/effects.ts'
 
 /** `approved`: by a person. Such effects are counted apart and fill no window. */
-export type UseClass = EffectClass | 'approved'
+type UseClass = EffectClass | 'approved'
 
 interface Sum {
   count: number | null

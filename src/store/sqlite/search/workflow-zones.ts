@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000
 const SLACK_HOURS = 1
 
 /** A stretch of runs to read: ids from `from` on, and where the next older stretch ends. */
-export interface Zone {
+interface Zone {
   from: string
   /** Above every id of the next stretch; null where none has a run of the workflow. */
   next: string | null

@@ -5,7 +5,7 @@ import { createWriter } from '../writer.ts'
 import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
 
 /** One end of a channel to the writer thread: the thread's own, or a port for another thread. */
-export interface WriterChannel {
+interface WriterChannel {
   postMessage(calls: PackedCall[]): void
   on(event: 'message', listener: (answers: Answer[]) => void): unknown
 }

@@ -11,7 +11,7 @@ const vote = z.object({
   isSigned: z.boolean(),
 })
 
-export const approval = z
+const approval = z
   .object({
     id: z.string(),
     kind: z
@@ -44,7 +44,7 @@ export const approval = z
   })
   .meta({ id: 'Approval' })
 
-export const approvalItem = z
+const approvalItem = z
   .object({
     number: z.int().describe('Counted from 1.'),
     runId: z.string(),

@@ -21,7 +21,7 @@ export class SelfProbe {
   readonly #marks = new Set<string>()
 
   /** True for a request that `send` made, once. */
-  recognise({ headers }: IncomingMessage): boolean {
+  recognize({ headers }: IncomingMessage): boolean {
     const mark = headers[PROBE_HEADER]
     return typeof mark === 'string' && this.#marks.delete(mark)
   }

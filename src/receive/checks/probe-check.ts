@@ -11,7 +11,7 @@ export function openProbeCheck(selfProbe: SelfProbe, key: Uint8Array | undefined
   return (request: IncomingMessage, path: string, now: number): 'self' | 'command' | null => {
     const mark = request.headers[PROBE_HEADER]
     if (typeof mark !== 'string') return null
-    if (selfProbe.recognise(request)) return 'self'
+    if (selfProbe.recognize(request)) return 'self'
     return known?.recognize(mark, { path, now }) ? 'command' : null
   }
 }

@@ -1,49 +1,68 @@
-import type { Recording } from '../../core/runs/claim.ts'
+import { basename, isAbsolute } from 'node:path'
+import type { Failure } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json.ts'
+import type { Recording, RunCause } from '../../core/runs/claim.ts'
+import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { targetsOf } from '../../engine/admit/gather-event-facts.ts'
 import type { RecordedRun } from '../../engine/play/play-recorded.ts'
+import { Portable } from '../../engine/play/portable.ts'
+import { processEnvironment } from '../../project/config/environment.ts'
 
-/** Names of properties whose text is a secret, whatever it looks like. */
-const SECRET = /(secret|token|password|passwd|authorization|cookie|api[-_]?key|credential|signature)/i
-const REDACTED = 'redacted'
+/** Takes out of values what is of this machine and of the project in this folder. */
+export function openPortable(root: string): Portable {
+  return new Portable({ environment: processEnvironment(), root })
+}
 
-/** A run in the form of a file, with secrets replaced in its event and its results. */
+/** A run in the form of a file, without secrets, and without places of this machine. */
 export async function recordRun(
   store: Pick<ReadStore, 'readOutput' | 'listRunEvents' | 'listDeletes'>,
   { run, claim, steps }: Recording,
-  spellings: StorageSpellings,
+  { spellings, portable }: { spellings: StorageSpellings; portable: Portable },
 ): Promise<RecordedRun> {
   const whole = steps.map(async ({ apartBytes, ...step }) => {
     const output = apartBytes === undefined ? step.output : await store.readOutput(run.id, step.key)
-    return { ...step, output: output === null ? null : redactJson(output) }
+    return {
+      ...step,
+      output: output === null ? null : portOutput(step, output, portable),
+      error: step.error && portFailure(step.error, portable),
+    }
   })
-  const events = (await store.listRunEvents(run.id)).map((event) => ({ ...event, body: redactJson(event.body) }))
+  const listed = await store.listRunEvents(run.id)
+  const events = listed.map((event) => ({ ...event, body: portable.json(event.body) }))
   const { cause } = claim
   const targets = cause.kind === 'event' && cause.event.type === 'file.deleted' ? targetsOf(cause.event, spellings) : []
   const deletes = await store.listDeletes(run.account, targets)
-  const redacted =
-    cause.kind === 'event'
-      ? { ...cause, event: { ...cause.event, body: redactJson(cause.event.body) } }
-      : cause.kind === 'call'
-        ? { ...cause, input: redactJson(cause.input) }
-        : cause
-  const lease = { ...claim.lease, worker: '' }
-  const steady = { ...claim, lease, cause: redacted }
+  const steady = {
+    ...claim,
+    lease: { ...claim.lease, worker: '' },
+    cause: portCause(cause, portable),
+    failure: claim.failure && portFailure(claim.failure, portable),
+  }
   return { codeHash: claim.codeHash, claim: steady, steps: await Promise.all(whole), events, deletes, spellings }
 }
 
-/** JSON text with the text of secret properties replaced. A pruned body is no JSON, and stays. */
-function redactJson(text: string): string {
-  if (text === '') return text
-  return JSON.stringify(JSON.parse(text, (name, value) => (isSecret(name, value) ? REDACTED : value)))
+function portCause(cause: RunCause, portable: Portable): RunCause {
+  if (cause.kind === 'event') return { ...cause, event: { ...cause.event, body: portable.json(cause.event.body) } }
+  return cause.kind === 'call' ? { ...cause, input: portable.json(cause.input) } : cause
 }
 
-function isSecret(name: string, value: unknown): boolean {
-  return typeof value === 'string' && isSecretName(name)
+/** Paths of the service stay as they are; those of a download and of the author become relative. */
+function portOutput({ key }: Pick<Checkpoint, 'key'>, output: string, portable: Portable): string {
+  const name = stepNameOf(key)
+  if (name === 'files.download') return portDownload(portable.output(output))
+  return name.startsWith('files.') ? portable.json(output) : portable.output(output)
 }
 
-/** Whether the text of a property with this name is a secret, whatever it looks like. */
-export function isSecretName(name: string): boolean {
-  return SECRET.test(name)
+/** A folder beyond the project is one of this machine alone. */
+function portDownload(output: string): string {
+  const value: unknown = JSON.parse(output)
+  if (!isPlainObject(value) || typeof value.path !== 'string' || !isAbsolute(value.path)) return output
+  return JSON.stringify({ ...value, path: `downloads/${basename(value.path)}` })
+}
+
+/** The frames of a stack are places of this machine. */
+function portFailure({ at: _, ...failure }: Failure, portable: Portable): Failure {
+  return { ...failure, message: portable.text(failure.message) }
 }

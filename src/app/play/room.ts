@@ -206,7 +206,7 @@ function pathOf(name: string): string {
 }
 
 /** Neither the service's keys, nor our own, nor options that open what the room closes. */
-function roomEnvironment(): NodeJS.ProcessEnv {
+export function roomEnvironment(): NodeJS.ProcessEnv {
   const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
   return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !closed.test(name)))
 }

@@ -1,7 +1,5 @@
 import { findStorage, type StorageSpellings } from '../../core/service/storage.ts'
-import { isSecretName } from '../play/record-run.ts'
-
-const REDACTED = 'redacted'
+import { isSecretName, REDACTED } from '../../engine/play/portable.ts'
 
 /**
  * The body of an event for a rehearsal: without its secrets, and with our names of storages. Any

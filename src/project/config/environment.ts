@@ -17,7 +17,7 @@ export function adoptEnvFile(root: string): ReadonlySet<string> {
   return new Set(found.map(([name]) => name))
 }
 
-/** The environment of this process. No other file of `src` reads `process.env`. */
+/** The environment of this process. No other file of a room but `testing` reads it. */
 export function processEnvironment(): Environment {
   return process.env
 }

@@ -17,6 +17,7 @@ import { NOW } from '../../support/fixtures.ts'
 import { override, useOutput } from '../../support/sample-output.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { type ComparedRun, compareAll, settle } from './support/recorded-runs.ts'
+import { writeTests } from './support/written-tests.ts'
 
 const out = useOutput()
 
@@ -24,6 +25,9 @@ const SAMPLES: AnyWorkflow[] = [intake, verifyTransfer, alertFailedTransfer, cle
 const TIMED: AnyWorkflow[] = [nightlyInventory, weeklyCoverage] as never
 const MOMENT = '2026-01-01T00:00:00.000Z'
 const DAY = 86_400_000
+/** Secrets by the name of their property, and by that of a variable. */
+const CANARY = 'canary-in-service'
+const CANARY_OF_ENVIRONMENT = 'canary-in-environment'
 /** With those of the clock a thousand runs, which take three seconds on idle cores. */
 const RUNS_EACH = 240
 const TICKS_EACH = 20
@@ -35,7 +39,7 @@ const listDiffering = (found: readonly ComparedRun[]) =>
 /** In place of "upshot coverage". */
 const COVERAGE = ['/bin/sh', '-c', `printf '{"data":{"storages":[],"findings":[],"unknowable":[]}}'`]
 
-test('a thousand random runs of the samples, played again with the same code, differ in nothing', async () => {
+test('a thousand random runs of the samples, played with the same code, differ in nothing and give tests', async () => {
   override(coverageReport, { command: COVERAGE })
   const random = seededRandom(7)
   const pick = <T>(...all: T[]): T => all[Math.floor(random() * all.length)] as T
@@ -51,13 +55,18 @@ test('a thousand random runs of the samples, played again with the same code, di
   }
   await settle(engine, () => worker.wake())
   const ends = new Set<string>()
+  let tests = 0
   for (const workflow of [...SAMPLES, ...TIMED]) {
     const found = await compareAll(engine.store, workflow)
     expect(listDiffering(found), workflow.id).toEqual([])
     expect(found, workflow.id).toHaveLength(TIMED.includes(workflow) ? TICKS_EACH : RUNS_EACH)
     for (const { end } of found) ends.add(end)
+    const { completed, passing, text } = await writeTests(engine.store, workflow)
+    expect([passing, text.includes('canary')], workflow.id).toEqual([completed, false])
+    tests += passing
   }
   expect(ends).toEqual(new Set(['completed', 'failed', 'skipped']))
+  expect(tests).toBeGreaterThan(RUNS_EACH)
 })
 
 /** One run of each sample. */
@@ -94,7 +103,7 @@ const SCENES: Record<string, (t: Testbed) => Promise<unknown>> = {
 }
 
 test.each([...SAMPLES, ...TIMED].map((workflow) => [workflow.id, workflow] as const))(
-  'a run of %s, played again with the same code, differs in nothing wherever it has crashed',
+  'a run of %s, played again with the same code, differs in nothing and gives a test wherever it has crashed',
   async (id, workflow) => {
     override(coverageReport, { command: COVERAGE })
     const calm = new CrashPoint(0, 'kept')
@@ -116,6 +125,10 @@ async function playScene(workflow: AnyWorkflow, crash: CrashPoint): Promise<void
   const found = store === undefined ? [] : await compareAll(store, workflow)
   expect(found.length, `${crash.killedAt}`).toBeGreaterThan(0)
   expect(listDiffering(found), `${crash.killedAt}`).toEqual([])
+  if (store === undefined) return
+  const { completed, passing } = await writeTests(store, workflow)
+  expect(completed, `${crash.killedAt}`).toBeGreaterThan(0)
+  expect(passing, `${crash.killedAt}`).toBe(completed)
 }
 
 type Pick = <T>(...all: T[]) => T
@@ -124,8 +137,8 @@ type Pick = <T>(...all: T[]) => T
 function eventFor(workflow: string, n: number, pick: Pick): [type: string, data: object] {
   const path = `/${pick('inbox', 'other')}/f-${n}${pick('.txt', '.exe', '.tmp')}`
   const size = pick(0, 5, 7)
-  const file = { id: `fil_${n}`, name: path.split('/')[2], path, size, modifiedAt: MOMENT }
-  if (workflow === 'intake-new-file') return ['file.created', { service: 'storage_a', file }]
+  const file = { id: `fil_${n}`, name: path.split('/')[2], path, size, modifiedAt: MOMENT, ownerToken: CANARY }
+  if (workflow === 'intake-new-file') return ['file.created', { service: 'storage_a', file, signature: CANARY }]
   if (workflow === 'clean-up') return ['cleanup.asked', { path: `/exports/${n}`, olderThanDays: pick(1, 30) }]
   const end = (service: string) => ({ service, path, fileId: pick(`fil_${n}`, null) })
   const times = { startedAt: pick(MOMENT, null), finishedAt: MOMENT }
@@ -144,6 +157,7 @@ function randomClient(pick: Pick) {
   const entry = (id: string, path: string) => ({
     ...{ service: 'storage_a', id, name: path.split('/').at(-1), type: 'file', mimeType: null, createdAt: null },
     ...{ size: pick(0, 5, 7), path, modifiedAt: pick(MOMENT, '2025-01-01T00:00:00.000Z') },
+    ...{ accessToken: CANARY, thumbnailUrl: `https://files.example/?sig=${CANARY_OF_ENVIRONMENT}` },
   })
   const fail = () => {
     if (pick(...Array(12).fill(false), true)) throw new NotFoundError('There is no such file.', {} as never)

@@ -6,8 +6,8 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { RunRoot } from '../../../core/runs/trace.ts'
 import type { Deed } from '../../../engine/play/compare/deed.ts'
 import type { RecordedRun } from '../../../engine/play/play-recorded.ts'
+import { isSecretName, REDACTED } from '../../../engine/play/portable.ts'
 import type { PlayJob } from '../../play/play-job.ts'
-import { isSecretName } from '../../play/record-run.ts'
 import type { RecordedCase } from '../read-cases.ts'
 import type { WordRedactor } from './word-redactor.ts'
 
@@ -127,7 +127,7 @@ function redactDeed({ text, json }: Redact, deed: Deed): Deed {
 
 function redactJson(words: WordRedactor, text: string): string {
   const walk = (value: unknown, name: string): unknown => {
-    if (typeof value === 'string') return isSecretName(name) ? 'redacted' : words.redact(value)
+    if (typeof value === 'string') return isSecretName(name) ? REDACTED : words.redact(value)
     if (Array.isArray(value)) return value.map((item) => walk(item, name))
     if (!isPlainObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([each, item]) => [words.redact(each), walk(item, each)]))

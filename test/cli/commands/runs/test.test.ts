@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { runTest } from '../../../../src/cli/commands/runs/test/run-test.ts'
 import { checkpoint, eventBody, incoming } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
@@ -24,7 +25,7 @@ export default defineWorkflow({
 })`
 
 /** A project folder with the workflow and a completed run of it. */
-async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'completed') {
+async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'completed', codeHash?: string) {
   const { store, dataDir } = await openTestProject()
   const folder = tempFolder()
   const workflows = join(folder, 'workflows')
@@ -47,18 +48,19 @@ async function openRecorded(code = CODE, end: 'completed' | 'waiting' = 'complet
       ...(end === 'waiting' && { status: 'waiting', output: null, finishedAt: null }),
     }),
   ]
-  for (const step of steps) await store.saveCheckpoint(claimed.lease, step)
+  const made = codeHash === undefined ? {} : { codeHash }
+  for (const step of steps) await store.saveCheckpoint(claimed.lease, step, undefined, made)
   if (end === 'completed') await store.completeRun(claimed.lease, '{"size":7,"file":"fil_1"}', now)
   const id = claimed.lease.runId
-  const write = (...args: string[]) =>
-    runHere(dataDir, ['runs', 'test', id, ...args], { env: { UPSHOT_WORKFLOWS_DIR: workflows } })
-  return { folder, workflows, id, write }
+  const env = { UPSHOT_WORKFLOWS_DIR: workflows, CHAT_TOKEN: 'canary-in-environment' }
+  const write = (...args: string[]) => runHere(dataDir, ['runs', 'test', id, ...args], { env })
+  return { folder, workflows, id, write, store, lease: claimed.lease }
 }
 
 test('"runs test" writes a test from a run, which passes as it stands and holds no secret', async () => {
   const { folder, workflows, id, write } = await openRecorded()
   const { exit, json } = await write('--framework', 'node', '--json')
-  expect(exit).toBe(0)
+  expect([exit, json.data.passed]).toEqual([0, true])
   const { file, answers } = json.data
   expect([file, answers]).toEqual(['test.ts', 'json'].map((end) => join(workflows, `follow-up.${id}.${end}`)))
   const text = readFileSync(file, 'utf8')
@@ -79,7 +81,7 @@ test('with --redact no word of the event or of a result is in the test, which st
     `target: 'chat', input: { file: event.data.file,`,
   )
   const { folder, write } = await openRecorded(code)
-  const { json } = await write('--framework', 'node', '--redact', '--json')
+  const { json } = await write('--framework', 'node', '--redact', '--no-run', '--json')
   const { file, answers } = json.data
   const text = [file, answers].map((path) => readFileSync(path, 'utf8')).join('\n')
   expect(text).not.toMatch(/canary|Petronella/)
@@ -116,7 +118,7 @@ test('the test is written to another folder, and passes under vitest', async () 
   symlinkSync(join(ROOT, 'node_modules/vitest'), join(folder, 'node_modules/vitest'))
   const file = join(folder, 'test', 'one.test.ts')
   mkdirSync(join(folder, 'test'))
-  const { json } = await write('--framework', 'vitest', '-o', file, '--json')
+  const { json } = await write('--framework', 'vitest', '-o', file, '--no-run', '--json')
   expect(json.data).toMatchObject({ file, answers: join(folder, 'test', 'one.json') })
   const main = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const run = () => promisify(execFile)(process.execPath, [main, 'run', '--root', folder], { cwd: folder })
@@ -126,7 +128,7 @@ test('the test is written to another folder, and passes under vitest', async () 
 
 test('code that asks for something else names the line to add, and goes on once it is there', async () => {
   const { folder, workflows, write } = await openRecorded()
-  const { json } = await write('--framework', 'node', '--json')
+  const { json } = await write('--framework', 'node', '--no-run', '--json')
   writeFileSync(join(workflows, 'follow-up.workflow.ts'), CODE.replace(`'look'`, `'other look'`))
   const run = () => promisify(execFile)(process.execPath, ['--test', json.data.file], { cwd: folder })
   await expect(run()).rejects.toMatchObject({ stdout: expect.stringContaining('"answers": { "other look": … }') })
@@ -137,10 +139,10 @@ test('code that asks for something else names the line to add, and goes on once 
 
 test('a run that waits, and one that failed, make tests of that end', async () => {
   const waiting = await openRecorded(CODE, 'waiting')
-  const held = await waiting.write('--framework', 'node', '--json')
+  const held = await waiting.write('--framework', 'node', '--no-run', '--json')
   expect(readFileSync(held.json.data.file, 'utf8')).toContain('"step": "tell"')
   const failed = await openRecorded(CODE.replace('return {', "throw new TypeError('no luck')\n    return {"))
-  const { json } = await failed.write('--framework', 'node', '--json')
+  const { json } = await failed.write('--framework', 'node', '--no-run', '--json')
   expect(readFileSync(json.data.file, 'utf8')).toContain('"kind": "failed"')
   for (const [{ folder }, file] of [
     [waiting, held.json.data.file],
@@ -149,4 +151,86 @@ test('a run that waits, and one that failed, make tests of that end', async () =
     const { stdout } = await promisify(execFile)(process.execPath, ['--test', file], { cwd: folder })
     expect(stdout).toMatch(/pass 1\b/)
   }
+})
+
+test('a test that fails when it is run is kept and shown, and --no-run does not run it', async () => {
+  const code = CODE.replace('input: { size: seen.size }', 'input: { at: process.hrtime.bigint().toString() }')
+  const { write } = await openRecorded(code)
+  const { exit, stdout, stderr } = await write('--framework', 'node')
+  expect(exit).toBe(1)
+  expect(stderr).toMatch(/The test fails\.[\s\S]*\+ +at: '\d+'[\s\S]*now\(\)/)
+  for (const path of stdout.trim().split('\n')) rmSync(path)
+  const left = await write('--framework', 'node', '--no-run', '--json')
+  expect([left.exit, left.json.data.passed, existsSync(left.json.data.file)]).toEqual([0, null, true])
+})
+
+test('a project without Vitest gets its test, which is not run', async () => {
+  expect(await runTest(tempFolder(), 'one.test.ts', 'vitest')).toEqual({ kind: 'skipped' })
+})
+
+test('a secret variable and the folder of the project are in no test, and the test needs neither', async () => {
+  const input = "input: { authorization: process.env.CHAT_TOKEN ?? null, hook: 'x?key=' + process.env.CHAT_TOKEN }"
+  const code = CODE.replace('input: { size: seen.size }', input).replace(
+    'return { size: seen.size,',
+    "return { size: seen.size, folder: process.cwd() + '/data/records',",
+  )
+  const { write } = await openRecorded(code)
+  const { json } = await write('--framework', 'node', '--no-run', '--json')
+  const text = [json.data.file, json.data.answers].map((path) => readFileSync(path, 'utf8')).join('\n')
+  expect(text).not.toContain('canary')
+  expect(text).toContain('"authorization": "redacted"')
+  expect(text).toContain('"hook": "x?key=redacted"')
+  expect(text).toContain('"folder": "data/records"')
+})
+
+test('a download outside of the project has no place of this machine, nor has a failure', async () => {
+  const code = CODE.replace(
+    'await step.sleep',
+    "const got = await files.download({ service: 'storage_a', id: 'fil_1' }, { to: '/tmp/x' })\n    await step.sleep",
+  ).replace('async run({ event,', 'async run({ event, files,')
+  const { write, store, lease } = await openRecorded(
+    code.replace('file: event', 'got: got.path, file: event'),
+    'waiting',
+  )
+  const output = JSON.stringify({
+    path: '/srv/secret-place/a.csv',
+    bytes: 1,
+    sha256: 'aa',
+    resumedFrom: 0,
+    proof: 'size',
+  })
+  const [startedAt, finishedAt] = [Date.now(), Date.now()]
+  const about = { effect: 'read', startedAt, finishedAt, target: 'storage_a:fil_1' } as const
+  await store.saveCheckpoint(lease, checkpoint('files.download[storage_a:fil_1]', { ...about, position: 3, output }))
+  const error = { name: 'Error', message: 'no luck', at: ['run (file:///srv/secret-place/a.ts:1:1)'] }
+  await store.saveCheckpoint(
+    lease,
+    checkpoint('tell', { position: 2, target: 'chat', status: 'failed', error, output: null, startedAt, finishedAt }),
+  )
+  await store.failRun(lease, { ...error, step: 'tell' }, Date.now())
+  const { json } = await write('--framework', 'node', '--no-run', '--json')
+  const text = [json.data.file, json.data.answers].map((path) => readFileSync(path, 'utf8')).join('\n')
+  expect(text).toContain('downloads/a.csv')
+  expect(text).not.toContain('secret-place')
+})
+
+test('the test names the code that it was written with, and that of the run where it is other code', async () => {
+  const { write } = await openRecorded()
+  const { stdout } = await write('--dry-run')
+  const [, hash = ''] = /with code ([0-9a-f]{16})\.$/m.exec(stdout) ?? []
+  expect(hash).not.toBe('')
+  const changed = await openRecorded(CODE, 'completed', hash)
+  writeFileSync(join(changed.workflows, 'follow-up.workflow.ts'), CODE.replace('> 3', '> 4'))
+  const { stdout: written, stderr } = await changed.write('--no-run')
+  expect(readFileSync(written.split('\n')[0] ?? '', 'utf8')).toMatch(
+    new RegExp(`; the run was made by code ${hash}\\.$`, 'm'),
+  )
+  expect(stderr).toContain('upshot backtest follow-up')
+})
+
+test('a run whose event has lost its body makes no test, and says why', async () => {
+  const { write, store } = await openRecorded()
+  await store.prune({ kind: 'payloads', before: Date.now() + 1, now: Date.now() + 1, limit: 10, after: null })
+  const { exit, json } = await write('--json')
+  expect([exit, json.error.message]).toEqual([1, expect.stringContaining('evt_1, on which')])
 })

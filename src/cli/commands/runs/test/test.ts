@@ -2,18 +2,22 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
-import type { Room } from '../../../app/play/room.ts'
-import { UpshotError } from '../../../core/errors.ts'
-import type { Recording } from '../../../core/runs/claim.ts'
-import { isFinished } from '../../../core/runs/step.ts'
-import { isoTime } from '../../../core/time.ts'
-import type { Cli } from '../../command.ts'
-import { requireRun } from '../../open/find-run.ts'
-import { formatText } from '../../terminal/format-value.ts'
+import type { Room } from '../../../../app/play/room.ts'
+import { UpshotError } from '../../../../core/errors.ts'
+import type { Recording } from '../../../../core/runs/claim.ts'
+import { isFinished } from '../../../../core/runs/step.ts'
+import { isoTime } from '../../../../core/time.ts'
+import type { Cli } from '../../../command.ts'
+import { requireRun } from '../../../open/find-run.ts'
+import { formatText } from '../../../terminal/format-value.ts'
+import { runTest } from './run-test.ts'
+import { type Framework, writeTest } from './write-test.ts'
 
-type Framework = 'vitest' | 'node'
 type RecordedRun = Parameters<Room['replay']>[0]
 type Played = Awaited<ReturnType<Room['replay']>>
+
+/** Lines of a failing test that a person is shown. */
+const MOST_LINES = 30
 
 /** `upshot runs test <id>`: a test that passes, from what a run was given and did. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -27,45 +31,91 @@ export function define(command: Command, { out, project }: Cli): void {
     )
     .option('-o, --output <file>', 'write the test to this file, which ends in .test.ts (default: beside the workflow)')
     .option('--redact', 'replace the words of its event and results, which your code does not name')
-    .action((named, { framework = detectFramework(project.root), output, redact: isRedacted = false }) =>
+    .option('--no-run', 'write the test, and do not run it')
+    .action((named, { framework = detectFramework(project.root), ...options }) =>
       project.withStore(async (store, config) => {
-        const { openRoom } = await import('../../../app/play/open-room.ts')
-        const { recordRun } = await import('../../../app/play/record-run.ts')
+        const { openRoom } = await import('../../../../app/play/open-room.ts')
+        const { openPortable, recordRun } = await import('../../../../app/play/record-run.ts')
+        const { output, redact: isRedacted = false, run: runs = true } = options
         const run = await requireRun(store, named)
         const [recording] = await store.readRecordings([run.id])
         if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
+        requireBody(recording)
         await using room = await openRoom(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
-        const own = await recordRun(store, recording, room.settings.spellings[run.account] ?? {})
+        const portable = openPortable(project.root)
+        const own = await recordRun(store, recording, {
+          spellings: room.settings.spellings[run.account] ?? {},
+          portable,
+        })
         const found = await room.replay(own)
         requireEnd(found, recording)
         const { recorded, played } = isRedacted ? await redact(room, own, found) : { recorded: own, played: found }
-        const module = room.code.workflows.find(({ id }) => id === run.workflow)?.file ?? ''
-        const name = `${basename(module).replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
+        const module = room.code.workflows.find(({ id }) => id === run.workflow)
+        const name = `${basename(module?.file ?? '').replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
         const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
         const answers = file.replace(/\.test\.\w+$/, '.json')
+        const hashes = { made: recorded.codeHash, played: module?.codeHash ?? '' }
         const code = writeTest(framework, {
-          run: run.id,
-          workflow: run.workflow,
-          module: pathFrom(file, join(config.workflowsDir, module)),
+          ...{ run: run.id, workflow: run.workflow, hashes },
+          module: pathFrom(file, join(config.workflowsDir, module?.file ?? '')),
           answers: basename(answers),
-          played,
+          played: portable.value(played),
         })
         const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
         if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
         for (const path of [file, answers]) refuseExisting(path)
         writeFileSync(answers, `${JSON.stringify(recorded, null, 2)}\n`)
         writeFileSync(file, code)
-        out.result({ ...about, dryRun: false }, () => [file, answers])
-        out.note('Text of properties such as "token" and "password" is redacted. Read the rest before you commit it.')
+        const end = runs ? await runTest(project.root, file, framework) : null
+        const tested = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
+        out.result({ ...about, dryRun: false, passed: tested }, () => [file, answers].map(fromHere))
+        if (end?.kind === 'passed') out.note('The test passes.')
+        if (end?.kind === 'skipped') out.note('Vitest is not installed here, so the test was not run.')
+        if (hashes.made !== null && hashes.made !== hashes.played) {
+          out.note(`The code has changed since this run. The test holds it to what it does now; to compare with what
+the run did: upshot backtest ${run.workflow}`)
+        }
+        out.note(
+          'Secrets are redacted where their names tell: "token", "password". Read the rest before you commit it.',
+        )
+        if (end?.kind !== 'failed') return
+        out.note(`\nThe test fails. It stays, for you to look at:\n${formatLines(end.output)}`)
+        out.note(
+          'A time or a random value that is another one each time: take it from `now()` or `random()` of the run.',
+        )
+        out.leaveWith('failed')
       }),
     )
 }
 
+/** A path as a person types it in this folder. */
+function fromHere(path: string): string {
+  const near = relative('.', path)
+  return near.startsWith('..') ? path : near
+}
+
+/** Lines of another program, without control characters. */
+function formatLines(text: string): string {
+  return text
+    .split('\n')
+    .slice(0, MOST_LINES)
+    .map((line) => `  ${formatText(line, 200)}`)
+    .join('\n')
+}
+
+/** Throws where retention has taken what the run was given. */
+function requireBody({ run, claim: { cause } }: Recording): void {
+  if (cause.kind !== 'event' || cause.event.body !== '') return
+  throw new UpshotError('conflict', `The body of ${cause.event.id}, on which ${run.id} ran, is pruned.`, {
+    details: { fix: 'Choose a newer run, or keep bodies for longer with `retention.payloads`.' },
+  })
+}
+
 /** The run with other words. Throws where the code takes them otherwise. */
 async function redact(room: Room, own: RecordedRun, found: Played): Promise<{ recorded: RecordedRun; played: Played }> {
-  const { listKept } = await import('../../../app/backtest/corpus/list-kept.ts')
-  const { redactRecorded } = await import('../../../app/backtest/corpus/redact-case.ts')
-  const { WordRedactor } = await import('../../../app/backtest/corpus/word-redactor.ts')
+  const { listKept } = await import('../../../../app/backtest/corpus/list-kept.ts')
+  const { redactRecorded } = await import('../../../../app/backtest/corpus/redact-case.ts')
+  const { WordRedactor } = await import('../../../../app/backtest/corpus/word-redactor.ts')
   const words = new WordRedactor(randomBytes(32), listKept(room.settings.workflowsDir))
   const recorded = redactRecorded(words, own)
   const played = await room.replay(recorded)
@@ -112,40 +162,4 @@ function detectFramework(root: string): Framework {
   } catch {
     return 'node'
   }
-}
-
-interface Written {
-  run: string
-  workflow: string
-  /** Path of the workflow's module, from the test. */
-  module: string
-  /** File name of the answers. */
-  answers: string
-  played: Played
-}
-
-function writeTest(framework: Framework, { run, workflow, module, answers, played }: Written): string {
-  const isVitest = framework === 'vitest'
-  const compare = (what: string, value: unknown) => {
-    const text = JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
-    return isVitest ? `  expect(${what}).toEqual(${text})` : `  assert.deepEqual(${what}, ${text})`
-  }
-  return [
-    ...(isVitest
-      ? [`import { playRecorded } from 'upshot/testing'`, `import { expect, test } from 'vitest'`]
-      : [
-          `import assert from 'node:assert/strict'`,
-          `import { test } from 'node:test'`,
-          `import { playRecorded } from 'upshot/testing'`,
-        ]),
-    `import workflow from '${module}'`,
-    '',
-    `// Written by "upshot runs test ${run}".`,
-    `test('${workflow} does what ${run} did', async () => {`,
-    `  const played = await playRecorded(workflow, new URL('./${answers}', import.meta.url))`,
-    compare('played.end', played.end),
-    compare('played.effects', played.effects),
-    '})',
-    '',
-  ].join('\n')
 }

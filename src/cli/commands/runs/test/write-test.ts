@@ -1,0 +1,49 @@
+import type { Room } from '../../../../app/play/room.ts'
+
+export type Framework = 'vitest' | 'node'
+
+/** What a written test says. */
+interface Written {
+  run: string
+  /** Hash of the code that made the run, and of the code that was played. */
+  hashes: { made: string | null; played: string }
+  workflow: string
+  /** Path of the workflow's module, from the test. */
+  module: string
+  /** File name of the answers. */
+  answers: string
+  played: Awaited<ReturnType<Room['replay']>>
+}
+
+/** The code of a test. */
+export function writeTest(framework: Framework, { run, workflow, hashes, ...more }: Written): string {
+  const { module, answers, played } = more
+  const isVitest = framework === 'vitest'
+  const compare = (what: string, value: unknown) => {
+    const text = JSON.stringify(value, null, 2).replaceAll('\n', '\n  ')
+    return isVitest ? `  expect(${what}).toEqual(${text})` : `  assert.deepEqual(${what}, ${text})`
+  }
+  return [
+    ...(isVitest
+      ? [`import { playRecorded } from 'upshot/testing'`, `import { expect, test } from 'vitest'`]
+      : [
+          `import assert from 'node:assert/strict'`,
+          `import { test } from 'node:test'`,
+          `import { playRecorded } from 'upshot/testing'`,
+        ]),
+    `import workflow from '${module}'`,
+    '',
+    `// Written by "upshot runs test ${run}"${describeCode(hashes)}.`,
+    `test('${workflow} does what ${run} did', async () => {`,
+    `  const played = await playRecorded(workflow, new URL('./${answers}', import.meta.url))`,
+    compare('played.end', played.end),
+    compare('played.effects', played.effects),
+    '})',
+    '',
+  ].join('\n')
+}
+
+function describeCode({ made, played }: Written['hashes']): string {
+  if (made === null || made === played) return `, with code ${played}`
+  return `, with code ${played}; the run was made by code ${made}`
+}

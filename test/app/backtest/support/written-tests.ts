@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { recordRun } from '../../../../src/app/play/record-run.ts'
+import type { AnyWorkflow } from '../../../../src/author/workflow.ts'
+import type { Store } from '../../../../src/core/store/store.ts'
+import { Portable } from '../../../../src/engine/play/portable.ts'
+import { playRecorded } from '../../../../src/testing/play-recorded.ts'
+
+/** The tests of recorded runs, as `upshot runs test` writes and plays them. */
+export interface WrittenTests {
+  /** Runs that have completed. */
+  completed: number
+  /** Those of them whose test has the run's own end, and passes when it is played again. */
+  passing: number
+  /** All that was written, in one text. */
+  text: string
+}
+
+export async function writeTests(store: Store, workflow: AnyWorkflow): Promise<WrittenTests> {
+  const folder = mkdtempSync(join(tmpdir(), 'upshot-written-'))
+  const found: WrittenTests = { completed: 0, passing: 0, text: '' }
+  const portable = new Portable({ environment: { CHAT_TOKEN: 'canary-in-environment' }, root: process.cwd() })
+  try {
+    for (const { id } of await store.listRuns({ workflow: workflow.id, status: 'completed', limit: 10_000 })) {
+      const [recording] = await store.readRecordings([id])
+      if (!recording) throw new Error('the run is there')
+      const recorded = await recordRun(store, recording, { spellings: {}, portable })
+      const file = join(folder, `${id}.json`)
+      writeFileSync(file, JSON.stringify(recorded))
+      const first = await playRecorded(workflow, file)
+      const again = await playRecorded(workflow, file)
+      const output = portable.value(JSON.parse((await store.readOutput(id, null)) ?? 'null'))
+      const own = JSON.stringify({ kind: 'completed', output })
+      found.completed += 1
+      if (JSON.stringify(first) === JSON.stringify(again) && JSON.stringify(first.end) === own) found.passing += 1
+      found.text += JSON.stringify([recorded, first])
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  return found
+}

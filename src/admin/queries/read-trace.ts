@@ -30,6 +30,9 @@ const CAUSES: Partial<Record<Run['origin'], Cause>> = {
 /**
  * The events and runs that go back to one event, nearest first; each parent comes before its
  * children. `isCut` marks nodes with more children than are there.
+ *
+ * A page opens the steps of a node by itself. `upshot events show --trace` has another walk, which
+ * reads all of them in the order of their story. A test holds both to the same parents.
  */
 export async function readTrace(store: TraceStore, root: EventRecord, signal: AbortSignal): Promise<Node[]> {
   const nodes: Node[] = [{ ...nodeOf(root.id, null), kind: 'event', event: root }]

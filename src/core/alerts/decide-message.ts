@@ -1,5 +1,5 @@
 import { type AlertBook, type ChannelState, isOver, type OpenTopic, type PastTopic } from './alert-book.ts'
-import { ALERT_KINDS, type AlertRule } from './alert-rule.ts'
+import { ALERT_KINDS, type AlertRule, MEASURED_ALERTS } from './alert-rule.ts'
 
 /** The news of a topic: it is new, there are more, or it is over. */
 export type AlertChange = 'new' | 'more' | 'over'
@@ -22,6 +22,8 @@ const MAX_MESSAGES = 5
 const SENDING_MS = 60_000
 /** A state that goes on is told again this often. */
 const REMIND_MS = 86_400_000
+/** Worse by an order of magnitude. */
+const TENFOLD = 10
 
 /** The message that is due now; null for none. */
 export function planMessage(rule: AlertRule, book: AlertBook, now: number): PlannedMessage | null {
@@ -49,7 +51,15 @@ function findChange(rule: AlertRule, topic: OpenTopic, now: number): AlertChange
   if (isOver(rule, topic, now)) return 'over'
   if (now - toldAt < rule.everyMs) return null
   const isReminder = ALERT_KINDS[rule.when] === 'state' && now - toldAt >= REMIND_MS
-  return count > told || isReminder ? 'more' : null
+  return isReminder || hasGrown(rule, told, count) ? 'more' : null
+}
+
+/** A measure grows by itself: news is ten times the age, or a tenth of the room on the disk. */
+function hasGrown({ when }: AlertRule, told: number, count: number): boolean {
+  if (!MEASURED_ALERTS.has(when)) return count > told
+  const [before, after] = when === 'disk.low' ? [1 - count, 1 - told] : [told, count]
+  // Shares of hundredths are no exact numbers.
+  return after > before && after - before * TENFOLD > -1e-9
 }
 
 /** Topics that are over and kept to be shown. */

@@ -160,7 +160,7 @@ async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, posit
   const share = await readDiskUse()
   if (share === null || share <= over) return { sightings: [], position }
   const title = `${Math.round(share * 100)} % of the disk of the database is used`
-  // Whole percents: a disk that fills by less is no news.
+  // Whole percents: nobody acts on less.
   const count = Math.ceil(share * 100) / 100
   return { sightings: [{ id: 'disk', title, page: '/system', command: 'doctor', at: now, count }], position }
 }

@@ -105,6 +105,29 @@ test('a state that grows is told again after a while, and one that lasts once a 
   expect(look(1_455 * MINUTE, [see('a', 0, 2)])).toEqual(['more a 2'])
 })
 
+test('an age that grows by itself is told once, then once a day, and at once when it is ten times as long', () => {
+  const { look } = play({ ...STATE, when: 'queue.age', over: MINUTE })
+  expect(look(2 * MINUTE, [see('queue', 0, 2 * MINUTE)])).toEqual(['new queue 120000'])
+  expect(look(10 * MINUTE, [see('queue', 0, 10 * MINUTE)])).toEqual([])
+  expect(look(18 * MINUTE, [see('queue', 0, 18 * MINUTE)])).toEqual([])
+  expect(look(20 * MINUTE, [see('queue', 0, 20 * MINUTE)])).toEqual(['more queue 1200000'])
+  expect(look(199 * MINUTE, [see('queue', 0, 199 * MINUTE)])).toEqual([])
+  expect(look(200 * MINUTE, [see('queue', 0, 200 * MINUTE)])).toEqual(['more queue 12000000'])
+  expect(look(1_639 * MINUTE, [see('queue', 0, 1_639 * MINUTE)])).toEqual([])
+  expect(look(1_640 * MINUTE, [see('queue', 0, 1_640 * MINUTE)])).toEqual(['more queue 98400000'])
+  expect(look(1_641 * MINUTE)).toEqual(['over queue 98400000'])
+})
+
+test('a disk that fills up is told again when a tenth of its room is left, and else once a day', () => {
+  const { look } = play({ ...STATE, when: 'disk.low', over: 0.8 })
+  expect(look(0, [see('disk', 0, 0.9)])).toEqual(['new disk 0.9'])
+  expect(look(60 * MINUTE, [see('disk', 0, 0.98)])).toEqual([])
+  expect(look(61 * MINUTE, [see('disk', 0, 0.99)])).toEqual(['more disk 0.99'])
+  expect(look(90 * MINUTE, [see('disk', 0, 1)])).toEqual(['more disk 1'])
+  expect(look(120 * MINUTE, [see('disk', 0, 1)])).toEqual([])
+  expect(look(1_530 * MINUTE, [see('disk', 0, 1)])).toEqual(['more disk 1'])
+})
+
 test('an end of an operation is told once, and never that it is over', () => {
   const { look, topics } = play({ ...RULE, when: 'operation.done' })
   expect(look(0, [see('opr_1', 0)])).toEqual(['new opr_1 1'])

@@ -93,7 +93,7 @@ test('a disk that is used above the bound is one topic', async () => {
   expect((await looker(store, rule, 0.93)(NOW)).sightings).toMatchObject([
     { title: '93 % of the disk of the database is used' },
   ])
-  // It counts by whole percents, or each byte would be told as more.
+  // It counts by whole percents.
   const counts = await Promise.all([0.921, 0.929].map((use) => looker(store, rule, use)(NOW)))
   expect(counts.map(({ sightings }) => sightings[0]?.count)).toEqual([0.93, 0.93])
   expect((await looker(store, rule, null)(NOW)).sightings).toEqual([])

@@ -42,7 +42,12 @@ interface Trace {
   runsLeft: number
 }
 
-/** The tree of an event: its subject, deliveries and runs, and everything these caused. */
+/**
+ * The tree of an event: its subject, deliveries and runs, and everything these caused.
+ *
+ * The story is read to its end, step by step. The admin API has another walk, of runs and events
+ * alone and the nearest first. Its page loads steps where a person opens them.
+ */
 export async function readEventTrace(store: ReadStore, event: EventRecord, now: number): Promise<TraceNode> {
   const root = await traceEvent({ store, account: event.account, now, seen: new Set(), runsLeft: MAX_RUNS }, event)
   const subject = nameSubject(event)

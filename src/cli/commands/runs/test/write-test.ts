@@ -2,7 +2,7 @@ import type { Room } from '../../../../app/play/room.ts'
 
 export type Framework = 'vitest' | 'node'
 
-/** What a written test says. */
+/** The parts of a test that differ from run to run. */
 interface Written {
   run: string
   /** Hash of the code that made the run, and of the code that was played. */

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { adopt } from './child.ts'
+import { readCpuMs } from './read-cpu.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/app/main.js', import.meta.url))
 const STOP_WITHIN_MS = 10_000
@@ -22,6 +23,8 @@ export interface AppProcess extends AsyncDisposable {
   urls: Record<string, string>
   /** Resident memory in MB, shared pages of the Node binary included. */
   residentMb(): number
+  /** Processor time of all its threads so far. Processes that it has started have their own. */
+  cpuMs(): number
 }
 
 /** Resolves once the app is ready. Rejects when it ends before that. */
@@ -51,6 +54,7 @@ export async function startApp({ root, workflows = `${root}/workflows`, environm
     urls,
     residentMb: () =>
       Number(spawnSync('ps', ['-o', 'rss=', '-p', String(child.pid)], { encoding: 'utf8' }).stdout) / 1024,
+    cpuMs: () => readCpuMs(Number(child.pid)),
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM')
       const kill = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)

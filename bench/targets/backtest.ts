@@ -5,6 +5,7 @@ import { Room } from '../../src/app/play/room.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import { openReadStore } from '../../src/store/open-store.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
+import { readCpuMs } from '../processes/read-cpu.ts'
 import { readMemory } from '../processes/read-memory.ts'
 
 const RULES = { readsLive: false, rerun: [], fixtures: {} }
@@ -37,12 +38,6 @@ async function read({ file }: { file: string }) {
   for await (const { cases } of readCases(store, CHOICE)) runs += cases.length
   await store.close()
   return runs / ((performance.now() - begunAt) / 1_000)
-}
-
-/** Processor time of a process so far. The kernel counts in hundredths of a second. */
-function readCpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
 function childOf(pid: number): number {

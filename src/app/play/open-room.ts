@@ -18,10 +18,21 @@ interface Wanted {
   isAside?: boolean
 }
 
+/** The settings that a room needs. None is a secret. */
+export interface RoomConfig extends Pick<Config, 'workflowsDir' | 'guardPolicy'> {
+  service: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
+}
+
+/** Those settings alone, to be handed to another process. */
+export function roomConfig({ workflowsDir, guardPolicy, service }: RoomConfig): RoomConfig {
+  const { kind } = service
+  return { workflowsDir, guardPolicy, service: kind === 'real' ? { kind, storages: service.storages } : { kind } }
+}
+
 /** Opens a room with the project's code, limits and names of storages. */
 export async function openRoom(
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
-  config: Pick<Config, 'workflowsDir' | 'guardPolicy' | 'service'>,
+  config: RoomConfig,
   { workflowsDir = config.workflowsDir, notesLines = false, ...wanted }: Wanted,
 ): Promise<Room> {
   const own: StorageSpellings = config.service.kind === 'real' ? config.service.storages : {}

@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
@@ -55,13 +54,15 @@ interface RoomParts {
   readFiles?: ReadFiles
   /** Gets what the author's code prints. */
   onPrint?: (text: string) => void
-  /** Longest time without an answer before the room counts as hanging. Default 30 s. */
+  /** Longest time without an answer before it counts as hanging. Default 30 s; aside 5 min. */
   patienceMs?: number
-  /** It plays beside live work: at a low priority, in 512 MB of heap at most. Default false. */
+  /** It plays beside live work, in 512 MB of heap at most. Default false. */
   isAside?: boolean
 }
 
 const PATIENCE_MS = 30_000
+/** Its process may have a low priority: then a healthy room is silent for long. */
+const ASIDE_PATIENCE_MS = 300_000
 
 /** A room's own rights: it reads files, to load code. A small young generation saves 100 MB. */
 const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings', '--max-semi-space-size=8']
@@ -80,8 +81,9 @@ export class Room implements AsyncDisposable {
   #timer: NodeJS.Timeout | undefined
 
   /** Starts the process and loads the project's workflows there. */
-  static async open({ settings, store, patienceMs = PATIENCE_MS, ...parts }: RoomParts): Promise<Room> {
+  static async open({ settings, store, ...parts }: RoomParts): Promise<Room> {
     const { onPrint = () => {}, readFiles = refuseFiles, isAside = false } = parts
+    const { patienceMs = isAside ? ASIDE_PATIENCE_MS : PATIENCE_MS } = parts
     const child = fork(pathOf('room-main'), {
       // The inspector notes lines; it cannot be opened to the network.
       execArgv: [
@@ -95,7 +97,6 @@ export class Room implements AsyncDisposable {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
-    if (isAside && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW)
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
     const { listDeletes, listRunEvents, readOutput } = store
     const link = new Link((message) => void (child.connected && child.send(message)), {

@@ -31,6 +31,8 @@ interface ShadowLook {
   found: Differences
 }
 
+/** A run is looked at no sooner after it was made: its row may be committed that late. */
+export const BEHIND_MS = 5_000
 /** Runs that are waited for; the oldest beyond are given up. */
 const MOST_LATE = 10_000
 /** Groups, and questions, after which all others are one. */
@@ -39,6 +41,11 @@ const MOST_GROUPS = 200
 /** The book of a shadow before its first look. */
 export function beginShadow(file: string, now: number): ShadowBook {
   return { file, since: now, followed: now, late: [], missed: 0, found: NO_DIFFERENCES }
+}
+
+/** Whether runs are left that no look has seen. */
+export function isBehind({ followed }: ShadowBook, now: number): boolean {
+  return followed < now - BEHIND_MS
 }
 
 /** The book after a look. */

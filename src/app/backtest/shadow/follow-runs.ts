@@ -1,5 +1,5 @@
 import { isFinished } from '../../../core/runs/run.ts'
-import { addLook, type ShadowBook } from '../../../core/safety/shadow-book.ts'
+import { addLook, BEHIND_MS, isBehind, type ShadowBook } from '../../../core/safety/shadow-book.ts'
 import type { RunReads } from '../../../core/store/runs.ts'
 import type { Room } from '../../play/room.ts'
 import { backtest } from '../backtest.ts'
@@ -14,10 +14,10 @@ interface Follower {
   signal: AbortSignal
 }
 
-/** A run is looked at no sooner after it was made: its row may be committed that late. */
-const BEHIND_MS = 5_000
-/** The longest time of which the runs are one look, so that a crash repeats no more. */
+/** The longest time of which the runs are played at once, so that a crash repeats no more. */
 const WINDOW_MS = 60_000
+/** Minutes without a run of which one look is made: after a pause they are many. */
+const MOST_EMPTY = 60
 /** Runs at a time that are asked whether they have ended. */
 const LATE_AT_ONCE = 64
 const LATE_PER_LOOK = 8 * LATE_AT_ONCE
@@ -25,13 +25,21 @@ const LATE_PER_LOOK = 8 * LATE_AT_ONCE
 /** Recorded answers only: a read made now would see what the run has changed. */
 const RULES = { readsLive: false, rerun: [], fixtures: {} }
 
-/** Whether runs are left that no look has seen. */
-export function isBehind({ followed }: ShadowBook, now: number): boolean {
-  return followed < now - BEHIND_MS
+/** Plays the runs of the next minute that has any, and those that have ended late. */
+export async function followRuns(
+  store: FollowStore,
+  book: ShadowBook,
+  follower: Follower & { now: number },
+): Promise<ShadowBook> {
+  let next = await followMinute(store, book, follower)
+  for (let empty = 1; empty < MOST_EMPTY && isBehind(next, follower.now); empty++) {
+    if (next.found.runs > book.found.runs) break
+    next = await followMinute(store, next, follower)
+  }
+  return next
 }
 
-/** Plays the runs of the next minute, and those that have ended late. Gives the next book. */
-export async function followRuns(
+async function followMinute(
   store: FollowStore,
   book: ShadowBook,
   { workflow, room, signal, now }: Follower & { now: number },

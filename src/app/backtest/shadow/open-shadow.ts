@@ -1,7 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
-import type { Config } from '../../../project/config/load-config.ts'
 import type { ShadowModule } from '../../../project/workflows/list-shadows.ts'
-import { openRoom } from '../../play/open-room.ts'
+import { openRoom, type RoomConfig } from '../../play/open-room.ts'
 import type { Room } from '../../play/room.ts'
 import { wrapModule } from '../wrap-module.ts'
 
@@ -15,7 +14,7 @@ export interface OpenShadow extends AsyncDisposable {
 /** Loads a shadow. Throws `invalid_workflow` where its module has no workflow. */
 export async function openShadow(
   store: Parameters<typeof openRoom>[0],
-  config: Config,
+  config: RoomConfig,
   { file, path }: Pick<ShadowModule, 'file' | 'path'>,
 ): Promise<OpenShadow> {
   await using stack = new AsyncDisposableStack()

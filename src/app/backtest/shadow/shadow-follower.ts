@@ -1,24 +1,26 @@
 import { describeError, UpshotError } from '../../../core/errors.ts'
 import type { Publish } from '../../../core/notices.ts'
-import { beginShadow, newGroups, type ShadowBook } from '../../../core/safety/shadow-book.ts'
+import { beginShadow, isBehind, newGroups, type ShadowBook } from '../../../core/safety/shadow-book.ts'
 import type { KeptShadow } from '../../../core/store/health/shadows.ts'
 import type { Store } from '../../../core/store/store.ts'
 import type { Clock } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { listShadows, type ShadowModule } from '../../../project/workflows/list-shadows.ts'
 import { acceptedFile, readAccepted } from '../accepted-keys.ts'
-import type { OpenShadow } from './open-shadow.ts'
+import type { ShadowProcess } from './shadow-process.ts'
 
 interface Parts {
   store: Store
   clock: Clock
   publish: Publish
+  /** Of the processes of shadows, as the system counts it. Default: the lowest. */
+  priority?: number
 }
 
 /** A shadow's module, with its state in this process. */
 interface Followed extends ShadowModule {
-  shadow: OpenShadow | null
-  /** Rooms that have ended one after the other. */
+  shadow: ShadowProcess | null
+  /** Rooms, or processes, that have ended one after the other. */
   ends: number
   /** It is left alone until its code changes. */
   isOff: boolean
@@ -33,8 +35,8 @@ const IDLE_COMMIT_MS = 60_000
 const MOST_ENDS = 3
 
 /**
- * Plays finished runs with the shadows of their workflows, and counts the differences. Nothing is
- * done, and a room is all that a shadow can break. See decision 87.
+ * Has finished runs played with the shadows of their workflows, and keeps the counts of differences.
+ * A shadow has a process of its own for that, which is all that it can break. See decision 87.
  */
 export class ShadowFollower {
   readonly #config: Config
@@ -88,14 +90,14 @@ export class ShadowFollower {
 
   async #follow(each: Followed): Promise<void> {
     try {
-      const { openShadow } = await import('./open-shadow.ts')
-      each.shadow ??= await openShadow(this.#parts.store, this.#config, each)
+      const { ShadowProcess } = await import('./shadow-process.ts')
+      each.shadow ??= await ShadowProcess.open(this.#config, each, this.#parts.priority)
       await this.#catchUp(each, each.shadow)
       each.ends = 0
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       const isInvalid = isError(error, 'invalid_workflow')
-      const isRoomLost = each.shadow?.room.hasEnded ?? !isError(error, 'store_unavailable')
+      const isRoomLost = each.shadow?.isLost ?? !isError(error, 'store_unavailable')
       if (!isInvalid && !isRoomLost) return this.#report(error)
       await closeRoom(each)
       each.ends += 1
@@ -104,14 +106,13 @@ export class ShadowFollower {
     }
   }
 
-  async #catchUp({ file, code }: ShadowModule, { workflow, room }: OpenShadow): Promise<void> {
+  async #catchUp({ file, code }: ShadowModule, shadow: ShadowProcess): Promise<void> {
     const { store, clock } = this.#parts
-    const { followRuns, isBehind } = await import('./follow-runs.ts')
-    const { signal } = this.#stopping
-    for (let isMore = true; isMore && !signal.aborted; ) {
+    const { workflow } = shadow
+    for (let isMore = true; isMore && !this.#stopping.signal.aborted; ) {
       const kept = (await store.listShadows(workflow)).find((each) => each.code === code)
       const { book, version } = kept ?? { book: beginShadow(file, clock.now()), version: 0 }
-      const next = kept ? await followRuns(store, book, { workflow, room, signal, now: clock.now() }) : book
+      const next = kept ? await shadow.look(book, clock.now()) : book
       isMore = kept === undefined || isBehind(next, clock.now())
       if (version === 0 || hasNews(book, next)) await this.#save(workflow, { code, book: next, version }, book)
       else isMore = false

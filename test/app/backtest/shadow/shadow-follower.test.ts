@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ShadowFollower } from '../../../../src/app/backtest/shadow/shadow-follower.ts'
@@ -32,10 +33,11 @@ async function openProject() {
       const { runs } = await project.store.saveDelivery(incoming(`evt_${number++}`, part))
       return String(runs[0])
     },
-    follow: (store: Store = project.store) => {
+    follow: (priority = constants.priority.PRIORITY_NORMAL) => {
       const config = testConfig(project.folder, { workflowsDir })
       const follower = new ShadowFollower(config, {
-        ...{ store, clock: project.clock, publish: (notice) => notices.push(notice) },
+        ...{ store: project.store, clock: project.clock, priority },
+        publish: (notice) => notices.push(notice),
       })
       onTestFinished(() => follower.stop())
       follower.start()
@@ -157,3 +159,33 @@ test('a module without a workflow is named at once', async () => {
     .poll(told, { timeout: SLOW })
     .toMatchObject([{ kind: 'shadow.ended', error: { message: expect.stringContaining('has no workflow') } }])
 })
+
+test('a shadow and its room have the lowest priority unless another is set, and end with their follower', async () => {
+  const { write, workflowsDir, folder, clock, store, follow, book } = await openProject()
+  write(TIDY)
+  const others = new Set(descendants(process.pid))
+  const own = () => descendants(process.pid).filter((pid) => !others.has(pid))
+  const usual = new ShadowFollower(testConfig(folder, { workflowsDir }), { store, clock, publish: () => {} })
+  usual.start()
+  await expect.poll(() => own().map(priorityOf), { timeout: SLOW }).toContain(constants.priority.PRIORITY_LOW)
+  await usual.stop()
+  expect(own()).toEqual([])
+  // At the lowest one, a busy machine would let the test wait for long.
+  const follower = follow(constants.priority.PRIORITY_BELOW_NORMAL)
+  await book(({ found }) => found.runs === 0)
+  expect(own().map(priorityOf)).toEqual(Array(2).fill(constants.priority.PRIORITY_BELOW_NORMAL))
+  await follower.stop()
+  expect(own()).toEqual([])
+})
+
+/** Null for a process that has ended meanwhile. */
+function priorityOf(pid: number): number | null {
+  return existsSync(`/proc/${pid}`) ? getPriority(pid) : null
+}
+
+/** Processes that this one has started, and those that they have. */
+function descendants(pid: number): number[] {
+  const threads = `/proc/${pid}/task`
+  const children = readdirSync(threads).flatMap((id) => readFileSync(join(threads, id, 'children'), 'utf8').split(' '))
+  return children.filter((child) => child !== '').flatMap((child) => [Number(child), ...descendants(Number(child))])
+}

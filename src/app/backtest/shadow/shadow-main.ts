@@ -1,0 +1,46 @@
+import { describeError } from '../../../core/errors.ts'
+import type { ShadowBook } from '../../../core/safety/shadow-book.ts'
+import { openReadStore } from '../../../store/open-store.ts'
+import type { Reader } from '../../../store/shared-store.ts'
+import { Link, type LinkMessage } from '../../play/link.ts'
+import { followRuns } from './follow-runs.ts'
+import { type OpenShadow, openShadow } from './open-shadow.ts'
+import type { LookEnd, ShadowStart } from './shadow-process.ts'
+
+/** What {@link open} has opened. */
+let opened: { store: Reader; shadow: OpenShadow } | null = null
+const over = new AbortController()
+
+const link = new Link((message) => void (process.connected && process.send?.(message)), { open, look })
+
+/** Resolves with the id of the workflow. */
+async function open({ config, storeOptions, module }: ShadowStart): Promise<string> {
+  const store = await openReadStore({ ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) })
+  opened = { store, shadow: await openShadow(store, config, module) }
+  if (over.signal.aborted) await leave()
+  return opened.shadow.workflow
+}
+
+async function look(book: ShadowBook, now: number): Promise<LookEnd> {
+  if (opened === null) throw new Error('The process of a shadow has opened none.')
+  const { store, shadow } = opened
+  const { workflow, room } = shadow
+  try {
+    return { kind: 'followed', book: await followRuns(store, book, { workflow, room, signal: over.signal, now }) }
+  } catch (error) {
+    if (!room.hasEnded) throw error
+    return { kind: 'lost', error: describeError(error) }
+  }
+}
+
+/** The room may hang in its code, so it is killed before its parent is gone. */
+async function leave(): Promise<void> {
+  over.abort()
+  await opened?.shadow[Symbol.asyncDispose]()
+  process.exit(0)
+}
+
+process.on('message', (message: LinkMessage) => link.receive(message))
+process.on('disconnect', () => void leave())
+// Signals of a terminal reach both processes; the parent ends this one.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})

@@ -16,6 +16,8 @@ interface Wanted {
   notesLines?: boolean
   /** It plays beside live work. Default false. */
   isAside?: boolean
+  /** Ends it, also while its code is loaded. */
+  signal?: AbortSignal
 }
 
 /** The settings that a room needs. None is a secret. */

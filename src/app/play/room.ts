@@ -58,6 +58,8 @@ interface RoomParts {
   patienceMs?: number
   /** It plays beside live work, in 512 MB of heap at most. Default false. */
   isAside?: boolean
+  /** Ends the process, also while its code is loaded. */
+  signal?: AbortSignal
 }
 
 const PATIENCE_MS = 30_000
@@ -97,6 +99,7 @@ export class Room implements AsyncDisposable {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
+    parts.signal?.addEventListener('abort', () => child.kill('SIGKILL'))
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
     const { listDeletes, listRunEvents, readOutput } = store
     const link = new Link((message) => void (child.connected && child.send(message)), {

@@ -11,15 +11,16 @@ export interface OpenShadow extends AsyncDisposable {
   room: Room
 }
 
-/** Loads a shadow. Throws `invalid_workflow` where its module has no workflow. */
+/** Loads a shadow, until the signal ends it. Throws `invalid_workflow` where its module has no workflow. */
 export async function openShadow(
   store: Parameters<typeof openRoom>[0],
   config: RoomConfig,
   { file, path }: Pick<ShadowModule, 'file' | 'path'>,
+  signal: AbortSignal,
 ): Promise<OpenShadow> {
   await using stack = new AsyncDisposableStack()
   const { workflowsDir } = stack.use(wrapModule(path))
-  const room = stack.use(await openRoom(store, config, { workflowsDir, isAside: true, onPrint: () => {} }))
+  const room = stack.use(await openRoom(store, config, { workflowsDir, isAside: true, onPrint: () => {}, signal }))
   const [found] = room.code.workflows
   if (found === undefined) {
     const why = room.code.broken[0]?.error.message ?? 'it defines no workflow'

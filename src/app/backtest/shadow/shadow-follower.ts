@@ -91,7 +91,8 @@ export class ShadowFollower {
   async #follow(each: Followed): Promise<void> {
     try {
       const { ShadowProcess } = await import('./shadow-process.ts')
-      each.shadow ??= await ShadowProcess.open(this.#config, each, this.#parts.priority)
+      const { priority } = this.#parts
+      each.shadow ??= await ShadowProcess.open(this.#config, each, { signal: this.#stopping.signal, priority })
       await this.#catchUp(each, each.shadow)
       each.ends = 0
     } catch (error) {

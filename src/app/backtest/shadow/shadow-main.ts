@@ -7,23 +7,26 @@ import { followRuns } from './follow-runs.ts'
 import { type OpenShadow, openShadow } from './open-shadow.ts'
 import type { LookEnd, ShadowStart } from './shadow-process.ts'
 
-/** What {@link open} has opened. */
-let opened: { store: Reader; shadow: OpenShadow } | null = null
+/** The shadow with the reads that it plays on; null before it is opened. */
+let opening: Promise<{ store: Reader; shadow: OpenShadow }> | null = null
 const over = new AbortController()
 
 const link = new Link((message) => void (process.connected && process.send?.(message)), { open, look })
 
 /** Resolves with the id of the workflow. */
-async function open({ config, storeOptions, module }: ShadowStart): Promise<string> {
+async function open(start: ShadowStart): Promise<string> {
+  opening = openParts(start)
+  return (await opening).shadow.workflow
+}
+
+async function openParts({ config, storeOptions, module }: ShadowStart) {
   const store = await openReadStore({ ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) })
-  opened = { store, shadow: await openShadow(store, config, module) }
-  if (over.signal.aborted) await leave()
-  return opened.shadow.workflow
+  return { store, shadow: await openShadow(store, config, module, over.signal) }
 }
 
 async function look(book: ShadowBook, now: number): Promise<LookEnd> {
-  if (opened === null) throw new Error('The process of a shadow has opened none.')
-  const { store, shadow } = opened
+  if (opening === null) throw new Error('The process of a shadow has opened none.')
+  const { store, shadow } = await opening
   const { workflow, room } = shadow
   try {
     return { kind: 'followed', book: await followRuns(store, book, { workflow, room, signal: over.signal, now }) }
@@ -36,6 +39,7 @@ async function look(book: ShadowBook, now: number): Promise<LookEnd> {
 /** The room may hang in its code, so it is killed before its parent is gone. */
 async function leave(): Promise<void> {
   over.abort()
+  const opened = await opening?.catch(() => null)
   await opened?.shadow[Symbol.asyncDispose]()
   process.exit(0)
 }

@@ -37,11 +37,11 @@ export class ShadowProcess implements AsyncDisposable {
   readonly #link: Link
   #isLost = false
 
-  /** Its room has the same priority. Throws `invalid_workflow` without a workflow. */
+  /** Its room has the same priority; the signal ends both. Throws `invalid_workflow` without a workflow. */
   static async open(
     config: Config,
     { file, path }: ShadowModule,
-    priority: number = constants.priority.PRIORITY_LOW,
+    { signal, priority = constants.priority.PRIORITY_LOW }: { signal: AbortSignal; priority?: number | undefined },
   ): Promise<ShadowProcess> {
     const child = fork(fileURLToPath(import.meta.url.replace(/shadow-process(\.\w+)$/, 'shadow-main$1')), {
       env: roomEnvironment(),
@@ -50,6 +50,7 @@ export class ShadowProcess implements AsyncDisposable {
     })
     if (child.pid !== undefined) setPriority(child.pid, priority)
     const link = new Link((message) => void (child.connected && child.send(message)), {})
+    signal.addEventListener('abort', () => child.connected && child.disconnect())
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('error', (error) => link.end(describeEnd(error.message)))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type FollowStore, followRuns } from '../../../../src/app/backtest/shadow/follow-runs.ts'
+import { followRuns } from '../../../../src/app/backtest/shadow/follow-runs.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import { beginShadow, isBehind } from '../../../../src/core/safety/shadow-book.ts'
 
@@ -13,7 +13,7 @@ test('after a pause, an hour without a run is one look', async () => {
       windows.push([since / MINUTE_MS, until / MINUTE_MS])
       return []
     },
-  } as unknown as FollowStore
+  } as unknown as Parameters<typeof followRuns>[0]
   const room = {
     playAll: async () => [],
     settings: { workflowsDir: '', guard: DEFAULT_POLICY, spellings: {} },

@@ -168,6 +168,7 @@ test('a shadow and its room have the lowest priority unless another is set, and 
   const usual = new ShadowFollower(testConfig(folder, { workflowsDir }), { store, clock, publish: () => {} })
   usual.start()
   await expect.poll(() => own().map(priorityOf), { timeout: SLOW }).toContain(constants.priority.PRIORITY_LOW)
+  // It need not have loaded its code before.
   await usual.stop()
   expect(own()).toEqual([])
   // At the lowest one, a busy machine would let the test wait for long.

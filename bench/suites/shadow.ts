@@ -13,7 +13,7 @@ import type { Bench, Suite } from './suite.ts'
 
 /**
  * The whole app at work, with a shadow that follows its runs and without. Throughput varies by more
- * than a shadow costs, so the claim is about the processor time of the app, which varies less.
+ * than a shadow costs, so the claim is about the processor time of the app.
  */
 export const shadow: Suite = {
   names: ['shadow.cpuVsNone', 'shadow.throughputVsNone', 'shadow.lagMs'],

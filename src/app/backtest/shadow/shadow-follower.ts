@@ -35,8 +35,8 @@ const IDLE_COMMIT_MS = 60_000
 const MOST_ENDS = 3
 
 /**
- * Has finished runs played with the shadows of their workflows, and keeps the counts of differences.
- * A shadow has a process of its own for that, which is all that it can break. See decision 87.
+ * Has finished runs played with the shadows of their workflows, and counts the differences. A
+ * shadow has a process of its own for that, which is all that it can break. See decision 87.
  */
 export class ShadowFollower {
   readonly #config: Config

@@ -19,9 +19,9 @@ async function open(start: ShadowStart): Promise<string> {
   return (await opening).shadow.workflow
 }
 
-async function openParts({ config, storeOptions, module }: ShadowStart) {
+async function openParts({ config, storeOptions, file }: ShadowStart) {
   const store = await openReadStore({ ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) })
-  return { store, shadow: await openShadow(store, config, module, over.signal) }
+  return { store, shadow: await openShadow(store, config, { file, signal: over.signal }) }
 }
 
 async function look(book: ShadowBook, now: number): Promise<LookEnd> {
@@ -40,7 +40,7 @@ async function look(book: ShadowBook, now: number): Promise<LookEnd> {
 async function leave(): Promise<void> {
   over.abort()
   const opened = await opening?.catch(() => null)
-  await opened?.shadow[Symbol.asyncDispose]()
+  await opened?.shadow.room[Symbol.asyncDispose]()
   process.exit(0)
 }
 

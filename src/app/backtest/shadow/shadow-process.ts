@@ -10,12 +10,14 @@ import type { StoreOptions } from '../../../store/open-store.ts'
 import { Link, type LinkMessage } from '../../play/link.ts'
 import { type RoomConfig, roomConfig } from '../../play/open-room.ts'
 import { roomEnvironment } from '../../play/room.ts'
+import { type WrappedModule, wrapModule } from '../wrap-module.ts'
 
 /** A shadow, as its process is told of it. */
 export interface ShadowStart {
   config: RoomConfig
   storeOptions: StoreOptions
-  module: Pick<ShadowModule, 'file' | 'path'>
+  /** Its module, as messages name it. */
+  file: string
 }
 
 /** The end of a look: the next book, or the loss of the room that played. */
@@ -35,9 +37,10 @@ export class ShadowProcess implements AsyncDisposable {
   readonly workflow: string
   readonly #child: ChildProcess
   readonly #link: Link
+  readonly #module: WrappedModule
   #isLost = false
 
-  /** Its room has the same priority; the signal ends both. Throws `invalid_workflow` without a workflow. */
+  /** The room has the same priority, and the signal ends both. Throws `invalid_workflow`. */
   static async open(
     config: Config,
     { file, path }: ShadowModule,
@@ -55,19 +58,22 @@ export class ShadowProcess implements AsyncDisposable {
     child.on('error', (error) => link.end(describeEnd(error.message)))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
     const options = { ...storeOptions(config), connections: CONNECTIONS, readHosts: null }
-    const start: ShadowStart = { config: roomConfig(config), storeOptions: options, module: { file, path } }
+    const module = wrapModule(path)
+    const alone = roomConfig({ ...config, workflowsDir: module.workflowsDir })
+    const start: ShadowStart = { config: alone, storeOptions: options, file }
     try {
-      return new ShadowProcess(child, link, await link.call<string>('open', start))
+      return new ShadowProcess({ child, link, module, workflow: await link.call<string>('open', start) })
     } catch (error) {
-      await end(child)
+      await end(child, module)
       throw error
     }
   }
 
-  private constructor(child: ChildProcess, link: Link, workflow: string) {
-    this.#child = child
-    this.#link = link
-    this.workflow = workflow
+  private constructor(parts: { child: ChildProcess; link: Link; module: WrappedModule; workflow: string }) {
+    this.#child = parts.child
+    this.#link = parts.link
+    this.#module = parts.module
+    this.workflow = parts.workflow
   }
 
   /** It plays nothing any more: its room, or the process itself, has ended. */
@@ -85,12 +91,17 @@ export class ShadowProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#link.end(describeEnd('it was told to'))
-    await end(this.#child)
+    await end(this.#child, this.#module)
   }
 }
 
 /** It ends its room first, and then itself. */
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, module: WrappedModule): Promise<void> {
+  await endProcess(child)
+  await module[Symbol.asyncDispose]()
+}
+
+async function endProcess(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   if (child.connected) child.disconnect()

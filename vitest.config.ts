@@ -7,7 +7,7 @@ export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
   'test/app/backtest/{line-mutants,samples,shadow/*}.test.ts',
   'test/app/engine/run-planner.test.ts',
-  'test/app/play/plan-is-dry.test.ts',
+  'test/app/play/{plan-is-dry,reads}.test.ts',
   'test/cli/commands/app/dev.test.ts',
   'test/cli/commands/events/rehearse/*.test.ts',
   'test/cli/commands/runs/test.test.ts',

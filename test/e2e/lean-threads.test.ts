@@ -61,5 +61,5 @@ test('no file imports node:http for more than its types, because that loads all 
     [...readFileSync(join(SRC, file), 'utf8').matchAll(LOADS)].some(([, name]) => name === 'node:http'),
   )
   // The process that plays code again hooks every way out of it, undici too.
-  expect(importing).toEqual(['app/play/room-hooks.ts'])
+  expect(importing).toEqual(['app/play/hooks/hook-network.ts'])
 })

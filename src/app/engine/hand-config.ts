@@ -10,6 +10,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     drainMs,
     dev = false,
     watchEffects = false,
+    trustsReads = false,
     reconcile = [],
     guardPolicy,
     traces = null,
@@ -17,5 +18,18 @@ export function handConfig(config: EngineConfig): HandedConfig {
     files = { burst: null },
     effects = 'live',
   } = config
-  return { workflowsDir, slots, drainMs, dev, watchEffects, reconcile, guardPolicy, traces, suspects, files, effects }
+  return {
+    workflowsDir,
+    slots,
+    drainMs,
+    dev,
+    watchEffects,
+    trustsReads,
+    reconcile,
+    guardPolicy,
+    traces,
+    suspects,
+    files,
+    effects,
+  }
 }

@@ -1,19 +1,20 @@
 import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { type EffectsMode, type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
-import type { StorageSpellings } from '../../core/service/storage.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/safety/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { PlayedEnd } from '../../engine/play/played.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
 import { openReads } from '../play/open-reads.ts'
-import { Room, type RoomPlan } from '../play/room.ts'
+import { openRoom } from '../play/open-room.ts'
+import type { Room, RoomPlan } from '../play/room.ts'
 import type { AccountClients } from '../service/account-clients.ts'
 import type { EngineConfig } from './engine-messages.ts'
 
 interface RunPlannerParts {
-  config: Pick<EngineConfig, 'workflowsDir' | 'guardPolicy' | 'effects'>
+  config: Pick<EngineConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads' | 'effects'>
   store: Store
   clock: Clock
   /** For reads only: their calls come after those of workflows that act. */
@@ -132,13 +133,8 @@ export class RunPlanner implements Planner {
   async #open(): Promise<Room> {
     const { config, store, clock, clients, patienceMs } = this.#parts
     this.#over.signal.throwIfAborted()
-    const accounts = ['default', ...(await store.listAccounts()).map(({ name }) => name)]
-    const spellings: Record<string, StorageSpellings> = {}
-    for (const name of accounts) spellings[name] = await clients.spellingsOf(name)
-    const { workflowsDir, guardPolicy: guard } = config
-    const room = await Room.open({
-      settings: { workflowsDir, guard, spellings },
-      store,
+    const room = await openRoom(store, config, {
+      own: await clients.spellingsOf(DEFAULT_ACCOUNT),
       readFiles: openReads(clients, { clock, signal: this.#over.signal, longestMs: LONGEST_MS / 3 }),
       onPrint: (text) => process.stdout.write(text),
       ...(patienceMs === undefined ? {} : { patienceMs }),

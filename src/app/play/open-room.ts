@@ -6,6 +6,10 @@ import type { ReadFiles } from './planned-files.ts'
 import { Room } from './room.ts'
 
 interface Wanted {
+  /** How the service spells the storages of the default account. Default: as configured. */
+  own?: StorageSpellings
+  /** Longest time without an answer before the room counts as hanging. Default 30 s. */
+  patienceMs?: number
   /** Gets what the author's code prints. */
   onPrint: (text: string) => void
   /** Reads the service for plans. Default: no play may. */
@@ -14,6 +18,8 @@ interface Wanted {
   workflowsDir?: string
   /** Whether the lines that run are noted. Default false. */
   notesLines?: boolean
+  /** Whether steps that read may send what cannot be judged. Default false. */
+  trustsReads?: boolean
   /** It plays beside live work. Default false. */
   isAside?: boolean
   /** Ends it, also while its code is loaded. */
@@ -21,24 +27,35 @@ interface Wanted {
 }
 
 /** The settings that a room needs. None is a secret. */
-export interface RoomConfig extends Pick<Config, 'workflowsDir' | 'guardPolicy'> {
+export interface RoomConfig extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads'> {
   service: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
 }
 
 /** Those settings alone, to be handed to another process. */
-export function roomConfig({ workflowsDir, guardPolicy, service }: RoomConfig): RoomConfig {
+export function roomConfig({ workflowsDir, guardPolicy, trustsReads = false, service }: RoomConfig): RoomConfig {
   const { kind } = service
-  return { workflowsDir, guardPolicy, service: kind === 'real' ? { kind, storages: service.storages } : { kind } }
+  const named = kind === 'real' ? { kind, storages: service.storages } : { kind }
+  return { workflowsDir, guardPolicy, trustsReads, service: named }
 }
 
 /** Opens a room with the project's code, limits and names of storages. */
 export async function openRoom(
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
-  config: RoomConfig,
-  { workflowsDir = config.workflowsDir, notesLines = false, ...wanted }: Wanted,
+  config: Pick<RoomConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads'> & Partial<Pick<RoomConfig, 'service'>>,
+  {
+    workflowsDir = config.workflowsDir,
+    notesLines = false,
+    trustsReads = config.trustsReads ?? false,
+    own = spell(config),
+    ...wanted
+  }: Wanted,
 ): Promise<Room> {
-  const own: StorageSpellings = config.service.kind === 'real' ? config.service.storages : {}
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
-  return Room.open({ settings: { workflowsDir, notesLines, guard: config.guardPolicy, spellings }, store, ...wanted })
+  const settings = { workflowsDir, notesLines, trustsReads, guard: config.guardPolicy, spellings }
+  return Room.open({ settings, store, ...wanted })
+}
+
+function spell({ service }: Partial<Pick<RoomConfig, 'service'>>): StorageSpellings {
+  return service?.kind === 'real' ? service.storages : {}
 }

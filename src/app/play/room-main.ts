@@ -15,11 +15,11 @@ import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
+import { roomHooks } from './hooks/room-hooks.ts'
 import { Link, type LinkMessage } from './link.ts'
 import { type JobEnd, type PlayJob, type PlayRules, playJob } from './play-job.ts'
 import { type PlanRequest, playPlan } from './play-plan.ts'
 import type { LoadedCode, RoomFit, RoomJobEnd, RoomPlan, RoomSettings } from './room.ts'
-import { roomHooks } from './room-hooks.ts'
 import { type FileCoverage, startCoverage } from './start-coverage.ts'
 
 /** The author's code, once the parent has named its folder. */
@@ -35,6 +35,7 @@ function readLines(): Promise<FileCoverage[]> {
 
 async function load(settings: RoomSettings): Promise<LoadedCode> {
   if (settings.notesLines) takeLines = await startCoverage(roomHooks.connectInspector)
+  if (settings.trustsReads) roomHooks.trustReads()
   const broken: LoadedCode['broken'] = []
   const set = await WorkflowSet.load(settings.workflowsDir, (notice) => {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })

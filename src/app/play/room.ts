@@ -27,6 +27,8 @@ export interface RoomSettings {
   spellings: Record<string, StorageSpellings>
   /** Whether the lines that run are noted. Default false. */
   notesLines?: boolean
+  /** Whether steps that read may send what cannot be judged, such as a POST. Default false. */
+  trustsReads?: boolean
 }
 
 /** The author's code in a room. */
@@ -93,7 +95,7 @@ export class Room implements AsyncDisposable {
         ...(isAside ? ['--max-old-space-size=512'] : []),
         ...(settings.notesLines ? ['--allow-inspector'] : []),
         '--import',
-        pathToFileURL(pathOf('room-hooks')).href,
+        pathToFileURL(pathOf('hooks/room-hooks')).href,
       ],
       env: roomEnvironment(),
       serialization: 'advanced',

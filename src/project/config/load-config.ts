@@ -29,6 +29,8 @@ export interface Config
   dev?: boolean
   /** Tells requests of workflows where no step declares them. Default false. */
   watchEffects?: boolean
+  /** Whether steps that read may send anything where their run is played. Default false. */
+  trustsReads?: boolean
   /** `plan`: runs are only planned, and nothing acts. Default `live`. */
   effects?: EffectsMode
   /** Null or left out: the database is a file in `dataDir`. */
@@ -91,6 +93,7 @@ export async function loadConfig(
     database,
     dev: general.UPSHOT_DEV === '1',
     watchEffects: general.UPSHOT_WATCH_EFFECTS === '1',
+    trustsReads: general.UPSHOT_TRUST_READS === '1',
     effects: general.UPSHOT_EFFECTS,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
     anchorFile: general.UPSHOT_ANCHOR_FILE === undefined ? null : resolve(root, general.UPSHOT_ANCHOR_FILE),

@@ -78,6 +78,7 @@ export const GENERAL = {
     z.enum(['0', '1']).default('0'),
     '1 to tell requests of workflows where no step declares them, or 0',
   ],
+  UPSHOT_TRUST_READS: [z.enum(['0', '1']).default('0'), '1 to let reads that are planned send anything, or 0'],
   UPSHOT_EFFECTS: [z.enum(EFFECTS_MODES).default('live'), 'live, or plan, with which nothing acts'],
   UPSHOT_GUARD: [z.enum(['on', 'off']).default('on'), 'on, or off, which only the sandbox allows'],
   UPSHOT_ANCHOR_FILE: [z.string().min(1).optional(), 'a file'],

@@ -6,7 +6,15 @@ import { PLAN } from '../../schedule/sweep/support/sweep-world.ts'
 
 test('another thread is handed every setting of the engine, and no secret', () => {
   const given: Required<Omit<EngineConfig, 'beatMs'>> = {
-    ...{ workflowsDir: '/w', slots: 3, drainMs: 7, dev: true, watchEffects: true, guardPolicy: DEFAULT_POLICY },
+    ...{
+      workflowsDir: '/w',
+      slots: 3,
+      drainMs: 7,
+      dev: true,
+      watchEffects: true,
+      trustsReads: true,
+      guardPolicy: DEFAULT_POLICY,
+    },
     ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', traces: null, effects: 'plan' },
   }
   expect(handConfig({ ...given, secretKey: 'never' } as EngineConfig)).toEqual(given)

@@ -46,6 +46,7 @@ test('loadConfig takes retention from the project file, or 7, 30, 90 and 365 day
 test('loadConfig takes live effects unless the environment says plan, and nothing else', async () => {
   expect((await loadConfig({}, project())).effects).toBe('live')
   expect((await loadConfig({ UPSHOT_EFFECTS: 'plan' }, project())).effects).toBe('plan')
+  expect((await loadConfig({ UPSHOT_TRUST_READS: '1' }, project())).trustsReads).toBe(true)
   for (const wrong of ['Plan', 'off', 'dry', '1']) {
     await expect(loadConfig({ UPSHOT_EFFECTS: wrong }, project())).rejects.toThrow(
       'UPSHOT_EFFECTS is not valid: it should be live, or plan, with which nothing acts.',

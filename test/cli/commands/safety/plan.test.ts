@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openStore } from '../../../../src/project/data-dir/open-store.ts'
 import { eventBody, incoming } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -103,6 +105,27 @@ test('"plan" leaves with 7 where code acts outside its steps, and with 1 where t
   expect(failing.exit).toBe(1)
   expect(failing.stdout).toContain('would fail: ')
   expect((await plan('nothing.at.all')).exit).toBe(5)
+  await isUntouched()
+})
+
+test('"plan" lets a read that asks by POST through where it is told to trust reads, and else names it', async () => {
+  const { plan, isUntouched } = await openFiles('/in/a.txt')
+  const asks: string[] = []
+  const server = createServer((request, response) => {
+    asks.push(`${request.method} ${request.url}`)
+    response.end('7')
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/search`
+  const run = `async ({ step }) => step.run('search', async () => (await fetch('${url}', { method: 'POST' })).text(),
+    { effect: 'read', retry: { attempts: 1 } })`
+  const refused = await plan(run)
+  expect([refused.exit, asks]).toEqual([7, []])
+  expect(refused.stdout).toMatch(/would fail: .*Where it only reads, add --trust-reads/)
+  expect(refused.stdout).toMatch(/Refused\n +fetch POST in the read step "search" at .*tidy\.workflow\.ts:2:/)
+  const trusted = await plan(run, '--trust-reads', '--json')
+  expect([trusted.exit, trusted.json.data.end, asks]).toEqual([0, { kind: 'completed', output: '7' }, ['POST /search']])
   await isUntouched()
 })
 

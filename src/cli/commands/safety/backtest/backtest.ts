@@ -27,14 +27,14 @@ export function define(command: Command, { out, project }: Cli): void {
     out.note(`Playing ${options.corpus === undefined ? 'recorded runs' : 'a corpus'} of ${workflow} …`)
     return withRuns(project, { corpus: undefined, ...options, workflow, outputs }, async ({ store, config, pages }) => {
       const { reads, fixtures, rerun = [], workflows, against, accept, markdown, html, ...more } = options
-      const { failOn, require = 0, corpus, code: tried } = more
+      const { failOn, require = 0, corpus, code: tried, trustReads: trustsReads = config.trustsReads ?? false } = more
       const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
       const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
       // A working tree of git is left behind by a process that just ends.
       const signal = onInterrupt()
       const { backtest } = await import('../../../../app/backtest/backtest.ts')
       await using live = rules.readsLive ? await openLiveReads(config) : null
-      const code = { store, config, workflow, readFiles: live?.readFiles }
+      const code = { store, config, workflow, trustsReads, readFiles: live?.readFiles }
       const wanted = { ...code, workflows, notesLines: against !== undefined }
       await using candidate = await openCandidate(out, { ...wanted, code: tried, against })
       const { room, dir, hash } = candidate
@@ -100,6 +100,10 @@ function addOptions(command: Command) {
       new Option('--reads <where>', 'where no run has recorded a read: the play ends, or the service is asked')
         .choices(['recorded', 'live'] as const)
         .default('recorded' as const),
+    )
+    .option(
+      '--trust-reads',
+      'let steps with effect "read" that are called send anything, such as a POST that only asks',
     )
     .option('--fixtures <file>', 'JSON with the results of steps that no run has recorded, by name or key')
     .option('--rerun <step>', 'call the function of this reading step again; may be repeated', gather)

@@ -16,17 +16,19 @@ interface Wanted {
   module?: string
   readFiles: Parameters<typeof Room.open>[0]['readFiles']
   notesLines?: boolean
+  trustsReads?: boolean
 }
 
 /** Opens a room, and throws `not_found` where its code has no such workflow. */
 export async function openCode(
   out: Cli['out'],
-  { store, config, workflow, workflows, module, readFiles, notesLines = false }: Wanted,
+  { store, config, workflow, workflows, module, readFiles, notesLines = false, trustsReads = false }: Wanted,
 ): Promise<Room> {
   const { openRoom } = await import('../../../../app/play/open-room.ts')
   const room = await openRoom(store, config, {
     onPrint: (text) => out.detail(text.trimEnd()),
     notesLines,
+    trustsReads,
     ...(readFiles === undefined ? {} : { readFiles }),
     ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
   })

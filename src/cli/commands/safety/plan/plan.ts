@@ -28,45 +28,49 @@ export function define(command: Command, { out, project }: Cli): void {
         .choices(['live', 'recorded'] as const)
         .default('live' as const),
     )
+    .option('--trust-reads', 'let steps with effect "read" send anything, such as a POST that only asks')
     .option('--strict', 'borrow no result of another run: the plan is open there')
     .option('--save <file>', 'save the deletes and writes, for "upshot events replay <event> --plan <file>"')
-    .action((id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save }) => {
-      // Before anything is loaded: a person sees at once that it has begun.
-      out.note(`Planning ${file ?? id ?? `the newest events of ${named}`} …`)
-      return project.withStore(async (store, config) => {
-        if (save !== undefined && last !== undefined) throw describeManySaved()
-        const now = commandClock.now()
-        const { events, workflow } = await chooseEvents(store, { id, account, workflow: named, file, last }, now)
-        const reads: string[] = []
-        await using world = await openLiveReads(config, (operation) => reads.push(`files.${operation}`))
-        const { openRoom } = await import('../../../../app/play/open-room.ts')
-        await using room = await openRoom(store, config, {
-          onPrint: (text) => out.detail(text.trimEnd()),
-          readFiles: world.readFiles,
-          ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
+    .action(
+      (id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save, trustReads }) => {
+        // Before anything is loaded: a person sees at once that it has begun.
+        out.note(`Planning ${file ?? id ?? `the newest events of ${named}`} …`)
+        return project.withStore(async (store, config) => {
+          if (save !== undefined && last !== undefined) throw describeManySaved()
+          const now = commandClock.now()
+          const { events, workflow } = await chooseEvents(store, { id, account, workflow: named, file, last }, now)
+          const reads: string[] = []
+          await using world = await openLiveReads(config, (operation) => reads.push(`files.${operation}`))
+          const { openRoom } = await import('../../../../app/play/open-room.ts')
+          await using room = await openRoom(store, config, {
+            onPrint: (text) => out.detail(text.trimEnd()),
+            readFiles: world.readFiles,
+            trustsReads: trustReads ?? config.trustsReads ?? false,
+            ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
+          })
+          for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+          const codeHash = room.code.workflows.find((each) => each.id === workflow)?.codeHash ?? null
+          const about = { workflow, codeHash, reads, stops: await store.listStops() }
+          const rules = { readsLive: source === 'live', borrows: !strict }
+          const plans: { event: EventRecord; plan: RoomPlan }[] = []
+          for (const event of events) {
+            plans.push({ event, plan: await planEvent(store, room, { event, workflow, rules, now }) })
+          }
+          const [first] = plans
+          if (last === undefined && first) {
+            out.result(describePlan(first.plan, { ...about, ...first }), () =>
+              formatPlan(first.plan, { ...about, ...first }, out),
+            )
+            if (save !== undefined) savePlan(out, first, { ...about, file: save, now })
+          } else {
+            const described = plans.map(({ event, plan }) => describePlan(plan, { ...about, event }))
+            const all = plans.map(({ plan }) => plan)
+            out.result({ plans: described }, () => [...formatTable(plans, PLANS, out), '', formatSum(all, reads)])
+          }
+          for (const { plan } of plans) leave(out, plan)
         })
-        for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
-        const codeHash = room.code.workflows.find((each) => each.id === workflow)?.codeHash ?? null
-        const about = { workflow, codeHash, reads, stops: await store.listStops() }
-        const rules = { readsLive: source === 'live', borrows: !strict }
-        const plans: { event: EventRecord; plan: RoomPlan }[] = []
-        for (const event of events) {
-          plans.push({ event, plan: await planEvent(store, room, { event, workflow, rules, now }) })
-        }
-        const [first] = plans
-        if (last === undefined && first) {
-          out.result(describePlan(first.plan, { ...about, ...first }), () =>
-            formatPlan(first.plan, { ...about, ...first }, out),
-          )
-          if (save !== undefined) savePlan(out, first, { ...about, file: save, now })
-        } else {
-          const described = plans.map(({ event, plan }) => describePlan(plan, { ...about, event }))
-          const all = plans.map(({ plan }) => plan)
-          out.result({ plans: described }, () => [...formatTable(plans, PLANS, out), '', formatSum(all, reads)])
-        }
-        for (const { plan } of plans) leave(out, plan)
-      })
-    })
+      },
+    )
 }
 
 interface Planned {

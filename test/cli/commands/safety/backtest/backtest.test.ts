@@ -92,6 +92,18 @@ test('a function whose step is run again gives its new result', async () => {
   expect(exit).toBe(7)
 })
 
+test('a read that is run again sends what cannot be judged only where it is told to trust reads', async () => {
+  const { backtest } = await openRecorded(['mov-huge'])
+  const ask = `await fetch('http://127.0.0.1:9', { method: 'POST' }).catch(() => {})`
+  const edited = TIDY.replace('const check = () => {', `const check = async () => {\n${ask}`)
+  const refused = await backtest(edited, '--rerun', 'check', '--json')
+  expect(refused.json.data.refused).toMatchObject([
+    { call: expect.stringContaining('fetch POST in the read'), count: 1 },
+  ])
+  const trusted = await backtest(edited, '--rerun', 'check', '--trust-reads', '--json')
+  expect([trusted.exit, trusted.json.data.refused]).toEqual([0, []])
+})
+
 test('code that fails, is unsteady or acts outside of steps has an exit code of its own', async () => {
   const { backtest, runs } = await openRecorded(['mov-c'])
   expect(

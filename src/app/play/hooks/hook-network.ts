@@ -1,0 +1,169 @@
+import dgram from 'node:dgram'
+import { subscribe } from 'node:diagnostics_channel'
+import dns from 'node:dns'
+import http from 'node:http'
+import http2 from 'node:http2'
+import https from 'node:https'
+import net from 'node:net'
+import { isOpenedForRequests } from '../../../engine/pass/outside/is-opened-for-requests.ts'
+import { type CurrentStep, stepAtWork } from '../../../engine/pass/scope.ts'
+import { ask, askBefore, describeRefusal, note, refuse, replace } from './refusals.ts'
+
+const sockets = new WeakMap<CurrentStep, Set<net.Socket>>()
+
+/** Asks about each request and connection of this process. */
+export function hookNetwork(): void {
+  hookRequests()
+  hookHttp2()
+  hookUndici()
+  hookConnections()
+}
+
+/** A pooled connection opens no new one, so each request is asked as well. */
+function askRequests(module: object, of: string): void {
+  for (const name of ['request', 'get']) {
+    replace(
+      module,
+      name,
+      (real) =>
+        function (this: unknown, ...given) {
+          const method = readMethod(given)
+          ask(`${of} ${method}`, { method })
+          return real.apply(this, given)
+        },
+    )
+  }
+}
+
+/** Later arguments override earlier ones, as options do with an address. */
+function readMethod(given: readonly unknown[]): string {
+  const methods = given.map((each) => (typeof each === 'object' ? (each as { method?: unknown } | null)?.method : null))
+  return (methods.findLast((method) => typeof method === 'string') ?? 'GET').toUpperCase()
+}
+
+function hookRequests(): void {
+  askRequests(http, 'http')
+  askRequests(https, 'https')
+  // `http.request` makes its own, which this one does not meet.
+  http.ClientRequest = new Proxy(http.ClientRequest, {
+    construct(real, given, target) {
+      const method = readMethod(given)
+      ask(`http ${method}`, { method })
+      return Reflect.construct(real, given, target)
+    },
+  })
+  replace(globalThis, 'fetch', (real) => async (...given: never[]) => {
+    const method = readMethod(given)
+    ask(`fetch ${method}`, { method })
+    return real(...given)
+  })
+  for (const name of ['WebSocket', 'EventSource'] as const) {
+    const real = globalThis[name]
+    const asking = class {
+      constructor(...given: ConstructorParameters<typeof WebSocket>) {
+        ask(name, 'network')
+        // biome-ignore lint/correctness/noConstructorReturn: it stands for the real one
+        return new real(...given)
+      }
+    }
+    Object.defineProperty(globalThis, name, { value: asking, configurable: true, writable: true })
+  }
+}
+
+/** Requests of a session are asked one by one. */
+function hookHttp2(): void {
+  let isHooked = false
+  replace(
+    http2,
+    'connect',
+    (real) =>
+      function (this: unknown, ...given) {
+        ask('http2.connect', null)
+        const session = real.apply(this, given) as http2.ClientHttp2Session
+        if (!isHooked) hookSessions(Object.getPrototypeOf(session))
+        isHooked = true
+        return session
+      },
+  )
+}
+
+function hookSessions(sessions: object): void {
+  replace(
+    sessions,
+    'request',
+    (real) =>
+      function (this: unknown, ...given) {
+        const [headers = {}] = given as unknown as [Record<string, unknown> | string[] | undefined]
+        const named = Array.isArray(headers) ? headers[headers.indexOf(':method') + 1] : headers[':method']
+        const method = Array.isArray(headers) && !headers.includes(':method') ? 'GET' : String(named ?? 'GET')
+        ask(`http2 ${method}`, { method })
+        return real.apply(this, given)
+      },
+  )
+}
+
+interface UndiciRequest {
+  method?: unknown
+  upgrade?: unknown
+  /** Of releases before 8. */
+  onError?: (error: Error) => void
+  onResponseError?: (error: Error) => void
+}
+
+/** True from the word of undici that it connects, until it has: its requests are judged. */
+let connectsForUndici = false
+
+/** The package `undici` opens connections by itself, and tells of each request before it begins. */
+function hookUndici(): void {
+  subscribe('undici:request:create', (message) => {
+    const { request } = message as { request: UndiciRequest }
+    const method = request.upgrade ? 'UPGRADE' : String(request.method ?? 'GET')
+    const found = note(`undici ${method}`, { method })
+    if (found === null) return
+    const error = describeRefusal(found, { method })
+    if (request.onError) request.onError(error)
+    else request.onResponseError?.(error)
+  })
+  subscribe('undici:client:beforeConnect', () => {
+    connectsForUndici = true
+    queueMicrotask(() => {
+      connectsForUndici = false
+    })
+  })
+}
+
+function hookConnections(): void {
+  replace(net.Socket.prototype, 'connect', (real) => {
+    return function connect(this: net.Socket, ...given) {
+      ask('connect', connectsForUndici || isOpenedForRequests(connect) ? null : 'network')
+      connectsForUndici = false
+      closeWithStep(this)
+      return real.apply(this, given)
+    }
+  })
+  refuse(net.Server.prototype, ['listen'], 'net.Server.')
+  const trusted = { sends: 'network' } as const
+  askBefore(dgram.Socket.prototype, ['send', 'connect', 'bind', 'addMembership'], { of: 'dgram.', ...trusted })
+  // A connection looks its host up, so a read may.
+  for (const module of [dns, dns.promises]) askBefore(module, ['lookup'], { of: 'dns.', sends: null })
+  for (const [of, module] of Object.entries({
+    'dns.': dns,
+    'dns.promises.': dns.promises,
+    'dns.Resolver.': dns.Resolver.prototype,
+    'dns.promises.Resolver.': dns.promises.Resolver.prototype,
+  })) {
+    const queries = Object.keys(module).filter((name) => /^(resolve|reverse|lookupService)/.test(name))
+    askBefore(module, queries, { of, ...trusted })
+  }
+}
+
+/** The connections of a step end with it. */
+function closeWithStep(socket: net.Socket): void {
+  const step = stepAtWork()
+  if (step === null) return
+  const open = sockets.get(step) ?? new Set()
+  sockets.set(step, open.add(socket))
+  step.onOver = () => {
+    for (const each of open) each.destroy()
+  }
+}

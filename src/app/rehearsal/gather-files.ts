@@ -18,6 +18,8 @@ export interface NamedFile {
   /** Epoch milliseconds. */
   modifiedAt: number | null
   sha256: string | null
+  /** A file of this machine with its bytes; absent: they are made up. */
+  from?: string
 }
 
 export type ReadStep = Pick<Checkpoint, 'key' | 'target' | 'status' | 'output'>

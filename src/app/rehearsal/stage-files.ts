@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import type { StorageName } from '../../core/service/storage.ts'
 import type { Sandbox } from '../../sandbox/index.ts'
 import type { NamedFile } from './gather-files.ts'
@@ -55,11 +56,16 @@ async function putFile(sandbox: Pick<Sandbox, 'storage'>, file: NamedFile, path:
     ...(createdAt === null ? {} : { createdAt }),
     ...(modifiedAt === null ? {} : { modifiedAt }),
   }
-  const size = Math.min(file.size ?? UNKNOWN_BYTES, MOST_BYTES)
+  const own = file.from === undefined ? null : await readFile(file.from)
+  const size = own?.length ?? Math.min(file.size ?? UNKNOWN_BYTES, MOST_BYTES)
   const entry =
     file.type === 'folder'
       ? storage.makeFolder(path, given)
-      : await storage.put(path, makeUpBytes(file, path, Math.min(size, MADE_UP)), { ...given, size, silent: true })
+      : await storage.put(path, own ?? makeUpBytes(file, path, Math.min(size, MADE_UP)), {
+          ...given,
+          size,
+          silent: true,
+        })
   const parts = { id: file.id === null, path: file.path === null, size: entry.type === 'file' && file.size !== size }
   const madeUp = (['id', 'path', 'size'] as const).filter((part) => parts[part])
   return { storage: file.storage, id: entry.id, path: entry.path, type: entry.type, bytes: entry.size, madeUp }

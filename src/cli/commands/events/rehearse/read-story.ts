@@ -4,6 +4,7 @@ import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { Run } from '../../../../core/runs/run.ts'
 import type { Checkpoint } from '../../../../core/runs/step.ts'
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
+import type { OrderedFault } from './read-faults.ts'
 
 /** Rows of a kind that a rehearsal shows. */
 const MOST_ROWS = 1_000
@@ -20,6 +21,8 @@ export interface Story {
   made: StagedFile[]
   /** Requests that the sandbox got, by operation. */
   requests: { operation: string; count: number; refused: number }[]
+  /** Faults that were ordered, with how often each struck; `times`: null for always. */
+  faults: { order: string; struck: number; times: number | null }[]
   /** Hosts that workflows asked for, and did not get. */
   refused: string[]
   /** Hosts that workflows might reach beside the sandbox. */
@@ -34,7 +37,14 @@ export interface Story {
 
 export async function readStory(
   rehearsal: Rehearsal,
-  { before, ...about }: Pick<Story, 'event' | 'hosts' | 'isAtRest'> & { before: readonly StagedFile[] },
+  {
+    before,
+    faults,
+    ...about
+  }: Pick<Story, 'event' | 'hosts' | 'isAtRest'> & {
+    before: readonly StagedFile[]
+    faults: readonly OrderedFault[]
+  },
 ): Promise<Story> {
   const { store, sandbox, staged, refused, now } = rehearsal
   const after = rehearsal.listFiles()
@@ -51,6 +61,11 @@ export async function readStory(
     gone: without(before, after),
     made: without(after, before),
     requests: countRequests(sandbox.audit.requests()),
+    // The sandbox lists them in the order in which they were added.
+    faults: sandbox.faults.list().flatMap(({ struck, times }, index) => {
+      const { text: order } = faults[index] ?? {}
+      return order === undefined ? [] : [{ order, struck, times }]
+    }),
     refused: [...refused],
     skippedMs: Math.max(0, now - Date.now()),
   }

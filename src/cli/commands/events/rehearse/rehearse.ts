@@ -15,11 +15,16 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { findEvent } from '../../../open/find-event.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
-import { readStory } from './read-story.ts'
+import { giveBytes } from './give-bytes.ts'
+import { readFaults } from './read-faults.ts'
+import { readStory, type Story } from './read-story.ts'
 import { describeStory, formatStory } from './story-view.ts'
 
 /** Runs of an event whose reads name files. */
 const MOST_RUNS = 10
+const MADE_UP = `
+The bytes of files are made up here, and a run has failed that reads some. Give it real ones:
+  --bytes <path>=<file of this machine>`
 
 /** `upshot events rehearse <id>`: plays an event for real, in a sandbox made for it. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -28,32 +33,50 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--account <name>', 'account of the event, if several have one with this id')
     .option('--allow-host <host>', 'let workflows reach this host beside the sandbox; may be repeated', gather)
     .option('--env <name>', 'give workflows this variable of the environment; may be repeated', gather)
+    .option('--bytes <path=file>', 'give a file of the event these bytes; may be repeated', gather)
+    .option('--faults <rules>', 'order trouble of the sandbox, such as "files.delete 503 x2"; may be repeated', gather)
     .option('--within <duration>', 'give up after this time (default: 60s)', parseMs, 60_000)
     .option('--keep', 'keep app and sandbox until Ctrl-C, to look at them in the dashboard')
-    .action(async (id, { account, allowHost: hosts = [], env: names = [], within, keep = false }) => {
+    .action(async (id, { account, allowHost: hosts = [], env: names = [], within, keep = false, ...more }) => {
       const signal = onInterrupt()
-      const { event, files, spellings, config } = await project.withReads((store, loaded) => {
+      const faults = readFaults(more.faults ?? [])
+      const {
+        event,
+        files: named,
+        spellings,
+        config,
+      } = await project.withReads((store, loaded) => {
         return readFacts(store, loaded, { id, account })
       })
+      const files = giveBytes(named, more.bytes ?? [])
       const { Rehearsal: Opened } = await import('../../../../app/rehearsal/rehearsal.ts')
       const { prepareEvent } = await import('../../../../app/rehearsal/prepare-event.ts')
       const about = { root: project.root, account: event.account, hosts, variables: readVariables(names) }
       await using rehearsal = await Opened.open({ config, files, ...about })
       for (const { file, error } of rehearsal.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
       const before = rehearsal.listFiles()
+      for (const { rule } of faults) await rehearsal.sandbox.faults.add(rule)
       await rehearsal.deliver(event.id, prepareEvent(event.body, spellings))
       const { awaitRest } = await import('../../../../app/rehearsal/await-rest.ts')
       const isAtRest = await awaitRest(rehearsal, AbortSignal.any([signal, AbortSignal.timeout(within)]))
       signal.throwIfAborted()
-      const story = await readStory(rehearsal, { event, before, hosts, isAtRest })
+      const story = await readStory(rehearsal, { event, before, hosts, isAtRest, faults })
       out.result(describeStory(story), () => formatStory(story, out))
       if (story.runs.length === 0) out.leaveWith('notFound')
       if (story.refused.length > 0) out.leaveWith('difference')
       if (!isAtRest || story.runs.some(({ status }) => status === 'failed')) out.leaveWith('failed')
+      const hasBytes = more.bytes !== undefined
+      if (!hasBytes && hasReadMadeUp(story)) out.note(MADE_UP)
       const waits = story.runs.some(({ status }) => status === 'waiting')
       if (waits && !keep) out.note('A run waits. Add --keep to answer it in the dashboard of the rehearsal.')
       if (keep) await stay(out, rehearsal, signal)
     })
+}
+
+/** Whether a run has failed, and bytes of files were read. */
+function hasReadMadeUp({ runs, requests }: Story): boolean {
+  const hasRead = requests.some(({ operation }) => operation === 'files.download')
+  return hasRead && runs.some(({ status }) => status === 'failed')
 }
 
 interface Facts {

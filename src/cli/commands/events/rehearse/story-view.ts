@@ -19,13 +19,13 @@ const SHOWN = 50
 
 /** For JSON. */
 export function describeStory(story: Story): Record<string, unknown> {
-  const { event, runs, effects, staged, gone, made, requests, refused, isAtRest, skippedMs } = story
+  const { event, runs, effects, staged, gone, made, requests, faults, refused, isAtRest, skippedMs } = story
   return {
     ...{ event: event.id, type: event.type, account: event.account, isAtRest, skippedMs },
     runs: runs.map(({ steps, ...run }) => ({ ...describeRun(run), steps: steps.map(describeStep) })),
     effects: effects.map(describeEffect),
     files: { before: staged.files, left: staged.left, gone, made },
-    ...{ requests, refused },
+    ...{ requests, faults, refused },
   }
 }
 
@@ -82,11 +82,18 @@ function effectsOf({ effects }: Story): EffectRecord[] {
   return effects.filter(({ seq, class: kind }) => kind !== 'guard' && !ended.has(seq))
 }
 
-function formatEnd({ requests, refused, hosts, isAtRest, skippedMs }: Story): string[] {
+function formatEnd({ requests, faults, refused, hosts, isAtRest, skippedMs }: Story): string[] {
   const calls = requests.map(({ operation, count, refused: errors }) => {
     return `${count} ${operation}${errors === 0 ? '' : ` (${errors} refused)`}`
   })
   return [
+    ...faults.map(({ order, struck, times }) => {
+      const end =
+        struck === 0
+          ? 'never struck: no such call was made'
+          : `struck ${struck}${times === null ? '' : ` of ${times}`} times`
+      return `Fault "${order}" ${end}.`
+    }),
     ...refused.map((host) => `A workflow asked for ${formatText(host)}, and did not get it: see --allow-host.`),
     ...(skippedMs < 1_000
       ? []

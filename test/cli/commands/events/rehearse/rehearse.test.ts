@@ -115,6 +115,24 @@ test('an event is played with real effects in a sandbox alone: no request and no
   expect(readdirSync(temporary)).toEqual([])
 })
 
+test('ordered trouble strikes and is told, and a file has the bytes that a person gives', async () => {
+  const { rehearse } = await openProject({ steps: [GET, LIST] })
+  const own = join(tempFolder(), 'own.bin')
+  writeFileSync(own, 'own bytes')
+  const faults = ['--faults', 'files.delete 503 ×2, files.list reset x1', '--faults', 'download cut x1, delivery drop']
+  const { json } = await rehearse('evt_1', ...faults, '--bytes', `/in/a.bin=${own}`, '--json')
+  expect(json.data.runs[0].output).toMatchObject({
+    ...{ outcome: 'deleted', size: 9, sha: createHash('sha256').update('own bytes').digest('hex') },
+  })
+  expect(json.data.faults).toEqual([
+    { order: 'files.delete 503 ×2', struck: 2, times: 2 },
+    { order: 'files.list reset x1', struck: 1, times: 1 },
+    { order: 'download cut x1', struck: 1, times: 1 },
+    { order: 'delivery drop', struck: 1, times: null },
+  ])
+  expect(json.data.requests).toContainEqual({ operation: 'files.delete', count: 3, refused: 2 })
+})
+
 test('what a workflow asks for beyond its sandbox is refused and named', async () => {
   const outside = tempFolder()
   const attempt = `
@@ -150,6 +168,12 @@ test('a host and a variable are given where the person names them', async () => 
   expect(stdout).toContain('1 files.delete, 1 files.list.\n')
   const missing = await rehearse('evt_1', '--env', 'NOT_SET')
   expect([missing.exit, missing.stderr]).toEqual([2, expect.stringContaining('no such variable')])
+})
+
+test('a run that fails on bytes which are made up is told how to give real ones', async () => {
+  const { rehearse } = await openProject({ steps: [GET], attempt: "throw new Error('no columns')" })
+  const { exit, stderr } = await rehearse('evt_1')
+  expect([exit, stderr]).toEqual([1, expect.stringContaining('--bytes <path>=<file')])
 })
 
 test('an event that no workflow runs on leaves with 5, and one that is given up with 1', async () => {

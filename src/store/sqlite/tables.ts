@@ -34,6 +34,7 @@ import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AccessTable } from './safety/access-table.ts'
+import { ApprovalSearch } from './safety/approval-search.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
 import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
@@ -102,6 +103,7 @@ export function openTables(connection: Database, vault: Vault) {
     audits,
     sweeps: new SweepTable(db, { approvals, ownEvents }),
     approvals,
+    approvalSearch: new ApprovalSearch(db),
     approvers,
     votes,
     effectSearch,

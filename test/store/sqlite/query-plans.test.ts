@@ -20,6 +20,7 @@ import { StepTable } from '../../../src/store/sqlite/runs/step-table.ts'
 import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
 import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
+import { ApprovalSearch } from '../../../src/store/sqlite/safety/approval-search.ts'
 import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
 import { ApproverTable } from '../../../src/store/sqlite/safety/approver-table.ts'
 import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
@@ -121,6 +122,7 @@ function collectPlans(): Map<string, string[]> {
   const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effectSearch)
   new Pruning(recording, { events, audits, effects, seals })
   new PruneCounts(recording, seals)
+  new ApprovalSearch(recording)
   new ApproverTable(recording)
   new VoteTable(recording)
   new StopTable(recording)

@@ -11,7 +11,8 @@ import {
   MAX_CARRIED,
   QUESTION,
 } from '../../rows/approvals/approval-rows.ts'
-import { type ApprovalTable, readAsked } from '../safety/approval-table.ts'
+import { readAsked } from '../../rows/approvals/read-item.ts'
+import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'

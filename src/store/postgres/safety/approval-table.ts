@@ -1,9 +1,7 @@
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import { type Approval, type ApprovalItem, chainHash, seedHash } from '../../../core/safety/approval.ts'
+import { chainHash, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
-import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
-import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import {
   type ApprovalRow,
   type Carrying,
@@ -15,9 +13,7 @@ import {
   type NewItem,
   type Opening,
   QUESTION,
-  type VoteRow,
 } from '../../rows/approvals/approval-rows.ts'
-import { afterAll } from '../../rows/build-where.ts'
 import type { Connection } from '../database/connection.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 
@@ -160,11 +156,6 @@ export class ApprovalTable {
     return await this.#sql.findByHash.all(approval, digits)
   }
 
-  /** Items in their order, numbered above `after`. */
-  async items(approval: string, after: number, limit: number): Promise<ItemRow[]> {
-    return await this.#sql.items.all(approval, after, limit)
-  }
-
   /** Opens the approval of a question; one that is open already stays. */
   async ask(runId: string, step: string, question: Question): Promise<string> {
     const { workflow, account, ask: why, show, answer, effects, needs, role, openedAt, expiresAt } = question
@@ -179,94 +170,13 @@ export class ApprovalTable {
     await this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
     return approval.id
   }
-
-  async findQuestion(runId: string, step: string, now: number): Promise<Approval | null> {
-    const id = await this.#sql.findQuestion.get(`question/${runId}/${step}`)
-    return id === undefined ? null : await this.read(id, now)
-  }
-
-  async list({
-    limit,
-    now,
-    status,
-    workflow,
-    before,
-  }: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]> {
-    const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
-    const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
-    const rows = await list.all({ ...filter, now, limit })
-    return Array.fromAsync(rows, (row) => this.#describe(row, now))
-  }
-
-  async read(id: string, now: number): Promise<Approval | null> {
-    const row = await this.find(id)
-    return row && (await this.#describe(row, now))
-  }
-
-  async ids(beginning: string, limit: number): Promise<string[]> {
-    return await this.#sql.ids.all(beginning, afterAll(beginning), limit)
-  }
-
-  async listItems(approval: string, after: number, limit: number): Promise<ApprovalItem[]> {
-    return (await this.items(approval, after, limit)).map(readItem)
-  }
-
-  async #describe(row: ApprovalRow, now: number): Promise<Approval> {
-    const { openItems, runs } = (await this.#sql.count.get(row.id)) ?? { openItems: 0, runs: 0 }
-    const isOver = row.status === 'open' && row.expires_at <= now
-    return {
-      id: row.id,
-      kind: row.kind,
-      status: isOver ? 'expired' : row.status,
-      workflow: row.workflow,
-      account: row.account,
-      why: row.why,
-      items: row.items,
-      openItems,
-      runs,
-      bytes: row.bytes,
-      hash: row.hash,
-      needs: row.needs,
-      role: row.role,
-      question: row.question === null ? null : JSON.parse(row.question),
-      answer: row.answer,
-      openedAt: row.opened_at,
-      expiresAt: row.expires_at,
-      decidedAt: row.decided_at,
-      votes: (await this.#sql.votes.all(row.id)).map(({ isSigned, ...vote }) => ({
-        ...vote,
-        isSigned: isSigned === 1,
-      })),
-    }
-  }
-}
-
-export function readAsked(text: string | null): Asked | null {
-  return text === null ? null : JSON.parse(text)
-}
-
-/** True where a stored state is the one that is asked for now. */
-export function isAskedAgain(stored: string | null, asked: Asked | null): boolean {
-  return describeAsked(readAsked(stored)) === describeAsked(asked)
-}
-
-function readItem(row: ItemRow): ApprovalItem {
-  const { number, run_id: runId, step, target, hash, state } = row
-  return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
 }
 
 /** Index: primary keys and approval_open, except where one is named. */
 function prepareApprovalStatements(db: Connection) {
   return {
-    ...prepareLists(db),
     find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     findOpen: db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
-    // Index: approval_hold.
-    findQuestion: db
-      .prepare<[string], string>(
-        `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
-      )
-      .pluck(),
     insert: db.prepare(
       `INSERT INTO approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, role, question,
          opened_at, expires_at)
@@ -284,15 +194,6 @@ function prepareApprovalStatements(db: Connection) {
       `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?::bigint, opened_at)
        WHERE id = ? AND status = 'open'
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
-    ),
-    count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
-         count(DISTINCT run_id) AS runs
-       FROM approval_item WHERE approval = ?`,
-    ),
-    votes: db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, answer, at, (signature IS NOT NULL)::int AS isSigned
-       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
     ),
   }
 }
@@ -340,39 +241,5 @@ function prepareItemStatements(db: Connection) {
       )
       .pluck(),
     tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ANY (?::bigint[])'),
-    items: db.prepare<[string, number, number], ItemRow>(
-      'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
-    ),
-  }
-}
-
-interface ListQuery {
-  now: number
-  status: string | null
-  workflow: string | null
-  before: string | null
-  limit: number
-}
-
-/** Index: primary key, or approval_open. */
-function prepareLists(db: Connection) {
-  return {
-    list: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval WHERE (@before::text IS NULL OR id < @before)
-         AND (@status::text IS NULL
-           OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
-         AND (@workflow::text IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
-    ),
-    // Index: primary key.
-    ids: db
-      .prepare<[string, string, number], string>('SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
-      .pluck(),
-    // Index: approval_open, so that the overview reads no history.
-    listOpen: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval WHERE status = 'open' AND expires_at > @now
-         AND @status::text IS NOT NULL AND (@before::text IS NULL OR id < @before)
-         AND (@workflow::text IS NULL OR workflow = @workflow)
-       ORDER BY id DESC LIMIT @limit`,
-    ),
   }
 }

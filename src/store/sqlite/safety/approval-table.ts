@@ -1,10 +1,8 @@
 import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import { type Approval, type ApprovalItem, chainHash, seedHash } from '../../../core/safety/approval.ts'
+import { chainHash, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
-import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
-import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import {
   type ApprovalRow,
   type Carrying,
@@ -16,9 +14,7 @@ import {
   type NewItem,
   type Opening,
   QUESTION,
-  type VoteRow,
 } from '../../rows/approvals/approval-rows.ts'
-import { afterAll } from '../../rows/build-where.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 
 /** Approvals and the lists that they are for. Each that opens or ends makes an event. */
@@ -152,11 +148,6 @@ export class ApprovalTable {
     return this.#sql.findByHash.all(approval, `${digits}*`)
   }
 
-  /** Items in their order, numbered above `after`. */
-  items(approval: string, after: number, limit: number): ItemRow[] {
-    return this.#sql.items.all(approval, after, limit)
-  }
-
   /** Opens the approval of a question; one that is open already stays. */
   ask(runId: string, step: string, question: Question): string {
     const { workflow, account, ask: why, show, answer, effects, needs, role, openedAt, expiresAt } = question
@@ -171,85 +162,13 @@ export class ApprovalTable {
     this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
     return approval.id
   }
-
-  findQuestion(runId: string, step: string, now: number): Approval | null {
-    const id = this.#sql.findQuestion.get(`question/${runId}/${step}`)
-    return id === undefined ? null : this.read(id, now)
-  }
-
-  list({ limit, now, status, workflow, before }: ApprovalFilter & { limit: number; now: number }): Approval[] {
-    const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
-    const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
-    const rows = list.all({ ...filter, now, limit })
-    return rows.map((row) => this.#describe(row, now))
-  }
-
-  read(id: string, now: number): Approval | null {
-    const row = this.find(id)
-    return row && this.#describe(row, now)
-  }
-
-  ids(beginning: string, limit: number): string[] {
-    return this.#sql.ids.all(beginning, afterAll(beginning), limit)
-  }
-
-  listItems(approval: string, after: number, limit: number): ApprovalItem[] {
-    return this.items(approval, after, limit).map(readItem)
-  }
-
-  #describe(row: ApprovalRow, now: number): Approval {
-    const { openItems, runs } = this.#sql.count.get(row.id) ?? { openItems: 0, runs: 0 }
-    const isOver = row.status === 'open' && row.expires_at <= now
-    return {
-      id: row.id,
-      kind: row.kind,
-      status: isOver ? 'expired' : row.status,
-      workflow: row.workflow,
-      account: row.account,
-      why: row.why,
-      items: row.items,
-      openItems,
-      runs,
-      bytes: row.bytes,
-      hash: row.hash,
-      needs: row.needs,
-      role: row.role,
-      question: row.question === null ? null : JSON.parse(row.question),
-      answer: row.answer,
-      openedAt: row.opened_at,
-      expiresAt: row.expires_at,
-      decidedAt: row.decided_at,
-      votes: this.#sql.votes.all(row.id).map(({ isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
-    }
-  }
-}
-
-export function readAsked(text: string | null): Asked | null {
-  return text === null ? null : JSON.parse(text)
-}
-
-/** True where a stored state is the one that is asked for now. */
-export function isAskedAgain(stored: string | null, asked: Asked | null): boolean {
-  return describeAsked(readAsked(stored)) === describeAsked(asked)
-}
-
-function readItem(row: ItemRow): ApprovalItem {
-  const { number, run_id: runId, step, target, hash, state } = row
-  return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
 }
 
 /** Index: primary keys and approval_open, except where one is named. */
 function prepareApprovalStatements(db: Database) {
   return {
-    ...prepareLists(db),
     find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     findOpen: db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
-    // Index: approval_hold.
-    findQuestion: db
-      .prepare<[string], string>(
-        `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
-      )
-      .pluck(),
     insert: db.prepare(
       `INSERT INTO approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, role, question,
          opened_at, expires_at)
@@ -266,15 +185,6 @@ function prepareApprovalStatements(db: Database) {
     closeEmpty: db.prepare(
       `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at) WHERE id = ? AND status = 'open'
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
-    ),
-    count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT coalesce(sum(state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}), 0) AS openItems,
-         count(DISTINCT run_id) AS runs
-       FROM approval_item WHERE approval = ?`,
-    ),
-    votes: db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, answer, at, signature IS NOT NULL AS isSigned
-       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
     ),
   }
 }
@@ -322,37 +232,5 @@ function prepareItemStatements(db: Database) {
       )
       .pluck(),
     tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
-    items: db.prepare<[string, number, number], ItemRow>(
-      'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
-    ),
-  }
-}
-
-interface ListQuery {
-  now: number
-  status: string | null
-  workflow: string | null
-  before: string | null
-  limit: number
-}
-
-/** Index: primary key, or approval_open. */
-function prepareLists(db: Database) {
-  return {
-    list: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval WHERE (@before IS NULL OR id < @before)
-         AND (@status IS NULL OR @status = iif(status = 'open' AND expires_at <= @now, 'expired', status))
-         AND (@workflow IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
-    ),
-    // Index: primary key.
-    ids: db
-      .prepare<[string, string, number], string>('SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
-      .pluck(),
-    // Index: approval_open, so that the overview reads no history.
-    listOpen: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval INDEXED BY approval_open WHERE status = 'open' AND expires_at > @now
-         AND @status IS NOT NULL AND (@before IS NULL OR id < @before) AND (@workflow IS NULL OR workflow = @workflow)
-       ORDER BY id DESC LIMIT @limit`,
-    ),
   }
 }

@@ -2,7 +2,7 @@ import type { ApprovalReads } from '../../../core/store/safety/approvals.ts'
 import type { AuditReads } from '../../../core/store/safety/audit.ts'
 import type { EffectReads } from '../../../core/store/safety/effects.ts'
 import type { SealReads } from '../../../core/store/safety/seals.ts'
-import type { ApprovalTable } from './approval-table.ts'
+import type { ApprovalSearch } from './approval-search.ts'
 import type { ApproverTable } from './approver-table.ts'
 import type { AuditTable } from './audit-table.ts'
 import type { EffectSearch } from './effect-search.ts'
@@ -12,7 +12,7 @@ import type { StopTable } from './stop-table.ts'
 import type { VoteTable } from './vote-table.ts'
 
 interface SafetyTables {
-  approvals: ApprovalTable
+  approvalSearch: ApprovalSearch
   approvers: ApproverTable
   audits: AuditTable
   effectSearch: EffectSearch
@@ -24,7 +24,7 @@ interface SafetyTables {
 
 /** The reads of approvals, effects, stops and the audit log. */
 export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & EffectReads & SealReads {
-  const { approvals, approvers, audits, effectSearch: effects, guard, seals, stops, votes } = tables
+  const { approvalSearch: approvals, approvers, audits, effectSearch: effects, guard, seals, stops, votes } = tables
   return {
     listActions: async (query) => audits.list(query),
     listEffects: async ({ after, ...query }) =>

@@ -18,7 +18,7 @@ test('opening the tables prepares no statement, and a statement is prepared once
   prepare.mockClear()
   const tables = openTables(db, createVault(randomBytes(32)))
   expect(prepare).not.toHaveBeenCalled()
-  expect([tables.approvals.read('apr_none', 0), tables.approvals.read('apr_none', 0)]).toEqual([null, null])
+  expect([tables.approvalSearch.read('apr_none', 0), tables.approvalSearch.read('apr_none', 0)]).toEqual([null, null])
   expect(prepare).toHaveBeenCalledTimes(1)
 })
 

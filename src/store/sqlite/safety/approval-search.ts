@@ -1,0 +1,106 @@
+import type { Database } from 'better-sqlite3'
+import type { Approval, ApprovalItem } from '../../../core/safety/approval.ts'
+import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
+import {
+  type ApprovalRow,
+  IS_ASKED_FOR,
+  type ItemRow,
+  QUESTION,
+  type VoteRow,
+} from '../../rows/approvals/approval-rows.ts'
+import { readApproval } from '../../rows/approvals/read-approval.ts'
+import { readItem } from '../../rows/approvals/read-item.ts'
+import { afterAll } from '../../rows/build-where.ts'
+
+/** Approvals and their lists, as people read them. */
+export class ApprovalSearch {
+  readonly #sql
+
+  constructor(db: Database) {
+    this.#sql = { ...prepareLists(db), ...prepareFacts(db) }
+  }
+
+  findQuestion(runId: string, step: string, now: number): Approval | null {
+    const id = this.#sql.findQuestion.get(`question/${runId}/${step}`)
+    return id === undefined ? null : this.read(id, now)
+  }
+
+  list({ limit, now, status, workflow, before }: ApprovalFilter & { limit: number; now: number }): Approval[] {
+    const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
+    const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
+    const rows = list.all({ ...filter, now, limit })
+    return rows.map((row) => this.#describe(row, now))
+  }
+
+  read(id: string, now: number): Approval | null {
+    const row = this.#sql.find.get(id)
+    return row ? this.#describe(row, now) : null
+  }
+
+  ids(beginning: string, limit: number): string[] {
+    return this.#sql.ids.all(beginning, afterAll(beginning), limit)
+  }
+
+  /** Items in their order, numbered above `after`. */
+  listItems(approval: string, after: number, limit: number): ApprovalItem[] {
+    return this.#sql.items.all(approval, after, limit).map(readItem)
+  }
+
+  #describe(row: ApprovalRow, now: number): Approval {
+    return readApproval(row, { counts: this.#sql.count.get(row.id), votes: this.#sql.votes.all(row.id), now })
+  }
+}
+
+/** One approval with its list. Index: primary keys, except where one is named. */
+function prepareFacts(db: Database) {
+  return {
+    find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
+    // Index: approval_hold.
+    findQuestion: db
+      .prepare<[string], string>(
+        `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
+      )
+      .pluck(),
+    count: db.prepare<[string], { openItems: number; runs: number }>(
+      `SELECT coalesce(sum(state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}), 0) AS openItems,
+         count(DISTINCT run_id) AS runs
+       FROM approval_item WHERE approval = ?`,
+    ),
+    votes: db.prepare<[string], VoteRow>(
+      `SELECT actor, verdict, reason, hash, answer, at, signature IS NOT NULL AS isSigned
+       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
+    ),
+    items: db.prepare<[string, number, number], ItemRow>(
+      'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
+    ),
+  }
+}
+
+interface ListQuery {
+  now: number
+  status: string | null
+  workflow: string | null
+  before: string | null
+  limit: number
+}
+
+/** Index: primary key, or approval_open. */
+function prepareLists(db: Database) {
+  return {
+    list: db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval WHERE (@before IS NULL OR id < @before)
+         AND (@status IS NULL OR @status = iif(status = 'open' AND expires_at <= @now, 'expired', status))
+         AND (@workflow IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
+    ),
+    // Index: primary key.
+    ids: db
+      .prepare<[string, string, number], string>('SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck(),
+    // Index: approval_open, so that the overview reads no history.
+    listOpen: db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval INDEXED BY approval_open WHERE status = 'open' AND expires_at > @now
+         AND @status IS NOT NULL AND (@before IS NULL OR id < @before) AND (@workflow IS NULL OR workflow = @workflow)
+       ORDER BY id DESC LIMIT @limit`,
+    ),
+  }
+}

@@ -58,6 +58,7 @@ import { RunSearch } from './search/run-search.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { WeekTable } from './upkeep/week-table.ts'
+import { ApprovalWaits } from './waits/approval-waits.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
@@ -81,7 +82,8 @@ export function openTables(db: Connection, vault: Vault) {
   const seals = new SealTable(db, vault, effectSearch)
   const stops = new StopTable(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents })
+  const approvalWaits = new ApprovalWaits(db, runs)
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, withdrawals })
   const bulks = new BulkTable(db)
@@ -108,6 +110,7 @@ export function openTables(db: Connection, vault: Vault) {
     admissions: new Admission(db, { gates, runs, waits }),
     ledger: new DeliveryLedger(db, events),
     cursors,
+    approvalWaits,
     waits,
     audits,
     sweeps: new SweepTable(db, { approvals, ownEvents }),
@@ -116,12 +119,9 @@ export function openTables(db: Connection, vault: Vault) {
     approvers,
     votes,
     effectSearch,
-    decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, waits, withdrawals }),
-    effects,
-    guard,
-    stops,
-    seals,
-    permits: new Permits({ approvals, effects, guard, reserved, runs, steps, stops, waits }),
+    decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, approvalWaits, withdrawals }),
+    ...{ effects, guard, stops, seals },
+    permits: new Permits({ approvals, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
     workers: new WorkerTable(db, gates),
   }
 }

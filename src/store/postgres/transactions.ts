@@ -239,7 +239,7 @@ const safety: Pick<
   },
   async askAgain(t) {
     await t.stops.lock()
-    return t.waits.asking.begin('guard')
+    return t.approvalWaits.asking.begin('guard')
   },
   stopEffects: (t, stop) => stopEffects(t, stop),
   resumeEffects: (t, scope, by) => resumeEffects(t, scope, by),

@@ -24,6 +24,7 @@ import { ApprovalDecisions } from './limits/approval-decisions.ts'
 import { GateTable } from './limits/gate-table.ts'
 import { KeyLimitTable } from './limits/key-limit-table.ts'
 import { Permits } from './limits/permits.ts'
+import { Claims } from './runs/claims.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { RunLogTable } from './runs/run-log-table.ts'
@@ -51,6 +52,7 @@ import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
+import { ApprovalWaits } from './waits/approval-waits.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
@@ -60,7 +62,7 @@ export function openTables(connection: Database, vault: Vault) {
   const events = new EventTable(db)
   const ticks = new TickTable(db)
   const workflows = new WorkflowTable(db)
-  const runs = new RunTable(db, events, ticks, workflows)
+  const runs = new RunTable(db, events)
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db)
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
@@ -74,7 +76,8 @@ export function openTables(connection: Database, vault: Vault) {
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
   const withdrawals = new WithdrawalTable(db, approvals)
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents })
+  const approvalWaits = new ApprovalWaits(db, runs)
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, withdrawals })
@@ -85,6 +88,7 @@ export function openTables(connection: Database, vault: Vault) {
     ticks,
     workflows,
     runs,
+    claims: new Claims(db, { events, ticks, workflows }),
     runSearch: new RunSearch(db, events),
     steps,
     operations,
@@ -99,6 +103,7 @@ export function openTables(connection: Database, vault: Vault) {
     deliveries: new DeliveryTable(db, events),
     ledger: new DeliveryLedger(db, events),
     cursors,
+    approvalWaits,
     waits,
     audits,
     sweeps: new SweepTable(db, { approvals, ownEvents }),
@@ -107,9 +112,9 @@ export function openTables(connection: Database, vault: Vault) {
     approvers,
     votes,
     effectSearch,
-    decisions: new ApprovalDecisions({ approvals, approvers, effects, votes, waits, withdrawals }),
+    decisions: new ApprovalDecisions({ approvals, approvers, effects, votes, approvalWaits, withdrawals }),
     ...{ effects, guard, stops, seals },
-    permits: new Permits({ approvals, effects, guard, reserved, runs, steps, stops, waits }),
+    permits: new Permits({ approvals, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
   }

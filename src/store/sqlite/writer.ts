@@ -143,7 +143,7 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
   }
 }
 
-function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: Commit): RunWrites {
+function runWrites({ runs, claims, gates, admissions, outputs, waits }: Tables, commit: Commit): RunWrites {
   const end = (lease: Lease, now: number, write: () => boolean, output?: string | PackedOutput) =>
     writeLeased(commit, lease, () => {
       if (!write()) return false
@@ -154,7 +154,7 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
   return {
     claimRuns: (worker, limit, now) =>
       commit.write(() => {
-        const claimed = runs.claim(worker, limit, now)
+        const claimed = claims.claim(worker, limit, now)
         for (const run of claimed) if (run.isAdmitted) gates.start(run.workflow, run.lease.runId, now)
         return claimed
       }),
@@ -166,8 +166,8 @@ function runWrites({ runs, gates, admissions, outputs, waits }: Tables, commit: 
           return answer
         },
       ),
-    claimSuspects: (worker, limit, now) => commit.write(() => runs.claimSuspects(worker, limit, now)),
-    claimUnadmittedRuns: (worker, limit, now) => commit.write(() => runs.claimUnadmitted(worker, limit, now)),
+    claimSuspects: (worker, limit, now) => commit.write(() => claims.claimSuspects(worker, limit, now)),
+    claimUnadmittedRuns: (worker, limit, now) => commit.write(() => claims.claimUnadmitted(worker, limit, now)),
     completeRun: (lease, output, now) => end(lease, now, () => runs.complete(lease, small(output), now), output),
     endPlanned: (lease, { reason, plan }, now) =>
       end(lease, now, () => runs.endPlanned(lease, { reason, plan: small(plan) }, now), plan),

@@ -13,6 +13,7 @@ import { OwnEvents } from '../../../src/store/sqlite/incoming/own-events.ts'
 import { Admission } from '../../../src/store/sqlite/limits/admission.ts'
 import { GateTable } from '../../../src/store/sqlite/limits/gate-table.ts'
 import { KeyLimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
+import { Claims } from '../../../src/store/sqlite/runs/claims.ts'
 import { OutputTable } from '../../../src/store/sqlite/runs/output-table.ts'
 import { RunOperations } from '../../../src/store/sqlite/runs/run-operations.ts'
 import { RunTable } from '../../../src/store/sqlite/runs/run-table.ts'
@@ -36,6 +37,7 @@ import { EventSearcher } from '../../../src/store/sqlite/search/event-searcher.t
 import { RunSearch } from '../../../src/store/sqlite/search/run-search.ts'
 import { PruneCounts } from '../../../src/store/sqlite/upkeep/prune-counts.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
+import { ApprovalWaits } from '../../../src/store/sqlite/waits/approval-waits.ts'
 import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
@@ -78,7 +80,8 @@ function collectPlans(): Map<string, string[]> {
   })
   const events = new EventTable(recording)
   const workflows = new WorkflowTable(recording)
-  const runs = new RunTable(recording, events, new TickTable(recording), workflows)
+  const runs = new RunTable(recording, events)
+  new Claims(recording, { events, ticks: new TickTable(recording), workflows })
   const steps = new StepTable(recording)
   new DeliveryTable(recording, events)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
@@ -100,7 +103,17 @@ function collectPlans(): Map<string, string[]> {
   const cursors = new MatchCursorTable(recording)
   const guard = new GuardTable(recording)
   const reserved = new ReservedTable(recording, guard)
-  const waits = new WaitTable(recording, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents })
+  const approvalWaits = new ApprovalWaits(recording, runs)
+  const waits = new WaitTable(recording, {
+    runs,
+    events,
+    cursors,
+    approvals,
+    approvalWaits,
+    reserved,
+    withdrawals,
+    ownEvents,
+  })
   new KeyLimitTable(recording)
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)

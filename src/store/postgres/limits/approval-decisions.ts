@@ -18,7 +18,7 @@ import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { VoteTable } from '../safety/vote-table.ts'
 import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
-import type { WaitTable } from '../waits/wait-table.ts'
+import type { ApprovalWaits } from '../waits/approval-waits.ts'
 
 interface DecisionTables {
   approvals: ApprovalTable
@@ -26,7 +26,7 @@ interface DecisionTables {
   effects: EffectTable
   stops: StopTable
   votes: VoteTable
-  waits: WaitTable
+  approvalWaits: ApprovalWaits
   withdrawals: WithdrawalTable
 }
 
@@ -91,11 +91,11 @@ export class ApprovalDecisions {
    * Returns the runs that it woke; null where nothing is left.
    */
   async carryOut(now: number): Promise<number | null> {
-    const { approvals, stops, waits, withdrawals } = this.#tables
+    const { approvals, stops, approvalWaits, withdrawals } = this.#tables
     if (await withdrawals.carryOn()) return 0
-    if (await waits.asking.isUnderWay()) {
+    if (await approvalWaits.asking.isUnderWay()) {
       await stops.lock()
-      return (await waits.asking.carryOn()) ?? 0
+      return (await approvalWaits.asking.carryOn()) ?? 0
     }
     if ((await approvals.findCarrying()) === null) return null
     await stops.lock()
@@ -105,7 +105,7 @@ export class ApprovalDecisions {
 
   /** Tells the next items of a decision, wakes their runs and moves what was left out. */
   async #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): Promise<number> {
-    const { approvals, waits } = this.#tables
+    const { approvals, approvalWaits } = this.#tables
     const { id, status } = approval
     const items = await approvals.openItems(id, after, MAX_CARRIED)
     const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
@@ -117,22 +117,22 @@ export class ApprovalDecisions {
     // Time wakes the steps whose approval expired.
     if (status === 'expired') return 0
     const steps = stepsOf(told)
-    const woken = await waits.wakeSteps(id, steps)
+    const woken = await approvalWaits.wakeSteps(id, steps)
     return last ? woken : woken + (await this.#endCarrying(approval, now))
   }
 
   /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
   async #endCarrying({ id, hold }: ApprovalRow, now: number): Promise<number> {
-    const { approvals, waits } = this.#tables
+    const { approvals, approvalWaits } = this.#tables
     const next = await approvals.findOpen(hold, now)
     if (next) await approvals.closeEmpty(next.id, now)
-    return await waits.wakeAwaiting(id)
+    return await approvalWaits.wakeAwaiting(id)
   }
 
   /** Moves items that were left out to the open approval of the same hold. */
   async #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<void> {
     if (rest.length === 0) return
-    const { approvals, waits } = this.#tables
+    const { approvals, approvalWaits } = this.#tables
     const next = await this.#openNext(from, now)
     await approvals.tell(from.id, numbersOf(rest), 'moved')
     await approvals.join(
@@ -141,7 +141,7 @@ export class ApprovalDecisions {
         return { runId, step, target, asked: readAsked(asked), fence }
       }),
     )
-    await waits.moveWaits(stepsOf(rest), { from: from.id, to: next.id })
+    await approvalWaits.moveWaits(stepsOf(rest), { from: from.id, to: next.id })
   }
 
   /** The open approval of the same limit, for what was left out; opened where there is none. */

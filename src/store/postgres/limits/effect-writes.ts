@@ -3,12 +3,12 @@ import type { EffectByHand } from '../../../core/store/safety/effects.ts'
 import { describeByHand } from '../../rows/describe-by-hand.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
-import type { WaitTable } from '../waits/wait-table.ts'
+import type { ApprovalWaits } from '../waits/approval-waits.ts'
 
 interface SwitchTables {
   effects: EffectTable
   stops: StopTable
-  waits: WaitTable
+  approvalWaits: ApprovalWaits
 }
 
 /** Holds the effects of a scope; false when it was stopped already. */
@@ -23,7 +23,7 @@ export async function stopEffects({ stops, effects }: SwitchTables, stop: Effect
 
 /** Ends a stop, and returns the number of the runs that go on; null when there was none. */
 export async function resumeEffects(
-  { stops, effects, waits }: SwitchTables,
+  { stops, effects, approvalWaits }: SwitchTables,
   scope: StopScope,
   { actor, reason, now: at }: { actor: string; reason: string | null; now: number },
 ): Promise<number | null> {
@@ -31,7 +31,7 @@ export async function resumeEffects(
   if (!(await stops.remove(scope))) return null
   const target = describeScope(scope)
   await effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
-  return await waits.asking.begin('stop')
+  return await approvalWaits.asking.begin('stop')
 }
 
 /** Appends the beginning of a delete by hand, unless a stop covers it. */

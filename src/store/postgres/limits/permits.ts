@@ -22,10 +22,12 @@ import type { EffectTable } from '../safety/effect-table.ts'
 import type { GuardTable } from '../safety/guard-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
+import type { ApprovalWaits } from '../waits/approval-waits.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 interface PermitTables {
   approvals: ApprovalTable
+  approvalWaits: ApprovalWaits
   effects: EffectTable
   guard: GuardTable
   reserved: ReservedTable
@@ -240,7 +242,7 @@ export class Permits {
   }
 
   async #carryOut(lease: Lease, { ask, source, permit }: Judged, now: number): Promise<EffectPermit> {
-    const { approvals, effects, guard, steps, waits } = this.#tables
+    const { approvals, approvalWaits, effects, guard, steps } = this.#tables
     const { runId } = lease
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)
@@ -251,11 +253,12 @@ export class Permits {
         else await approvals.withdrawStep(runId, key, now)
         await effects.begin(runId, ask, { approval: permit.approval, expect: permit.expect, now })
       } else await effects.repeat(runId, key)
-      await waits.settle(runId, key)
+      await approvalWaits.settle(runId, key)
       return permit
     }
-    if (permit.kind === 'stopped') await waits.awaitApproval(runId, key, 'stop')
-    else if (permit.kind === 'held' && permit.approval !== null) await waits.awaitApproval(runId, key, permit.approval)
+    if (permit.kind === 'stopped') await approvalWaits.awaitPermit(runId, key, 'stop')
+    else if (permit.kind === 'held' && permit.approval !== null)
+      await approvalWaits.awaitPermit(runId, key, permit.approval)
     return permit
   }
 }

@@ -11,7 +11,7 @@ import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
-import { type Asking, AskingTable } from './asking-table.ts'
+import type { ApprovalWaits } from './approval-waits.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -27,17 +27,12 @@ interface FoundWait {
  */
 const MAX_RESOLVED = 2_000
 
-/** A step of a run. */
-interface StepOfRun {
-  runId: string
-  step: string
-}
-
 interface WaitTables {
   runs: RunTable
   events: EventTable
   cursors: MatchCursorTable
   approvals: ApprovalTable
+  approvalWaits: ApprovalWaits
   reserved: ReservedTable
   withdrawals: WithdrawalTable
   ownEvents: OwnEvents
@@ -45,29 +40,28 @@ interface WaitTables {
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable {
-  /** The waits of held effects that ask again. */
-  readonly asking: AskingTable
   readonly #runs: RunTable
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
+  readonly #approvalWaits: ApprovalWaits
   readonly #reserved: ReservedTable
   readonly #withdrawals: WithdrawalTable
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Connection, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents }: WaitTables) {
-    this.#approvals = approvals
-    this.#reserved = reserved
-    this.#withdrawals = withdrawals
-    this.#ownEvents = ownEvents
-    this.#runs = runs
-    this.#events = events
-    this.#cursors = cursors
+  constructor(db: Connection, tables: WaitTables) {
+    this.#approvals = tables.approvals
+    this.#approvalWaits = tables.approvalWaits
+    this.#reserved = tables.reserved
+    this.#withdrawals = tables.withdrawals
+    this.#ownEvents = tables.ownEvents
+    this.#runs = tables.runs
+    this.#events = tables.events
+    this.#cursors = tables.cursors
     this.#waits = prepareWaits(db)
     this.#runRows = prepareRuns(db)
-    this.asking = new AskingTable(db, (run) => runs.wake(run))
   }
 
   /** Saves the rest of a step's commit, after its checkpoint. */
@@ -85,44 +79,6 @@ export class WaitTable {
 
   async saveCodeHash(runId: string, codeHash: string): Promise<void> {
     await this.#runRows.saveCodeHash.run(codeHash, runId)
-  }
-
-  /** The step waits until people have decided, or for the end of a `stop`. */
-  async awaitApproval(runId: string, key: string, approval: string): Promise<void> {
-    await this.#await(runId, key, approval, approval === 'stop' ? 'stop' : 'guard')
-  }
-
-  /** `asking`: that of an effect, which others can let ask again; null: none. */
-  async #await(runId: string, key: string, approval: string, asking: Asking | null): Promise<void> {
-    await this.#waits.insertApproval.run({ runId, key, approval, asking })
-  }
-
-  /** The step waits no longer. */
-  async settle(runId: string, key: string): Promise<void> {
-    await this.#waits.delete.run(runId, key)
-  }
-
-  /** Steps that wait for an approval wait for another one from now on. */
-  async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {
-    const { runs, keys } = columnsOf(steps)
-    await this.#waits.moveApproval.run(to, from, runs, keys)
-  }
-
-  /** Resolves the waits of these steps for an approval, and wakes their runs. */
-  async wakeSteps(approval: string, steps: readonly StepOfRun[]): Promise<number> {
-    const { runs, keys } = columnsOf(steps)
-    return this.#wakeRuns(await this.#waits.resolveSteps.all(approval, runs, keys))
-  }
-
-  /** Resolves the waits for an approval, and wakes their runs. */
-  async wakeAwaiting(approval: string): Promise<number> {
-    return this.#wakeRuns(await this.#waits.resolveApproval.all(approval))
-  }
-
-  async #wakeRuns(runs: readonly string[]): Promise<number> {
-    let woken = 0
-    for (const run of [...new Set(runs)].sort()) woken += (await this.#runs.wake(run)) ? 1 : 0
-    return woken
   }
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
@@ -206,7 +162,7 @@ export class WaitTable {
     let left = MAX_RESOLVED
     let to = batch.to
     for (const key of batch.keys) {
-      const cursor = await cursors.get(key.cursor)
+      const cursor = cursors.get(key.cursor)
       if (!cursor || !unmoved.has(key.cursor) || key.seq > to) continue
       await this.#cursors.addKey(key)
       left -= await this.#resolveWaits(cursor, key, { limit: left, now, result })
@@ -277,7 +233,7 @@ export class WaitTable {
 
   async #ask(runId: string, key: string, question: Question): Promise<void> {
     const approval = await this.#approvals.ask(runId, key, question)
-    await this.#await(runId, key, approval, null)
+    await this.#approvalWaits.awaitAnswer(runId, key, approval)
   }
 }
 
@@ -292,33 +248,8 @@ function prepareWaits(db: Connection) {
     insertChild: db.prepare(
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
-    insertApproval: db.prepare(
-      `INSERT INTO wait (run_id, key, approval, fence, round)
-       VALUES (@runId, @key, @approval, (SELECT fence FROM work WHERE run_id = @runId),
-         CASE WHEN @asking::text IS NOT NULL
-           THEN coalesce((SELECT round FROM asking_again WHERE what = @asking), 0) END)
-       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,
-         fence = excluded.fence, round = excluded.round`,
-    ),
     awaitsPeople: db
       .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
-      .pluck(),
-    // Index: wait_approval.
-    resolveApproval: db
-      .prepare<[string], string>(
-        'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
-      )
-      .pluck(),
-    moveApproval: db.prepare(
-      `UPDATE wait SET approval = ?
-       WHERE approval = ? AND (run_id, key) IN (SELECT * FROM unnest(?::text[], ?::text[]))`,
-    ),
-    resolveSteps: db
-      .prepare<[string, string[], string[]], string>(
-        `UPDATE wait SET is_resolved = 1
-         WHERE approval = ? AND is_resolved = 0 AND (run_id, key) IN (SELECT * FROM unnest(?::text[], ?::text[]))
-         RETURNING run_id`,
-      )
       .pluck(),
     delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
     deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
@@ -380,8 +311,4 @@ function prepareRuns(db: Connection) {
 
 function describeCancel(event: string, type: string): string {
   return `canceled by event ${event} (${type})`
-}
-
-function columnsOf(steps: readonly StepOfRun[]): { runs: string[]; keys: string[] } {
-  return { runs: steps.map(({ runId }) => runId), keys: steps.map(({ step }) => step) }
 }

@@ -17,14 +17,14 @@ import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { VoteTable } from '../safety/vote-table.ts'
 import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
-import type { WaitTable } from '../waits/wait-table.ts'
+import type { ApprovalWaits } from '../waits/approval-waits.ts'
 
 interface DecisionTables {
   approvals: ApprovalTable
   approvers: ApproverTable
   effects: EffectTable
   votes: VoteTable
-  waits: WaitTable
+  approvalWaits: ApprovalWaits
   withdrawals: WithdrawalTable
 }
 
@@ -88,9 +88,9 @@ export class ApprovalDecisions {
    * Returns the runs that it woke; null where nothing is left.
    */
   carryOut(now: number): number | null {
-    const { approvals, waits, withdrawals } = this.#tables
+    const { approvals, approvalWaits, withdrawals } = this.#tables
     if (withdrawals.carryOn()) return 0
-    const woken = waits.asking.carryOn()
+    const woken = approvalWaits.asking.carryOn()
     if (woken !== null) return woken
     const found = approvals.findCarrying()
     return found === null ? null : this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
@@ -98,7 +98,7 @@ export class ApprovalDecisions {
 
   /** Tells the next items of a decision, wakes their runs and moves what was left out. */
   #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): number {
-    const { approvals, waits } = this.#tables
+    const { approvals, approvalWaits } = this.#tables
     const { id, status } = approval
     const items = approvals.openItems(id, after, MAX_CARRIED)
     const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
@@ -110,22 +110,22 @@ export class ApprovalDecisions {
     // Time wakes the steps whose approval expired.
     if (status === 'expired') return 0
     const steps = told.map(({ run_id: runId, step }) => ({ runId, step }))
-    const woken = waits.wakeSteps(id, steps)
+    const woken = approvalWaits.wakeSteps(id, steps)
     return last ? woken : woken + this.#endCarrying(approval, now)
   }
 
   /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
   #endCarrying({ id, hold }: ApprovalRow, now: number): number {
-    const { approvals, waits } = this.#tables
+    const { approvals, approvalWaits } = this.#tables
     const next = approvals.findOpen(hold, now)
     if (next) approvals.closeEmpty(next.id, now)
-    return waits.wakeAwaiting(id)
+    return approvalWaits.wakeAwaiting(id)
   }
 
   /** Moves items that were left out to the open approval of the same hold. */
   #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): void {
     if (rest.length === 0) return
-    const { approvals, waits } = this.#tables
+    const { approvals, approvalWaits } = this.#tables
     const next = this.#openNext(from, now)
     for (const { number } of rest) approvals.tell(from.id, number, 'moved')
     approvals.join(
@@ -134,7 +134,7 @@ export class ApprovalDecisions {
         return { runId, step, target, asked: readAsked(asked), fence }
       }),
     )
-    for (const { run_id: runId, step } of rest) waits.moveWait(runId, step, { from: from.id, to: next.id })
+    for (const { run_id: runId, step } of rest) approvalWaits.moveWait(runId, step, { from: from.id, to: next.id })
   }
 
   /** The open approval of the same limit, for what was left out; opened where there is none. */

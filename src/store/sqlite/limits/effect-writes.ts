@@ -10,7 +10,7 @@ import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
-import type { WaitTable } from '../waits/wait-table.ts'
+import type { ApprovalWaits } from '../waits/approval-waits.ts'
 import type { ApprovalDecisions } from './approval-decisions.ts'
 import type { Permits } from './permits.ts'
 import { startPlanned } from './start-planned.ts'
@@ -23,13 +23,13 @@ interface EffectTables {
   operations: RunOperations
   permits: Permits
   stops: StopTable
-  waits: WaitTable
+  approvalWaits: ApprovalWaits
 }
 
 type Commit = Pick<GroupCommit, 'write'>
 
 /** Permits, and the switches that hold effects. */
-export function effectWrites({ permits, stops, waits, effects }: EffectTables, commit: Commit): EffectWrites {
+export function effectWrites({ permits, stops, approvalWaits, effects }: EffectTables, commit: Commit): EffectWrites {
   const underLease = <T>(lease: Lease, decide: () => T | null): Promise<T> =>
     commit.write(decide, (answer) => {
       if (answer === null) throw describeStale(lease)
@@ -57,7 +57,7 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
           before: before && JSON.stringify(before),
         })
       }),
-    askAgain: () => commit.write(() => waits.asking.begin('guard')),
+    askAgain: () => commit.write(() => approvalWaits.asking.begin('guard')),
     stopEffects: (stop) =>
       commit.write(() => {
         const { kind, name, since: at, actor, reason } = stop
@@ -71,7 +71,7 @@ export function effectWrites({ permits, stops, waits, effects }: EffectTables, c
         if (!stops.remove(scope)) return null
         const target = describeScope(scope)
         effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
-        return waits.asking.begin('stop')
+        return approvalWaits.asking.begin('stop')
       }),
   }
 }

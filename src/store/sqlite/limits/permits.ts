@@ -22,10 +22,12 @@ import type { EffectTable } from '../safety/effect-table.ts'
 import type { GuardTable } from '../safety/guard-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
+import type { ApprovalWaits } from '../waits/approval-waits.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 interface PermitTables {
   approvals: ApprovalTable
+  approvalWaits: ApprovalWaits
   effects: EffectTable
   guard: GuardTable
   reserved: ReservedTable
@@ -210,7 +212,7 @@ export class Permits {
   }
 
   #carryOut(lease: Lease, { ask, source, permit }: Judged, now: number): EffectPermit {
-    const { approvals, effects, guard, steps, waits } = this.#tables
+    const { approvals, approvalWaits, effects, guard, steps } = this.#tables
     const { runId } = lease
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)
@@ -221,11 +223,11 @@ export class Permits {
         else approvals.withdrawStep(runId, key, now)
         effects.begin(runId, ask, { approval: permit.approval, expect: permit.expect, now })
       } else effects.repeat(runId, key)
-      waits.settle(runId, key)
+      approvalWaits.settle(runId, key)
       return permit
     }
-    if (permit.kind === 'stopped') waits.awaitApproval(runId, key, 'stop')
-    else if (permit.kind === 'held' && permit.approval !== null) waits.awaitApproval(runId, key, permit.approval)
+    if (permit.kind === 'stopped') approvalWaits.awaitPermit(runId, key, 'stop')
+    else if (permit.kind === 'held' && permit.approval !== null) approvalWaits.awaitPermit(runId, key, permit.approval)
     return permit
   }
 }

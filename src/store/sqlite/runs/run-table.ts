@@ -2,32 +2,16 @@ import type { Database } from 'better-sqlite3'
 import type { Failure } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
-import { TRIED_ALONE } from '../../../core/runs/blame.ts'
-import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunStatus, Successor } from '../../../core/runs/run.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
-import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
 import { type RunRow, readRun } from '../../rows/run-row.ts'
-import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
-import { prepareFindRoot } from './find-root.ts'
 import { prepareOpenRuns } from './open-runs.ts'
-import { PartialQueue } from './partial-queue.ts'
 import { selectRuns } from './select-runs.ts'
-import type { TickTable } from './tick-table.ts'
-import type { WorkflowTable } from './workflow-table.ts'
-
-/** Runs of paused workflows that one claim holds at most; the next claim goes on. */
-const MAX_HELD = 500
-
-/** Suspects that a claim looks at, for the first that is not another worker's. */
-const MAX_SUSPECTS = 100
 
 /** A run that worked without ending its worker is no suspect any more. */
 const IS_SOUND = 'crashes = 0, suspicion = 0'
@@ -37,76 +21,20 @@ const IS_LEASED = `id = @runId AND fence = @fence AND status = 'running'`
 /** The same by position, for steps and ends of runs: binding names takes half as long again. */
 export const IS_LEASED_BY_POSITION = `id = ? AND fence = ? AND status = 'running'`
 
-/** The queue: runs from pending to finished. */
+/** The runs, from the queue to their ends. */
 export class RunTable {
   readonly #events: EventTable
-  readonly #ticks: TickTable
-  readonly #workflows: WorkflowTable
-  readonly #claims
-  readonly #partial
   readonly #parks
   readonly #ends
   readonly #reads
-  readonly #findRoot
   readonly countOpen: (now: number) => OpenRuns
 
-  constructor(db: Database, events: EventTable, ticks: TickTable, workflows: WorkflowTable) {
+  constructor(db: Database, events: EventTable) {
     this.#events = events
-    this.#ticks = ticks
-    this.#workflows = workflows
-    this.#claims = prepareClaims(db)
-    this.#partial = new PartialQueue(db)
     this.#parks = prepareParks(db)
     this.#ends = prepareEnds(db)
     this.#reads = prepareReads(db)
-    this.#findRoot = prepareFindRoot(db)
     this.countOpen = prepareOpenRuns(db)
-  }
-
-  claim(worker: string, limit: number, now: number): ClaimedRun[] {
-    const foreign = this.#workflows.elsewhere(worker)
-    if (foreign.length === 0) return this.#claimAll(() => this.#claimable(limit, now), worker, now)
-    const lacking = JSON.stringify(foreign)
-    return this.#claimAll(() => this.#partial.list(limit, now, lacking), worker, now)
-  }
-
-  claimUnadmitted(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(() => this.#leaveForeign(worker, this.#claims.unadmitted.all(limit)), worker, now)
-  }
-
-  claimSuspects(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(
-      () => this.#leaveForeign(worker, this.#claims.suspects.all(MAX_SUSPECTS)).slice(0, limit),
-      worker,
-      now,
-    )
-  }
-
-  /** Without the runs that only another worker at work has the code for. */
-  #leaveForeign(worker: string, ids: string[]): string[] {
-    const foreign = ids.length === 0 ? [] : this.#workflows.elsewhere(worker)
-    if (foreign.length === 0) return ids
-    return ids.filter((id) => !foreign.includes(this.#reads.find.get(id)?.workflow ?? ''))
-  }
-
-  hasSuspects(): boolean {
-    return this.#claims.suspects.get(1) !== undefined
-  }
-
-  #claimable(limit: number, now: number): string[] {
-    const due = this.#claims.due.all(now, limit)
-    return due.length < limit ? [...due, ...this.#claims.ready.all(limit - due.length)] : due
-  }
-
-  /** Holds runs of paused workflows until none is at the head of the queue, up to `MAX_HELD`. */
-  #holdPaused(claimable: () => string[]): void {
-    const paused = this.#workflows.paused()
-    if (paused.size === 0) return
-    for (let held = 0; held < MAX_HELD; ) {
-      const ids = claimable().filter((id) => paused.has(this.#reads.find.get(id)?.workflow ?? ''))
-      if (ids.length === 0) return
-      held += ids.filter((id) => this.#workflows.hold(id)).length
-    }
   }
 
   /** False when the lease is stale, as in the other writes under one. */
@@ -150,6 +78,11 @@ export class RunTable {
     return this.#parks.postpone.run({ ...lease, dueAt, error: JSON.stringify(error) }).changes === 1
   }
 
+  /** Lets a run go on that is parked for a wait, and not one that waits for a person. */
+  wake(runId: string): boolean {
+    return this.#parks.wake.run(runId).changes === 1
+  }
+
   isLeased(lease: Lease): boolean {
     return this.#reads.isLeased.get(lease) !== undefined
   }
@@ -176,69 +109,9 @@ export class RunTable {
     return row ? readRun(row) : null
   }
 
-  /** The run as a claim would give it; its start is its making while it has none. */
-  readAsClaimed(id: string): ClaimedRun | null {
-    const row = this.#reads.asClaimed.get(id)
-    return row ? readClaim(row, this.#readCause(row), { worker: '', now: row.created_at }) : null
-  }
-
   listEvents(id: string): EventRecord[] {
     const seqs = new Set(this.#reads.events.all(id).sort((a, b) => a - b))
     return [...seqs].map((seq) => this.#events.get(seq))
-  }
-
-  #claimAll(claimable: () => string[], worker: string, now: number): ClaimedRun[] {
-    this.#holdPaused(claimable)
-    return claimable().flatMap((id) => {
-      const row = this.#claims.claim.get(worker, now, id)
-      return row ? [readClaim(row, this.#readCause(row), { worker, now })] : []
-    })
-  }
-
-  #readCause(row: ClaimRow): RunCause {
-    if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
-    if (row.input !== null) {
-      const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
-      return { ...call, parentRun: row.parent_run ?? '', root: this.#findRoot(row.id, row.workflow) }
-    }
-    return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT) }
-  }
-}
-
-/** Statements that find runs to claim, and claim one. */
-function prepareClaims(db: Database) {
-  return {
-    // Index: run_waiting.
-    due: db
-      .prepare<[number, number], string>(
-        `SELECT id FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
-      )
-      .pluck(),
-    // Index: run_ready, in its order.
-    ready: db
-      .prepare<[number], string>(`SELECT id FROM run WHERE ${IS_READY} ORDER BY priority DESC, id LIMIT ?`)
-      .pluck(),
-    // Index: run_suspect, in its order, with those that are not pending.
-    suspects: db
-      .prepare<[number], string>(
-        `SELECT id FROM run WHERE suspicion >= ${TRIED_ALONE} AND status = 'pending'
-         ORDER BY priority DESC, id LIMIT ?`,
-      )
-      .pluck(),
-    // Index: run_ready, its first rows.
-    unadmitted: db
-      .prepare<[number], string>(
-        `SELECT id FROM run WHERE ${IS_READY} AND priority >= ${UNADMITTED_PRIORITY}
-         ORDER BY priority DESC, id LIMIT ?`,
-      )
-      .pluck(),
-    // Index: primary key. A limited run starts when it is admitted, not when it is claimed.
-    claim: db.prepare<[string, number, string], ClaimRow>(
-      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
-         started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
-         gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-       WHERE id = ? RETURNING ${CLAIM_COLUMNS}`,
-    ),
   }
 }
 
@@ -262,6 +135,10 @@ function prepareParks(db: Database) {
          attempt = attempt + 1, worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`,
     ),
     release: db.prepare(`UPDATE run SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
+    wake: db.prepare(
+      `UPDATE run SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
+       WHERE id = ? AND status = 'waiting' AND awaits = 1`,
+    ),
   }
 }
 
@@ -313,7 +190,6 @@ function prepareReads(db: Database) {
   return {
     // Index: primary key.
     find: db.prepare<[string], RunRow>(`${selectRuns()} WHERE run.id = ?`),
-    asClaimed: db.prepare<[string], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM run WHERE id = ?`),
     isLeased: db.prepare<[Lease], number>(`SELECT 1 FROM run WHERE ${IS_LEASED}`).pluck(),
     // Index: run_leased.
     leases: db.prepare<[string], { runId: string; fence: number }>(

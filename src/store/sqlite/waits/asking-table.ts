@@ -11,11 +11,11 @@ interface Place {
 
 /** Lets held effects ask again: their waits end at once, and their runs wake. See decision 82. */
 export class AskingTable {
-  readonly #wake: (runId: string) => number
+  readonly #wake: (runId: string) => boolean
   readonly #sql
 
-  /** `wake` returns 1 for a run that waited, else 0. */
-  constructor(db: Database, wake: (runId: string) => number) {
+  /** `wake` returns true for a run that waited. */
+  constructor(db: Database, wake: (runId: string) => boolean) {
     this.#wake = wake
     this.#sql = prepareStatements(db)
   }
@@ -41,7 +41,7 @@ export class AskingTable {
         this.#sql.carry.run(null, null, what)
         return woken
       }
-      woken += this.#wake(next.run)
+      woken += this.#wake(next.run) ? 1 : 0
       last = next
     }
     this.#sql.carry.run(last.approval, last.run, what)

@@ -10,7 +10,7 @@ import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
-import { type Asking, AskingTable } from './asking-table.ts'
+import type { ApprovalWaits } from './approval-waits.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -31,6 +31,7 @@ interface WaitTables {
   events: EventTable
   cursors: MatchCursorTable
   approvals: ApprovalTable
+  approvalWaits: ApprovalWaits
   reserved: ReservedTable
   withdrawals: WithdrawalTable
   ownEvents: OwnEvents
@@ -38,29 +39,28 @@ interface WaitTables {
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable {
-  /** The waits of held effects that ask again. */
-  readonly asking: AskingTable
   readonly #runs: RunTable
   readonly #events: EventTable
   readonly #cursors: MatchCursorTable
   readonly #approvals: ApprovalTable
+  readonly #approvalWaits: ApprovalWaits
   readonly #reserved: ReservedTable
   readonly #withdrawals: WithdrawalTable
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
 
-  constructor(db: Database, { runs, events, cursors, approvals, reserved, withdrawals, ownEvents }: WaitTables) {
-    this.#approvals = approvals
-    this.#reserved = reserved
-    this.#withdrawals = withdrawals
-    this.#ownEvents = ownEvents
-    this.#runs = runs
-    this.#events = events
-    this.#cursors = cursors
+  constructor(db: Database, tables: WaitTables) {
+    this.#approvals = tables.approvals
+    this.#approvalWaits = tables.approvalWaits
+    this.#reserved = tables.reserved
+    this.#withdrawals = tables.withdrawals
+    this.#ownEvents = tables.ownEvents
+    this.#runs = tables.runs
+    this.#events = tables.events
+    this.#cursors = tables.cursors
     this.#waits = prepareWaits(db)
     this.#runRows = prepareRuns(db)
-    this.asking = new AskingTable(db, (run) => this.#runRows.wake.run(run).changes)
   }
 
   /** Saves the rest of a step's commit, after its checkpoint. */
@@ -78,43 +78,6 @@ export class WaitTable {
 
   saveCodeHash(runId: string, codeHash: string): void {
     this.#runRows.saveCodeHash.run(codeHash, runId)
-  }
-
-  /** The step waits until people have decided, or for the end of a `stop`. */
-  awaitApproval(runId: string, key: string, approval: string): void {
-    this.#await(runId, key, approval, approval === 'stop' ? 'stop' : 'guard')
-  }
-
-  /** `asking`: that of an effect, which others can let ask again; null: none. */
-  #await(runId: string, key: string, approval: string, asking: Asking | null): void {
-    this.#waits.insertApproval.run({ runId, key, approval, asking })
-  }
-
-  /** The step waits no longer. */
-  settle(runId: string, key: string): void {
-    this.#waits.delete.run(runId, key)
-  }
-
-  /** A step that waits for an approval waits for another one from now on. */
-  moveWait(runId: string, key: string, { from, to }: { from: string; to: string }): void {
-    this.#waits.moveApproval.run(to, runId, key, from)
-  }
-
-  /** Resolves the waits of these steps for an approval, and wakes their runs. */
-  wakeSteps(approval: string, steps: readonly { runId: string; step: string }[]): number {
-    const resolved = steps.filter(({ runId, step }) => this.#waits.resolveStep.run(runId, step, approval).changes > 0)
-    return this.#wakeRuns(new Set(resolved.map(({ runId }) => runId)))
-  }
-
-  /** Resolves the waits for an approval, and wakes their runs. */
-  wakeAwaiting(approval: string): number {
-    return this.#wakeRuns(new Set(this.#waits.resolveApproval.all(approval)))
-  }
-
-  #wakeRuns(runs: ReadonlySet<string>): number {
-    let woken = 0
-    for (const run of runs) woken += this.#runRows.wake.run(run).changes
-    return woken
   }
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
@@ -145,7 +108,7 @@ export class WaitTable {
     if (this.#waits.awaitsPeople.get(runId) !== undefined) this.#withdrawals.begin(runId, now)
     this.#reserved.releaseRun(runId)
     this.#waits.deleteOthers.run(runId)
-    for (const parent of this.#waits.resolveParent.all(runId)) this.#runRows.wake.run(parent)
+    for (const parent of this.#waits.resolveParent.all(runId)) this.#runs.wake(parent)
     return true
   }
 
@@ -213,7 +176,7 @@ export class WaitTable {
         for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {
         this.#waits.resolve.run(seq, wait.run_id, wait.key)
-        result.woken += this.#runRows.wake.run(wait.run_id).changes
+        if (this.#runs.wake(wait.run_id)) result.woken += 1
       }
     }
     return done
@@ -245,7 +208,7 @@ export class WaitTable {
 
   #ask(runId: string, key: string, question: Question): void {
     const approval = this.#approvals.ask(runId, key, question)
-    this.#await(runId, key, approval, null)
+    this.#approvalWaits.awaitAnswer(runId, key, approval)
   }
 }
 
@@ -260,26 +223,9 @@ function prepareWaits(db: Database) {
     insertChild: db.prepare(
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
-    insertApproval: db.prepare(
-      `INSERT INTO wait (run_id, key, approval, fence, round)
-       VALUES (@runId, @key, @approval, (SELECT fence FROM run WHERE id = @runId),
-         iif(@asking IS NULL, NULL, coalesce((SELECT round FROM asking_again WHERE what = @asking), 0)))
-       ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,
-         fence = excluded.fence, round = excluded.round`,
-    ),
     awaitsPeople: db
       .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
       .pluck(),
-    // Index: wait_approval.
-    resolveApproval: db
-      .prepare<[string], string>(
-        'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
-      )
-      .pluck(),
-    moveApproval: db.prepare('UPDATE wait SET approval = ? WHERE run_id = ? AND key = ? AND approval = ?'),
-    resolveStep: db.prepare(
-      'UPDATE wait SET is_resolved = 1 WHERE run_id = ? AND key = ? AND approval = ? AND is_resolved = 0',
-    ),
     delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
     deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
     findEvent: db
@@ -332,11 +278,6 @@ function prepareRuns(db: Database) {
        ON CONFLICT (id) DO NOTHING`,
     ),
     saveCodeHash: db.prepare('UPDATE run SET code_hash = ? WHERE id = ?'),
-    // Only a run that is parked for a wait, not one that waits for a person.
-    wake: db.prepare(
-      `UPDATE run SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
-       WHERE id = ? AND status = 'waiting' AND awaits = 1`,
-    ),
     // Index: run_invoked.
     listChildren: db.prepare<[string], string>('SELECT id FROM run WHERE parent_run = ?').pluck(),
   }

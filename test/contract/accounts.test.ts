@@ -16,7 +16,7 @@ describeStores((open) => {
     const shop = account('shop', { fallbackKey: 'sk_live_before', plan: 450 })
     await store.saveAccount(account('archive'))
     await store.saveAccount(shop)
-    expect(await (await await reopen()).findAccount('shop')).toEqual(shop)
+    expect(await (await reopen()).findAccount('shop')).toEqual(shop)
     expect((await store.listAccounts()).map(({ name }) => name)).toEqual(['archive', 'shop'])
     expect(await store.findAccount('default')).toBeNull()
   })

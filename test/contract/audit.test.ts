@@ -90,7 +90,7 @@ describeStores((open) => {
     ]
     for (const each of entries) ids.push(await store.recordAction(each, 'begun'))
     const list = async (filter: object) =>
-      (await (await await reopen()).listActions({ limit: 10, ...filter })).map(({ id }) => id)
+      (await (await reopen()).listActions({ limit: 10, ...filter })).map(({ id }) => id)
     const [retry, cancel, pause] = ids
     expect(await list({})).toEqual([pause, cancel, retry])
     expect(await list({ action: 'run.*' })).toEqual([cancel, retry])

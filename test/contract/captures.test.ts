@@ -22,7 +22,7 @@ describeStores((open) => {
     const captures = [capture(one.id, '', { body: bytes }), capture(one.id, 'b')]
     for (const each of captures) expect(await store.saveCapture(each)).toBe(true)
     await store.saveCapture(capture(two.id))
-    const listed = await (await await reopen()).listCaptures(one.id)
+    const listed = await (await reopen()).listCaptures(one.id)
     expect(listed.map((each) => ({ ...each, body: Buffer.from(each.body) }))).toEqual(captures)
     await store.dropCaptures(one.id)
     expect(await store.listCaptures(one.id)).toEqual([])
@@ -50,7 +50,7 @@ describeStores((open) => {
     const endpoint = learning('main')
     await store.addEndpoint(endpoint)
     await store.saveCapture(capture(endpoint.id))
-    await (await await reopen()).updateEndpoint(planPin(endpoint, SCHEME_PRESETS.base64))
+    await (await reopen()).updateEndpoint(planPin(endpoint, SCHEME_PRESETS.base64))
     expect(await store.listCaptures(endpoint.id)).toHaveLength(1)
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'active', scheme: SCHEME_PRESETS.base64 })
     expect(await store.saveCapture(capture(endpoint.id))).toBe(false)

@@ -96,7 +96,7 @@ describeStores((open) => {
   test('a delivery is answered after its commit: another process sees the event', async () => {
     const { store, reopen } = await open()
     await store.saveDelivery(incoming('evt_1'))
-    expect(await (await await reopen()).listEvents({ limit: 10 })).toHaveLength(1)
+    expect(await (await reopen()).listEvents({ limit: 10 })).toHaveLength(1)
   })
 
   test('an event is found by its id in each account that has it', async () => {

@@ -29,7 +29,7 @@ describeStores((open) => {
     const { store, reopen } = await open()
     expect(await store.listEndpoints()).toEqual([])
     const endpoint = planEndpoint({ name: 'main' }, NOW)
-    await (await await reopen()).addEndpoint(endpoint)
+    await (await reopen()).addEndpoint(endpoint)
     expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
   })
 
@@ -41,7 +41,7 @@ describeStores((open) => {
     await store.updateEndpoint({ ...rotated, events: ['file.*'], status: 'disabled' })
     const changed = { ...rotated, events: ['file.*'], status: 'disabled', revision: 1 }
     expect(await store.findEndpoint(endpoint.path)).toEqual(changed)
-    expect(await (await await reopen()).listEndpoints()).toEqual(await store.listEndpoints())
+    expect(await (await reopen()).listEndpoints()).toEqual(await store.listEndpoints())
     const unknown = { ...endpoint, id: 'end_gone' }
     await expect(store.updateEndpoint(unknown)).rejects.toMatchObject({ code: 'not_found' })
   })
@@ -50,7 +50,7 @@ describeStores((open) => {
     const { store, reopen } = await open()
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
-    await (await await reopen()).updateEndpoint({ ...endpoint, status: 'disabled' })
+    await (await reopen()).updateEndpoint({ ...endpoint, status: 'disabled' })
     await expect(store.updateEndpoint({ ...endpoint, events: ['file.*'] })).rejects.toMatchObject({ code: 'conflict' })
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'disabled', events: ['*'], revision: 1 })
   })
@@ -61,7 +61,7 @@ describeStores((open) => {
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, account: 'shop' }))
     expect(await store.findEndpoint(endpoint.path)).not.toBeNull()
-    await (await await reopen()).removeEndpoint(endpoint, NOW + 5)
+    await (await reopen()).removeEndpoint(endpoint, NOW + 5)
     expect(await store.findEndpoint(endpoint.path)).toBeNull()
     expect(await store.listEndpoints()).toEqual([])
     await expect(store.updateEndpoint(endpoint)).rejects.toMatchObject({ code: 'not_found' })
@@ -126,7 +126,7 @@ describeStores((open) => {
     await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, facts: { secret: 0 }, receivedAt: NOW }))
     const rotated = planRotation(endpoint, newSecret(endpoint.scheme), { overlapMs: 900_000, now: NOW + 1 })
     await store.updateEndpoint(rotated)
-    expect(await (await await reopen()).listSecretUses(endpoint.id)).toEqual([
+    expect(await (await reopen()).listSecretUses(endpoint.id)).toEqual([
       { position: 0, lastUsedAt: NOW },
       { position: 1, lastUsedAt: null },
     ])

@@ -28,7 +28,7 @@ describeStores((open) => {
     await askAdmission(store, run, { gates: [concurrency] })
     const second = await arrive(store, 'evt_2')
     await askAdmission(store, second, { gates: [concurrency] })
-    await (await await reopen()).stopWorker('wrk_1')
+    await (await reopen()).stopWorker('wrk_1')
     expect(await claimNext(store)).toMatchObject({
       isAdmitted: true,
       startedAt: NOW,
@@ -69,7 +69,7 @@ describeStores((open) => {
     for (const run of others) await askAdmission(store, run, { gates: [concurrency] })
     await end(store, first)
     const [second, third] = others.map((run) => run.lease.runId)
-    expect(await (await await reopen()).findRun(second ?? '')).toMatchObject({
+    expect(await (await reopen()).findRun(second ?? '')).toMatchObject({
       status: 'pending',
       reason: null,
       isInLine: false,

@@ -8,7 +8,7 @@ describeStores((open) => {
     expect(await store.saveLimit('a', '{"n":1}', 0)).toBe(true)
     expect(await store.saveLimit('b', '{"n":9}', 0)).toBe(true)
     expect(await store.saveLimit('a', '{"n":2}', 1)).toBe(true)
-    expect(await (await await reopen()).loadLimit('a')).toEqual({ state: '{"n":2}', version: 2 })
+    expect(await (await reopen()).loadLimit('a')).toEqual({ state: '{"n":2}', version: 2 })
     expect(await store.loadLimit('b')).toEqual({ state: '{"n":9}', version: 1 })
   })
 

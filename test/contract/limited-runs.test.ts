@@ -100,7 +100,7 @@ describeStores((open) => {
     const limited = { id: 'limited', file: 'l.workflow.ts', eventTypes: ['*'], schedule: null, priority: 1_000 }
     const plain = { id: 'plain', file: 'p.workflow.ts', eventTypes: ['*'], schedule: null }
     await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW)
-    expect(await (await await reopen()).listRoutes()).toEqual([
+    expect(await (await reopen()).listRoutes()).toEqual([
       { eventType: '*', workflow: 'limited', priority: 1_000 },
       { eventType: '*', workflow: 'plain' },
     ])

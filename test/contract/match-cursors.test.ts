@@ -14,7 +14,7 @@ describeStores((open) => {
     if (!cursor) throw new Error('it is watched')
     const keys = [{ cursor: cursor.id, seq, account: 'default', value: 'fil_1', event: 'evt_fits' }]
     const batch = { cursors: [cursor], stream: cursor.stream, from: cursor.position, to: seq, keys }
-    const results = await Promise.all([store.saveMatches(batch, NOW), (await await reopen()).saveMatches(batch, NOW)])
+    const results = await Promise.all([store.saveMatches(batch, NOW), (await reopen()).saveMatches(batch, NOW)])
     expect(results.map(({ woken }) => woken).sort()).toEqual([0, 1])
     expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
   })

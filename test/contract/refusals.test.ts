@@ -44,7 +44,7 @@ describeStores((open) => {
     await store.saveRefusal(refusal('overloaded'))
     await store.countRefusals({ overloaded: 7, stale: 2 })
     await store.countRefusals({ overloaded: 1 })
-    expect(await (await await reopen()).tallyRefusals()).toEqual([
+    expect(await (await reopen()).tallyRefusals()).toEqual([
       { verdict: 'overloaded', listed: 1, dropped: 8 },
       { verdict: 'stale', listed: 0, dropped: 2 },
     ])

@@ -145,7 +145,7 @@ describeStores((open) => {
     const { store, reopen } = await open()
     await expect(store.pauseSchedule('nightly', true, NOW)).rejects.toMatchObject({ code: 'not_found' })
     await store.startSchedule('nightly', '0 3 * * *', NOW)
-    expect(await (await await reopen()).pauseSchedule('nightly', true, NOW)).toBe(true)
+    expect(await (await reopen()).pauseSchedule('nightly', true, NOW)).toBe(true)
     expect(await store.pauseSchedule('nightly', true, NOW)).toBe(false)
     for (const _scheduler of [1, 2]) {
       expect(await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)).toBeNull()

@@ -109,7 +109,7 @@ describeStores((open) => {
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [a, b] = await store.claimRuns('wrk_1', 2, NOW)
-    await (await await reopen()).cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
+    await (await reopen()).cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
     expect(await store.listLeases('wrk_1')).toMatchObject([{ runId: b?.lease.runId, fence: 1 }])
   })
 })

@@ -45,8 +45,8 @@ export class AccountTable {
     const { name, apiKey, fallbackKey, plan, storages } = account
     await this.#save.run({
       ...account,
-      apiKey: await this.#vault.seal(accountOwner(name, 'key'), apiKey),
-      fallbackKey: fallbackKey === null ? null : await this.#vault.seal(accountOwner(name, 'fallback'), fallbackKey),
+      apiKey: this.#vault.seal(accountOwner(name, 'key'), apiKey),
+      fallbackKey: fallbackKey === null ? null : this.#vault.seal(accountOwner(name, 'fallback'), fallbackKey),
       plan: JSON.stringify(plan),
       storages: JSON.stringify(storages),
     })

@@ -50,7 +50,7 @@ export class CaptureTable {
     const text = JSON.stringify(content)
     const bytes = body.byteLength + JSON.stringify(headers).length
     if (bytes > CAPTURE_LIMITS.bytes) return false
-    const sealed = await this.#vault.seal(captureOwner(endpointId, id), text)
+    const sealed = this.#vault.seal(captureOwner(endpointId, id), text)
     if ((await this.#insert.run({ id, endpointId, receivedAt, bytes, sealed })).changes === 0) return false
     await this.#makeRoom(endpointId)
     return true

@@ -112,7 +112,7 @@ export class EndpointTable {
   async #saveSecrets({ id, account, secrets }: Endpoint): Promise<void> {
     await this.#insertAccount.run(account)
     for (const { position, value, activeFrom, until } of secrets) {
-      await this.#saveSecret.run(id, position, await this.#vault.seal(id, value), activeFrom, until)
+      await this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
     }
     await this.#raise.run()
   }

@@ -33,6 +33,23 @@ function localImports(file: string): string[] {
     .map((name) => relative(SRC, resolve(SRC, dirname(file), name)))
 }
 
+/** The texts of all files that may import one of `src`. */
+function readEverySource(): string[] {
+  const others = ['test', 'bench', 'packaging', 'workflows'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
+      .map((file) => readFileSync(join(ROOT, folder, file), 'utf8')),
+  )
+  return [...texts.values(), ...others]
+}
+
+/** The names that a text imports or hands on; each of its words where it imports by `import()`. */
+function namesImported(text: string): string[] {
+  if (/\bimport\(/.test(text)) return text.match(/\w+/g) ?? []
+  const clauses = [...text.matchAll(/^(?:import|export) (?:type )?(?:\w+, )?\{([^}]*)\} from/gm)]
+  return clauses.flatMap(([, clause = '']) => clause.match(/\w+/g) ?? [])
+}
+
 /** The child of `folder` that a file is, or lies in; null for a file outside it. */
 function childOf(folder: string, file: string): string | null {
   const prefix = folder === '' ? '' : `${folder}/`
@@ -163,6 +180,23 @@ describe('files', () => {
       return all.some(({ name }) => `-${kebab(name)}-`.includes(own)) ? [] : [`${file} exports ${[...code]}`]
     })
     expect(misnamed).toEqual([])
+  })
+
+  test('what a file exports, another file imports', () => {
+    const imported = new Set(readEverySource().flatMap(namesImported))
+    const exported = /^export (?:async |abstract )*(?:function\*?|class|interface|type|const) (\w+)/gm
+    const unused = files.flatMap((file) =>
+      [...(texts.get(file) ?? '').matchAll(exported)]
+        .map(([, name = '']) => name)
+        .filter((name) => !imported.has(name) && name !== 'define')
+        .map((name) => `${file} exports ${name}`),
+    )
+    expect(unused).toEqual([])
+  })
+
+  test('a bound is named MAX_ or MIN_', () => {
+    const others = files.flatMap((file) => (texts.get(file) ?? '').match(/\b(MOST|LONGEST|LEAST)_[A-Z_]+/g) ?? [])
+    expect(others).toEqual([])
   })
 
   test('no file is named for a drawer', () => {

@@ -24,7 +24,13 @@ export { STORAGES, type StorageName } from '../core/service/storage.ts'
 export type { Duration } from '../core/time.ts'
 export type { BatchContext, DebounceContext, FailureContext, RunContext, RunLog } from './context.ts'
 export { cron, type ScheduleOptions, type Tick } from './cron.ts'
-export { type AlertChannelConfig, type AlertRuleConfig, type ConfigFile, defineConfig } from './define-config.ts'
+export {
+  type AlertChannelConfig,
+  type AlertRuleConfig,
+  type ConfigFile,
+  defineConfig,
+  type ReconcileOptions,
+} from './define-config.ts'
 export { defineEvent, type EventDefinition } from './define-event.ts'
 export { defineWorkflow } from './define-workflow.ts'
 export type { Jsonify, KeptAsJson } from './jsonify.ts'

@@ -19,7 +19,7 @@ export function observeBeat(before: Blockage | null, seen: { beat: number; now: 
 }
 
 /** Why an engine ended that nobody had asked to stop. */
-export const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'killed'] as const
+const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'killed'] as const
 export type EngineEndCause = (typeof ENGINE_END_CAUSES)[number]
 
 /** Life after which an earlier end no longer counts. */

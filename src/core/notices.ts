@@ -30,7 +30,7 @@ interface AboutEnd extends AboutOutcome {
 }
 
 /** A request of a call of the Files API, after a wait. Times are milliseconds. */
-export interface CallTry {
+interface CallTry {
   waitedMs: number
   ms: number
   status: number | null

@@ -8,7 +8,7 @@ import { join } from 'node:path'
  */
 
 /** Oldest Node that runs the sources and their TypeScript. */
-const LEAST_MAJOR = 24
+const MIN_MAJOR = 24
 
 /**
  * One line for a Node that is too old; null for one that is not. It runs on any Node.
@@ -16,9 +16,9 @@ const LEAST_MAJOR = 24
  * @returns {string | null}
  */
 export function describeOldNode(version) {
-  if (Number(version.split('.')[0]) >= LEAST_MAJOR) return null
+  if (Number(version.split('.')[0]) >= MIN_MAJOR) return null
   const fix = 'Install it from https://nodejs.org, use "npx upshot" in a project, or "npx -p node@24 upshot".'
-  return `upshot needs Node ${LEAST_MAJOR} or newer, and this is ${version}. ${fix}`
+  return `upshot needs Node ${MIN_MAJOR} or newer, and this is ${version}. ${fix}`
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { AccessRole } from '../../core/access/role.ts'
 
 /** Users that a proxy in front has logged in. */
-export interface ProxyUsers {
+interface ProxyUsers {
   /** Header with the name of the user, in lower case. */
   header: string
   /** Addresses of the proxy; the header is ignored in requests from others. */

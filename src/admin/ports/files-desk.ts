@@ -2,7 +2,7 @@ import type { Downloadable, FileDetails, FileEntry, FileRef } from '../../core/s
 import type { StorageName } from '../../core/service/storage.ts'
 
 /** A page of a folder to list. */
-export interface FolderPage {
+interface FolderPage {
   storage: StorageName
   path: string
   limit: number
@@ -13,7 +13,7 @@ export interface FolderPage {
 }
 
 /** A file to delete, in the state in which a person saw it, and the person. */
-export interface RemovalByHand {
+interface RemovalByHand {
   account: string
   file: FileRef & { path: string; size: number | null; modifiedAt: string | null }
   actor: string

@@ -18,7 +18,7 @@ export interface Trial {
 }
 
 /** The source that sets an endpoint or account again at each start; null: none. */
-export type Keeper = 'environment' | 'sandbox' | null
+type Keeper = 'environment' | 'sandbox' | null
 
 /** The alert rules of the project file. */
 export interface AlertSetup {

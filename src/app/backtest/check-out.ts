@@ -15,7 +15,7 @@ export interface OtherCode extends AsyncDisposable {
 }
 
 const run = promisify(execFile)
-const MOST_DIFF = 67_108_864
+const MAX_DIFF = 67_108_864
 
 /**
  * Makes a folder of other code: a module, a folder, or a commit in a working tree of its own.
@@ -85,7 +85,7 @@ async function diff(folder: string, args: string[], resolvePath: (path: string) 
 /** Differences found are no error of `git diff --no-index`, though its exit code is 1. */
 async function git(folder: string, ...args: string[]): Promise<string> {
   try {
-    const { stdout } = await run('git', ['-C', folder, ...args], { maxBuffer: MOST_DIFF })
+    const { stdout } = await run('git', ['-C', folder, ...args], { maxBuffer: MAX_DIFF })
     return stdout
   } catch (error) {
     const { code, stdout = '', stderr = '' } = error as { code?: unknown; stdout?: string; stderr?: string }

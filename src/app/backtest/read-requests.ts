@@ -7,13 +7,13 @@ import { type Request, readAsked } from '../../engine/play/compare/side-of-recor
 type Reads = Pick<ReadStore, 'listEffects' | 'findEvents' | 'findInvoked' | 'findQuestion' | 'readRecordings'>
 
 /** Most rows of the ledger that are read of one run. */
-const MOST_ROWS = 20_000
+const MAX_ROWS = 20_000
 
 /** The requests of a run: from the ledger, its events, its questions and the runs it invoked. */
 export async function readRequests(store: Reads, { run, steps }: Pick<Recording, 'run' | 'steps'>): Promise<Request[]> {
   const acts = new Set(steps.filter(({ kind, effect }) => kind === 'run' && effect !== 'read').map(({ key }) => key))
   const rows =
-    acts.size > 0 ? await store.listEffects({ runId: run.id, phases: ['begun', 'done'], limit: MOST_ROWS }) : []
+    acts.size > 0 ? await store.listEffects({ runId: run.id, phases: ['begun', 'done'], limit: MAX_ROWS }) : []
   const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke' || kind === 'approve')
   const read = await Promise.all(others.map((step) => readContent(store, run, step)))
   return [

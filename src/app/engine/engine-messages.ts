@@ -51,7 +51,7 @@ export type FromEngine =
   | readonly Notice[]
 
 /** Deliveries are frequent; a list takes a third of the time of objects to cross. */
-export type PackedArrivals = [hasQueued: boolean, ...arrivals: PackedArrival[]]
+type PackedArrivals = [hasQueued: boolean, ...arrivals: PackedArrival[]]
 type PackedArrival = ReturnType<typeof packArrival>
 
 export function packArrivals({ hasQueued, claimed }: Arrivals): PackedArrivals {

@@ -29,7 +29,7 @@ export interface EngineEnd {
   error: Failure
 }
 
-export interface EngineThreadParts {
+interface EngineThreadParts {
   config: EngineConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
   store: Pick<SharedStore, 'connect'>

@@ -26,7 +26,7 @@ interface RunPlannerParts {
 }
 
 /** Longest time for a plan. Code that waits for ever keeps no slot for longer. */
-const LONGEST_MS = 15 * 60_000
+const MAX_MS = 15 * 60_000
 /** Switches are read again after so long, sooner than a silent process counts as gone. */
 const SWITCHES_FOR_MS = 10_000
 const TOO_LONG = 'Its plan took too long: the code waits for something of its own, or reads without end.'
@@ -115,7 +115,7 @@ export class RunPlanner implements Planner {
 
   /** Null where the room ends before the plan does. */
   async #play(room: Room, claim: ClaimedRun): Promise<RoomPlan | null> {
-    const { store, clock, longestMs = LONGEST_MS } = this.#parts
+    const { store, clock, longestMs = MAX_MS } = this.#parts
     const use = await store.listGuardUse(clock.now())
     const late = Promise.withResolvers<RoomPlan>()
     const timer = setTimeout(() => late.resolve(failed(new Error(TOO_LONG))), longestMs)
@@ -135,7 +135,7 @@ export class RunPlanner implements Planner {
     this.#over.signal.throwIfAborted()
     const room = await openRoom(store, config, {
       own: await clients.spellingsOf(DEFAULT_ACCOUNT),
-      readFiles: openReads(clients, { clock, signal: this.#over.signal, longestMs: LONGEST_MS / 3 }),
+      readFiles: openReads(clients, { clock, signal: this.#over.signal, longestMs: MAX_MS / 3 }),
       onPrint: (text) => process.stdout.write(text),
       ...(patienceMs === undefined ? {} : { patienceMs }),
     })

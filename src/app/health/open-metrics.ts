@@ -26,7 +26,7 @@ interface MetricsWiring
 }
 
 /** Approvals that a scrape counts; more are told as this many. */
-const MOST_APPROVALS = 1_000
+const MAX_APPROVALS = 1_000
 
 /** The metrics of this process, which count its notices from now on. */
 export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
@@ -38,7 +38,7 @@ export function openMetrics(config: Config, wiring: MetricsWiring): Metrics {
     role: config.role,
     readiness: lateReadiness(health),
     countOpenRuns: () => store.countOpenRuns(rest.clock.now()),
-    listOpenApprovals: () => store.listApprovals({ status: 'open', limit: MOST_APPROVALS, now: rest.clock.now() }),
+    listOpenApprovals: () => store.listApprovals({ status: 'open', limit: MAX_APPROVALS, now: rest.clock.now() }),
     readSealState: () => store.readSealState(),
     readServerState: () => store.readServerState(),
     guardRules: config.guardPolicy.limits === null ? [] : listRules(config.guardPolicy.limits),

@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 50
 /** Looks without work, one after the other, until nothing more is to come. */
 const QUIET_LOOKS = 8
 /** Runs that are looked at. */
-const MOST_RUNS = 1_000
+const MAX_RUNS = 1_000
 
 /**
  * Waits until nothing is at work, and sets the clock forward over sleeps and pauses. A run that
@@ -16,7 +16,7 @@ const MOST_RUNS = 1_000
 export async function awaitRest(rehearsal: Rehearsal, signal: AbortSignal): Promise<boolean> {
   let quiet = 0
   while (!signal.aborted) {
-    const runs = await rehearsal.store.listRuns({ limit: MOST_RUNS })
+    const runs = await rehearsal.store.listRuns({ limit: MAX_RUNS })
     const next = findNext(runs)
     quiet = isAtWork(rehearsal, runs) ? 0 : quiet + 1
     if (quiet >= QUIET_LOOKS) {

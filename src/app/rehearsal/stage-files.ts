@@ -5,9 +5,9 @@ import type { Sandbox } from '../../sandbox/index.ts'
 import type { NamedFile } from './gather-files.ts'
 
 /** Files and folders that are put; those after them are counted. */
-const MOST_FILES = 2_000
+const MAX_FILES = 2_000
 /** Longer files are cut, so that a download fills no disk. */
-export const MOST_BYTES = 1_073_741_824
+export const MAX_BYTES = 1_073_741_824
 /** Bytes that are made up; zeros follow, which take no room. */
 const MADE_UP = 65_536
 /** Bytes of a file whose size nobody told. */
@@ -39,7 +39,7 @@ export async function stageFiles(sandbox: Pick<Sandbox, 'storage'>, named: reado
   for (const file of named.toSorted((one, other) => depth(one) - depth(other))) {
     const path = file.path ?? `/named-by-id/${createHash('sha256').update(`${file.id}`).digest('hex').slice(0, 12)}`
     try {
-      if (staged.files.length >= MOST_FILES) throw new Error(`only the first ${MOST_FILES} are put`)
+      if (staged.files.length >= MAX_FILES) throw new Error(`only the first ${MAX_FILES} are put`)
       staged.files.push(await putFile(sandbox, file, path))
     } catch (error) {
       staged.left.push({ storage: file.storage, path, reason: error instanceof Error ? error.message : String(error) })
@@ -57,7 +57,7 @@ async function putFile(sandbox: Pick<Sandbox, 'storage'>, file: NamedFile, path:
     ...(modifiedAt === null ? {} : { modifiedAt }),
   }
   const own = file.from === undefined ? null : await readFile(file.from)
-  const size = own?.length ?? Math.min(file.size ?? UNKNOWN_BYTES, MOST_BYTES)
+  const size = own?.length ?? Math.min(file.size ?? UNKNOWN_BYTES, MAX_BYTES)
   const entry =
     file.type === 'folder'
       ? storage.makeFolder(path, given)

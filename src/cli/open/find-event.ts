@@ -4,7 +4,7 @@ import type { Page } from '../../core/store/search.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import { readPage } from './read-page.ts'
-import { LEAST_OF_ID, refuseAmbiguous, withoutEllipsis } from './resolve-id.ts'
+import { MIN_OF_ID, refuseAmbiguous, withoutEllipsis } from './resolve-id.ts'
 
 interface Sought {
   /** The whole id, or its beginning. */
@@ -15,7 +15,7 @@ interface Sought {
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents'>
 
 /** Events of several ids that begin alike are told apart up to this many. */
-const MOST_ALIKE = 50
+const MAX_ALIKE = 50
 
 /**
  * The event with this id, or the only one whose id begins so. Throws `not_found`, and
@@ -66,9 +66,9 @@ async function searchBeginning(
   now?: () => number,
 ): Promise<Page<EventRecord> | null> {
   const beginning = withoutEllipsis(id)
-  if (beginning.length < LEAST_OF_ID) return null
+  if (beginning.length < MIN_OF_ID) return null
   const search = { idBeginning: beginning, ...(account === undefined ? {} : { account }) }
-  const page = await readPage((slice) => store.searchEvents(search, slice), MOST_ALIKE, now)
+  const page = await readPage((slice) => store.searchEvents(search, slice), MAX_ALIKE, now)
   const ids = [...new Set(page.items.map((event) => event.id))]
   if (ids.length > 1) throw refuseAmbiguous(beginning, ids)
   return page

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 
 /** Fewer characters are no id that a person meant. */
-export const LEAST_OF_ID = 8
+export const MIN_OF_ID = 8
 const SHOWN = 5
 
 /**
@@ -40,7 +40,7 @@ export function resolveAmong<Row extends { id: string }>(text: string, rows: rea
 /** Null for a text that begins no id of ours, or is too short. */
 function readBeginning(text: string): string | null {
   const beginning = withoutEllipsis(text)
-  return beginning.length >= LEAST_OF_ID && /^[a-z]{3}_[\da-z]*$/.test(beginning) ? beginning : null
+  return beginning.length >= MIN_OF_ID && /^[a-z]{3}_[\da-z]*$/.test(beginning) ? beginning : null
 }
 
 function pickOnly(beginning: string, ids: readonly string[]): string | null {

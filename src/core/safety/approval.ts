@@ -72,7 +72,7 @@ export interface ApprovalItem {
 export type Verdict = 'approved' | 'denied'
 
 /** The word of one person. */
-export interface ApprovalVote {
+interface ApprovalVote {
   actor: string
   verdict: Verdict
   reason: string | null

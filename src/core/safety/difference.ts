@@ -13,7 +13,7 @@ export interface Change {
 }
 
 /** The subject of a change: an effect, or the end of a run. */
-export type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'end' | 'output'
+type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'end' | 'output'
 
 /** A run as an example of a group. */
 export interface Sample {

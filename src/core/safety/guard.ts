@@ -19,7 +19,7 @@ interface DeleteLimits extends CountLimits {
 }
 
 /** Bounds of one scope. */
-export interface ScopeLimits {
+interface ScopeLimits {
   deletes?: DeleteLimits | undefined
   /** Bytes of deleted files. */
   bytes?: CountLimits | undefined
@@ -74,7 +74,7 @@ export const WINDOWS = {
 } as const
 
 export type Window = 'run' | keyof typeof WINDOWS
-export type Counted = 'deletes' | 'bytes' | 'writes'
+type Counted = 'deletes' | 'bytes' | 'writes'
 
 /** A bound that an effect has to fit into. */
 export interface Limit {

@@ -34,9 +34,9 @@ interface ShadowLook {
 /** A run is looked at no sooner after it was made: its row may be committed that late. */
 export const BEHIND_MS = 5_000
 /** Runs that are waited for; the oldest beyond are given up. */
-const MOST_LATE = 10_000
+const MAX_LATE = 10_000
 /** Groups, and questions, after which all others are one. */
-const MOST_GROUPS = 200
+const MAX_GROUPS = 200
 
 /** The book of a shadow before its first look. */
 export function beginShadow(file: string, now: number): ShadowBook {
@@ -50,7 +50,7 @@ export function isBehind({ followed }: ShadowBook, now: number): boolean {
 
 /** The book after a look. */
 export function addLook(book: ShadowBook, { followed, late, missed, found }: ShadowLook): ShadowBook {
-  const given = Math.max(0, late.length - MOST_LATE)
+  const given = Math.max(0, late.length - MAX_LATE)
   return {
     ...{ file: book.file, since: book.since, followed, late: late.slice(given) },
     missed: book.missed + missed + given,
@@ -122,7 +122,7 @@ function addCalls(one: Differences['refused'], other: Differences['refused']): D
 }
 
 function placeOf(key: string, known: ReadonlyMap<string, unknown>): string {
-  return known.has(key) || known.size < MOST_GROUPS ? key : OTHERS
+  return known.has(key) || known.size < MAX_GROUPS ? key : OTHERS
 }
 
 /** The newest samples: retention takes the oldest runs first. */

@@ -21,7 +21,7 @@ export interface SearchPart<Item> {
 }
 
 /** How far a search looked. */
-export interface Searched {
+interface Searched {
   /** Moment of the oldest row read, in epoch milliseconds; null without any. */
   from: number | null
   rows: number

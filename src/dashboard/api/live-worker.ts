@@ -9,7 +9,7 @@ interface Command {
 export type FeedMessage = { kind: 'state'; state: 'live' | 'reconnecting' } | { kind: 'changed' }
 
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 10_000
+const MAX_WAIT_MS = 10_000
 
 const tabs = new Set<MessagePort>()
 let isRunning = false
@@ -36,7 +36,7 @@ function isLive(): boolean {
 
 async function follow(): Promise<void> {
   isRunning = true
-  for (let waitMs = FIRST_WAIT_MS; tabs.size > 0; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+  for (let waitMs = FIRST_WAIT_MS; tabs.size > 0; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
     const hasListened = await listen().catch(() => false)
     if (hasListened) waitMs = FIRST_WAIT_MS
     tell({ kind: 'state', state: 'reconnecting' })

@@ -22,7 +22,7 @@ export interface Columns {
 }
 
 /** A state of a run that is no end well or badly, as the dashboard shows it. */
-export type Sign = '◷' | '☞' | '⊘' | '⇥' | '⇢'
+type Sign = '◷' | '☞' | '⊘' | '⇥' | '⇢'
 
 /** A place in the author's code. */
 export interface Frame {

@@ -37,7 +37,7 @@ function isFitPublicUrl(text: string): boolean {
 }
 
 /** Longer than a real event may come late and than the longest grace, each at most 30 days. */
-const LEAST_FILES_MS = 60 * 24 * 60 * 60_000
+const MIN_FILES_MS = 60 * 24 * 60 * 60_000
 
 const perSecond = z.number().positive().max(1_000_000).default(20_000)
 const burst = z.int().min(1).max(1_000_000).default(40_000)
@@ -95,7 +95,7 @@ const configFile = z.strictObject({
       payloads: age('90d'),
       audit: age('365d'),
       effects: age('forever'),
-      files: age('90d').refine((ms) => ms === null || ms >= LEAST_FILES_MS, 'must be at least 60d'),
+      files: age('90d').refine((ms) => ms === null || ms >= MIN_FILES_MS, 'must be at least 60d'),
     })
     .prefault({}),
   guard: guardSchema(DEFAULT_GUARD),

@@ -28,7 +28,7 @@ export interface DatabaseHost {
   tls: DatabaseTls | null
 }
 
-export interface DatabaseTls {
+interface DatabaseTls {
   /** Authority of the server's certificate. Default: those that Node trusts. */
   ca?: string
   /** Certificate of this client, and its key. */
@@ -36,7 +36,7 @@ export interface DatabaseTls {
   key?: string
 }
 
-const LEAST_CONNECTIONS = 4
+const MIN_CONNECTIONS = 4
 const URL_LOOKS_LIKE = 'postgres://user:password@host:5432/database?sslmode=verify-full&schema=upshot'
 
 /** Variables of the database, each with a text that completes "it should be …". */
@@ -49,9 +49,9 @@ export const DATABASE = {
       .string()
       .regex(/^\d{1,3}$/)
       .transform(Number)
-      .refine((count) => count >= LEAST_CONNECTIONS)
+      .refine((count) => count >= MIN_CONNECTIONS)
       .default(10),
-    `a number of connections from ${LEAST_CONNECTIONS} to 999`,
+    `a number of connections from ${MIN_CONNECTIONS} to 999`,
   ],
 } as const
 

@@ -12,10 +12,10 @@ import { claimRequest, noteFailure, publishEnd, type SweepParts } from './sweep-
 const FILES = 2_000
 
 /** Findings of one look that are told one by one; the end of the sweep tells their number. */
-const MOST_TOLD = 20
+const MAX_TOLD = 20
 
 /** Findings that one approval lists at most. */
-const MOST_FOUND = 100_000
+const MAX_FOUND = 100_000
 
 /** Pause while events wait to be matched. */
 const WAIT_MS = 5_000
@@ -206,14 +206,14 @@ async function save(
   }
   const waiting =
     judged === null
-      ? await store.listFindings({ account: plan.account, storage: plan.storage, states: ['found'], limit: MOST_FOUND })
+      ? await store.listFindings({ account: plan.account, storage: plan.storage, states: ['found'], limit: MAX_FOUND })
       : []
   const isHeld = isFlood(waiting.length, next.files)
   const settled: SweepChange =
     judged !== null ? {} : { settle: settle(plan, next, { found: waiting.length, isHeld, now, approvals }) }
   const ended = { ...kept, state: next }
   if (!(await store.saveSweep(ended, { ...change, ...settled }))) return null
-  const told = change.findings.filter((finding) => finding.state !== 'unclear').slice(0, MOST_TOLD)
+  const told = change.findings.filter((finding) => finding.state !== 'unclear').slice(0, MAX_TOLD)
   for (const { account, type, storage, file, path } of told)
     publish({ kind: 'event.missing', account, type, storage, file, path })
   if (judged === null) publishEnd(publish, ended, isHeld)

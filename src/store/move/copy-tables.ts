@@ -19,8 +19,8 @@ interface Sum {
 }
 
 /** One message holds this much at most. */
-const MOST_ROWS = 2_000
-const MOST_CHARACTERS = 4_000_000
+const MAX_ROWS = 2_000
+const MAX_CHARACTERS = 4_000_000
 
 /** Tables whose rows others refer to. */
 const FIRST = ['endpoint', 'workflow']
@@ -82,7 +82,7 @@ async function send(
     const text = JSON.stringify(Object.fromEntries(columns.map((column, index) => [column, values[index]])))
     batch.push(text)
     characters += text.length
-    if (batch.length >= MOST_ROWS || characters >= MOST_CHARACTERS) await flush()
+    if (batch.length >= MAX_ROWS || characters >= MAX_CHARACTERS) await flush()
   }
   await flush()
   return total
@@ -94,9 +94,9 @@ async function addUp(client: pg.Client, { name, columns }: TargetTable): Promise
   const list = columns.map((column) => `"${column}"`).join(', ')
   await client.query(`DECLARE copied NO SCROLL CURSOR FOR SELECT ${list} FROM "${name}"`)
   for (;;) {
-    const { rows } = await client.query({ text: `FETCH ${MOST_ROWS} FROM copied`, rowMode: 'array' })
+    const { rows } = await client.query({ text: `FETCH ${MAX_ROWS} FROM copied`, rowMode: 'array' })
     for (const row of rows as unknown[][]) add(total, row.map(normalize))
-    if (rows.length < MOST_ROWS) break
+    if (rows.length < MAX_ROWS) break
   }
   await client.query('CLOSE copied')
   return total

@@ -18,7 +18,7 @@ export interface AlertMessage {
   more: number
 }
 
-export interface MessageItem {
+interface MessageItem {
   change: AlertChange
   /** A line with the number of times. */
   text: string

@@ -4,7 +4,7 @@ import { LONG } from './buckets.ts'
 import type { Count, Spread } from './families.ts'
 import type { SeriesBook } from './series-book.ts'
 
-export type StartOrigin = NoticeOf<'run.started'>['origin']
+type StartOrigin = NoticeOf<'run.started'>['origin']
 
 const ORIGINS = [
   'event',
@@ -22,7 +22,7 @@ const PARKS = ['time', 'event', 'person', 'turn', 'approval'] as const
 const ATTEMPTS = ['completed', 'retried', 'failed'] as const
 const CHANGES = ['write', 'delete'] as const satisfies Effect[]
 
-export type RunEnd = (typeof OUTCOMES)[number]
+type RunEnd = (typeof OUTCOMES)[number]
 export type Park = (typeof PARKS)[number]
 
 /** The series of one workflow. All are there with 0 from the start, but histograms of steps. */

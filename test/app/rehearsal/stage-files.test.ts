@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { NamedFile } from '../../../src/app/rehearsal/gather-files.ts'
-import { MOST_BYTES, stageFiles } from '../../../src/app/rehearsal/stage-files.ts'
+import { MAX_BYTES, stageFiles } from '../../../src/app/rehearsal/stage-files.ts'
 import { startSandbox } from '../../../src/sandbox/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
@@ -19,7 +19,7 @@ test('files are put silently, with ids, sizes and dates, and a copy has the byte
     named({ id: 'fil_2', path: '/in/hashed', size: 9, sha256: 'ab' }),
     named({ id: 'fil_3', size: 0 }),
     named({ id: 'dir_1', path: '/in', type: 'folder' }),
-    named({ id: 'big', path: '/big', size: 5 * MOST_BYTES }),
+    named({ id: 'big', path: '/big', size: 5 * MAX_BYTES }),
     named({ id: 'fil_9', path: '/in/a.txt/below', size: 1 }),
   ])
   const [a, b] = [sandbox.storage('storage_a'), sandbox.storage('storage_b')]
@@ -29,7 +29,7 @@ test('files are put silently, with ids, sizes and dates, and a copy has the byte
     modifiedAt: 5_000,
   })
   expect(a.list().find(({ id }) => id === 'dir_1')).toMatchObject({ path: '/in', type: 'folder' })
-  expect(files.find(({ id }) => id === 'big')).toMatchObject({ bytes: MOST_BYTES, madeUp: ['size'] })
+  expect(files.find(({ id }) => id === 'big')).toMatchObject({ bytes: MAX_BYTES, madeUp: ['size'] })
   expect(files.find(({ id }) => id === 'fil_3')).toMatchObject({ bytes: 0, madeUp: ['path'] })
   const bytes = await a.read('/in/a.txt')
   expect(bytes.length).toBe(100_000)

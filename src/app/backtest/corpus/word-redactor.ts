@@ -14,7 +14,7 @@ const PIECES = new RegExp(
 )
 const WORD = /[\p{L}\p{M}\p{N}]+/gu
 /** Tries before a word may share its replacement: short words have few. */
-const MOST_TRIES = 2_000
+const MAX_TRIES = 2_000
 
 /**
  * Replaces the words of texts, one by one. So a text that is composed of others stays composed of
@@ -48,7 +48,7 @@ export class WordRedactor {
 
   #choose(low: string): string {
     let found = ''
-    for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
       found = this.#propose(low, attempt)
       if (found !== low && !this.#taken.has(found) && !this.#kept.has(found)) break
     }

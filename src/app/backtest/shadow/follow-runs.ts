@@ -17,7 +17,7 @@ interface Follower {
 /** The longest time of which the runs are played at once, so that a crash repeats no more. */
 const WINDOW_MS = 60_000
 /** Minutes without a run of which one look is made: after a pause they are many. */
-const MOST_EMPTY = 60
+const MAX_EMPTY = 60
 /** Runs at a time that are asked whether they have ended. */
 const LATE_AT_ONCE = 64
 const LATE_PER_LOOK = 8 * LATE_AT_ONCE
@@ -32,7 +32,7 @@ export async function followRuns(
   follower: Follower & { now: number },
 ): Promise<ShadowBook> {
   let next = await followMinute(store, book, follower)
-  for (let empty = 1; empty < MOST_EMPTY && isBehind(next, follower.now); empty++) {
+  for (let empty = 1; empty < MAX_EMPTY && isBehind(next, follower.now); empty++) {
     if (next.found.runs > book.found.runs) break
     next = await followMinute(store, next, follower)
   }

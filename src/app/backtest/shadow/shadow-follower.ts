@@ -32,7 +32,7 @@ const IDLE_PERIOD_MS = 10_000
 /** A look that finds nothing is saved this long after the one before. */
 const IDLE_COMMIT_MS = 60_000
 /** Rooms of a shadow that may end in a row. */
-const MOST_ENDS = 3
+const MAX_ENDS = 3
 
 /**
  * Has finished runs played with the shadows of their workflows, and counts the differences. A
@@ -102,7 +102,7 @@ export class ShadowFollower {
       if (!isInvalid && !isRoomLost) return this.#report(error)
       await closeRoom(each)
       each.ends += 1
-      each.isOff = isInvalid || each.ends >= MOST_ENDS
+      each.isOff = isInvalid || each.ends >= MAX_ENDS
       if (each.isOff) this.#parts.publish({ kind: 'shadow.ended', file: each.file, error: describeError(error) })
     }
   }

@@ -67,9 +67,9 @@ async function checkReads(config: Pick<Config, 'dataDir' | 'secretKey' | 'databa
 }
 
 /** A clock further off than this misleads people; milliseconds. */
-const MOST_OFFSET_MS = 5_000
+const MAX_OFFSET_MS = 5_000
 /** Share of the connections above which a restart of the processes may find none. */
-const MOST_CONNECTIONS = 0.8
+const MAX_CONNECTIONS = 0.8
 /** An hour: vacuum removes no row that was deleted since. */
 const LONG_TRANSACTION_S = 3_600
 
@@ -89,7 +89,7 @@ export function judgeServer(facts: ServerFacts): Finding[] {
       : warn('replication', 'no standby has each commit: a failover may lose events', {
           fix: 'Name standbys in synchronous_standby_names, such as "ANY 1 (*)".',
         }),
-    used <= most * MOST_CONNECTIONS
+    used <= most * MAX_CONNECTIONS
       ? ok('connections', `${used} of ${most} are in use`)
       : warn('connections', `${used} of ${most} are in use`, {
           fix: 'Raise max_connections, or lower UPSHOT_DATABASE_CONNECTIONS.',
@@ -99,7 +99,7 @@ export function judgeServer(facts: ServerFacts): Finding[] {
       : warn('transactions', `one is ${Math.round(oldestTransactionS / 60)} min old, so vacuum removes no row`, {
           fix: 'Find it in pg_stat_activity, and end it: a forgotten prompt, or a report.',
         }),
-    Math.abs(clockOffsetMs) <= MOST_OFFSET_MS
+    Math.abs(clockOffsetMs) <= MAX_OFFSET_MS
       ? ok('clock of the server', `${seconds} s from this machine's`)
       : warn('clock of the server', `${seconds} s from this machine's`, { fix: 'Synchronize both with NTP.' }),
   ]

@@ -8,9 +8,9 @@ import { type Finding, ok, warn } from './finding.ts'
 
 const DAY_MS = 86_400_000
 /** Weeks are made a month ahead, every hour. */
-const LEAST_AHEAD_MS = 7 * DAY_MS
+const MIN_AHEAD_MS = 7 * DAY_MS
 /** They are removed every hour; a long reader may hold one up. */
-const MOST_LATE_MS = DAY_MS
+const MAX_LATE_MS = DAY_MS
 
 const WORDS: Record<WeekKind, string> = { runs: 'runs', deliveries: 'deliveries', payloads: 'bodies' }
 
@@ -35,8 +35,8 @@ function judge({ kind, kept, oldest, until }: WeekRoom, retention: Retention, no
   const goesAt = oldest === null ? null : weekGoesAt(kind, oldest.to, retention)
   const ready = `made until ${dayOf(until)}`
   const found = `${kept} kept, ${describeNext(oldest, goesAt)}, ${ready}`
-  if (until - now < LEAST_AHEAD_MS) return warn(check, `${found} only`, { fix: FIX })
-  if (goesAt !== null && goesAt < now - MOST_LATE_MS) return warn(check, `${found}: it is late`, { fix: FIX })
+  if (until - now < MIN_AHEAD_MS) return warn(check, `${found} only`, { fix: FIX })
+  if (goesAt !== null && goesAt < now - MAX_LATE_MS) return warn(check, `${found}: it is late`, { fix: FIX })
   return ok(check, found)
 }
 

@@ -7,7 +7,7 @@ import type { Output } from '../../terminal/output.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
 
 /** An endpoint before and after a change. */
-export interface Changed {
+interface Changed {
   before: Endpoint
   after: Endpoint
   view: EndpointView

@@ -9,7 +9,7 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import { toFilter } from './select-runs.ts'
 
 /** Runs for a person that are counted; more are told as "or more". */
-const MOST_COUNTED = 1_000
+const MAX_COUNTED = 1_000
 
 /** `upshot runs summary`: failed runs by kind, and the number of runs that wait for a person. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -29,7 +29,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const limit = Number.MAX_SAFE_INTEGER
         const page = await readPage((slice) => store.groupFailures(filter, slice), limit)
         const groups = mergeFailureGroups(page.items)
-        const waiting = (await store.listRuns({ waitsForPerson: true, limit: MOST_COUNTED })).length
+        const waiting = (await store.listRuns({ waitsForPerson: true, limit: MAX_COUNTED })).length
         const about = { waitingForPerson: waiting, ...describeSearched(page) }
         out.result(
           groups.map(({ id, ...group }) => ({ group: id, ...withIsoTimes(group) })),
@@ -48,7 +48,7 @@ const NEXT =
   'For the runs of a group: "upshot runs list --group <id>". To retry them: "upshot runs retry --group <id>".'
 
 function describeWaiting(count: number): string {
-  const runs = count === 1 ? '1 run waits' : `${count}${count < MOST_COUNTED ? '' : ' or more'} runs wait`
+  const runs = count === 1 ? '1 run waits' : `${count}${count < MAX_COUNTED ? '' : ' or more'} runs wait`
   return `${runs} for a person: upshot runs list --waiting-for-me`
 }
 

@@ -5,7 +5,7 @@ import type { EffectRecord } from '../effect.ts'
  * The kinds of seals. `rows` covers ledger rows, and `pruned` names those that retention removes.
  * `restored` tells of a backup in the database's place; `rekeyed` begins a new key.
  */
-export const SEAL_KINDS = ['rows', 'pruned', 'restored', 'rekeyed'] as const
+const SEAL_KINDS = ['rows', 'pruned', 'restored', 'rekeyed'] as const
 export type SealKind = (typeof SEAL_KINDS)[number]
 
 /** A link of the chain over the effect ledger. Its MAC covers the seal before. See decision 58. */

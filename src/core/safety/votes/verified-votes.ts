@@ -3,7 +3,7 @@ import type { EffectRecord } from '../effect.ts'
 import { fingerprintOf, isSignedBy, readWord, type VoteRecord } from './vote-record.ts'
 
 /** A vote in the order of approvals and people. */
-export type VoteMark = Pick<VoteRecord, 'approval' | 'actor'>
+type VoteMark = Pick<VoteRecord, 'approval' | 'actor'>
 
 /** The reads of a store that a verification of votes needs. */
 export interface VoteReads {

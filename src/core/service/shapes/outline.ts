@@ -7,7 +7,7 @@ import { isFieldName, listNames, otherValues } from './write-schema.ts'
 export const MAX_PLACES = 500
 
 /** The kinds of value at one place. */
-export interface OutlinePlace {
+interface OutlinePlace {
   /** Sorted: `boolean`, `integer`, `list`, `null`, `number`, `object`, `text`, `unknown`. */
   kinds: string[]
   /** Whether an object above lacked it once. */

@@ -27,7 +27,7 @@ export interface ShapeDrift {
 }
 
 /** The knowledge of one type. */
-export interface TypeBook {
+interface TypeBook {
   /** Events that it was learned from: the first 50, and each that showed something new. */
   seen: number
   /** All of them as one; null for a type with more than 500 places, which is not followed. */

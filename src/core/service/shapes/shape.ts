@@ -24,7 +24,7 @@ export interface Shape {
   opaque: number
 }
 
-export interface ListShape {
+interface ListShape {
   seen: number
   /** All items of all lists. */
   items: Shape

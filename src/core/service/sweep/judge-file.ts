@@ -71,10 +71,10 @@ function describeUnread({ count, event }: UnreadEvents): string {
 }
 
 /** More findings of one sweep than this need the word of a person. */
-const MOST_AT_ONCE = 50
-const MOST_SHARE = 0.05
+const MAX_AT_ONCE = 50
+const MAX_SHARE = 0.05
 
 /** Whether so many missing events look like a broken listing rather than like lost events. */
 export function isFlood(missing: number, files: number): boolean {
-  return missing > MOST_AT_ONCE || missing > files * MOST_SHARE
+  return missing > MAX_AT_ONCE || missing > files * MAX_SHARE
 }

@@ -15,14 +15,14 @@ export interface Bar extends Span {
 /** Kinds of steps that wait rather than work. */
 const WAITING_KINDS = new Set(['sleep', 'wait', 'receive', 'invoke', 'approve'])
 /** Least length of a run's line of time, so that no bar is wider than its moment deserves. */
-const LEAST_MS = 1
+const MIN_MS = 1
 
 /** From the making of a run to its end, or to now while it works. */
 export function spanOf(run: Run, steps: readonly Step[], now: number): Span {
   const from = Date.parse(run.createdAt)
   const ends = steps.map(({ startedAt, finishedAt }) => Date.parse(finishedAt ?? startedAt))
   const end = run.finishedAt === null ? now : Date.parse(run.finishedAt)
-  return { from, to: Math.max(end, from + LEAST_MS, ...ends) }
+  return { from, to: Math.max(end, from + MIN_MS, ...ends) }
 }
 
 /** The place of a moment in a span, in percent. */

@@ -2,7 +2,7 @@ import { type Change, type Group, OTHERS, SAMPLES, type Sample, type Unknown } f
 import { type Comparison, describeChange } from './compare-sides.ts'
 
 /** Groups, after which all others are one, so that memory has a bound. */
-const MOST_GROUPS = 1_000
+const MAX_GROUPS = 1_000
 
 /** Counts verdicts in groups. */
 export class Tally {
@@ -28,7 +28,7 @@ export class Tally {
 
   #addChanges(sample: Sample, changes: readonly Change[]): void {
     const key = changes.map(describeChange).join('; ')
-    const at = this.#groups.has(key) || this.#groups.size < MOST_GROUPS ? key : OTHERS
+    const at = this.#groups.has(key) || this.#groups.size < MAX_GROUPS ? key : OTHERS
     const group = this.#groups.get(at) ?? {
       ...{ key: at, count: 0, bytes: 0, samples: [] },
       changes:
@@ -41,7 +41,7 @@ export class Tally {
   }
 
   #addUnknown(sample: Sample, question: string): void {
-    const at = this.#unknown.has(question) || this.#unknown.size < MOST_GROUPS ? question : OTHERS
+    const at = this.#unknown.has(question) || this.#unknown.size < MAX_GROUPS ? question : OTHERS
     const unknown = this.#unknown.get(at) ?? { question: at, count: 0, samples: [] }
     this.#unknown.set(at, unknown)
     unknown.count += 1

@@ -110,7 +110,7 @@ function readLeast(sql: string): number {
 }
 
 /** The oldest major version that has what the statements use. */
-const LEAST_SERVER = 15
+const MIN_SERVER = 15
 
 /** Throws `invalid_config` for a server that is too old. `place` names it. */
 export async function requireServer(client: Client, place: string): Promise<void> {
@@ -118,10 +118,10 @@ export async function requireServer(client: Client, place: string): Promise<void
     `SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS name`,
   )
   const [{ number, name } = { number: 0, name: 'unknown' }] = rows
-  if (number >= LEAST_SERVER * 10_000) return
+  if (number >= MIN_SERVER * 10_000) return
   throw new UpshotError(
     'invalid_config',
-    `The database ${place} is on PostgreSQL ${name}, and Upshot needs version ${LEAST_SERVER} or newer.`,
+    `The database ${place} is on PostgreSQL ${name}, and Upshot needs version ${MIN_SERVER} or newer.`,
   )
 }
 

@@ -7,7 +7,7 @@ import { bigintArray, booleanArray, integerArray, textArray } from '../database/
 import type { Connection, Statement } from '../database/connection.ts'
 
 /** A step with nothing else in its commit. */
-export interface PlainStep {
+interface PlainStep {
   lease: Lease
   step: Checkpoint
   codeHash: string | null

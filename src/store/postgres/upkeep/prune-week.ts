@@ -18,11 +18,11 @@ const AHEAD = 4
 /** Ends that one statement reads. */
 const SCANNED = 20_000
 /** A week with more to keep is emptied row by row: so many rows, or this share of them. */
-const MOST_KEPT = { rows: 50_000, share: 0.1, always: 1_000 }
+const MAX_KEPT = { rows: 50_000, share: 0.1, always: 1_000 }
 /** Runs whose events are looked up while all others wait. */
-const MOST_UNFINISHED = 20_000
+const MAX_UNFINISHED = 20_000
 /** Rows that are copied while all others wait. */
-const MOST_COPIED = 50_000
+const MAX_COPIED = 50_000
 /** Clocks of processes differ by less. A run that ended since may have a moment so far before. */
 const MARGIN_MS = 600_000
 
@@ -76,7 +76,7 @@ const REMOVALS: Record<WeekKind, Removal> = { runs: removeRuns, deliveries: remo
 async function removeRuns(weeks: Weeks, week: Due, { bounds, now }: { bounds: PruneBounds; now: number }) {
   const scanned = await scanRuns(weeks, week, bounds)
   if (scanned === null) {
-    const isKept = await tryAgain(weeks, (t) => t.keep('runs', week.to, MOST_COPIED))
+    const isKept = await tryAgain(weeks, (t) => t.keep('runs', week.to, MAX_COPIED))
     return isKept === true ? {} : null
   }
   const { runs, failures, kept } = scanned
@@ -95,12 +95,12 @@ async function scanRuns(weeks: Weeks, week: Due, { runs, failures }: RunBounds) 
     total.runs += scanned.runs
     total.failures += scanned.failures
     total.kept.push(...scanned.kept)
-    if (total.kept.length > MOST_KEPT.rows) return null
+    if (total.kept.length > MAX_KEPT.rows) return null
     if (scanned.next === null) break
     after = scanned.next
   }
   const rows = total.runs + total.failures + total.kept.length
-  return total.kept.length > Math.max(MOST_KEPT.always, rows * MOST_KEPT.share) ? null : total
+  return total.kept.length > Math.max(MAX_KEPT.always, rows * MAX_KEPT.share) ? null : total
 }
 
 async function removeDeliveries(weeks: Weeks, { to }: Due): Promise<PrunedWeek | null> {
@@ -110,7 +110,7 @@ async function removeDeliveries(weeks: Weeks, { to }: Due): Promise<PrunedWeek |
 }
 
 async function removeBodies(weeks: Weeks, { to }: Due): Promise<PrunedWeek | null> {
-  const removed = await tryAgain(weeks, (t) => t.dropBodies(to, MOST_UNFINISHED))
+  const removed = await tryAgain(weeks, (t) => t.dropBodies(to, MAX_UNFINISHED))
   return removed === null ? null : { payloads: Math.max(0, removed.bodies - removed.kept) }
 }
 

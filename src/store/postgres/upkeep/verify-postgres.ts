@@ -36,7 +36,7 @@ const CHECKS: Record<string, string> = {
     AND NOT EXISTS (SELECT 1 FROM withdrawal WHERE withdrawal.run_id = wait.run_id)`,
 }
 
-const MOST_FAULTS = 20
+const MAX_FAULTS = 20
 
 /** Checks the rows of one moment against each other, also beside a running app. */
 export async function verifyPostgres(client: pg.Client, place: string): Promise<DatabaseReport> {
@@ -45,7 +45,7 @@ export async function verifyPostgres(client: pg.Client, place: string): Promise<
   try {
     const checks = []
     for (const [name, sql] of Object.entries(CHECKS)) {
-      const { rows } = await client.query<[string]>({ text: `${sql} LIMIT ${MOST_FAULTS}`, rowMode: 'array' })
+      const { rows } = await client.query<[string]>({ text: `${sql} LIMIT ${MAX_FAULTS}`, rowMode: 'array' })
       checks.push(describeCheck(name, rows.flat()))
     }
     return { file: place, passed: checks.every(({ passed }) => passed), checks, rows: await countRows(client) }

@@ -13,7 +13,7 @@ import { ReaderLink, type ThreadedReads } from './reader-link.ts'
 import { WriterLink } from './writer-link.ts'
 
 /** The store of the app, whose writer thread other threads may use as well. */
-export interface ThreadedStore extends SharedStore {
+interface ThreadedStore extends SharedStore {
   /** Reads for people in a thread of their own. */
   readonly aside: ThreadedReads
 }

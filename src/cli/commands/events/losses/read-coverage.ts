@@ -19,7 +19,7 @@ const NAMED = { runs: 20, files: 1_000 }
 const HOUR_MS = 3_600_000
 
 /** Which part of the past is compared. */
-export interface CoverageChoice {
+interface CoverageChoice {
   since: number
   storage: StorageName | null
 }
@@ -32,7 +32,7 @@ export interface StorageCoverage extends FileCounts {
 }
 
 /** The events of a type, and the runs of each workflow that it starts, by status. */
-export interface TypeCoverage {
+interface TypeCoverage {
   type: string
   events: number
   madeUp: number
@@ -41,7 +41,7 @@ export interface TypeCoverage {
 }
 
 /** The runs of a workflow that the types start. */
-export interface WorkflowCoverage {
+interface WorkflowCoverage {
   workflow: string
   runs: number
   statuses: Partial<Record<RunStatus, number>>

@@ -4,7 +4,7 @@ import type { NamedFile } from '../../../../app/rehearsal/gather-files.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 
 /** Paths that an error lists. */
-const MOST_PATHS = 5
+const MAX_PATHS = 5
 
 /** The files, some with bytes of this machine, by `<path>=<file>`. Throws `invalid_request`. */
 export function giveBytes(files: readonly NamedFile[], given: readonly string[]): NamedFile[] {
@@ -30,7 +30,7 @@ function readPair(text: string): [place: string, from: string] {
 
 function refuseUnknown(place: string, files: readonly NamedFile[]): UpshotError {
   const paths = files.filter(({ path, type }) => path !== null && type === 'file').map((file) => file.path)
-  const [first, more] = [paths.slice(0, MOST_PATHS).join(', ') || 'none', paths.length > MOST_PATHS ? ' …' : '']
+  const [first, more] = [paths.slice(0, MAX_PATHS).join(', ') || 'none', paths.length > MAX_PATHS ? ' …' : '']
   const fix = `Files that the event and its runs name: ${first}${more}`
   return refuse(`--bytes ${place}: neither the event nor a run of it names this file.`, fix)
 }

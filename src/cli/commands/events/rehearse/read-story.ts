@@ -7,7 +7,7 @@ import type { EffectRecord } from '../../../../core/safety/effect.ts'
 import type { OrderedFault } from './read-faults.ts'
 
 /** Rows of a kind that a rehearsal shows. */
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 
 /** The course of a rehearsal. */
 export interface Story {
@@ -48,13 +48,13 @@ export async function readStory(
 ): Promise<Story> {
   const { store, sandbox, staged, refused, now } = rehearsal
   const after = rehearsal.listFiles()
-  const runs = (await store.listRuns({ limit: MOST_ROWS })).toReversed()
+  const runs = (await store.listRuns({ limit: MAX_ROWS })).toReversed()
   const withSteps = runs.map(async (run) => ({
     ...run,
     steps: await store.listSteps(run.id),
     eventType: run.eventId === null ? null : ((await store.findEvents(run.eventId))[0]?.type ?? null),
   }))
-  const effects = (await store.listEffects({ limit: MOST_ROWS })).toReversed()
+  const effects = (await store.listEffects({ limit: MAX_ROWS })).toReversed()
   return {
     ...{ ...about, staged, now, effects },
     runs: await Promise.all(withSteps),

@@ -21,7 +21,7 @@ import { readStory, type Story } from './read-story.ts'
 import { describeStory, formatStory } from './story-view.ts'
 
 /** Runs of an event whose reads name files. */
-const MOST_RUNS = 10
+const MAX_RUNS = 10
 const MADE_UP = `
 The bytes of files are made up here, and a run has failed that reads some. Give it real ones:
   --bytes <path>=<file of this machine>`
@@ -109,7 +109,7 @@ async function readFacts(
 
 /** The steps of the event's first runs, which saw its files as they were. */
 async function readSteps(store: ReadStore, { id, account }: EventRecord) {
-  const runs = (await store.listRuns({ eventId: id, account, limit: 1_000 })).toReversed().slice(0, MOST_RUNS)
+  const runs = (await store.listRuns({ eventId: id, account, limit: 1_000 })).toReversed().slice(0, MAX_RUNS)
   const recordings = await store.readRecordings(runs.map((run) => run.id))
   const steps = recordings.flatMap(({ run, steps: all }) => all.map((step) => ({ run: run.id, ...step })))
   return Promise.all(

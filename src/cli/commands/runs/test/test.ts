@@ -17,7 +17,7 @@ type RecordedRun = Parameters<Room['replay']>[0]
 type Played = Awaited<ReturnType<Room['replay']>>
 
 /** Lines of a failing test that a person is shown. */
-const MOST_LINES = 30
+const MAX_LINES = 30
 
 /** `upshot runs test <id>`: a test that passes, from what a run was given and did. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -98,7 +98,7 @@ function fromHere(path: string): string {
 function formatLines(text: string): string {
   return text
     .split('\n')
-    .slice(0, MOST_LINES)
+    .slice(0, MAX_LINES)
     .map((line) => `  ${formatText(line, 200)}`)
     .join('\n')
 }

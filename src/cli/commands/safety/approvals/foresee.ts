@@ -9,7 +9,7 @@ import { type Column, formatSection, formatTable, indented, type Layout } from '
 import { openLiveReads } from '../open-live-reads.ts'
 
 /** Runs of an approval that are played on; those after them are counted. */
-const MOST_RUNS = 20
+const MAX_RUNS = 20
 /** Effects of a run that are shown to a person. */
 const SHOWN = 50
 const EVERY_ITEM = 1_000_000
@@ -30,7 +30,7 @@ export async function foresee(
   const items = await store.listApprovalItems({ approval: approval.id, limit: EVERY_ITEM })
   const open = items.filter(({ state }) => state === 'open')
   const all = [...new Set(open.map(({ runId }) => runId))]
-  const runs = all.slice(0, MOST_RUNS)
+  const runs = all.slice(0, MAX_RUNS)
   if (all.length > runs.length) out.note(`The first ${runs.length} of ${all.length} runs are played on.`)
   if (runs.length === 0) return { ahead: [], total: 0 }
   const { openRoom } = await import('../../../../app/play/open-room.ts')

@@ -40,7 +40,7 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 /** Items that are still part of the list, in their order. */
-export async function readItems(store: ReadStore, approval: string, limit: number): Promise<ApprovalItem[]> {
+async function readItems(store: ReadStore, approval: string, limit: number): Promise<ApprovalItem[]> {
   return store.listApprovalItems({ approval, limit })
 }
 

@@ -3,7 +3,7 @@ import type { EXIT } from '../../../terminal/problem.ts'
 
 /** Differences that a backtest may fail on. */
 export const FAIL_ON = ['effects', 'ends', 'any', 'never'] as const
-export type FailOn = (typeof FAIL_ON)[number]
+type FailOn = (typeof FAIL_ON)[number]
 
 interface Rule {
   failOn: FailOn

@@ -10,7 +10,7 @@ import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { openCode } from '../backtest/open-code.ts'
 
 const WEEK_MS = 7 * 86_400_000
-const MOST_RUNS = 1_000
+const MAX_RUNS = 1_000
 
 /** `upshot corpus save <file>`: runs with other words, for backtests without the database. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -20,7 +20,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--since <when>', 'only runs created since then, such as 30d (default: 7d)', parseSince)
     .option('--max <n>', 'so many runs at most, spread over all of them (default: 1000)', countUpTo(20_000))
     .option('--keep <words>', 'words that are no secret and stay as they are; may be repeated', gather)
-    .action((file, { workflow, since: asked, max = MOST_RUNS, keep = [] }) =>
+    .action((file, { workflow, since: asked, max = MAX_RUNS, keep = [] }) =>
       project.withReads(async (store, config) => {
         const signal = onInterrupt()
         const since = asked?.(commandClock.now()) ?? commandClock.now() - WEEK_MS

@@ -3,7 +3,7 @@ import type { StopScope } from '../../../../core/safety/stop.ts'
 import { STORAGES, type StorageName } from '../../../../core/service/storage.ts'
 
 /** Options that narrow a stop; one of them at most. */
-export interface ScopeChoice {
+interface ScopeChoice {
   workflow?: string | undefined
   account?: string | undefined
   storage?: StorageName | undefined

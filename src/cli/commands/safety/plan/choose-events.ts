@@ -10,7 +10,7 @@ import { readEventFile } from '../../../open/read-event-file.ts'
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents' | 'listEvents' | 'listRoutes'>
 
 /** The events of a plan, as options name them: one of the three. */
-export interface EventChoice {
+interface EventChoice {
   id: string | undefined
   account: string | undefined
   workflow: string | undefined
@@ -22,7 +22,7 @@ export interface EventChoice {
 
 const PAGE = 500
 /** Events that are looked at for those of a workflow. */
-const MOST_LOOKED = 100_000
+const MAX_LOOKED = 100_000
 
 /** The events to plan, newest first, with the workflow that runs on them. */
 export async function chooseEvents(
@@ -50,7 +50,7 @@ async function listNewest(
   const routes = ((await store.listRoutes()) ?? []).filter((route) => route.workflow === workflow)
   const found: EventRecord[] = []
   let before: string | undefined
-  for (let looked = 0; looked < MOST_LOOKED; looked += PAGE) {
+  for (let looked = 0; looked < MAX_LOOKED; looked += PAGE) {
     const page = await store.listEvents({ limit: PAGE, ...(before === undefined ? {} : { before }) })
     for (const event of page) {
       const isOurs = account === undefined || event.account === account

@@ -32,8 +32,8 @@ export interface PersonalRun extends Pick<Run, 'id' | 'workflow' | 'status' | 'c
 
 const MINUTE_MS = 60_000
 const DAY_MS = 86_400_000
-const MOST_DELIVERIES = 1_000
-const MOST_PERSONAL = 50
+const MAX_DELIVERIES = 1_000
+const MAX_PERSONAL = 50
 
 /** Reads a frame in about 10 ms, whatever the store holds. */
 export async function readFrame(
@@ -59,16 +59,16 @@ export async function readFrame(
 }
 
 async function countDeliveries(store: ReadStore, now: number): Promise<Frame['received']> {
-  const rows = await store.listDeliveries({ since: now - MINUTE_MS, limit: MOST_DELIVERIES })
+  const rows = await store.listDeliveries({ since: now - MINUTE_MS, limit: MAX_DELIVERIES })
   const count = (verdict: Verdict) => rows.filter((row) => row.verdict === verdict).length
   const taken = { accepted: count('accepted'), duplicate: count('duplicate'), conflict: count('conflict') }
   const refused = rows.length - taken.accepted - taken.duplicate - taken.conflict
-  return { ...taken, refused, isMore: rows.length === MOST_DELIVERIES }
+  return { ...taken, refused, isMore: rows.length === MAX_DELIVERIES }
 }
 
 async function listPersonal(store: ReadStore, now: number): Promise<PersonalRun[]> {
-  const failed = await store.listRuns({ resolved: false, since: now - DAY_MS, limit: MOST_PERSONAL })
-  const waiting = await store.listRuns({ waitsForPerson: true, limit: MOST_PERSONAL })
+  const failed = await store.listRuns({ resolved: false, since: now - DAY_MS, limit: MAX_PERSONAL })
+  const waiting = await store.listRuns({ waitsForPerson: true, limit: MAX_PERSONAL })
   return [...failed, ...waiting]
     .sort((one, other) => (one.id < other.id ? 1 : -1))
     .map(({ id, workflow, status, createdAt, error, reason }) => {

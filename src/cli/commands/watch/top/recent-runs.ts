@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000
 /** Widest first. A window with too many runs for a frame gives way to the next one. */
 const WINDOWS_MS = [600_000, 120_000, 30_000, 10_000]
 /** Runs that a frame reads in about 10 ms. */
-const MOST_RUNS = 10_000
+const MAX_RUNS = 10_000
 const CHART_BARS = 10
 
 /** The newest runs by workflow, in a window that fits the load. */
@@ -45,13 +45,13 @@ export class RecentRuns {
       const windowMs = WINDOWS_MS[this.#window] ?? 0
       const rows = await this.#read(now - windowMs, now)
       const isNarrowest = this.#window === WINDOWS_MS.length - 1
-      if (rows.length >= MOST_RUNS && !isNarrowest) {
+      if (rows.length >= MAX_RUNS && !isNarrowest) {
         this.#window += 1
         continue
       }
       // A wider window is tried again once it should fit.
       const wider = WINDOWS_MS[this.#window - 1]
-      if (wider !== undefined && rows.length * (wider / windowMs) < MOST_RUNS / 2) this.#window -= 1
+      if (wider !== undefined && rows.length * (wider / windowMs) < MAX_RUNS / 2) this.#window -= 1
       return { windowMs, workflows: sumUp(rows, windowMs), chart: countTenths(rows, now, windowMs) }
     }
   }
@@ -64,7 +64,7 @@ export class RecentRuns {
         const slice: HourSlice = await this.#store.readHourRuns(hour, after)
         rows.push(...slice.runs)
         after = slice.next
-        if (after === null || rows.length >= MOST_RUNS) break
+        if (after === null || rows.length >= MAX_RUNS) break
       }
     }
     return rows

@@ -13,7 +13,7 @@ const BACK = '⏎ back  r retry  c cancel  p pause  q leave'
 const WHY = 'by hand, with upshot top'
 
 /** Texts that take the place of the tables. */
-export interface TopPages {
+interface TopPages {
   /** The story of a run. */
   tellRun: (id: string) => Promise<string[]>
   /** A link that logs in to the dashboard. */

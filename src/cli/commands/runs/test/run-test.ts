@@ -5,7 +5,7 @@ import { roomEnvironment } from '../../../../app/play/room.ts'
 import type { Framework } from './write-test.ts'
 
 /** The end of a run of the test; `skipped`: its framework is not installed here. */
-export type TestEnd = { kind: 'passed' | 'skipped' } | { kind: 'failed'; output: string }
+type TestEnd = { kind: 'passed' | 'skipped' } | { kind: 'failed'; output: string }
 
 const WITHIN_MS = 120_000
 

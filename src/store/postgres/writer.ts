@@ -6,6 +6,7 @@ import type { AuditWrites } from '../../core/store/safety/audit.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStale } from '../rows/describe-stale.ts'
 import { CallQueue } from './database/call-queue.ts'
+import { ClaimMarks, mayGiveBack } from './database/claim-marks.ts'
 import type { Database } from './database/database.ts'
 import { RunOrder } from './database/run-order.ts'
 import { LimitedRuns } from './gates/limited-runs.ts'
@@ -55,11 +56,16 @@ const LEASED: readonly (keyof Transactions)[] = [
 /** The write half of the store. `hint` is called after writes that others may wait for. */
 export function createWriter(db: Database<Tables>, hint: () => void): StoreWrites {
   const order = new RunOrder()
-  const limited = new LimitedRuns()
+  const marks = new ClaimMarks()
+  const limited = new LimitedRuns(() => marks.drop())
+  const freed = () => {
+    marks.drop()
+    hint()
+  }
   const writes = {
-    ...transactionWrites(db, hint),
-    ...claimWrites(db, limited),
-    operate: createOperate(db, hint),
+    ...transactionWrites(db, hint, marks),
+    ...claimWrites(db, limited, marks),
+    operate: createOperate(db, freed),
     pruneWeek: createPruneWeek(db),
     checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
@@ -69,8 +75,8 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
   })
   const leased = Object.fromEntries(ordered) as Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
   const later = hintLater(hint)
-  const journal = journalWrites(db, { order, limited, leased, hint, later })
-  return { ...writes, ...leased, ...journal, ...deliveryWrites(db, hint, later) }
+  const journal = journalWrites(db, { order, limited, leased, freed, later })
+  return { ...writes, ...leased, ...journal, ...deliveryWrites(db, { hint, later, marks }) }
 }
 
 function createPruneWeek(db: Database<Tables>): StoreWrites['pruneWeek'] {
@@ -99,7 +105,7 @@ type Transactions = Omit<
   'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'pruneWeek' | 'saveDelivery'
 >
 
-function transactionWrites(db: Database<Tables>, hint: () => void): Transactions {
+function transactionWrites(db: Database<Tables>, hint: () => void, marks: ClaimMarks): Transactions {
   const writes = Object.entries(TRANSACTIONS).map(([name, transaction]) => {
     const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
     const isHeard = !UNHEARD.includes(name as keyof StoreWrites)
@@ -109,6 +115,7 @@ function transactionWrites(db: Database<Tables>, hint: () => void): Transactions
         if (isLeased) requireEra(args[0] as Lease, era)
         return perform(tables, ...args)
       })
+      if (isHeard && mayGiveBack(name as keyof StoreWrites, args, value)) marks.drop()
       if (isHeard) hint()
       return value
     }
@@ -123,7 +130,10 @@ function requireEra(lease: Lease, era: string): void {
 }
 
 /** Saves many deliveries in one call of the database. */
-function deliveryWrites(db: Database<Tables>, hint: () => void, later: () => void): Pick<StoreWrites, 'saveDelivery'> {
+function deliveryWrites(
+  db: Database<Tables>,
+  { hint, later, marks }: { hint: () => void; later: () => void; marks: ClaimMarks },
+): Pick<StoreWrites, 'saveDelivery'> {
   const queue = new DeliveryQueue(
     (stream, planned) => db.call(planned.length, (t) => t.arrivals.save(stream, planned)),
     db.waited('deliveries'),
@@ -131,9 +141,12 @@ function deliveryWrites(db: Database<Tables>, hint: () => void, later: () => voi
   return {
     async saveDelivery(delivery) {
       const receipt = await queue.save(delivery)
+      const { workflows, priorities } = delivery
       // Runs that this process claimed at once wait for nobody.
-      if (receipt.claimedWithEvent === undefined) hint()
-      else later()
+      if (receipt.claimedWithEvent === undefined) {
+        for (const [at, run] of receipt.runs.entries()) marks.noteMade(-(priorities?.[workflows[at] ?? ''] ?? 0), run)
+        hint()
+      } else later()
       return receipt
     },
   }
@@ -143,14 +156,15 @@ interface JournalParts {
   order: RunOrder
   limited: LimitedRuns
   leased: Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
-  hint: () => void
+  /** Tells that a place is free. */
+  freed: () => void
   later: () => void
 }
 
 /** The writes of each step and run: many at once in a call, where each has a plain commit. */
 function journalWrites(
   db: Database<Tables>,
-  { order, limited, leased, hint, later }: JournalParts,
+  { order, limited, leased, freed, later }: JournalParts,
 ): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint'> {
   const queue = new CallQueue<PlainCall, JournalVerdict>(
     (calls) => db.call(calls.length, (t) => t.journal.save(calls)),
@@ -169,8 +183,7 @@ function journalWrites(
     if (!limited.take(call.lease)) return save(call)
     const verdict = await order.perform(call.lease.runId, () => ends.add(call))
     if (verdict === 'stale') throw describeStale(call.lease)
-    // Its places are free: others may go on.
-    hint()
+    freed()
     return verdict
   }
   return {
@@ -190,6 +203,7 @@ function journalWrites(
 function claimWrites(
   db: Database<Tables>,
   limited: LimitedRuns,
+  marks: ClaimMarks,
 ): Pick<StoreWrites, 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns'> {
   // Unlike the numbers of every other process, so that a claim finds its own runs again only.
   let claims = randomInt(2 ** 47)
@@ -197,9 +211,13 @@ function claimWrites(
     claims += 1
     const number = claims
     for (let held = 0; held < MAX_HELD; ) {
-      const claimed = await db.call(1, (t) => t.claims.claim(kind, worker, { limit, now, number }))
-      if (claimed !== null) return limited.note(claimed)
-      const more = await db.write((t) => t.claims.hold(kind, worker, { limit, now, gates: t.gates }))
+      const start = marks.next(kind, now)
+      const claimed = await db.call(1, (t) => t.claims.claim(kind, worker, { limit, now, number, start }))
+      if (claimed !== null) {
+        marks.note(kind, start, { passed: claimed.passed, limit })
+        return limited.note(claimed.runs)
+      }
+      const more = await db.write((t) => t.claims.hold(kind, worker, { limit, now, start, gates: t.gates }))
       held += Math.max(more, 1)
     }
     return []

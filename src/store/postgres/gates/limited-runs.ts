@@ -23,6 +23,12 @@ const ENDS: readonly (keyof StoreWrites)[] = [
  */
 export class LimitedRuns {
   readonly #admitted = new Set<string>()
+  readonly #freed: () => void
+
+  /** `freed` is called after a write that may have freed a place, and let another run in. */
+  constructor(freed: () => void) {
+    this.#freed = freed
+  }
 
   /** Notes the claimed runs that are admitted, and gives all of them. */
   note(claimed: ClaimedRun[]): ClaimedRun[] {
@@ -45,9 +51,11 @@ export class LimitedRuns {
       }
     }
     if (!ENDS.includes(name)) return write
-    return (lease, ...args) => {
-      this.#admitted.delete(lease.runId)
-      return write(lease, ...args)
+    return async (lease, ...args) => {
+      const isLimited = this.take(lease)
+      const value = await write(lease, ...args)
+      if (isLimited) this.#freed()
+      return value
     }
   }
 }

@@ -3,6 +3,8 @@ import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
+import { bigintArray, textArray } from '../database/binary-array.ts'
+import type { ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import { type EventTable, requireEvent } from '../incoming/event-table.ts'
@@ -17,6 +19,16 @@ interface Refused {
   id: null
 }
 
+interface ClaimOrder {
+  limit: number
+  now: number
+  /** By which a claim whose answer was lost is found again. */
+  number: number
+  start: ClaimStart
+}
+
+type Marks = [ranks: Buffer, after: Buffer, due: number | null]
+
 /** Claims runs of the queue. Index: those of `work`, in their order. */
 export class Claims {
   readonly #events: EventTable
@@ -29,17 +41,17 @@ export class Claims {
     this.#ticks = ticks
     this.#findRoot = prepareFindRoot(db)
     this.#sql = {
-      claim: db.prepare<[ClaimKind, string, number, number, number], ClaimRow | Refused>(
-        'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?)',
+      claim: db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
+        'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
       ),
       // Index: primary keys.
       asClaimed: db.prepare<[string[]], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM full_run WHERE id = ANY (?::text[])`),
       // A run that a worker claims now is passed over. As a subquery, the function is called once;
       // without, once for each row of `work`.
       hold: db
-        .prepare<[ClaimKind, string, number, number], string>(
+        .prepare<[ClaimKind, string, number, number, ...Marks], string>(
           `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
-           WHERE run_id = ANY ((SELECT claimable_1(?, ?, ?, ?))::text[])
+           WHERE run_id = ANY ((SELECT ids FROM claimable_1(?, ?, ?, ?, ?, ?, ?))::text[])
              AND workflow IN (SELECT workflow FROM workflow_pause) RETURNING run_id`,
         )
         .pluck(),
@@ -50,20 +62,21 @@ export class Claims {
   async claim(
     kind: ClaimKind,
     worker: string,
-    { limit, now, number }: { limit: number; now: number; number: number },
-  ): Promise<ClaimedRun[] | null> {
-    const rows = await this.#sql.claim.all(kind, worker, limit, now, number)
-    const claimed = rows.filter((row) => row.id !== null)
-    return claimed.length < rows.length ? null : this.#readAll(claimed, () => ({ worker, now }))
+    { limit, now, number, start }: ClaimOrder,
+  ): Promise<{ runs: ClaimedRun[]; passed: PassedRun[] } | null> {
+    const rows = await this.#sql.claim.all(kind, worker, limit, now, number, ...marksOf(start))
+    const passed = rows.filter((row) => row.id !== null)
+    if (passed.length < rows.length) return null
+    return { runs: await this.#readAll(passed, () => ({ worker, now })), passed }
   }
 
   /** Holds the runs of paused workflows among the next ones, and returns their number. */
   async hold(
     kind: ClaimKind,
     worker: string,
-    { limit, now, gates }: { limit: number; now: number; gates: GateTable },
+    { limit, now, start, gates }: Omit<ClaimOrder, 'number'> & { gates: GateTable },
   ): Promise<number> {
-    const held = await this.#sql.hold.all(kind, worker, limit, now)
+    const held = await this.#sql.hold.all(kind, worker, limit, now, ...marksOf(start))
     for (const run of held) await gates.sleep(run)
     return held.length
   }
@@ -91,4 +104,8 @@ export class Claims {
     }
     return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
   }
+}
+
+function marksOf({ ranks, after, due }: ClaimStart): Marks {
+  return [bigintArray(ranks), textArray(after), due]
 }

@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest'
 /** Rows that one statement read, by scans and by indexes. */
 export interface RowsRead {
   text: string
-  /** By table. */
+  /** By table or index. */
   rows: Record<string, number>
 }
 
@@ -13,11 +13,22 @@ const READ = `SELECT relname AS name, seq_tup_read + coalesce(idx_tup_fetch, 0) 
 
 /** Counts what each statement of this process reads from now on, functions included. */
 export function countRowsRead(): RowsRead[] {
+  return countReads(READ)
+}
+
+/** The same for entries of these indexes, those of dead rows included. */
+export function countEntriesRead(indexes: readonly string[]): RowsRead[] {
+  const names = indexes.map((name) => `'${name}'`)
+  return countReads(`SELECT relname AS name, pg_stat_get_xact_tuples_returned(oid) AS rows FROM pg_class
+    WHERE relnamespace = current_schema()::regnamespace AND relname IN (${names})`)
+}
+
+function countReads(sql: string): RowsRead[] {
   const counts: RowsRead[] = []
   const inTransaction = new WeakSet<pg.Client>()
   const query = pg.Client.prototype.query as (this: pg.Client, ...args: unknown[]) => Promise<pg.QueryResult>
   const readCounts = async (client: pg.Client) => {
-    const { rows } = await query.call(client, READ)
+    const { rows } = await query.call(client, sql)
     return new Map(rows.map(({ name, rows: read }: { name: string; rows: unknown }) => [name, Number(read)]))
   }
   const measure = async (client: pg.Client, text: string, args: unknown[]) => {

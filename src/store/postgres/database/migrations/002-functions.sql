@@ -109,71 +109,110 @@ BEGIN
     FROM known;
 END $$;
 
--- The next runs to claim, locked: due ones first, then by rank and age. Index: work_waiting,
--- work_ready and work_suspect, in their order.
-CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint) RETURNS text[]
+-- The next runs to claim, locked: due ones first, then by rank and age. `p_ranks` and `p_after` are
+-- marks: the runs of each rank begin behind one, the due ones at `p_due`. What stands before marks
+-- is looked at only where too few runs stand behind them (`is_whole`). `due` of the ids were due.
+-- Index: work_waiting, work_ready and work_suspect, in their order.
+CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_ranks bigint[],
+  p_after text[], p_due bigint, OUT ids text[], OUT due integer, OUT is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
-  ids text[] := '{}';
+  marks integer := cardinality(p_ranks);
+  low bigint;
+  high bigint;
+  after text;
   -- Workflows that only other workers at work have: their runs are left to those.
   lacking text[] := ARRAY(SELECT theirs.workflow FROM worker_workflow AS theirs
     WHERE theirs.worker <> p_worker AND NOT EXISTS (SELECT 1 FROM worker_workflow AS own
       WHERE own.worker = p_worker AND own.workflow = theirs.workflow));
 BEGIN
+  ids := '{}';
+  due := 0;
+  is_whole := false;
   IF p_kind = 'suspect' THEN
-    RETURN ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= 2 AND NOT workflow = ANY (lacking)
+    ids := ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= 2 AND NOT workflow = ANY (lacking)
       ORDER BY rank, run_id LIMIT p_limit FOR UPDATE SKIP LOCKED);
+    is_whole := true;
+    RETURN;
   END IF;
-  IF p_kind = 'unadmitted' THEN
-    RETURN ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND rank <= -1000
-      AND NOT workflow = ANY (lacking)
-      ORDER BY rank, run_id LIMIT p_limit FOR UPDATE SKIP LOCKED);
+  IF p_kind = 'any' THEN
+    low := coalesce(p_due, -9223372036854775808);
+    ids := ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at >= low
+      AND due_at <= p_now AND NOT workflow = ANY (lacking) ORDER BY due_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
+    due := cardinality(ids);
   END IF;
-  ids := ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= p_now
-    AND NOT workflow = ANY (lacking) ORDER BY due_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
-  IF cardinality(ids) < p_limit THEN
+  -- From each mark to where the next marked rank begins.
+  FOR mark IN 0..marks LOOP
+    EXIT WHEN cardinality(ids) >= p_limit;
+    low := CASE WHEN mark = 0 THEN -9223372036854775808 ELSE p_ranks[mark] END;
+    after := CASE WHEN mark = 0 THEN '' ELSE p_after[mark] END;
+    high := CASE WHEN mark < marks THEN p_ranks[mark + 1] WHEN p_kind = 'any' THEN 9223372036854775807 ELSE -999 END;
     ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2
-      AND NOT workflow = ANY (lacking) ORDER BY rank, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
-  END IF;
-  RETURN ids;
+      AND (rank, run_id) > (low, after) AND rank < high AND NOT workflow = ANY (lacking)
+      ORDER BY rank, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+  END LOOP;
+  IF cardinality(ids) >= p_limit OR (marks = 0 AND p_due IS NULL) THEN RETURN; END IF;
+  is_whole := true;
+  ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at < p_due
+    AND due_at <= p_now AND NOT workflow = ANY (lacking)
+    ORDER BY due_at LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+  FOR mark IN 1..marks LOOP
+    low := p_ranks[mark];
+    after := p_after[mark];
+    ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2
+      AND rank = low AND run_id <= after AND NOT workflow = ANY (lacking)
+      ORDER BY rank, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+  END LOOP;
+  ids := ARRAY(SELECT run_id FROM work WHERE run_id = ANY (ids)
+    ORDER BY status = 'pending', CASE status WHEN 'waiting' THEN due_at END, rank, run_id);
 END $$;
 
 -- Claims runs. The claim's number finds the runs again whose answer was lost. Where one of the next
--- runs is of a paused workflow, nothing is claimed, and one row without an id says so. Index: primary
--- keys.
-CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_claim bigint)
+-- runs is of a paused workflow, nothing is claimed, and one row without an id says so. `passed_rank`
+-- and `passed_due` tell where the next claim may begin. Index: primary keys.
+CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_claim bigint,
+  p_ranks bigint[], p_after text[], p_due bigint)
 RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, input text, account text, parent_run text,
   depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
-  handler text, origin_run text, failure text, gate_state text, folded bigint, received text)
+  handler text, origin_run text, failure text, gate_state text, folded bigint, received text, passed_rank bigint,
+  passed_due bigint, is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off AS $$
 #variable_conflict use_column
 DECLARE
-  ids text[];
+  taken record;
+  last_due bigint;
 BEGIN
-  ids := ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim
-    ORDER BY rank, run_id);
-  IF cardinality(ids) = 0 THEN
-    ids := claimable_1(p_kind, p_worker, p_limit, p_now);
+  -- Where a lost answer stood in the queue is not known any more.
+  SELECT ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim
+    ORDER BY rank, run_id) AS ids, 0 AS due, true AS is_whole INTO taken;
+  IF cardinality(taken.ids) = 0 THEN
+    SELECT * INTO taken FROM claimable_1(p_kind, p_worker, p_limit, p_now, p_ranks, p_after, p_due);
     IF EXISTS (SELECT 1 FROM workflow_pause)
-      AND EXISTS (SELECT 1 FROM work JOIN workflow_pause AS p ON p.workflow = work.workflow WHERE run_id = ANY (ids)) THEN
+      AND EXISTS (SELECT 1 FROM work JOIN workflow_pause AS p ON p.workflow = work.workflow
+        WHERE run_id = ANY (taken.ids)) THEN
       RETURN NEXT;
       RETURN;
+    END IF;
+    IF taken.due > 0 THEN
+      last_due := (SELECT due_at FROM work WHERE run_id = taken.ids[taken.due]);
     END IF;
     -- A limited run starts when it is admitted, not when it is claimed.
     UPDATE work SET status = 'running', worker = p_worker, claim = p_claim, fence = work.fence + 1, due_at = NULL,
       reason = NULL, awaits = 0,
       started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, p_now) END,
       gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-      WHERE run_id = ANY (ids);
-    PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (ids) AND gate_state = 'admitted';
+      WHERE run_id = ANY (taken.ids);
+    PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (taken.ids) AND gate_state = 'admitted';
   END IF;
   RETURN QUERY
     SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.input, run.account, run.parent_run, run.depth,
       work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
-      run.origin_run, run.failure, work.gate_state, work.folded, run.received
-    FROM unnest(ids) WITH ORDINALITY AS given (id, number) JOIN run ON run.id = given.id JOIN work ON work.run_id = given.id
+      run.origin_run, run.failure, work.gate_state, work.folded, run.received,
+      CASE WHEN given.number > taken.due THEN work.rank END, last_due, taken.is_whole
+    FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number) JOIN run ON run.id = given.id
+      JOIN work ON work.run_id = given.id
     ORDER BY given.number;
 END $$;
 

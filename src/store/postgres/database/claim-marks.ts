@@ -1,0 +1,133 @@
+import type { MatchResult } from '../../../core/runs/matching.ts'
+import type { StoreWrites } from '../../../core/store/store.ts'
+import type { ClaimKind } from '../runs/claims.ts'
+
+/** Every so many claims, one begins at the head of the queue. */
+const CLAIMS_BEHIND = 50
+/** So does one that comes so many milliseconds after the last such claim. */
+const BEHIND_MS = 1_000
+/** A claim looks once for each marked rank. */
+const MAX_RANKS = 16
+
+/** Where a claim begins in the queue. */
+export interface ClaimStart {
+  /** The marked ranks, lowest first, and the newest run that was claimed of each. */
+  ranks: readonly number[]
+  after: readonly string[]
+  /** When the last due run was due that was claimed; null: none was. */
+  due: number | null
+  turn: number
+}
+
+/** A claimed run, as far as marks need it. */
+export interface PassedRun {
+  id: string
+  /** Null where it was due. */
+  passed_rank: number | null
+  /** When the last due run of its claim was due; null where none was. */
+  passed_due: number | null
+  /** Its claim also looked at what stands before the marks. */
+  is_whole: boolean
+}
+
+/** Writes after which no older run is pending, unless one gets the place of a limited run. */
+const GIVING_NONE_BACK: readonly (keyof StoreWrites)[] = [
+  'beginEffects',
+  'beginPart',
+  'postponeRun',
+  'reserveEffects',
+  'saveCapture',
+  'saveCheckpoint',
+  'saveRefusal',
+]
+
+/** Whether an older run may be pending after a write. All others but these frequent ones may. */
+export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], value: unknown): boolean {
+  if (name === 'watchRun') return value === false
+  // What the run awaits may be there already.
+  if (name === 'parkRun') return ((args as Parameters<StoreWrites['parkRun']>)[1].awaits ?? []).length > 0
+  if (name === 'saveMatches') {
+    const { woken, canceled } = value as MatchResult
+    return woken + canceled.length > 0
+  }
+  return !GIVING_NONE_BACK.includes(name)
+}
+
+/**
+ * How far this process has claimed the queue, in its memory. While an old snapshot lives, the server
+ * keeps the entries of claimed runs, and a claim steps over those behind its start. Marks are hints:
+ * a claim that finds too few runs behind them looks before them, too. See decision 93.
+ */
+export class ClaimMarks {
+  readonly #kinds = { any: new Marks(), unadmitted: new Marks(), suspect: new Marks() }
+
+  /** The start of the next claim. */
+  next(kind: ClaimKind, now: number): ClaimStart {
+    return this.#kinds[kind].next(now)
+  }
+
+  /** Moves the marks behind what a claim for `limit` runs got, if there may be more. */
+  note(kind: ClaimKind, start: ClaimStart, claimed: { passed: readonly PassedRun[]; limit: number }): void {
+    this.#kinds[kind].note(start, claimed)
+  }
+
+  /** A run was made, and is pending. */
+  noteMade(rank: number, id: string): void {
+    for (const marks of Object.values(this.#kinds)) marks.noteMade(rank, id)
+  }
+
+  /** Older runs may be back: the next claim begins at the head. */
+  drop(): void {
+    for (const marks of Object.values(this.#kinds)) marks.drop()
+  }
+}
+
+class Marks {
+  readonly #after = new Map<number, string>()
+  #due: number | null = null
+  /** Claims until one begins at the head. */
+  #left = 0
+  #begunAt = 0
+  /** Claims that began in an earlier turn move no mark. */
+  #turn = 0
+
+  next(now: number): ClaimStart {
+    const age = now - this.#begunAt
+    if (this.#left === 0 || age < 0 || age >= BEHIND_MS) {
+      this.drop()
+      this.#left = CLAIMS_BEHIND
+      this.#begunAt = now
+    }
+    this.#left -= 1
+    const marks = [...this.#after].sort(([one], [other]) => one - other)
+    const [ranks, after] = [marks.map(([rank]) => rank), marks.map(([, id]) => id)]
+    return { ranks, after, due: this.#due, turn: this.#turn }
+  }
+
+  note({ turn }: ClaimStart, { passed, limit }: { passed: readonly PassedRun[]; limit: number }): void {
+    if (turn !== this.#turn) return
+    if (passed.length < limit || passed.some(({ is_whole }) => is_whole)) this.drop()
+    else for (const run of passed) this.#move(run)
+  }
+
+  #move({ id, passed_rank: rank, passed_due: due }: PassedRun): void {
+    if (due !== null) this.#due = Math.max(this.#due ?? due, due)
+    if (rank === null) return
+    const mark = this.#after.get(rank)
+    if (mark === undefined ? this.#after.size < MAX_RANKS : mark < id) this.#after.set(rank, id)
+  }
+
+  noteMade(rank: number, id: string): void {
+    const mark = this.#after.get(rank)
+    if (mark === undefined || mark < id) return
+    this.#after.delete(rank)
+    this.#turn += 1
+  }
+
+  drop(): void {
+    this.#after.clear()
+    this.#due = null
+    this.#left = 0
+    this.#turn += 1
+  }
+}

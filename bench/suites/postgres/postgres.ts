@@ -1,6 +1,7 @@
 import type { Result } from '../../report/result.ts'
 import type { Bench, Suite } from '../suite.ts'
 import { measureFailures } from './failures.ts'
+import { measureOldSnapshot } from './old-snapshot.ts'
 import { measureProcesses } from './processes.ts'
 import { measureRows } from './rows.ts'
 import { measureThroughput } from './throughput.ts'
@@ -13,8 +14,10 @@ export const postgres: Suite = {
     'postgres.cpuVsSqlite',
     'postgres.eventsPerSecond',
     'postgres.fourVsOne',
+    'postgres.fourVsOneOneStream',
     'postgres.eightGateWorkersVsOne',
     'postgres.claimAt1MPending',
+    'postgres.oldSnapshotMark',
     'postgres.dropVsDelete',
     'postgres.dropVsDeleteLog',
     'postgres.recoverySeconds',
@@ -31,6 +34,7 @@ async function runPostgres(bench: Bench): Promise<Result[]> {
     ...results,
     ...(await measureProcesses(bench)),
     ...(await measureRows(bench)),
+    ...(await measureOldSnapshot(bench)),
     ...(await measureWeeks(bench)),
     ...(await measureFailures(bench)),
   ]

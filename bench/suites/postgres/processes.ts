@@ -5,10 +5,11 @@ import type { Bench } from '../suite.ts'
 import { type BenchServer, SLOW_COMMITS, startServer } from './bench-server.ts'
 import { runBelt } from './throughput.ts'
 
-const GOALS = { fourVsOne: { atLeast: 3.3 }, eightGateWorkersVsOne: { atLeast: 4 } } as const satisfies Record<
-  string,
-  Goal
->
+const GOALS = {
+  fourVsOne: { atLeast: 3.3 },
+  fourVsOneOneStream: { atLeast: 1.8 },
+  eightGateWorkersVsOne: { atLeast: 4 },
+} as const satisfies Record<string, Goal>
 
 /** Keys of the gate, and the runs that stand in line at each. */
 const GATE = { keys: 200, each: 6 }
@@ -26,27 +27,30 @@ export async function measureProcesses(bench: Bench): Promise<Result[]> {
   const figures = await measureRounds({ min: 3, max: 5 }, GOALS, async (round) => {
     await bench.patience.waitForCalm()
     const [one, four] = [await measureBelts(bench, server, 1), await measureBelts(bench, server, 4)]
+    const shared = await measureBelts(bench, server, 4, 1)
     const [single, eight] = [await measureGate(bench, server, 1, round), await measureGate(bench, server, 8, round)]
     bench.say(
-      `  events/s of one process ${Math.round(one)}, of four ${Math.round(four)}; ` +
+      `  events/s of one process ${Math.round(one)}, of four ${Math.round(four)}, ` +
+        `of four in one stream ${Math.round(shared)}; ` +
         `ends/s of one worker at a gate ${Math.round(single)}, of eight ${Math.round(eight)}`,
     )
-    return { fourVsOne: four / one, eightGateWorkersVsOne: eight / single }
+    return { fourVsOne: four / one, fourVsOneOneStream: shared / one, eightGateWorkersVsOne: eight / single }
   })
   return [
     judge('postgres.fourVsOne', figures.fourVsOne, 'ratio', GOALS.fourVsOne),
+    judge('postgres.fourVsOneOneStream', figures.fourVsOneOneStream, 'ratio', GOALS.fourVsOneOneStream),
     judge('postgres.eightGateWorkersVsOne', figures.eightGateWorkersVsOne, 'ratio', GOALS.eightGateWorkersVsOne),
   ]
 }
 
-/** Events per second of processes that each have an account in a stream of its own. */
-async function measureBelts(bench: Bench, server: BenchServer, count: number): Promise<number> {
+/** Events per second of processes, whose accounts are in so many streams. */
+async function measureBelts(bench: Bench, server: BenchServer, count: number, streams = count): Promise<number> {
   await using group = await openProcesses(bench, server, { count, schema: 'belts' })
-  const accounts = accountsOfStreams(count)
+  const accounts = accountsOfStreams(streams)
   const begin = (seconds: number) =>
     Promise.all(
       group.targets.map((target, index) =>
-        runBelt(target, seconds, { account: accounts[index], atOnce: AT_ONCE.deliveries }),
+        runBelt(target, seconds, { account: accounts[index % streams], atOnce: AT_ONCE.deliveries }),
       ),
     )
   await begin(1)

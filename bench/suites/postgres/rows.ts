@@ -32,7 +32,7 @@ export async function measureRows(bench: Bench): Promise<Result[]> {
 }
 
 /** Runs of a thousand events, oldest first. */
-async function fillPending(server: BenchServer, schema: string, count: number): Promise<void> {
+export async function fillPending(server: BenchServer, schema: string, count: number): Promise<void> {
   const id = `'run_' || lpad(n::text, 13, '0') || substr(md5(n::text), 1, 10)`
   await server.query(
     `INSERT INTO ${schema}.event (stream, seq, id, account, type, origin, created_at, received_at)

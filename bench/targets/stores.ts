@@ -152,7 +152,10 @@ async function endAtGates({ atOnce }: { atOnce: number }): Promise<number> {
   }
 }
 
-/** Executes all pending runs, and gives their number. Unmarked, each claim is the first for a second. */
+/**
+ * Executes all pending runs, and gives their number. Unmarked, each claim comes a second after the
+ * last one, by which its marks have ended.
+ */
 async function drain({ isMarked }: { isMarked: boolean }): Promise<number> {
   let now = Date.now()
   for (let ended = 0; ; ) {

@@ -1,6 +1,8 @@
 import type { MatchResult } from '../../../core/runs/matching.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
-import type { ClaimKind } from '../runs/claims.ts'
+
+/** The runs that a claim looks for. */
+export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
 
 /** Every so many claims, one begins at the head of the queue. */
 const CLAIMS_BEHIND = 50
@@ -44,7 +46,7 @@ const GIVING_NONE_BACK: readonly (keyof StoreWrites)[] = [
 /** Whether an older run may be pending after a write. All others but these frequent ones may. */
 export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], value: unknown): boolean {
   if (name === 'watchRun') return value === false
-  // What the run awaits may be there already.
+  // An event that the run awaits may be there already.
   if (name === 'parkRun') return ((args as Parameters<StoreWrites['parkRun']>)[1].awaits ?? []).length > 0
   if (name === 'saveMatches') {
     const { woken, canceled } = value as MatchResult
@@ -54,9 +56,8 @@ export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], v
 }
 
 /**
- * How far this process has claimed the queue, in its memory. While an old snapshot lives, the server
- * keeps the entries of claimed runs, and a claim steps over those behind its start. Marks are hints:
- * a claim that finds too few runs behind them looks before them, too. See decision 93.
+ * How far this process has claimed the queue, in its memory. Marks are hints: a claim that finds
+ * too few runs behind them looks before them, too. See decision 93.
  */
 export class ClaimMarks {
   readonly #kinds = { any: new Marks(), unadmitted: new Marks(), suspect: new Marks() }

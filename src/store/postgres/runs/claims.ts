@@ -4,15 +4,12 @@ import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/claim-row.ts'
 import { bigintArray, textArray } from '../database/binary-array.ts'
-import type { ClaimStart, PassedRun } from '../database/claim-marks.ts'
+import type { ClaimKind, ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import { type EventTable, requireEvent } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
 import type { TickTable } from './tick-table.ts'
-
-/** The runs that a claim looks for. */
-export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
 
 /** The only row where runs have to be held before. */
 interface Refused {

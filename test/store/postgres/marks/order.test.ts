@@ -70,7 +70,7 @@ test('a claim that had to look before its mark is followed by one that begins at
   expect(await claimIds(one, 2)).toEqual(older.slice(1))
 })
 
-test('due runs that another process parks with an earlier moment are claimed by a short claim, and in a second', async () => {
+test('due runs that another process parks for earlier are claimed by a short claim, and in a second', async () => {
   const { one, two } = await openTwo()
   const leases = (await queueRuns(one, 8).then(() => one.claimRuns('wrk_1', 8, NOW))).map(({ lease }) => lease)
   const park = (store: Store, at: number, dueAt: number) => {

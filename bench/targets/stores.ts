@@ -153,10 +153,10 @@ async function endAtGates({ atOnce }: { atOnce: number }): Promise<number> {
 }
 
 /**
- * Executes all pending runs, and gives their number. Unmarked, each claim comes a second after the
- * last one, by which its marks have ended.
+ * Executes so many pending runs, or all, and gives their number. Unmarked, each claim comes a second
+ * after the last one, by which its marks have ended.
  */
-async function drain({ isMarked }: { isMarked: boolean }): Promise<number> {
+async function drain({ isMarked, runs }: { isMarked: boolean; runs: number | null }): Promise<number> {
   let now = Date.now()
   for (let ended = 0; ; ) {
     now = isMarked ? Date.now() : now + 1_000
@@ -164,6 +164,7 @@ async function drain({ isMarked }: { isMarked: boolean }): Promise<number> {
     if (claimed.length === 0) return ended
     await Promise.all(claimed.map(({ lease }) => execute(lease)))
     ended += claimed.length
+    if (runs !== null && ended >= runs) return ended
   }
 }
 

@@ -275,7 +275,7 @@ CREATE INDEX work_ready   ON work (rank, run_id) WHERE status = 'pending' AND su
 CREATE INDEX work_suspect ON work (rank, run_id) WHERE status = 'pending' AND suspicion >= 2;
 CREATE INDEX work_waiting ON work (due_at)       WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND due_at IS NULL;
-CREATE INDEX work_leased  ON work (worker)       WHERE status = 'running';
+CREATE INDEX work_leased  ON work (worker, claim) WHERE status = 'running';
 CREATE INDEX work_paused  ON work (workflow, run_id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
 CREATE INDEX work_ticking ON work (workflow, tick_account, tick_at) WHERE tick_at IS NOT NULL;

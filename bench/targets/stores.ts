@@ -153,8 +153,8 @@ async function endAtGates({ atOnce }: { atOnce: number }): Promise<number> {
 }
 
 /**
- * Executes so many pending runs, or all, and gives their number. Unmarked, each claim comes a second
- * after the last one, by which its marks have ended.
+ * Executes so many pending runs, or all, and gives their number. Unmarked, each claim comes a
+ * second after the last one, by which its marks have ended.
  */
 async function drain({ isMarked, runs }: { isMarked: boolean; runs: number | null }): Promise<number> {
   let now = Date.now()

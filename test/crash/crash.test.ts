@@ -68,7 +68,6 @@ async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
 async function liveUntilDeath(dataDir: string, moment: Moment, call: number) {
   const child = fork(CHILD, [dataDir, moment, String(call)], {
     execArgv: [],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
   })
   const exit = once(child, 'exit')
   const completed = completions(child)

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import type { Store } from '../../src/core/store/store.ts'
 
 /** When the process kills itself: before the commit of a store call, or after its answer. */
@@ -8,6 +9,8 @@ const UNCOUNTED = ['watch', 'readSetupVersion', 'listLeases', 'listRoutes', 'lis
 
 /** A store that kills the process at call number `deadline`, counted from 1. */
 export function doom(store: Store, moment: Moment, deadline: number): Store {
+  // A killed process would leave no compiled code, and the next one would compile all of it again.
+  flushCompileCache()
   let calls = 0
   return new Proxy(store, {
     get(target, name) {

@@ -40,7 +40,6 @@ async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
   cpSync(join(folder, 'events'), dataDir, { recursive: true })
   const child = fork(CHILD, [dataDir, moment, String(call)], {
     execArgv: [],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
   })
   const [code] = await once(child, 'exit')
   await inStore(dataDir, async (store) => {

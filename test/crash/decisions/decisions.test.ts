@@ -51,7 +51,6 @@ async function surviveCrash(moment: Moment, call: number, seen: Set<number>): Pr
   cpSync(join(folder, 'held'), dataDir, { recursive: true })
   const child = fork(CHILD, [dataDir, moment, String(call)], {
     execArgv: [],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
   })
   const [code] = await once(child, 'exit')
   await inStore(dataDir, async (store) => {

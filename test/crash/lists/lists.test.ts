@@ -36,7 +36,6 @@ async function surviveCrash(call: number): Promise<boolean> {
   cpSync(join(folder, 'asked'), dataDir, { recursive: true })
   const child = fork(CHILD, [dataDir, JSON.stringify(leases), 'answered', String(call)], {
     execArgv: [],
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
   })
   const [code] = await once(child, 'exit')
   await inStore(dataDir, checkRest)

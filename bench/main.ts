@@ -81,7 +81,7 @@ const OPTIONS = {
 
 const USAGE = `npm run bench -- [options]
 
-  --quick           fewer and shorter rounds, without slow suites: about three minutes
+  --quick           fewer and shorter rounds, without slow suites: about two minutes
   --only <prefix>   only results whose names begin with this prefix
   --json <file>     write machine and results to a file
   --node-load       send with Node processes even where wrk is installed

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { HEARTBEAT_MS, LEASE_MS } from '../../src/core/runs/lease.ts'
 import { type Guilt, GuiltyStage } from './support/guilty-stage.ts'
 
 const NEIGHBOURS = 5
@@ -113,8 +114,9 @@ test('the process that tries suspects alone ends with its parent, even while a r
   await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
 }, 60_000)
 
-test('45 s of synchronous work in one of two worker processes lose it no run', async () => {
-  const work = "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 45_000); return 'done'"
+test('synchronous work beyond a lease in one of two worker processes lose it no run', async () => {
+  const ms = LEASE_MS + HEARTBEAT_MS
+  const work = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms}); return 'done'`
   const stage = new GuiltyStage({ step: work }, { engine: { hang: '2m' } })
   const busy = await stage.start('worker')
   const idle = await stage.start('worker')

@@ -50,7 +50,7 @@ const WAYS: Way[] = [
   {
     name: 'http on a connection of its own',
     code: ask(`U + 'h', { createConnection: (to) => net.connect(to) }`),
-    call: 'connect',
+    call: null,
     arrives: 'GET /h',
   },
   {
@@ -82,7 +82,7 @@ const WAYS: Way[] = [
     name: 'the package undici with DELETE',
     code: `${client}
       await (await client.request({ path: '/l', method: 'DELETE' })).body.text()`,
-    call: 'undici DELETE',
+    call: 'connection DELETE',
     arrives: 'DELETE /l',
   },
   {
@@ -90,7 +90,7 @@ const WAYS: Way[] = [
     code: `${client}
       await (await client.request({ path: '/m', method: 'GET' })).body.text()
       await (await client.request({ path: '/n', method: 'POST' })).body.text()`,
-    call: 'undici POST',
+    call: 'connection POST',
     arrives: 'POST /n',
   },
   {
@@ -99,25 +99,58 @@ const WAYS: Way[] = [
       const pool = globalThis[Symbol.for('undici.globalDispatcher.1')]
       await new Promise((done, fail) => pool.dispatch({ origin: U.slice(0, -1), path: '/p', method: 'POST' }, {
         onConnect() {}, onHeaders: () => true, onData: () => true, onComplete: done, onError: fail }))`,
-    call: 'undici POST',
+    call: 'connection POST',
     arrives: 'POST /p',
   },
   {
     name: 'a raw connection',
     code: promise(`const socket = net.connect(P, '127.0.0.1'); ${talk('q')}`),
-    call: 'connect',
+    call: 'connection POST',
     arrives: 'POST /q',
   },
   {
     name: 'a raw connection of an agent',
     code: promise(`const socket = new http.Agent().createConnection({ port: P, host: '127.0.0.1' }); ${talk('r')}`),
-    call: 'connect',
+    call: 'connection POST',
     arrives: 'POST /r',
+  },
+  {
+    name: 'a raw connection that asks first',
+    code: promise(`const socket = net.connect(P, '127.0.0.1')
+      socket.on('error', fail).on('close', done).resume()
+      socket.write('GET /r1 HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n' + ${head('r2')})`),
+    call: 'connection POST',
+    arrives: 'POST /r2',
+  },
+  {
+    name: 'a raw connection whose method comes in pieces',
+    code: promise(`const socket = net.connect(P, '127.0.0.1')
+      socket.on('error', fail).on('close', done).resume().cork()
+      socket.write('PO')
+      socket.write('ST' + ${head('r3')}.slice(4))
+      socket.uncork()`),
+    call: 'connection POST',
+    arrives: 'POST /r3',
+  },
+  {
+    name: 'a raw connection that asks in pieces',
+    code: promise(`const socket = net.connect(P, '127.0.0.1')
+      socket.on('error', fail).on('close', done).resume()
+      for (const part of ['G', 'ET /r4 HTTP/1.1\\r\\nconnection: close\\r\\n', 'host: a\\r\\n\\r', '\\n'])
+        socket.write(part)`),
+    call: null,
+    arrives: 'GET /r4',
+  },
+  {
+    name: 'the words of a database',
+    code: promise(`const socket = net.connect(P, '127.0.0.1')
+      socket.on('error', fail).on('close', done).resume().end(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]))`),
+    call: 'connection bytes',
   },
   {
     name: 'a raw connection of TLS',
     code: promise(`tls.connect(P, '127.0.0.1').on('error', done)`),
-    call: 'connect',
+    call: null,
   },
   {
     name: 'UDP',

@@ -1,11 +1,10 @@
 import dgram from 'node:dgram'
-import { subscribe } from 'node:diagnostics_channel'
 import dns from 'node:dns'
 import http from 'node:http'
 import http2 from 'node:http2'
 import https from 'node:https'
 import net from 'node:net'
-import { isOpenedForRequests } from '../../../engine/pass/outside/is-opened-for-requests.ts'
+import { WrittenRequests } from '../../../engine/pass/outside/written-requests.ts'
 import { type CurrentStep, stepAtWork } from '../../../engine/pass/scope.ts'
 import { ask, askBefore, describeRefusal, note, refuse, replace } from './refusals.ts'
 
@@ -15,7 +14,6 @@ const sockets = new WeakMap<CurrentStep, Set<net.Socket>>()
 export function hookNetwork(): void {
   hookRequests()
   hookHttp2()
-  hookUndici()
   hookConnections()
 }
 
@@ -102,45 +100,18 @@ function hookSessions(sessions: object): void {
   )
 }
 
-interface UndiciRequest {
-  method?: unknown
-  upgrade?: unknown
-  /** Of releases before 8. */
-  onError?: (error: Error) => void
-  onResponseError?: (error: Error) => void
-}
-
-/** True from the word of undici that it connects, until it has: its requests are judged. */
-let connectsForUndici = false
-
-/** The package `undici` opens connections by itself, and tells of each request before it begins. */
-function hookUndici(): void {
-  subscribe('undici:request:create', (message) => {
-    const { request } = message as { request: UndiciRequest }
-    const method = request.upgrade ? 'UPGRADE' : String(request.method ?? 'GET')
-    const found = note(`undici ${method}`, { method })
-    if (found === null) return
-    const error = describeRefusal(found, { method })
-    if (request.onError) request.onError(error)
-    else request.onResponseError?.(error)
-  })
-  subscribe('undici:client:beforeConnect', () => {
-    connectsForUndici = true
-    queueMicrotask(() => {
-      connectsForUndici = false
-    })
-  })
-}
-
 function hookConnections(): void {
-  replace(net.Socket.prototype, 'connect', (real) => {
-    return function connect(this: net.Socket, ...given) {
-      ask('connect', connectsForUndici || isOpenedForRequests(connect) ? null : 'network')
-      connectsForUndici = false
-      closeWithStep(this)
-      return real.apply(this, given)
-    }
-  })
+  replace(
+    net.Socket.prototype,
+    'connect',
+    (real) =>
+      function (this: net.Socket, ...given) {
+        ask('connect', null)
+        closeWithStep(this)
+        judgeWrites(this)
+        return real.apply(this, given)
+      },
+  )
   refuse(net.Server.prototype, ['listen'], 'net.Server.')
   const trusted = { sends: 'network' } as const
   askBefore(dgram.Socket.prototype, ['send', 'connect', 'bind', 'addMembership'], { of: 'dgram.', ...trusted })
@@ -166,4 +137,37 @@ function closeWithStep(socket: net.Socket): void {
   step.onOver = () => {
     for (const each of open) each.destroy()
   }
+}
+
+interface Written {
+  chunk: Buffer | string
+  encoding: BufferEncoding
+}
+
+/** A library may speak to a connection itself, so all that is written to one is looked at. */
+function judgeWrites(socket: net.Socket): void {
+  const requests = new WrittenRequests()
+  const findRefusal = (parts: readonly Written[]) => {
+    const method = requests.judge(parts.map(readText).join(''))
+    if (method === null) return null
+    const sends = method === 'bytes' ? 'network' : { method }
+    const found = note(`connection ${method}`, sends)
+    return found && describeRefusal(found, sends)
+  }
+  const { _write: write, _writev: writev } = socket
+  socket._write = (chunk, encoding, done) => {
+    const refusal = findRefusal([{ chunk, encoding }])
+    if (refusal) done(refusal)
+    else write.call(socket, chunk, encoding, done)
+  }
+  socket._writev = (chunks, done) => {
+    const refusal = findRefusal(chunks)
+    if (refusal) done(refusal)
+    else writev?.call(socket, chunks, done)
+  }
+}
+
+/** Bytes as characters of one byte each. */
+function readText({ chunk, encoding }: Written): string {
+  return (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk).toString('latin1')
 }

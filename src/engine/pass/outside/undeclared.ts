@@ -20,7 +20,7 @@ export interface UndeclaredEffect {
 }
 
 /** Methods that change nothing, by HTTP's own word. */
-const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * The call that is made now, where nothing declares it; null where a step does. `method`: of an
@@ -47,7 +47,7 @@ function findPlaceOf(method: string | null | undefined): UndeclaredEffect['where
   if (step === null) return 'outside'
   if (step.isOver) return 'after'
   if (step.effect !== 'read') return 'in_effect'
-  const isRead = method === null || (method !== undefined && SAFE.has(method))
+  const isRead = method === null || (method !== undefined && SAFE_METHODS.has(method))
   return isRead ? null : 'in_read'
 }
 

@@ -6,13 +6,15 @@ import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { ClaimedRun, Recording } from '../../core/runs/claim.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
-import { ManualClock } from '../../core/time.ts'
+import { ManualClock, systemClock } from '../../core/time.ts'
 import { gatherEventFacts } from '../../engine/admit/gather-event-facts.ts'
 import { matchEvent } from '../../engine/admit/match-event.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
+import type { LiveReads } from '../../engine/pass/stage.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
+import { MAX_READ_MS } from '../../engine/play/play-run.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { roomHooks } from './hooks/room-hooks.ts'
@@ -24,6 +26,23 @@ import { type FileCoverage, startCoverage } from './start-coverage.ts'
 
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings } | null = null
+
+/** Tells the parent that a read is at work, and that no code blocks this process meanwhile. */
+const PULSE_MS = 1_000
+let reads = 0
+setInterval(() => reads > 0 && void link.call('pulse'), PULSE_MS)
+
+/** Time goes on for reads, while the clocks of plays stand still. */
+const live: LiveReads = {
+  clock: systemClock,
+  longestMs: MAX_READ_MS,
+  begin: () => {
+    reads += 1
+    return () => {
+      reads -= 1
+    }
+  },
+}
 
 const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, match, replay, playAll, readLines })
 
@@ -143,6 +162,7 @@ function openParts({ guard, spellings }: RoomSettings): PlayParts & Required<Pic
     filesFor: refuseAll,
     spellingsOf: (account) => spellings[account] ?? {},
     guard,
+    live,
   }
 }
 

@@ -8,6 +8,7 @@ import type { Checkpoint } from '../../core/runs/step.ts'
 import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
+import { after, type Clock, systemClock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
 import type { PlayedRun, RecordedRun } from '../../engine/play/play-recorded.ts'
@@ -54,6 +55,8 @@ interface RoomParts {
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps'>
   /** Reads the service for plans. Default: no play may. */
   readFiles?: ReadFiles
+  /** Tells how long an answer takes. Default: that of the machine. */
+  clock?: Clock
   /** Gets what the author's code prints. */
   onPrint?: (text: string) => void
   /** Longest time without an answer before it counts as hanging. Default 30 s; aside 5 min. */
@@ -81,12 +84,13 @@ export class Room implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #link: Link
   readonly #patienceMs: number
+  readonly #clock: Clock
   #atWork = 0
-  #timer: NodeJS.Timeout | undefined
+  #cancelWatch = () => {}
 
   /** Starts the process and loads the project's workflows there. */
   static async open({ settings, store, ...parts }: RoomParts): Promise<Room> {
-    const { onPrint = () => {}, readFiles = refuseFiles, isAside = false } = parts
+    const { onPrint = () => {}, readFiles = refuseFiles, isAside = false, clock = systemClock } = parts
     const { patienceMs = isAside ? ASIDE_PATIENCE_MS : PATIENCE_MS } = parts
     const child = fork(pathOf('room-main'), {
       // The inspector notes lines; it cannot be opened to the network.
@@ -106,18 +110,19 @@ export class Room implements AsyncDisposable {
     const { listDeletes, listRunEvents, readOutput } = store
     const link = new Link((message) => void (child.connected && child.send(message)), {
       ...{ listDeletes, listRunEvents, readOutput, readFiles },
+      pulse: () => {},
       borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
     })
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
-    const timer = setTimeout(() => link.end(describeEnd(describeSilence(patienceMs))), patienceMs)
+    const cancel = after(clock, patienceMs, () => link.end(describeEnd(describeSilence(patienceMs))))
     try {
-      return new Room({ child, link, patienceMs, settings, code: await link.call<LoadedCode>('load', settings) })
+      return new Room({ child, link, patienceMs, clock, settings, code: await link.call<LoadedCode>('load', settings) })
     } catch (error) {
       child.kill('SIGKILL')
       throw error
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   }
 
@@ -125,6 +130,7 @@ export class Room implements AsyncDisposable {
     child: ChildProcess
     link: Link
     patienceMs: number
+    clock: Clock
     settings: RoomSettings
     code: LoadedCode
   }) {
@@ -132,6 +138,7 @@ export class Room implements AsyncDisposable {
     this.#child = parts.child
     this.#link = parts.link
     this.#patienceMs = parts.patienceMs
+    this.#clock = parts.clock
     this.code = parts.code
     this.#link.onMove = () => this.#watch()
   }
@@ -172,7 +179,7 @@ export class Room implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearTimeout(this.#timer)
+    this.#cancelWatch()
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
     const ended = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGKILL')
@@ -192,8 +199,9 @@ export class Room implements AsyncDisposable {
 
   /** Each message shows that the room lives; without one for long, its code blocks it. */
   #watch(): void {
-    clearTimeout(this.#timer)
-    if (this.#atWork > 0 && !this.#link.isServing) this.#timer = setTimeout(() => this.#giveUp(), this.#patienceMs)
+    this.#cancelWatch()
+    if (this.#atWork === 0 || this.#link.isServing) return
+    this.#cancelWatch = after(this.#clock, this.#patienceMs, () => this.#giveUp())
   }
 
   #giveUp(): void {

@@ -1,6 +1,22 @@
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { Asked, FileState } from '../../core/safety/effect.ts'
+import type { Clock } from '../../core/time.ts'
+
+/**
+ * The functions of reads that a play calls. They take real time, while the clock of the play stands
+ * still.
+ */
+export interface LiveReads {
+  clock: Clock
+  /** Longest time for a function. */
+  longestMs: number
+  /** A function is at work until the result is called. */
+  begin(): () => void
+}
+
+/** Thrown where a function is still at work after the longest time of a play. */
+export class LateRead extends Error {}
 
 /** Stands in for the world where a run is played instead of executed. */
 export interface Stage {
@@ -9,6 +25,10 @@ export interface Stage {
    * is called, only for a `run` step. Never settles where the play ends.
    */
   answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null>
+  /** Absent where no function is called. */
+  live?: LiveReads
+  /** Ends the play at this step, whose function is late. */
+  endLate?(step: Checkpoint): Promise<never>
 }
 
 /** The request of a step, beyond its row. */

@@ -15,7 +15,7 @@ import { openPass, type PassParts } from '../execute/open-pass.ts'
 import { SHORT_STILL_MS } from '../execute/watch-replay.ts'
 import { watchOwnWork } from '../pass/outside/watch-own-work.ts'
 import { Parking } from '../pass/parking.ts'
-import type { Stage } from '../pass/stage.ts'
+import type { LiveReads, Stage } from '../pass/stage.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
 
@@ -28,6 +28,8 @@ export interface PlayParts {
   spellingsOf?: (account: string) => StorageSpellings | Promise<StorageSpellings>
   /** Event types and the workflows that they start. Default: none. */
   routes?: () => Promise<readonly Route[]> | readonly Route[]
+  /** Default: by the machine's clock, each for 5 minutes. */
+  live?: LiveReads
   /** Hears the log lines of the code, and of its steps. Default: nobody. */
   publish?: Publish
 }

@@ -2,11 +2,16 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import { ManualClock } from '../../core/time.ts'
+import { ManualClock, systemClock } from '../../core/time.ts'
+import type { LiveReads } from '../pass/stage.ts'
 import type { AnswerStep } from './first-answer.ts'
 import { type PlayParts, playPass } from './play-pass.ts'
 import { PlayStage, UNANSWERED } from './play-stage.ts'
 import type { Played, PlayedEnd } from './played.ts'
+
+/** Longest time for the function of a read. */
+export const MAX_READ_MS = 5 * 60_000
+const LIVE: LiveReads = { clock: systemClock, longestMs: MAX_READ_MS, begin: () => () => {} }
 
 /** The play at work, as its answers see it. */
 export interface PlayControl {
@@ -52,7 +57,7 @@ export async function playRun(parts: PlayParts, { claim, workflow, answersFor }:
           signal: over.signal,
           adopt: (key, child) => opened.adopt(key, child),
         })
-        const opened = new PlayStage({ ...control, answerStep })
+        const opened = new PlayStage({ ...control, answerStep, live: parts.live ?? LIVE })
         stage = opened
         return opened
       },

@@ -1,7 +1,7 @@
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { ManualClock } from '../../core/time.ts'
 import { neverSettles, type Parking } from '../pass/parking.ts'
-import type { Stage, StageFacts, StageOutcome } from '../pass/stage.ts'
+import type { LiveReads, Stage, StageFacts, StageOutcome } from '../pass/stage.ts'
 import type { Answer, AnswerStep } from './first-answer.ts'
 import type { Played, PlayedEffect, PlayedEnd, PlayedStep } from './played.ts'
 import { Turns } from './turns.ts'
@@ -13,6 +13,7 @@ interface StageParts {
   parking: Parking
   clock: ManualClock
   answerStep: AnswerStep
+  live: LiveReads
 }
 
 /** Gathers what a run would do, and answers its steps. */
@@ -23,11 +24,13 @@ export class PlayStage implements Stage {
   open: Extract<PlayedEnd, { kind: 'open' }> | null = null
   /** The newest step whose function was called; null: none. */
   lastRead: string | null = null
+  readonly live: LiveReads
   readonly #parts: StageParts
   readonly #turns: Turns
 
   constructor(parts: StageParts) {
     this.#parts = parts
+    this.live = parts.live
     this.#turns = new Turns({ ...parts, isOpen: () => this.open !== null })
   }
 
@@ -78,6 +81,10 @@ export class PlayStage implements Stage {
     const played: PlayedEffect = { ...noted, ...effect, operation: key.replace(/[[#].*$/s, ''), outcome: null }
     this.effects.push(played)
     return played
+  }
+
+  endLate(step: Checkpoint): Promise<never> {
+    return this.#endOpen(step, `it did not end within ${this.live.longestMs / 1_000} s, which is the most for a play`)
   }
 
   async #endOpen(step: Checkpoint, reason: string): Promise<never> {

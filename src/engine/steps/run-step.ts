@@ -10,6 +10,7 @@ import { parseDuration } from '../../core/time.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
+import { LateRead } from '../pass/stage.ts'
 import type { Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
 import { askGuard, type EffectFacts, needsPermit } from './guard/ask-guard.ts'
@@ -86,6 +87,9 @@ export async function driveStep<T>(
       const row: Checkpoint = { ...step, status: 'waiting', attempt: step.attempt - 1 }
       return { kind: 'parked', resumed: due.then(() => driveStep(pass, { key, known: row }, fn, options)) }
     }
+    case 'late':
+      void pass.stage?.endLate?.(step)
+      return endLater()
     case 'unsaved':
       void pass.parking.endPass(end.park)
       return endLater()
@@ -149,6 +153,8 @@ type AttemptEnd<T> =
   | { kind: 'again'; row: Checkpoint }
   /** No permit: a person, the end of a stop, or time lets it go on. */
   | { kind: 'held'; reason: string; until: number | null; awaits: boolean }
+  /** The play has no more time for its function. */
+  | { kind: 'late' }
   /** An earlier checkpoint could not be written, so this attempt must not begin. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }
 
@@ -178,7 +184,7 @@ async function attemptStep<T>(
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, saved)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
-    return failAttempt(pass, step, error, options)
+    return error instanceof LateRead ? { kind: 'late' } : failAttempt(pass, step, error, options)
   }
 }
 

@@ -7,6 +7,7 @@ import { after } from '../../core/time.ts'
 import { quietly } from '../pass/own-work.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { type CurrentStep, runInStep } from '../pass/scope.ts'
+import { LateRead, type LiveReads } from '../pass/stage.ts'
 
 /**
  * Calls a step's function with a time limit. At the limit its signal aborts; a function that
@@ -52,18 +53,28 @@ async function limitTime<T>(
   { running, abort, end }: { running: Promise<T>; abort: LazyAbort; end: () => void },
 ): Promise<T> {
   const limit = Promise.withResolvers<never>()
+  const live = findLive(pass, step)
+  const ms = Math.min(limitMs, live?.longestMs ?? Infinity)
   const giveUp = () => {
-    const error = new UpshotError('step_timeout', `Step "${step.key}" did not finish within ${limitMs} ms.`)
-    abort.abort(error)
+    const message = `Step "${step.key}" did not finish within ${ms} ms.`
+    const error = ms < limitMs ? new LateRead(message) : new UpshotError('step_timeout', message)
     limit.reject(error)
+    abort.abort(error)
   }
-  const cancel = quietly(() => after(pass.clock, limitMs, giveUp))
+  const cancel = quietly(() => after(live?.clock ?? pass.clock, ms, giveUp))
+  const leave = live?.begin()
   try {
     return await Promise.race([running, limit.promise])
   } finally {
     cancel()
+    leave?.()
     end()
   }
+}
+
+/** Null for a call of `files`, which the parent of a play makes and bounds. */
+function findLive({ stage }: Pass, { key }: Checkpoint): LiveReads | null {
+  return key.startsWith('files.') ? null : (stage?.live ?? null)
 }
 
 /** Creates its signal when it is first read: most steps never do. */

@@ -10,7 +10,7 @@ import { imagineRun } from '../../../src/app/play/plan-event.ts'
 import { Room } from '../../../src/app/play/room.ts'
 import type { EventRecord } from '../../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
-import { systemClock } from '../../../src/core/time.ts'
+import { type ManualClock, systemClock } from '../../../src/core/time.ts'
 import { createFilesClient } from '../../../src/files/index.ts'
 import { openSandbox } from '../../sandbox/support/open-sandbox.ts'
 import { NOW } from '../../support/fixtures.ts'
@@ -44,10 +44,12 @@ interface Wanted {
   notesLines?: boolean
   trustsReads?: boolean
   animals?: readonly Animal[]
+  /** Of the room's patience. */
+  clock?: ManualClock
 }
 
 /** The zoo in a room, beside a sandbox, a canary, a database and a folder. */
-export async function openZoo({ notesLines = false, trustsReads = false, animals = ZOO }: Wanted) {
+export async function openZoo({ notesLines = false, trustsReads = false, animals = ZOO, clock }: Wanted) {
   const folder = tempFolder()
   const modules = tempFolder()
   writeFileSync(join(folder, 'kept'), 'as it was')
@@ -71,6 +73,7 @@ export async function openZoo({ notesLines = false, trustsReads = false, animals
   const room = await Room.open({
     settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {}, notesLines, trustsReads },
     store,
+    ...(clock && { clock }),
     readFiles: openReads({ clientOf: () => client }, { clock: systemClock, signal: new AbortController().signal }),
   })
   onTestFinished(() => room[Symbol.asyncDispose]())

@@ -1,7 +1,9 @@
+import { createServer } from 'node:http'
 import http2 from 'node:http2'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { ManualClock } from '../../../src/core/time.ts'
 import { openZoo } from './open-zoo.ts'
 
 /** A way to ask another program in a step that reads. `H`: a server of HTTP/2. */
@@ -211,4 +213,24 @@ test.each([
     else await expect.poll(reached, { message: name }).toContain(arrives)
   }
   expect(readWorld().files).toEqual([['kept', 'as it was']])
+})
+
+test('a read takes longer than the room waits for an answer, and its plan completes', async () => {
+  const begun = Promise.withResolvers<() => void>()
+  const server = createServer((_, response) => begun.resolve(() => response.end('7')))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const code = `return step.run('ask', async () => (await fetch('${url}')).text(), { effect: 'read' })`
+  const clock = new ManualClock()
+  const { plan } = await openZoo({ animals: [{ name: 'slow', code, call: null }], clock })
+  const planned = plan('zoo-0')
+  const answer = await begun.promise
+  for (let n = 0; n < 4; n++) {
+    clock.advance('20s')
+    // The room has told since then that it lives.
+    await expect.poll(() => clock.nextAt(), { interval: 20 }).toBe(clock.now() + 30_000)
+  }
+  answer()
+  expect((await planned).end).toEqual({ kind: 'completed', output: '"7"' })
 })

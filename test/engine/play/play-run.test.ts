@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { imagineRun } from '../../../src/app/play/plan-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../src/author/index.ts'
 import { callable } from '../../../src/author/trigger.ts'
+import { ManualClock } from '../../../src/core/time.ts'
+import { playRun } from '../../../src/engine/play/play-run.ts'
+import { eventBody } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { openTestStore } from '../../support/test-store.ts'
 import { filesOf } from '../support/files-in-runs.ts'
-import { playRecorded } from '../support/plays.ts'
+import { playParts, playRecorded } from '../support/plays.ts'
 
 const entry = {
   service: 'storage_a',
@@ -191,4 +196,46 @@ test('a run never calls `dry`', async () => {
   const real = define(({ step }) => step.run('a', () => 'real', { dry: () => 'dry' }))
   await engine.start([real])
   expect((await engine.run('tidy')).output).toBe('"real"')
+})
+
+test.each([
+  ['that waits for longer than a play may', {}, /^it did not end within 60 s/],
+  [
+    'with a shorter limit of its own',
+    { timeout: '10s' },
+    /^next attempt of step "ask": Step "ask" did not finish within 10000 ms/,
+  ],
+] as const)('a read %s ends its play there, by real time', async (_, options, reason) => {
+  const begun = Promise.withResolvers<AbortSignal>()
+  const at = { createdAt: 0, receivedAt: 0, stream: 0, seq: 1 }
+  const body = eventBody('evt_1', 'file.created')
+  const event = { ...at, id: 'evt_1', account: 'default', type: 'file.created', origin: 'webhook', body } as const
+  const workflow = define(({ step }) =>
+    step.run(
+      'ask',
+      ({ signal }) => {
+        begun.resolve(signal)
+        return new Promise(() => {})
+      },
+      { ...options, effect: 'read' },
+    ),
+  )
+  const clock = new ManualClock()
+  let atWork = 0
+  const begin = () => {
+    atWork += 1
+    return () => {
+      atWork -= 1
+    }
+  }
+  const live = { clock, longestMs: 60_000, begin }
+  const played = playRun(
+    { ...playParts(openTestStore()), live },
+    { claim: imagineRun(event, 'tidy', 0), workflow, answersFor: () => () => ({ source: 'live', outcome: null }) },
+  )
+  const signal = await begun.promise
+  expect([atWork, signal.aborted]).toEqual([1, false])
+  clock.advance('1m')
+  expect((await played).end).toEqual({ kind: 'open', step: 'ask', reason: expect.stringMatching(reason) })
+  expect([atWork, signal.aborted]).toEqual([0, true])
 })

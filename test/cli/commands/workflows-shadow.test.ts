@@ -50,11 +50,12 @@ test('the differences of a shadow are told as by a backtest, and exit with 7 unt
   await keep({ runs: 10, answered: 10, same: 7, groups: [DELETES] })
   const told = await upshot('shadow', 'tidy')
   expect(told.stdout).toMatch(
-    /^tidy: code \w{8} against what 10 runs did\ntidy\.shadow\.ts: runs since .+, up to .+\.\n/,
+    /^tidy: code \w{8} against what 10 runs did\ntidy\.shadow\.ts: runs made since .+, up to .+\.\n/,
   )
   expect(told.stdout).toMatch(
     / +7 {2}same\n +3 {2}\+ delete files\.delete storage_a {2}\(2\.0 kB\)\n +such as run_1 of evt_1\n$/,
   )
+  expect(told.stderr).toMatch(/\+ by this code only, - by the run only, .*\n.*: upshot workflows promote tidy\n/)
   expect(told.exit).toBe(7)
   expect((await upshot('show', 'tidy')).stdout).toContain('  shadow    tidy.shadow.ts, the same in 7 of 10 runs\n')
   const { json, exit } = await upshot('shadow', 'tidy', '--accept', '--json')

@@ -55,8 +55,13 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store) => {
       const story = await readStory(store, id)
       out.result(describeStory(story), () => formatStory(story, commandClock.now(), out))
+      if (story.run.status === 'failed' && story.run.resolution === null) out.note(writeNext(story.run))
     }),
   )
+}
+
+function writeNext({ id }: Run): string {
+  return `\nFrom the failed step again: upshot runs retry ${id}\nA test of this failure:      upshot runs test ${id}`
 }
 
 /** The story of a run, as lines for a person. */

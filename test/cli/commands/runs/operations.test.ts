@@ -21,9 +21,12 @@ test('runs resolve marks failed runs with a reason, which show and list tell, un
   const id = await failRun(store, 'evt_1')
   expect(await cli('runs', 'resolve', id)).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
   expect((await store.countOpenRuns(Date.now())).openFailures).toBe(1)
+  const next = `upshot runs retry ${id}\nA test of this failure:      upshot runs test ${id}\n`
+  expect((await runHere(dataDir, ['runs', 'show', id])).stderr).toContain(next)
   const resolved = await runHere(dataDir, ['runs', 'resolve', id, '--reason', 'copied by hand'])
   expect(resolved).toMatchObject({ exit: 0, stdout: '1 run resolved.\n' })
   expect((await store.countOpenRuns(Date.now())).openFailures).toBe(0)
+  expect((await runHere(dataDir, ['runs', 'show', id])).stderr).toBe('')
   expect((await runHere(dataDir, ['runs', 'show', id])).stdout).toMatch(/resolved {2}by cli:\S+, .*: copied by hand/)
   expect((await runHere(dataDir, ['runs', 'list'])).stdout).toContain('resolved: copied by hand')
   const other = await failRun(store, 'evt_2')

@@ -113,3 +113,8 @@ function formatFindings(found: Backtest, paint: Layout['paint']): string[] {
   const lines = listFindings(found)
   return lines.length === 0 ? [] : ['', ...lines.map((line) => paint('yellow', line))]
 }
+
+/** The signs of differences, for a person who sees them the first time. */
+export function explainSigns(side: 'run' | 'other code'): string {
+  return `+ by this code only, - by the ${side} only, ~ by both in another way. Wanted so: --accept`
+}

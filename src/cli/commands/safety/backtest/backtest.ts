@@ -12,7 +12,7 @@ import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
-import { formatBacktest } from './backtest-view.ts'
+import { explainSigns, formatBacktest } from './backtest-view.ts'
 import { FAIL_ON, judgeBacktest } from './judge-backtest.ts'
 import { type Candidate, openCandidate } from './open-candidate.ts'
 import { openCode } from './open-code.ts'
@@ -76,6 +76,7 @@ export function define(command: Command, { out, project }: Cli): void {
       const isThrottled = live?.isThrottled() ?? false
       const rule = { failOn, required: require, accepted: known, isThrottled }
       const verdict = judgeBacktest(found, { ...rule, unknown: hasRuns ? null : workflow })
+      if (found.groups.length > 0 && !accept) out.note(explainSigns(other === null ? 'run' : 'other code'))
       for (const note of verdict.notes) out.note(note)
       if (verdict.exit !== null) out.leaveWith(verdict.exit)
     })

@@ -163,6 +163,20 @@ export const PLANS: Column<{ event: EventRecord; plan: RoomPlan }>[] = [
   { title: 'REFUSED', value: ({ plan }) => plan.undeclared.length || null, align: 'right' },
 ]
 
+/** Lines about answers that a person may take for more than they are. */
+export function advise(plans: readonly RoomPlan[], { hasRecorded }: { hasRecorded: boolean }): string[] {
+  const isBorrowed = plans.some(({ effects, others }) =>
+    [...effects, ...others].some(({ source }) => source === 'borrowed'),
+  )
+  const hasFailed = plans.some(({ end }) => end.kind === 'failed')
+  return [
+    ...(isBorrowed ? ['A borrowed result is one of another run and its file. To end the plan there: --strict'] : []),
+    ...(hasFailed && hasRecorded
+      ? ['Reads are those of now. Those of the run that the event had: --reads recorded']
+      : []),
+  ]
+}
+
 /** The sum of several plans, as their last line. */
 export function formatSum(plans: readonly RoomPlan[], reads: readonly string[]): string {
   return `${countEffects(plans)}. Nothing was done: ${count(reads.length, 'read')} sent.`

@@ -12,7 +12,7 @@ import { formatTable } from '../../../terminal/table.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import { chooseEvents } from './choose-events.ts'
 import { describePlanFile, writePlanFile } from './plan-file.ts'
-import { describePlan, formatPlan, formatSum, PLANS } from './plan-view.ts'
+import { advise, describePlan, formatPlan, formatSum, PLANS } from './plan-view.ts'
 
 /** `upshot plan <event>`: what a workflow would do with an event, found without doing it. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -67,10 +67,18 @@ export function define(command: Command, { out, project }: Cli): void {
             const all = plans.map(({ plan }) => plan)
             out.result({ plans: described }, () => [...formatTable(plans, PLANS, out), '', formatSum(all, reads)])
           }
-          for (const { plan } of plans) leave(out, plan)
+          const [{ event } = { event: null }] = plans
+          const hasRecorded = event !== null && rules.readsLive && (await hasRun(store, event, workflow))
+          const all = plans.map(({ plan }) => plan)
+          for (const line of advise(all, { hasRecorded })) out.note(line)
+          for (const plan of all) leave(out, plan)
         })
       },
     )
+}
+
+async function hasRun(store: ReadStore, { id, account }: EventRecord, workflow: string): Promise<boolean> {
+  return (await store.listRuns({ eventId: id, account, workflow, limit: 1 })).length > 0
 }
 
 interface Planned {

@@ -38,17 +38,20 @@ export function differencesOf(book: ShadowBook | null): Backtest {
 /** A line about the runs that were looked at. */
 export function describeBook({ module, book }: Shadow, now: number): string {
   if (book === null) return `${module.file}: no process has looked at this code yet.`
-  const stretch = `runs since ${formatMoment(book.since, now)}, up to ${formatMoment(book.followed, now)}`
+  const stretch = `runs made since ${formatMoment(book.since, now)}, up to ${formatMoment(book.followed, now)}`
   const looked = `${module.file}: ${stretch}`
   return book.missed === 0 ? `${looked}.` : `${looked}; ${formatNumber(book.missed)} ended too late to be looked at.`
 }
+
+const NO_RUNS = `0 of 0 runs: none that was made since then has ended, so nothing is known.
+Older ones are played by "upshot backtest <workflow> --code <this file>".`
 
 /** The reason that nothing can be said yet; null where runs were looked at. */
 export function describeNothing({ module, book }: Shadow): string | null {
   if (book === null) {
     return `Nothing is known of ${module.file}. A running app, or a process that schedules, looks at it within 10 s.`
   }
-  return book.found.runs > 0 ? null : '0 of 0 runs: none has ended since then, so nothing is known.'
+  return book.found.runs > 0 ? null : NO_RUNS
 }
 
 function describeMissing(workflow: string, file: string): UpshotError {

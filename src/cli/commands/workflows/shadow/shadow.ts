@@ -3,7 +3,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { acceptedFile, readAccepted, writeAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { formatBacktest } from '../../safety/backtest/backtest-view.ts'
+import { explainSigns, formatBacktest } from '../../safety/backtest/backtest-view.ts'
 import { judgeBacktest } from '../../safety/backtest/judge-backtest.ts'
 import { writeHtml } from '../../safety/backtest/write-html.ts'
 import { writeMarkdown } from '../../safety/backtest/write-markdown.ts'
@@ -52,6 +52,8 @@ export function define(command: Command, { out, project }: Cli): void {
         const rule = { failOn: 'any' as const, required: 0, accepted: known, isThrottled: false, unknown: null }
         const { exit, notes } = judgeBacktest(found, rule)
         for (const note of notes) out.note(note)
+        if (found.groups.length > 0 && !accept) out.note(explainSigns('run'))
+        out.note(`To put it in the place of the present module: upshot workflows promote ${workflow}`)
         if (exit !== null) out.leaveWith(exit)
       }),
     )

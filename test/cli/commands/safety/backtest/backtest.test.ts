@@ -43,6 +43,7 @@ test('edited code is told by groups of what it would do otherwise, with counts, 
       bytes: 1_000,
     },
   ])
+  expect((await backtest(edited)).stderr).toContain('+ by this code only, - by the run only')
   expect(groups[1].samples.map(({ run }: { run: string }) => run).sort()).toEqual([runs[0], runs[1]].sort())
 })
 

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { testConfig } from '../support/test-config.ts'
@@ -122,7 +122,7 @@ interface Prometheus {
 /** Starts the real Prometheus with the shipped rules. */
 async function startPrometheus(target: string): Promise<Prometheus> {
   const folder = tempFolder()
-  const port = await freePort()
+  const port = await findFreePort()
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: [RULES],
@@ -155,12 +155,4 @@ async function startPrometheus(target: string): Promise<Prometheus> {
       return found.flatMap(({ exemplars }) => exemplars.map(({ labels }) => labels))
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  await new Promise((done) => server.close(done))
-  return port
 }

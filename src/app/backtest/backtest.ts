@@ -3,6 +3,7 @@ import type { WorkflowLimits } from '../../core/safety/guard.ts'
 import { compareSides } from '../../engine/play/compare/compare-sides.ts'
 import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { type Exceeded, GuardTally } from '../../engine/play/compare/guard-tally.ts'
+import { addHolds } from '../../engine/play/compare/hold.ts'
 import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
 import { Tally } from '../../engine/play/compare/tally.ts'
 import { describeRefused } from '../play/describe-refused.ts'
@@ -23,7 +24,7 @@ interface Options {
   /** Plays the code that is tried. */
   room: Pick<Room, 'playAll' | 'settings' | 'code'>
   /** Plays the code that it is compared with; null: the recordings are the other side. */
-  against: Pick<Room, 'playAll'> | null
+  against: Pick<Room, 'playAll' | 'settings' | 'code'> | null
   rules: PlayRules
   withOutputs: boolean
   /** Ends the backtest after the page at work, with the reason of the signal. */
@@ -41,9 +42,8 @@ const NAMED = 20
 
 /** Plays recorded runs with the code of a room, and compares. Only groups are held. */
 export async function backtest(pages: AsyncIterable<CasePage>, options: Options): Promise<Backtest> {
-  const { room, workflow, signal, onPlayed = () => {} } = options
-  const own = room.code.workflows.find(({ id }) => id === workflow)?.guard
-  const found = new Findings(options, own)
+  const { signal, onPlayed = () => {} } = options
+  const found = new Findings(options)
   const atWork: Promise<void>[] = []
   try {
     for await (const page of pages) {
@@ -74,8 +74,21 @@ async function playPage(page: CasePage, { room, against, workflow, rules }: Opti
   cases.forEach((each, index) => {
     const end = ends[index]
     const other = others?.[index]
-    if (end) found.add(each, end, other ? sideOfPlay(other) : each.side)
+    if (end) found.add(each, end, other)
   })
+}
+
+type Code = Pick<Room, 'settings' | 'code'>
+
+function ownLimits({ code }: Code, workflow: string): WorkflowLimits | undefined {
+  return code.workflows.find(({ id }) => id === workflow)?.guard
+}
+
+/** What the code of a room does in a case, with the holds of its guard. */
+function sideOf(room: Code, workflow: string, { run, account, side }: RecordedCase, end: RoomJobEnd): RunSide {
+  const rules = { limits: room.settings.guard.limits, own: ownLimits(room, workflow) }
+  const source = { runId: run, workflow, account }
+  return addHolds(sideOfPlay(end), end.effects, { ...rules, source, recorded: side.deeds })
 }
 
 /** Everything that a backtest keeps. */
@@ -89,9 +102,9 @@ class Findings {
   readonly #counts = { runs: 0, noBody: 0, notStarted: 0, unfinished: 0 }
   #probes = 0
 
-  constructor(options: Options, own: WorkflowLimits | undefined) {
+  constructor(options: Options) {
     this.#options = options
-    this.#guard = new GuardTally(options.room.settings.guard.limits, own)
+    this.#guard = new GuardTally(options.room.settings.guard.limits, ownLimits(options.room, options.workflow))
   }
 
   isProbe(): boolean {
@@ -105,11 +118,14 @@ class Findings {
     this.#counts.unfinished += unfinished.length
   }
 
-  add({ run, event, account, at, isCut }: RecordedCase, end: RoomJobEnd, before: RunSide): void {
+  /** `other`: what other code does in the place of the recording. */
+  add(found: RecordedCase, end: RoomJobEnd, other: RoomJobEnd | undefined): void {
     this.played += 1
+    const { run, event, account, at, isCut } = found
     const sample = { run, event }
-    const { withOutputs, workflow } = this.#options
-    this.#tally.add(sample, compareSides(before, sideOfPlay(end), { withOutputs, isCut }))
+    const { withOutputs, workflow, room, against } = this.#options
+    const before = other && against ? sideOf(against, workflow, found, other) : found.side
+    this.#tally.add(sample, compareSides(before, sideOf(room, workflow, found, end), { withOutputs, isCut }))
     this.#guard.add({ runId: run, workflow, account }, end.effects, at)
     if (!end.isSteady && this.#unsteady.length < NAMED) this.#unsteady.push(sample)
     for (const call of new Set(end.undeclared.map(describeRefused))) {

@@ -48,7 +48,14 @@ export interface CasePage {
 
 export type CaseStore = Pick<
   ReadStore,
-  'listRuns' | 'readRecordings' | 'readOutput' | 'listEffects' | 'findEvents' | 'findInvoked' | 'findQuestion'
+  | 'listRuns'
+  | 'readRecordings'
+  | 'readOutput'
+  | 'listEffects'
+  | 'findApproval'
+  | 'findEvents'
+  | 'findInvoked'
+  | 'findQuestion'
 >
 
 const PAGE = 64

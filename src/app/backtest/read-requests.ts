@@ -1,10 +1,15 @@
 import { isPlainObject, parseJson } from '../../core/json.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
+import type { EffectRecord } from '../../core/safety/effect.ts'
 import type { ReadStore } from '../../core/store/store.ts'
+import { readHold } from '../../engine/play/compare/hold.ts'
 import { type Request, readAsked } from '../../engine/play/compare/side-of-recording.ts'
 
-type Reads = Pick<ReadStore, 'listEffects' | 'findEvents' | 'findInvoked' | 'findQuestion' | 'readRecordings'>
+type Reads = Pick<
+  ReadStore,
+  'listEffects' | 'findApproval' | 'findEvents' | 'findInvoked' | 'findQuestion' | 'readRecordings'
+>
 
 /** Most rows of the ledger that are read of one run. */
 const MAX_ROWS = 20_000
@@ -16,10 +21,21 @@ export async function readRequests(store: Reads, { run, steps }: Pick<Recording,
     acts.size > 0 ? await store.listEffects({ runId: run.id, phases: ['begun', 'done'], limit: MAX_ROWS }) : []
   const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke' || kind === 'approve')
   const read = await Promise.all(others.map((step) => readContent(store, run, step)))
+  const own = rows.filter(({ step }) => acts.has(step ?? ''))
+  const holds = await readHolds(store, own)
   return [
-    ...rows.filter(({ step }) => acts.has(step ?? '')).map(readAsked),
+    ...own.map((row) =>
+      row.approval === null ? readAsked(row) : { ...readAsked(row), hold: holds.get(row.approval) },
+    ),
     ...read.filter((request) => request !== null),
   ]
+}
+
+/** The limits that these effects were approved over, by approval. */
+async function readHolds(store: Reads, rows: readonly EffectRecord[]): Promise<Map<string, string | undefined>> {
+  const ids = [...new Set(rows.map(({ approval }) => approval))].filter((id) => id !== null)
+  const found = await Promise.all(ids.map((id) => store.findApproval(id, rows[0]?.at ?? 0)))
+  return new Map(found.flatMap((each) => (each?.kind === 'guard' ? [[each.id, readHold(each.why, false)]] : [])))
 }
 
 /** Null where retention has taken it. */

@@ -225,6 +225,7 @@ export function planHold({ runId, account }: Pick<EffectSource, 'runId' | 'accou
 }
 
 const FOLDER = 'a folder always asks'
+const FOLDER_WORDS = 'the delete of a folder with everything in it'
 const PLAN = 'a plan is for its list'
 
 /** The setting of a limit without a workflow's id, as metrics name it; else `folder` or `plan`. */
@@ -247,11 +248,22 @@ const NOUNS = { deletes: 'deletes', bytes: 'bytes', writes: 'writes' } as const
 
 /** The limit in words, with the setting that was too small. */
 export function describeLimit({ scope, what, window, most, setting }: Limit): string {
-  if (setting === FOLDER) return 'the delete of a folder with everything in it, which always asks'
+  if (setting === FOLDER) return `${FOLDER_WORDS}, which always asks`
   if (setting === PLAN) return 'outside of the plan that the run was started with'
   const whose = scope.startsWith('run/') ? '' : ` of ${scope === 'all' ? 'all workflows' : scope.replace('/', ' ')}`
   const part = setting.endsWith('.share') ? ', the allowed share of what it listed' : ''
   return `over ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`
+}
+
+/** The setting that {@link describeLimit} names in a text; null without one. */
+export function settingIn(words: string): string | null {
+  if (words.includes(FOLDER_WORDS)) return FOLDER
+  return /\((guard[^()]*)\)$/.exec(words)?.[1] ?? null
+}
+
+/** Whether a setting bounds each run by itself, so that no other run has a part in it. */
+export function isOfOneRun(setting: string): boolean {
+  return setting === FOLDER || /\.(perRun|share)$/.test(setting)
 }
 
 const UNITS: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }

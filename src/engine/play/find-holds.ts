@@ -51,7 +51,8 @@ export function findHolds(
   })
 }
 
-function planLimitsOf(
+/** The limits of a played effect, in the order in which they are checked. */
+export function planLimitsOf(
   { class: kind, target, listed, isFolderAllowed }: PlayedEffect,
   { limits, own, source }: { limits: Guard | null; own: WorkflowLimits | undefined; source: Source },
 ): Limit[] {

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../../core/json.ts'
 import type { Change } from '../../../core/safety/difference.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
+import { compareHolds } from './compare-holds.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 
 /** The verdict on one run. */
@@ -29,7 +30,8 @@ export function compareSides(
   const isOpen = after.end.kind === 'open'
   // An effect that an open play has not reached yet is not missing; one behind a cut is not more.
   const counts = ({ sign }: Change) => !(sign === '-' && isOpen) && !(sign === '+' && isCut)
-  const changes = compareDeeds(before.deeds, after.deeds).filter(counts)
+  const found = [...compareDeeds(before.deeds, after.deeds), ...compareHolds(before.deeds, after.deeds, nameKind)]
+  const changes = found.filter(counts)
   if (!isOpen && !isCut) changes.push(...compareEnds(before.end, after.end, withOutputs))
   if (changes.length > 0) return { kind: 'differs', changes: merge(changes) }
   if (isOpen && !isCut) return { kind: 'unknown', question: generalize(after.end.text) }
@@ -71,11 +73,15 @@ function pair(old: readonly Deed[], fresh: readonly Deed[]): [Deed | undefined, 
   return [...paired.map((deed): [Deed, Deed | undefined] => [deed, byStep.get(deed.step)]), ...rest]
 }
 
+function nameKind(deed: Deed): Pick<Change, 'operation' | 'target'> {
+  return { operation: deed.operation, target: generalizeTarget(targetOf(deed)) }
+}
+
 function compareDeed(old: Deed | undefined, fresh: Deed | undefined): Change[] {
   const deed = fresh ?? old
   if (deed === undefined) return []
   const about = {
-    ...{ class: deed.class, operation: deed.operation, target: generalizeTarget(targetOf(deed)) },
+    ...{ class: deed.class, ...nameKind(deed) },
     bytes: fresh?.bytes ?? old?.bytes ?? 0,
   }
   if (!old || !fresh) return [{ sign: old ? '-' : '+', ...about, from: null, to: null }]

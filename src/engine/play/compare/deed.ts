@@ -14,6 +14,8 @@ export interface Deed {
   expect?: string | null | undefined
   /** JSON text of what it is made of; null: nothing is said. Undefined: not known. */
   content?: string | null | undefined
+  /** The limit of one run that holds it, in words; null: none. Undefined: not known. */
+  hold?: string | null | undefined
 }
 
 /** The end of a run, in the words of both sides. */

@@ -2,6 +2,7 @@ import type { Recording } from '../../../core/runs/claim.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { Asked } from '../../../core/safety/effect.ts'
 import { type Deed, type Ending, operationOf, type RunSide } from './deed.ts'
+import { readHold } from './hold.ts'
 
 /** The facts about an effect beyond the row of its step. */
 export interface Request {
@@ -11,6 +12,8 @@ export interface Request {
   /** JSON text; undefined: not known. */
   content?: string | null
   bytes?: number | null
+  /** As in a {@link Deed}. */
+  hold?: string | null | undefined
 }
 
 /** A ledger row that tells what an effect was asked to do. */
@@ -39,15 +42,20 @@ export function readAsked({ step, asked, expect, approval, bytes }: AskedRow): R
     step: step ?? '',
     bytes,
     content: input === undefined ? null : JSON.stringify(input),
-    ...(approval === null ? { expect } : {}),
+    ...(approval === null ? { expect, hold: null } : {}),
   }
 }
 
-function describeStep({ key, kind, effect, target }: Checkpoint, request: Request | undefined): Deed[] {
+function describeStep({ key, kind, effect, target, error }: Checkpoint, request: Request | undefined): Deed[] {
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
-  const { expect, content, bytes = null } = request ?? {}
-  return [{ ...{ step: key, class: kindOf, operation: operationOf(key), target, bytes }, expect, content }]
+  const { expect, content, bytes = null, hold = readRefusal(error) } = request ?? {}
+  return [{ ...{ step: key, class: kindOf, operation: operationOf(key), target, bytes }, expect, content, hold }]
+}
+
+/** The hold of an effect that never began: people denied it, or its limit refuses by itself. */
+function readRefusal(error: Checkpoint['error']): string | undefined {
+  return error?.code === 'denied' ? readHold(error.message, !error.message.includes('approval apr_')) : undefined
 }
 
 /** Null for a step that does nothing outside. */

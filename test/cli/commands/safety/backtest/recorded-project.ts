@@ -60,10 +60,11 @@ export async function openRecorded(
   files = ['tmp-a', 'tmp-b', 'mov-c', 'mov-d', 'mov-huge'],
   code = TIDY,
   answer: (engine: TestEngine, run: string) => Promise<void> = async () => {},
+  more = '',
 ) {
   const engine = createTestEngine()
   await engine.store.addEndpoint(planEndpoint({ name: 'main' }, engine.clock.now()))
-  const folder = writeTidy(code)
+  const folder = writeTidy(code, more)
   const { default: tidy } = (await import(pathToFileURL(join(folder, 'tidy.workflow.ts')).href)) as {
     default: AnyWorkflow
   }

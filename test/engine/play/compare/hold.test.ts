@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { describeLimit, folderLimit, planLimits } from '../../../../src/core/safety/guard.ts'
+import type { Deed } from '../../../../src/engine/play/compare/deed.ts'
+import { addHolds, readHold } from '../../../../src/engine/play/compare/hold.ts'
+import type { PlayedEffect } from '../../../../src/engine/play/played.ts'
+
+const source = { runId: 'run_1', workflow: 'tidy', account: 'default' }
+const limits = { all: {}, account: {}, storage: {}, workflow: { deletes: { perRun: 2 } } }
+const remove = (id: string, part: Partial<PlayedEffect> = {}): PlayedEffect => ({
+  ...{ step: id, kind: 'run', class: 'delete', operation: 'files.delete', target: `storage_a:${id}` },
+  ...{ source: 'recorded', dueAt: null, asked: null, expect: null, listed: null, body: null },
+  ...{ isFolderAllowed: false, outcome: 'deleted', ...part },
+})
+const deedOf = ({ step, operation, target }: PlayedEffect): Deed => ({
+  ...{ step, class: 'delete', operation, target, bytes: null, expect: null, content: null },
+})
+const holdsOf = (effects: PlayedEffect[], recorded: Deed[] = []) => {
+  const side = { end: { kind: 'completed', text: '', output: null } as const, deeds: effects.map(deedOf) }
+  return addHolds(side, effects, { limits, own: undefined, source, recorded }).deeds.map(({ hold }) => hold)
+}
+
+test('effects beyond a limit of one run are held, and a file that was left alone fills none', () => {
+  const held = 'held by guard.workflow.deletes.perRun'
+  expect(holdsOf(['a', 'b', 'c'].map((id) => remove(id)))).toEqual([null, null, held])
+  expect(holdsOf([remove('a', { outcome: 'changed' }), remove('b'), remove('c')])).toEqual([null, null, null])
+  expect(holdsOf([remove('a', { isFolderAllowed: true })])).toEqual(['held: a folder always asks'])
+})
+
+test('an effect whose hold no recording tells has none to compare, and fills no limit', () => {
+  const [unknown, ...others] = ['a', 'b', 'c'].map((id) => remove(id))
+  expect(holdsOf([unknown as PlayedEffect, ...others], [deedOf(unknown as PlayedEffect)])).toEqual([
+    undefined,
+    null,
+    null,
+  ])
+})
+
+test('the words of every limit of one run name their setting, and those of an hour say nothing of a run', () => {
+  const own = { deletes: { perRun: 1, perHour: 2, share: 0.5 }, bytes: { perRun: 9, perDay: 9 } }
+  const planned = planLimits(limits, own, { source: { ...source, storage: 'storage_a' }, effect: 'delete', listed: 4 })
+  expect(planned.map((limit) => readHold(`approval apr_1 was denied: ${describeLimit(limit)}`, false))).toEqual([
+    'held by guard of tidy.deletes.perRun',
+    undefined,
+    'held by guard of tidy.bytes.perRun',
+    undefined,
+    'held by guard of tidy.deletes.share',
+  ])
+  expect(readHold(describeLimit(folderLimit(source)), false)).toBe('held: a folder always asks')
+  expect(readHold('the key may not delete in storage_c (403)', true)).toBeUndefined()
+})

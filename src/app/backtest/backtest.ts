@@ -84,7 +84,7 @@ function ownLimits({ code }: Code, workflow: string): WorkflowLimits | undefined
   return code.workflows.find(({ id }) => id === workflow)?.guard
 }
 
-/** What the code of a room does in a case, with the holds of its guard. */
+/** The side of the code of a room in a case, with the holds of its guard. */
 function sideOf(room: Code, workflow: string, { run, account, side }: RecordedCase, end: RoomJobEnd): RunSide {
   const rules = { limits: room.settings.guard.limits, own: ownLimits(room, workflow) }
   const source = { runId: run, workflow, account }

@@ -12,7 +12,7 @@ import type { PlayedEffect } from '../played.ts'
 import type { Deed, RunSide } from './deed.ts'
 
 /** The guard of one side, with the run as far as limits count by it. */
-export interface HoldRules {
+interface HoldRules {
   limits: Guard | null
   own: WorkflowLimits | undefined
   source: { runId: string; workflow: string; account: string }
@@ -28,8 +28,8 @@ export function readHold(words: string, isRefused: boolean): string | undefined 
 }
 
 /**
- * Adds to a played side which limits of one run would hold its effects. An effect whose hold the
- * recording does not tell is left out, and fills no limit: people may have approved it.
+ * Adds to a played side which limits of one run would hold its effects. Those whose hold the
+ * recording does not tell are left out, and fill none: people may have approved them.
  */
 export function addHolds(
   side: RunSide,

@@ -5,7 +5,7 @@ const SECRET = /(secret|token|password|passwd|authorization|cookie|api[-_]?key|c
 /** Stands in place of a secret. */
 export const REDACTED = 'redacted'
 /** Shorter values of secret variables would redact everyday words. */
-const LEAST = 8
+const MIN_LENGTH = 8
 
 /** Whether the text of a property with this name is a secret, whatever it looks like. */
 export function isSecretName(name: string): boolean {
@@ -25,7 +25,7 @@ export class Portable {
 
   constructor({ environment, root }: Machine) {
     const secret = Object.entries(environment).flatMap(([name, value = '']) => (isSecretName(name) ? [value] : []))
-    this.#secrets = secret.filter(({ length }) => length >= LEAST).sort((one, other) => other.length - one.length)
+    this.#secrets = secret.filter(({ length }) => length >= MIN_LENGTH).sort((one, other) => other.length - one.length)
     // A root such as /app may begin the path of a file of the service as well.
     this.#prefix = root.split('/').length > 2 ? `${root.replace(/\/$/, '')}/` : null
   }

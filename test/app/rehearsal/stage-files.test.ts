@@ -1,3 +1,5 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NamedFile } from '../../../src/app/rehearsal/gather-files.ts'
 import { MAX_BYTES, stageFiles } from '../../../src/app/rehearsal/stage-files.ts'
@@ -11,7 +13,8 @@ const named = (part: Partial<NamedFile>): NamedFile => ({
 })
 
 test('files are put silently, with ids, sizes and dates, and a copy has the bytes of its source', async () => {
-  const sandbox = await startSandbox({ dir: tempFolder() })
+  const dir = tempFolder()
+  const sandbox = await startSandbox({ dir })
   onTestFinished(() => sandbox.stop())
   const { files, left } = await stageFiles(sandbox, [
     named({ id: 'fil_1', path: '/in/a.txt', size: 100_000, modifiedAt: 5_000, createdAt: 4_000 }),
@@ -30,6 +33,10 @@ test('files are put silently, with ids, sizes and dates, and a copy has the byte
   })
   expect(a.list().find(({ id }) => id === 'dir_1')).toMatchObject({ path: '/in', type: 'folder' })
   expect(files.find(({ id }) => id === 'big')).toMatchObject({ bytes: MAX_BYTES, madeUp: ['size'] })
+  // Its zeros take no room on the disk.
+  const big = readdirSync(dir, { recursive: true, withFileTypes: true }).find(({ name }) => name === 'big')
+  const { size, blocks } = statSync(join(big?.parentPath ?? '', 'big'))
+  expect([size, blocks * 512 < 1_048_576]).toEqual([MAX_BYTES, true])
   expect(files.find(({ id }) => id === 'fil_3')).toMatchObject({ bytes: 0, madeUp: ['path'] })
   const bytes = await a.read('/in/a.txt')
   expect(bytes.length).toBe(100_000)

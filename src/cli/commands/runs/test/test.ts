@@ -40,13 +40,13 @@ export function define(command: Command, { out, project }: Cli): void {
         const run = await requireRun(store, named)
         const [recording] = await store.readRecordings([run.id])
         if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
-        requireBody(recording)
         await using room = await openRoom(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
         const portable = openPortable(project.root)
         const own = await recordRun(store, recording, {
           spellings: room.settings.spellings[run.account] ?? {},
           portable,
         })
+        requireBodies(own)
         const found = await room.replay(own)
         requireEnd(found, recording)
         const { recorded, played } = isRedacted ? await redact(room, own, found) : { recorded: own, played: found }
@@ -103,10 +103,12 @@ function formatLines(text: string): string {
     .join('\n')
 }
 
-/** Throws where retention has taken what the run was given. */
-function requireBody({ run, claim: { cause } }: Recording): void {
-  if (cause.kind !== 'event' || cause.event.body !== '') return
-  throw new UpshotError('conflict', `The body of ${cause.event.id}, on which ${run.id} ran, is pruned.`, {
+/** Throws where retention has taken what the run was given; a batch has several events. */
+function requireBodies({ claim: { cause, lease }, events }: RecordedRun): void {
+  const given = cause.kind === 'event' ? [cause.event, ...events] : events
+  const pruned = given.find(({ body }) => body === '')
+  if (pruned === undefined) return
+  throw new UpshotError('conflict', `The body of ${pruned.id}, on which ${lease.runId} ran, is pruned.`, {
     details: { fix: 'Choose a newer run, or keep bodies for longer with `retention.payloads`.' },
   })
 }

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { SWEEP_SQL, selectFindings } from '../../../src/store/rows/sweep-rows.ts'
+import { SWEEP_SQL, selectFindings } from '../../../src/store/rows/health/sweep-rows.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 
 const db = new Database(':memory:')

@@ -20,7 +20,7 @@ import type {
   SweepChange,
   SweepHold,
 } from '../../../core/store/health/sweeps.ts'
-import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/sweep-rows.ts'
+import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Account } from '../../../core/service/account.ts'
-import { accountOwner } from '../../rows/sealed-owners.ts'
+import { accountOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 import type { Connection } from '../database/connection.ts'
 

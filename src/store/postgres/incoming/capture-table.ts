@@ -1,5 +1,5 @@
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
-import { captureOwner } from '../../rows/sealed-owners.ts'
+import { captureOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 import type { Connection } from '../database/connection.ts'
 

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
-import { describeStalePlan } from '../../rows/describe-stale.ts'
+import { describeStalePlan } from '../../rows/runs/describe-stale.ts'
 import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../database/binary-array.ts'
 import { CallQueue } from '../database/call-queue.ts'
 import type { Connection, Statement } from '../database/connection.ts'

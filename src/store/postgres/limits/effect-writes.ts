@@ -1,6 +1,6 @@
 import { coversEffect, describeScope, type EffectStop, type StopScope } from '../../../core/safety/stop.ts'
 import type { EffectByHand } from '../../../core/store/safety/effects.ts'
-import { describeByHand } from '../../rows/describe-by-hand.ts'
+import { describeByHand } from '../../rows/safety/describe-by-hand.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'

@@ -1,5 +1,5 @@
 import { LIST_READS, type ListReads, type ReadStore } from '../../../core/store/store.ts'
-import { packOutput } from '../../rows/packed-output.ts'
+import { packOutput } from '../../rows/runs/packed-output.ts'
 import type { Database } from '../database/database.ts'
 import type { SetupCache } from '../incoming/setup-cache.ts'
 import { readRecordings } from '../runs/read-recordings.ts'

@@ -2,7 +2,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
-import { isInLedger } from '../../rows/is-in-ledger.ts'
+import { isInLedger } from '../../rows/safety/is-in-ledger.ts'
 import { bigintArray, booleanArray, integerArray, textArray } from '../database/binary-array.ts'
 import type { Connection, Statement } from '../database/connection.ts'
 

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { PackedOutput } from '../../../core/runs/step.ts'
-import { unpackOutput } from '../../rows/packed-output.ts'
+import { unpackOutput } from '../../rows/runs/packed-output.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** The key of a run's own output. */

@@ -1,7 +1,15 @@
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
-import { describeState, endOf, type LedgerDelete, nulls, readEnd, storageOf, toStep } from '../../rows/effect-rows.ts'
+import {
+  describeState,
+  endOf,
+  type LedgerDelete,
+  nulls,
+  readEnd,
+  storageOf,
+  toStep,
+} from '../../rows/safety/effect-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GuardTable } from './guard-table.ts'
 

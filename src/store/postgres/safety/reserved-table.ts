@@ -2,7 +2,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import type { EffectAsk } from '../../../core/safety/effect.ts'
 import { type EffectShare, sizeOf } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
-import { type ReservedRow, sourceOfReserved } from '../../rows/reserved-row.ts'
+import { type ReservedRow, sourceOfReserved } from '../../rows/safety/reserved-row.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GuardTable } from './guard-table.ts'
 

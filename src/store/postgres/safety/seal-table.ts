@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { digestRows, macOf, type Seal, type SealKey, type SealKind } from '../../../core/safety/ledger/seal.ts'
 import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
-import { sealKeyOwner } from '../../rows/sealed-owners.ts'
+import { sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 import type { Connection } from '../database/connection.ts'
 import type { EffectSearch } from './effect-search.ts'

@@ -13,7 +13,7 @@ import {
   type SweepRow,
   type ToldPlace,
   toldBit,
-} from '../../rows/sweep-rows.ts'
+} from '../../rows/health/sweep-rows.ts'
 import type { Connection } from '../database/connection.ts'
 
 /**

@@ -8,7 +8,7 @@ import {
   type WeekKind,
   weekBoundOf,
 } from '../../../core/store/retention.ts'
-import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/sweep-rows.ts'
+import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FINISHED, OLD_BODIES, REFUSED } from './pruning.ts'

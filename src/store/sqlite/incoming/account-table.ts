@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Account } from '../../../core/service/account.ts'
-import { accountOwner } from '../../rows/sealed-owners.ts'
+import { accountOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 
 interface AccountRow {

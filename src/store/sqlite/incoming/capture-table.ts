@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
-import { captureOwner } from '../../rows/sealed-owners.ts'
+import { captureOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
 
 interface CaptureRow {

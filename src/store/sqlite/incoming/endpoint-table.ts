@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
 import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
-import type { EndpointRow, SecretRow } from '../../rows/endpoint-rows.ts'
+import type { EndpointRow, SecretRow } from '../../rows/incoming/endpoint-rows.ts'
 import type { Vault } from '../../vault.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { PackedOutput } from '../../../core/runs/step.ts'
-import { unpackOutput } from '../../rows/packed-output.ts'
+import { unpackOutput } from '../../rows/runs/packed-output.ts'
 
 /** The key of a run's own output. */
 const RUN_KEY = ''

@@ -3,14 +3,14 @@ import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
-import { compareEffect } from '../../rows/compare-effect.ts'
+import { compareEffect } from '../../rows/safety/compare-effect.ts'
 import {
   atPosition,
   type EffectPosition,
   planEffectPath,
   readPosition,
   writePosition,
-} from '../../rows/plan-effect-path.ts'
+} from '../../rows/safety/plan-effect-path.ts'
 
 /** The columns of a row, with the id of the event that caused it. */
 const COLUMNS = `seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,

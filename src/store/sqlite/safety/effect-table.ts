@@ -2,7 +2,15 @@ import type { Database } from 'better-sqlite3'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
-import { describeState, endOf, type LedgerDelete, nulls, readEnd, storageOf, toStep } from '../../rows/effect-rows.ts'
+import {
+  describeState,
+  endOf,
+  type LedgerDelete,
+  nulls,
+  readEnd,
+  storageOf,
+  toStep,
+} from '../../rows/safety/effect-rows.ts'
 import type { GuardTable } from './guard-table.ts'
 
 /** A row that tells of a person, not of a run. */

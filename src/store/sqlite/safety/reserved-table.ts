@@ -3,7 +3,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import type { EffectAsk } from '../../../core/safety/effect.ts'
 import { type EffectShare, sizeOf } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
-import { type ReservedRow, sourceOfReserved } from '../../rows/reserved-row.ts'
+import { type ReservedRow, sourceOfReserved } from '../../rows/safety/reserved-row.ts'
 import type { GuardTable } from './guard-table.ts'
 
 /** Places that are counted for lists of effects, until each effect begins. See decision 81. */

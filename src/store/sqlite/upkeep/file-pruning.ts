@@ -14,7 +14,7 @@ import {
   type SweepRow,
   type ToldPlace,
   toldBit,
-} from '../../rows/sweep-rows.ts'
+} from '../../rows/health/sweep-rows.ts'
 
 /**
  * Forgets files that are gone, and what events told of files that are judged. Rows that a sweep may

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import { LASTING_TARGET } from '../../../core/safety/audit.ts'
 import type { Prunable, PruneQuestion } from '../../../core/store/retention.ts'
-import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/sweep-rows.ts'
+import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FINISHED, OLD_EVENTS, type OldEvent, PRUNE_MARK, REFUSED, selectAbsorber } from './pruning.ts'
 

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
-import { accountOwner, captureOwner, sealKeyOwner } from '../../rows/sealed-owners.ts'
+import { accountOwner, captureOwner, sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
 import { createVault, type Vault } from '../../vault.ts'
 import { migrate } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../../core/incoming/endpoint.ts'
+import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 
 export interface EndpointRow {
   id: string

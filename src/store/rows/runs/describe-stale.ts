@@ -1,5 +1,5 @@
-import { UpshotError } from '../../core/errors.ts'
-import type { Lease } from '../../core/runs/lease.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Lease } from '../../../core/runs/lease.ts'
 
 /** The refusal of a write under a lease that was raised. */
 export function describeStale({ runId }: Pick<Lease, 'runId'>): UpshotError {

@@ -1,4 +1,4 @@
-import type { Run, RunHandler, RunOrigin, RunStatus } from '../../core/runs/run.ts'
+import type { Run, RunHandler, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
 
 /** A row of a query for runs, in either store. */
 export interface RunRow {

@@ -1,6 +1,6 @@
-import type { ClaimedRun, RunCause } from '../../core/runs/claim.ts'
-import { FIRST_FENCE } from '../../core/runs/lease.ts'
-import type { RunHandler, RunOrigin } from '../../core/runs/run.ts'
+import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
+import { FIRST_FENCE } from '../../../core/runs/lease.ts'
+import type { RunHandler, RunOrigin } from '../../../core/runs/run.ts'
 
 /** A row of a run with the columns that its code needs, in either store. */
 export interface ClaimRow {

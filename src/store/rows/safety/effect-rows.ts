@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../core/json.ts'
-import type { Checkpoint } from '../../core/runs/step.ts'
-import type { EffectRecord, FileState } from '../../core/safety/effect.ts'
-import { STORAGES } from '../../core/service/storage.ts'
+import { isPlainObject } from '../../../core/json.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { EffectRecord, FileState } from '../../../core/safety/effect.ts'
+import { STORAGES } from '../../../core/service/storage.ts'
 
 /** The rows of a delete, as far as a step can be made of them. */
 export type LedgerDelete = Pick<

@@ -1,4 +1,4 @@
-import type { EffectByHand } from '../../core/store/safety/effects.ts'
+import type { EffectByHand } from '../../../core/store/safety/effects.ts'
 
 /** A ledger row of a delete by hand. The reason of the person stands in the first one. */
 export function describeByHand({ account, target, asked, actor, reason, at }: EffectByHand, phase: 'begun' | 'ended') {

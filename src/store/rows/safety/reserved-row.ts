@@ -1,5 +1,5 @@
-import type { EffectClass } from '../../core/safety/effect.ts'
-import type { EffectSource } from '../../core/safety/guard.ts'
+import type { EffectClass } from '../../../core/safety/effect.ts'
+import type { EffectSource } from '../../../core/safety/guard.ts'
 
 /** Places that are counted for effects of a list that have not begun. */
 export interface ReservedRow {

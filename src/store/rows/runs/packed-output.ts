@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
-import type { PackedOutput } from '../../core/runs/step.ts'
+import type { PackedOutput } from '../../../core/runs/step.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)

@@ -1,10 +1,10 @@
-import type { StorageName } from '../../core/service/storage.ts'
-import type { FileEvent } from '../../core/service/sweep/file-finding.ts'
-import { isTooNew, type JudgedFile, judgeTold } from '../../core/service/sweep/judge-told.ts'
-import { FILE_TYPES } from '../../core/service/sweep/sweep-plan.ts'
-import type { SweepState } from '../../core/service/sweep/sweep-state.ts'
-import type { FindingQuery, KeptSweep } from '../../core/store/health/sweeps.ts'
-import { buildWhere, type Condition } from './build-where.ts'
+import type { StorageName } from '../../../core/service/storage.ts'
+import type { FileEvent } from '../../../core/service/sweep/file-finding.ts'
+import { isTooNew, type JudgedFile, judgeTold } from '../../../core/service/sweep/judge-told.ts'
+import { FILE_TYPES } from '../../../core/service/sweep/sweep-plan.ts'
+import type { SweepState } from '../../../core/service/sweep/sweep-state.ts'
+import type { FindingQuery, KeptSweep } from '../../../core/store/health/sweeps.ts'
+import { buildWhere, type Condition } from '../build-where.ts'
 
 export interface SweepRow {
   id: number

@@ -1,5 +1,5 @@
-import type { Checkpoint } from '../../core/runs/step.ts'
-import type { SavedWithStep } from '../../core/runs/wait.ts'
+import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { SavedWithStep } from '../../../core/runs/wait.ts'
 
 /** True where the end of a step ends an effect: a delete, or a write with a target. */
 export function isInLedger({ status, effect, target }: Checkpoint, saved: SavedWithStep | undefined): boolean {

@@ -1,5 +1,5 @@
-import type { EffectFilter } from '../../core/store/safety/effects.ts'
-import type { Condition } from './build-where.ts'
+import type { EffectFilter } from '../../../core/store/safety/effects.ts'
+import type { Condition } from '../build-where.ts'
 
 /** The columns that a filter compares, by its parts. */
 const COMPARED = {

@@ -2,19 +2,9 @@ import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import { type DeliveryRow, readDelivery } from '../../rows/incoming/delivery-row.ts'
 import type { Connection } from '../database/connection.ts'
 import type { EventTable } from './event-table.ts'
-
-interface DeliveryRow {
-  id: string
-  endpoint_id: string | null
-  received_at: number
-  verdict: Verdict
-  event_id: string | null
-  event_seq: number | null
-  body_bytes: number | null
-  facts: string
-}
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
 export class DeliveryLedger {
@@ -97,16 +87,4 @@ function describeVerdicts(verdicts: readonly Verdict[] | undefined): Condition[]
   if (only === 'conflict') return [[`verdict = 'conflict'`]]
   const isRefusal = only !== 'accepted' && only !== 'duplicate'
   return [[isRefusal ? 'event_id IS NULL AND verdict = ?' : 'verdict = ?', only]]
-}
-
-function readDelivery(row: DeliveryRow): DeliveryRecord {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    receivedAt: row.received_at,
-    verdict: row.verdict,
-    eventId: row.event_id,
-    bodyBytes: row.body_bytes,
-    facts: JSON.parse(row.facts),
-  }
 }

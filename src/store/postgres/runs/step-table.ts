@@ -1,29 +1,7 @@
-import {
-  type Checkpoint,
-  type Effect,
-  ROW_OUTPUT_BYTES,
-  type StepKind,
-  type StepStatus,
-} from '../../../core/runs/step.ts'
+import { type Checkpoint, ROW_OUTPUT_BYTES } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
+import { readStep, type StepRow } from '../../rows/runs/step-row.ts'
 import type { Connection } from '../database/connection.ts'
-
-interface StepRow {
-  key: string
-  position: number
-  kind: StepKind
-  effect: Effect
-  status: StepStatus
-  attempt: number
-  output: string | null
-  apart_bytes: number | null
-  error: string | null
-  target: string | null
-  started_at: number
-  finished_at: number | null
-  due_at: number | null
-  settled: number | null
-}
 
 /** All columns but the run. */
 export const STEP_COLUMNS: readonly string[] = [
@@ -97,24 +75,5 @@ export class StepTable {
       at: row.failed_at,
       error: JSON.parse(row.error),
     }))
-  }
-}
-
-function readStep(row: StepRow): Checkpoint {
-  return {
-    key: row.key,
-    position: row.position,
-    kind: row.kind,
-    effect: row.effect,
-    status: row.status,
-    attempt: row.attempt,
-    output: row.output,
-    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
-    error: row.error === null ? null : JSON.parse(row.error),
-    target: row.target,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    dueAt: row.due_at,
-    ...(row.settled === null ? {} : { settled: row.settled }),
   }
 }

@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../../core/runs/step.ts'
-import type { SavedWithStep } from '../../../core/runs/wait.ts'
-import { type EffectAsk, type EffectRecord, type FileState, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import { type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
   describeState,
   endOf,
@@ -12,34 +12,6 @@ import {
 } from '../../rows/safety/effect-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GuardTable } from './guard-table.ts'
-
-/** A row that tells of a person, not of a run. */
-type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>
-
-/** The facts for the ledger that come with a step. */
-type StepFacts = NonNullable<SavedWithStep['effect']>
-
-/** A permit, as the row that begins an effect keeps it. */
-interface Grant {
-  approval: string | null
-  /** The state that the approval is for; null without one. */
-  expect: FileState | null
-  now: number
-}
-
-interface Begun {
-  at: number
-  class: 'delete' | 'write'
-  account: string
-  target: string | null
-  path: string | null
-  bytes: number | null
-  workflow: string
-  code: string | null
-  event_seq: number | null
-  approval: string | null
-  actor: string | null
-}
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
 export class EffectTable {

@@ -1,17 +1,13 @@
 import type { EffectClass } from '../../../core/safety/effect.ts'
-import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS } from '../../../core/safety/guard.ts'
+import { type EffectSource, firstSlot, type Limit, WINDOWS } from '../../../core/safety/guard.ts'
 import type { GuardUse } from '../../../core/store/safety/effects.ts'
+import { guardSlots, TIMED, type UseClass } from '../../rows/safety/guard-slots.ts'
 import type { Connection } from '../database/connection.ts'
-
-/** `approved`: by a person. Such effects are counted apart and fill no window. */
-type UseClass = EffectClass | 'approved'
 
 interface Sum {
   count: number | null
   bytes: number | null
 }
-
-const TIMED = ['hour', 'day'] as const
 
 /** How many effects have begun, by scope and slot of time. Index: the primary key throughout. */
 export class GuardTable {
@@ -62,7 +58,7 @@ export class GuardTable {
     size: { count: number; bytes: number },
     now: number,
   ): Promise<void> {
-    for (const { scope, width, slot, oldest } of slotsOf(source, now)) {
+    for (const { scope, width, slot, oldest } of guardSlots(source, now)) {
       const count = await this.#add.get(scope, kind, width, slot, size.count, size.bytes)
       // A new slot: those that no window reads any more can go.
       if (width > 0 && count === size.count) await this.#dropOld.run(scope, kind, width, oldest)
@@ -76,7 +72,7 @@ export class GuardTable {
     size: { count: number; bytes: number },
     at: number,
   ): Promise<void> {
-    for (const { scope, width, slot } of slotsOf(source, at)) {
+    for (const { scope, width, slot } of guardSlots(source, at)) {
       await this.#take.run(size.count, size.bytes, scope, kind, width, slot)
     }
   }
@@ -89,20 +85,4 @@ export class GuardTable {
     }
     return uses
   }
-}
-
-function slotsOf(source: EffectSource, now: number) {
-  const { run, share, ...timed } = listScopes(source)
-  const ofRun = [run, share].flatMap((scope) => (scope === null ? [] : [{ scope, width: 0, slot: 0, oldest: 0 }]))
-  const ofTime = Object.values(timed).flatMap((scope) =>
-    scope === null
-      ? []
-      : TIMED.map((window) => {
-          const slot = slotOf(window, now)
-          // Kept twice as long as it counts, for a clock that is set back.
-          const oldest = firstSlot(window, now) * 2 - slot
-          return { scope, width: WINDOWS[window].slotMs, slot, oldest }
-        }),
-  )
-  return [...ofTime, ...ofRun]
 }

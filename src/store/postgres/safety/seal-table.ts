@@ -1,23 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { digestRows, macOf, type Seal, type SealKey, type SealKind } from '../../../core/safety/ledger/seal.ts'
+import { digestRows, macOf, type Seal, type SealKey } from '../../../core/safety/ledger/seal.ts'
 import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
 import { sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
+import { readSeal, type SealRow } from '../../rows/safety/seal-row.ts'
 import type { Vault } from '../../vault.ts'
 import type { Connection } from '../database/connection.ts'
 import type { EffectSearch } from './effect-search.ts'
-
-interface SealRow {
-  number: number
-  kind: SealKind
-  at: number
-  key: number
-  last: number
-  rows: number
-  digest: Buffer
-  pruned_to: number | null
-  note: string | null
-  mac: Buffer
-}
 
 /** The facts of a new seal that its kind brings; the chain adds the rest. */
 type NewSeal = Pick<Seal, 'kind' | 'at'> & Partial<Pick<Seal, 'key' | 'last' | 'rows' | 'digest' | 'prunedTo' | 'note'>>
@@ -169,8 +157,4 @@ function prepareSealStatements(db: Connection) {
     numberOf: db.prepare<[number], number>(`SELECT number FROM effect_seal WHERE kind = 'rows' AND last = ?`).pluck(),
     newestLast: db.prepare<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`).pluck(),
   }
-}
-
-function readSeal({ digest, mac, pruned_to: prunedTo, ...rest }: SealRow): Seal {
-  return { ...rest, digest: digest.toString('hex'), prunedTo, mac: mac.toString('hex') }
 }

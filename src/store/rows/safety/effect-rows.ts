@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../../core/json.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import type { EffectRecord, FileState } from '../../../core/safety/effect.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 
@@ -52,4 +53,32 @@ export function storageOf(target: string | null) {
 /** A row with null for every column that is left out. */
 export function nulls<T extends object>(row: T): { [Key in keyof T]: Exclude<T[Key], undefined> | null } {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? null])) as never
+}
+
+/** A row that tells of a person, not of a run. */
+export type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>
+
+/** The facts for the ledger that come with a step. */
+export type StepFacts = NonNullable<SavedWithStep['effect']>
+
+/** A permit, as the row that begins an effect keeps it. */
+export interface Grant {
+  approval: string | null
+  /** The state that the approval is for; null without one. */
+  expect: FileState | null
+  now: number
+}
+
+export interface Begun {
+  at: number
+  class: 'delete' | 'write'
+  account: string
+  target: string | null
+  path: string | null
+  bytes: number | null
+  workflow: string
+  code: string | null
+  event_seq: number | null
+  approval: string | null
+  actor: string | null
 }

@@ -3,18 +3,8 @@ import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import { type DeliveryRow, readDelivery } from '../../rows/incoming/delivery-row.ts'
 import type { EventTable } from './event-table.ts'
-
-interface DeliveryRow {
-  id: string
-  endpoint_id: string | null
-  received_at: number
-  verdict: Verdict
-  event_id: string | null
-  event_seq: number | null
-  body_bytes: number | null
-  facts: string
-}
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
 export class DeliveryLedger {
@@ -101,16 +91,4 @@ function describeVerdicts(verdicts: readonly Verdict[] | undefined): { index: st
   }
   const any: Condition = ['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)]
   return { index: 'NOT INDEXED', conditions: [any] }
-}
-
-function readDelivery(row: DeliveryRow): DeliveryRecord {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    receivedAt: row.received_at,
-    verdict: row.verdict,
-    eventId: row.event_id,
-    bodyBytes: row.body_bytes,
-    facts: JSON.parse(row.facts),
-  }
 }

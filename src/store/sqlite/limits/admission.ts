@@ -9,32 +9,11 @@ import {
   type Gate,
 } from '../../../core/runs/admission.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
-import type { RunStatus } from '../../../core/runs/run.ts'
 import { isoTime } from '../../../core/time.ts'
+import { type Applicant, type Gathering, isFull } from '../../rows/limits/gathering.ts'
+import type { Standing } from '../../rows/limits/standing.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
-import type { GateTable, Standing } from './gate-table.ts'
-
-/** The run that asks to be admitted. */
-interface Applicant {
-  id: string
-  workflow: string
-  event_seq: number | null
-  started_at: number | null
-  gate_state: string | null
-  folded: number | null
-  depth: number
-}
-
-/** The run that gathers the events of a key now. */
-interface Gathering {
-  run_id: string
-  since: number
-  due_at: number
-  wake_at: number | null
-  status: RunStatus
-  event_seq: number | null
-  folded: number
-}
+import type { GateTable } from './gate-table.ts'
 
 /**
  * Decides about limited runs: which joins another, which waits in line, which starts. Each call
@@ -274,10 +253,6 @@ function prepareGatherings(db: Database) {
     close: db.prepare('DELETE FROM gathering WHERE run_id = ?'),
     postpone: db.prepare('UPDATE gathering SET due_at = ? WHERE workflow = ? AND key = ?'),
   }
-}
-
-function isFull(fold: Fold, folded: number): boolean {
-  return fold.kind === 'batch' && folded + 1 >= fold.size
 }
 
 function describe(fold: Fold, { due_at, wake_at, folded }: Pick<Gathering, 'due_at' | 'wake_at' | 'folded'>): Standing {

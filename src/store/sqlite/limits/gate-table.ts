@@ -1,34 +1,14 @@
 import type { Database } from 'better-sqlite3'
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
+import {
+  type Candidate,
+  earlier,
+  type FirstInLine,
+  type GateKey,
+  type GateRule,
+  type Standing,
+} from '../../rows/limits/standing.ts'
 import type { TransactionWatcher } from '../database/group-commit.ts'
-
-/** A gate of one workflow for one key. */
-type GateKey = [workflow: string, gate: Gate['name'], key: string]
-
-/** How many runs a gate admits. */
-type GateRule = Pick<Gate, 'most' | 'perMs'>
-
-/** A run on its way through its gates. */
-interface Candidate {
-  runId: string
-  workflow: string
-  priority: number
-  gates: readonly Gate[]
-  /** The latest moment at which a run in line is claimed again; null: only once it is admitted. */
-  wakeAt: number | null
-}
-
-/** Why a run stands in line, and when it is due. */
-export interface Standing {
-  reason: string
-  dueAt: number | null
-}
-
-interface FirstInLine {
-  rank: number
-  run_id: string
-  wake_at: number | null
-}
 
 /**
  * The gates and the runs at them. A run takes its gates in order and keeps those it passed, so no
@@ -269,9 +249,4 @@ function prepareRuns(db: Database) {
       `UPDATE run SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL WHERE id = ?`,
     ),
   }
-}
-
-function earlier(a: number | null, b: number | null): number | null {
-  if (a === null || b === null) return a ?? b
-  return Math.min(a, b)
 }

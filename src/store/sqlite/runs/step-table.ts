@@ -1,31 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { Lease } from '../../../core/runs/lease.ts'
-import {
-  type Checkpoint,
-  type Effect,
-  ROW_OUTPUT_BYTES,
-  type StepKind,
-  type StepStatus,
-} from '../../../core/runs/step.ts'
+import { type Checkpoint, ROW_OUTPUT_BYTES } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
+import { readStep, type StepRow } from '../../rows/runs/step-row.ts'
 import { IS_LEASED_BY_POSITION } from './run-table.ts'
-
-interface StepRow {
-  key: string
-  position: number
-  kind: StepKind
-  effect: Effect
-  status: StepStatus
-  attempt: number
-  output: string | null
-  apart_bytes: number | null
-  error: string | null
-  target: string | null
-  started_at: number
-  finished_at: number | null
-  due_at: number | null
-  settled: number | null
-}
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
 /** Null in most rows, which a statement without them writes. Each value takes 3% of the time. */
@@ -111,24 +89,5 @@ export class StepTable {
     if (isPlain) return this.#savePlain.run(values, runId, fence)
     const failure = error === null ? null : JSON.stringify(error)
     return this.#save.run(values, apartBytes, failure, target, dueAt, settled, runId, fence)
-  }
-}
-
-function readStep(row: StepRow): Checkpoint {
-  return {
-    key: row.key,
-    position: row.position,
-    kind: row.kind,
-    effect: row.effect,
-    status: row.status,
-    attempt: row.attempt,
-    output: row.output,
-    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
-    error: row.error === null ? null : JSON.parse(row.error),
-    target: row.target,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    dueAt: row.due_at,
-    ...(row.settled === null ? {} : { settled: row.settled }),
   }
 }

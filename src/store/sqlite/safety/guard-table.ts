@@ -1,17 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { EffectClass } from '../../../core/safety/effect.ts'
-import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS } from '../../../core/safety/guard.ts'
+import { type EffectSource, firstSlot, type Limit, WINDOWS } from '../../../core/safety/guard.ts'
 import type { GuardUse } from '../../../core/store/safety/effects.ts'
-
-/** `approved`: by a person. Such effects are counted apart and fill no window. */
-type UseClass = EffectClass | 'approved'
+import { guardSlots, TIMED, type UseClass } from '../../rows/safety/guard-slots.ts'
 
 interface Sum {
   count: number | null
   bytes: number | null
 }
-
-const TIMED = ['hour', 'day'] as const
 
 /** How many effects have begun, by scope and slot of time. Index: the primary key throughout. */
 export class GuardTable {
@@ -57,7 +53,7 @@ export class GuardTable {
 
   /** Counts effects that begin at `now` in every scope of their source. */
   reserve(source: EffectSource, kind: UseClass, size: { count: number; bytes: number }, now: number): void {
-    for (const { scope, width, slot, oldest } of slotsOf(source, now)) {
+    for (const { scope, width, slot, oldest } of guardSlots(source, now)) {
       const count = this.#add.get(scope, kind, width, slot, size.count, size.bytes)
       // A new slot: those that no window reads any more can go.
       if (width > 0 && count === size.count) this.#dropOld.run(scope, kind, width, oldest)
@@ -66,7 +62,7 @@ export class GuardTable {
 
   /** Gives back the place of an effect that was counted at `at`. */
   refund(source: EffectSource, kind: UseClass, size: { count: number; bytes: number }, at: number): void {
-    for (const { scope, width, slot } of slotsOf(source, at)) {
+    for (const { scope, width, slot } of guardSlots(source, at)) {
       this.#take.run(size.count, size.bytes, scope, kind, width, slot)
     }
   }
@@ -76,20 +72,4 @@ export class GuardTable {
       this.#list.all(WINDOWS[window].slotMs, firstSlot(window, now)).map((row) => ({ ...row, window })),
     )
   }
-}
-
-function slotsOf(source: EffectSource, now: number) {
-  const { run, share, ...timed } = listScopes(source)
-  const ofRun = [run, share].flatMap((scope) => (scope === null ? [] : [{ scope, width: 0, slot: 0, oldest: 0 }]))
-  const ofTime = Object.values(timed).flatMap((scope) =>
-    scope === null
-      ? []
-      : TIMED.map((window) => {
-          const slot = slotOf(window, now)
-          // Kept twice as long as it counts, for a clock that is set back.
-          const oldest = firstSlot(window, now) * 2 - slot
-          return { scope, width: WINDOWS[window].slotMs, slot, oldest }
-        }),
-  )
-  return [...ofTime, ...ofRun]
 }

@@ -1,0 +1,37 @@
+import type { Checkpoint, Effect, StepKind, StepStatus } from '../../../core/runs/step.ts'
+
+export interface StepRow {
+  key: string
+  position: number
+  kind: StepKind
+  effect: Effect
+  status: StepStatus
+  attempt: number
+  output: string | null
+  apart_bytes: number | null
+  error: string | null
+  target: string | null
+  started_at: number
+  finished_at: number | null
+  due_at: number | null
+  settled: number | null
+}
+
+export function readStep(row: StepRow): Checkpoint {
+  return {
+    key: row.key,
+    position: row.position,
+    kind: row.kind,
+    effect: row.effect,
+    status: row.status,
+    attempt: row.attempt,
+    output: row.output,
+    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
+    error: row.error === null ? null : JSON.parse(row.error),
+    target: row.target,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+    dueAt: row.due_at,
+    ...(row.settled === null ? {} : { settled: row.settled }),
+  }
+}

@@ -51,7 +51,7 @@ export default defineWorkflow({
 /** A process of its own: reading millions of files does not hold up the runs of this one. */
 function read(since: string, signal: AbortSignal): Promise<Coverage> {
   const [program = '', ...args] = coverageReport.command
-  const options = { signal, maxBuffer: MAX_BYTES }
+  const options = { env: coverageReport.environment(), signal, maxBuffer: MAX_BYTES }
   return new Promise((resolve, reject) => {
     execFile(program, [...args, 'coverage', '--since', since, '--json'], options, (error, stdout, stderr) => {
       if (error === null || error.code === LOST) resolve(JSON.parse(stdout).data)

@@ -2,7 +2,7 @@ import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { readTerminal } from '../notices/log/read-terminal.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
-import { processEnvironment } from '../project/config/environment.ts'
+import { hideVariables, processEnvironment } from '../project/config/environment.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
@@ -34,6 +34,7 @@ const EXIT_FORCED = 130
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()
+  hideVariables(config.secretVariables ?? [])
   const terminal = readTerminal(process.stdout, processEnvironment())
   const options = { level: config.logLevel, pretty: log === 'pretty', colour, secrets, ...terminal }
   const noticeLog = logNotices(notices, options)

@@ -1,5 +1,6 @@
 /** The door `upshot`: everything that workflow modules and the configuration file import. */
 export { z } from 'zod'
+export { upshotVariables } from '../core/access/upshot-variables.ts'
 export type { AlertKind } from '../core/alerts/alert-rule.ts'
 export { type Failure, Interrupted, StepError, TerminalError } from '../core/errors.ts'
 export type { ReceivedEvent, ServiceEvent } from '../core/incoming/event.ts'

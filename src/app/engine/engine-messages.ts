@@ -29,6 +29,8 @@ export interface EngineStart {
   store: StoreOptions
   /** To the store of the main thread. */
   port: MessagePort
+  /** Variables that were taken out of the environment, for children that run `upshot`. */
+  variables: Readonly<Record<string, string>>
   /** Id of its worker. */
   worker: string
   /** Memory of its `WorkerCounts`. */

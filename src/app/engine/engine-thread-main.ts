@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { keepVariables } from '../../core/access/upshot-variables.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
@@ -10,7 +11,8 @@ import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
-const { config, store: options, port, worker, counts, pulse, pulseMs } = workerData as EngineStart
+const { config, store: options, port, worker, counts, pulse, pulseMs, variables } = workerData as EngineStart
+keepVariables(variables)
 const beats = new Int32Array(pulse)
 setInterval(() => Atomics.add(beats, 0, 1), pulseMs)
 /** How often the file limits are told. */

@@ -4,6 +4,7 @@ import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
@@ -68,7 +69,7 @@ export class EngineThread {
         // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
         ...('file' in storeOptions ? {} : { beatMs: SHARED_BEAT_MS }),
       },
-      ...{ store: storeOptions, port, worker: this.id, pulseMs },
+      ...{ store: storeOptions, port, worker: this.id, pulseMs, variables: hiddenVariables() },
       counts: this.counts.memory,
       pulse: this.#pulse.buffer as SharedArrayBuffer,
     }

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
+import { adoptHidden } from '../../project/config/environment.ts'
 import { openSharedStore } from '../../store/open-store.ts'
 import { DatabaseClock } from './database-clock.ts'
 import { EngineThread } from './engine-thread.ts'
@@ -12,7 +13,8 @@ import { SupervisedEngine } from './supervised-engine.ts'
 const LOOK_EVERY_MS = 200
 
 /** The process that tries suspects one at a time. It ends with the last one, or its parent. */
-async function main({ config: given, storeOptions, access }: QuarantineStart): Promise<void> {
+async function main({ config: given, storeOptions, access, variables }: QuarantineStart): Promise<void> {
+  adoptHidden(variables)
   const config = { ...given, slots: 1, suspects: 'only' } as const
   const notices = createNoticeBus()
   const flush = forwardNotices(notices, (heard: FromQuarantine) => void (process.connected && process.send?.(heard)))

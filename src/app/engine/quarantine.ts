@@ -8,6 +8,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
+import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { Access } from '../service/account-clients.ts'
@@ -24,6 +25,8 @@ export interface QuarantineStart {
   config: HandedConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
   access: Access
+  /** Variables that were taken out of the environment. */
+  variables: Readonly<Record<string, string>>
 }
 
 export type FromQuarantine = readonly Notice[]
@@ -103,6 +106,7 @@ export class Quarantine {
       config: { ...handConfig(config), dev: false, watchEffects: false, engine: config.engine },
       storeOptions: place,
       access: this.#access,
+      variables: hiddenVariables(),
     }
     child.send(start)
     child.on('message', (heard: FromQuarantine) => {

@@ -12,7 +12,7 @@ import { after, type Clock, systemClock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
 import type { PlayedRun, RecordedRun } from '../../engine/play/play-recorded.ts'
-import { processEnvironment } from '../../project/config/environment.ts'
+import { openEnvironment } from '../../project/config/environment.ts'
 import { Link, type LinkMessage } from './link.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
@@ -222,7 +222,7 @@ function pathOf(name: string): string {
 /** Neither the service's keys, nor our own, nor options that open what the room closes. */
 export function roomEnvironment(): NodeJS.ProcessEnv {
   const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
-  return Object.fromEntries(Object.entries(processEnvironment()).filter(([name]) => !closed.test(name)))
+  return Object.fromEntries(Object.entries(openEnvironment()).filter(([name]) => !closed.test(name)))
 }
 
 function describeSilence(ms: number): string {

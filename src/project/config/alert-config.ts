@@ -107,6 +107,14 @@ export function readAlerts({ channels, rules }: AlertConfig, environment: Enviro
   return { rules, channels: Object.fromEntries(resolved) }
 }
 
+/** The variables that the channels name. */
+export function alertVariables({ channels }: AlertConfig): string[] {
+  return Object.values(channels).flatMap((channel) => {
+    if (channel.kind === 'email') return [channel.smtp.slice(1)]
+    return [channel.url.slice(1), ...(channel.kind === 'webhook' ? [channel.secret.slice(1)] : [])]
+  })
+}
+
 type ReadVariable = (reference: string, looksLike: string, isFit: (value: string) => boolean) => string
 
 function resolveChannel(given: z.output<typeof channel>, use: string, read: ReadVariable): AlertChannel {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { keepVariables } from '../../core/access/upshot-variables.ts'
 
 /** Variables by name. An empty value counts as not set. */
 export type Environment = Record<string, string | undefined>
@@ -17,7 +18,39 @@ export function adoptEnvFile(root: string): ReadonlySet<string> {
   return new Set(found.map(([name]) => name))
 }
 
+let hidden: Readonly<Record<string, string>> = {}
+
+/**
+ * Takes variables out of `process.env`, so that author code and its child processes do not inherit
+ * them. {@link processEnvironment} still has them.
+ */
+export function hideVariables(names: readonly string[]): void {
+  const found: Record<string, string> = { ...hidden }
+  for (const name of names) {
+    const value = process.env[name]
+    if (value !== undefined) found[name] = value
+    delete process.env[name]
+  }
+  hidden = found
+  keepVariables(hidden)
+}
+
+/** Takes over the variables that the parent has taken out of its own. */
+export function adoptHidden(variables: Readonly<Record<string, string>>): void {
+  hidden = variables
+}
+
+/** The variables that are taken out of `process.env`. */
+export function hiddenVariables(): Readonly<Record<string, string>> {
+  return hidden
+}
+
 /** The environment of this process. No other file of a room but `testing` reads it. */
 export function processEnvironment(): Environment {
-  return process.env
+  return { ...process.env, ...hidden }
+}
+
+/** The environment as author code sees it. */
+export function openEnvironment(): Environment {
+  return { ...process.env }
 }

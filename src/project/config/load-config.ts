@@ -5,13 +5,13 @@ import { UpshotError } from '../../core/errors.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { EffectsMode } from '../../core/safety/stop.ts'
 import type { SweepPlan } from '../../core/service/sweep/sweep-plan.ts'
-import { readAlerts } from './alert-config.ts'
+import { alertVariables, readAlerts } from './alert-config.ts'
 import { loadConfigFile, type Settings } from './config-file.ts'
 import { DATABASE, type DatabaseConfig, readDatabase } from './database-config.ts'
 import type { Environment } from './environment.ts'
 import { readTraces, TRACES, type TraceConfig } from './trace-config.ts'
 import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables.ts'
-import { ADMIN_PORTS, GENERAL, readService, readVariables } from './variables.ts'
+import { ADMIN_PORTS, GENERAL, readService, readVariables, SECRET_VARIABLES } from './variables.ts'
 
 /** Configuration of the app, checked and frozen. */
 export interface Config
@@ -42,6 +42,8 @@ export interface Config
   /** Bounds on effects, the rules of approvals, and the writes that the ledger has. */
   guardPolicy: GuardPolicy
   service: ServiceConfig
+  /** Variables that hold a key, a password or an address that works like one. Left out: none. */
+  secretVariables?: readonly string[]
   /** Left out: none. */
   alerts?: AlertPlan
   /** Storages that are compared with events. Left out: none. */
@@ -104,6 +106,7 @@ export async function loadConfig(
     },
     publicUrl: general.UPSHOT_PUBLIC_URL ?? settings.publicUrl,
     service,
+    secretVariables: [...SECRET_VARIABLES, ...alertVariables(file.alerts)],
     alerts,
     traces: readTraces(traces),
   })

@@ -127,6 +127,17 @@ const SERVICE = {
   SERVICE_STORAGE_C: [z.string().min(1), 'the name of the file-sync storage in API calls'],
 } as const
 
+/** Variables of the app that author code has no need of. */
+export const SECRET_VARIABLES = [
+  'SERVICE_API_KEY',
+  'SERVICE_API_KEY_FALLBACK',
+  'SERVICE_WEBHOOK_SECRET',
+  'UPSHOT_SECRET_KEY',
+  'UPSHOT_DATABASE_URL',
+  'UPSHOT_DATABASE_DIRECT_URL',
+  'UPSHOT_DATABASE_READ_URL',
+] as const
+
 /** Every variable, in the order of `upshot config show`. */
 export const VARIABLES: Variables = { ...GENERAL, ...DATABASE, ...SERVICE, ...TRACES }
 

@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
 import type { Database } from 'better-sqlite3'
-import { identify, STREAMS, streamOf } from '../postgres/incoming/event-table.ts'
+import { hashBody, identify, STREAMS, streamOf } from '../postgres/incoming/event-table.ts'
 
 /** Tables of PostgreSQL that a move leaves out; the processes fill them again. */
 export const LEFT_OUT = [
@@ -77,7 +76,7 @@ export function addFunctions(db: Database): void {
   define('pg_stream', (account: string) => streamOf(account))
   define('pg_seq', (seq: number | null, account: string | null) => seq && numberOf(seq, account))
   define('pg_identity', (account: string, id: string) => writeUuid(identify(account, id)))
-  define('pg_hash', (body: string, kept: Buffer | null) => writeUuid(kept ?? hash('sha256', body, 'buffer')))
+  define('pg_hash', (body: string, kept: Buffer | null) => writeUuid(kept?.toString('hex') ?? hashBody(body)))
 }
 
 /** Numbers keep their order within each stream. See decision 63. */
@@ -85,8 +84,7 @@ function numberOf(seq: number, account: string | null): number {
   return seq * STREAMS + (account === null ? 0 : streamOf(account))
 }
 
-/** The first 16 bytes, as PostgreSQL writes them. */
-function writeUuid(bytes: Buffer): string {
-  const hex = bytes.toString('hex', 0, 16)
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+/** The first 32 digits, as PostgreSQL writes them. */
+function writeUuid(digits: string): string {
+  return digits.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -1,4 +1,6 @@
 import type { Client, QueryResultRow } from 'pg'
+import { Call } from './calls/call.ts'
+import { MessageBuffer } from './calls/message-buffer.ts'
 
 /** A value of a statement. `true` and `false` are sent as 1 and 0. */
 type Parameters<Given extends unknown[] | object> = Given extends unknown[] ? Given : [Given]
@@ -15,6 +17,7 @@ export interface Statement<Values extends unknown[], Row> {
 /** A connection to the database, as the tables see it. */
 export class Connection {
   readonly #client: Pick<Client, 'query'>
+  readonly #buffer = new MessageBuffer()
 
   constructor(client: Pick<Client, 'query'>) {
     this.#client = client
@@ -30,6 +33,11 @@ export class Connection {
     const { sql, names } = translate(text)
     const query = (values: unknown[]) => this.#client.query(sql, bind(values, names))
     return createStatement(query, (row) => row as Row)
+  }
+
+  /** The same for a statement of arrays, which is written at once. */
+  prepareCall<Row extends QueryResultRow>(text: string): Call<Row> {
+    return new Call(this.#client, this.#buffer, translate(text).sql)
   }
 
   /** Runs SQL text without values, which may be several statements. */

@@ -1,9 +1,10 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { describeStalePlan } from '../../rows/runs/describe-stale.ts'
-import { bigintArray, booleanArray, integerArray, textArray, uuidArray } from '../database/binary-array.ts'
-import { CallQueue } from '../database/call-queue.ts'
-import type { Connection, Statement } from '../database/connection.ts'
+import type { Call } from '../database/calls/call.ts'
+import { CallQueue } from '../database/calls/call-queue.ts'
+import { bigints, booleans, integers, texts, uuids } from '../database/calls/columns.ts'
+import type { Connection } from '../database/connection.ts'
 import { hashBody, identify, streamOf } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
 
@@ -28,43 +29,41 @@ const COLUMNS = 19
 
 /** Saves many deliveries of one stream in one call. */
 export class DeliverySaves {
-  readonly #save: Statement<unknown[], SavedRow>
+  readonly #save: Call<SavedRow>
   readonly #uses: SecretUses
 
   constructor(db: Connection) {
     this.#uses = new SecretUses(db)
-    this.#save = db.prepare<unknown[], SavedRow>(
+    this.#save = db.prepareCall<SavedRow>(
       `SELECT number, seq, verdict, is_taken, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
     )
   }
 
   async save(stream: number, planned: readonly PlannedDelivery[]): Promise<Answer[]> {
     const deliveries = planned.map(({ delivery }) => delivery)
-    const texts = (read: (delivery: IncomingDelivery) => string) => textArray(deliveries.map(read))
-    const integers = (read: (delivery: IncomingDelivery) => number | null) => bigintArray(deliveries.map(read))
     const runs = planned.flatMap(({ delivery, runs }, index) =>
       runs.map((id, at) => describeRun(delivery, { id, at, number: index + 1 })),
     )
     const rows = await this.#save.all(
       stream,
-      integers(({ setup = null }) => setup),
-      uuidArray(deliveries.map(({ account, event }) => identify(account, event.id))),
-      uuidArray(deliveries.map(({ body }) => hashBody(body))),
-      texts(({ event }) => event.id),
-      texts(({ account }) => account),
-      texts(({ event }) => event.type),
-      integers(({ event }) => Date.parse(event.created)),
-      integers(({ receivedAt }) => receivedAt),
-      texts(({ body }) => body),
-      texts(({ id }) => id),
-      texts(({ endpointId }) => endpointId),
-      texts(({ facts }) => JSON.stringify(facts)),
-      booleanArray(deliveries.map(({ facts }) => facts.unmatched === true)),
-      integerArray(runs.map(({ number }) => number)),
-      textArray(runs.map(({ id }) => id)),
-      textArray(runs.map(({ workflow }) => workflow)),
-      bigintArray(runs.map(({ rank }) => rank)),
-      textArray(runs.map(({ code }) => code)),
+      bigints(deliveries, ({ setup = null }) => setup),
+      uuids(deliveries, ({ account, event }) => identify(account, event.id)),
+      uuids(deliveries, ({ body }) => hashBody(body)),
+      texts(deliveries, ({ event }) => event.id),
+      texts(deliveries, ({ account }) => account),
+      texts(deliveries, ({ event }) => event.type),
+      bigints(deliveries, ({ event }) => Date.parse(event.created)),
+      bigints(deliveries, ({ receivedAt }) => receivedAt),
+      texts(deliveries, ({ body }) => body),
+      texts(deliveries, ({ id }) => id),
+      texts(deliveries, ({ endpointId }) => endpointId),
+      texts(deliveries, ({ facts }) => JSON.stringify(facts)),
+      booleans(deliveries, ({ facts }) => facts.unmatched === true),
+      integers(runs, ({ number }) => number),
+      texts(runs, ({ id }) => id),
+      texts(runs, ({ workflow }) => workflow),
+      bigints(runs, ({ rank }) => rank),
+      texts(runs, ({ code }) => code),
       deliveries[0]?.arrivalClaim?.worker ?? null,
     )
     for (const { endpointId, facts, receivedAt } of deliveries) {

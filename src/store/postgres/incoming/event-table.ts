@@ -31,14 +31,15 @@ interface OwnEvent {
 
 export const EVENT_COLUMNS = 'stream, seq, id, account, type, origin, created_at, received_at, body'
 
-const UUID_BYTES = 16
+/** Hexadecimal digits of a UUID. */
+const UUID_DIGITS = 32
 
 /** Numbers of a stream differ by this, so that a number names one event. See decision 63. */
 export const STREAMS = 8
 
 /** The stream of an account's events. */
 export function streamOf(account: string): number {
-  return (hash('sha256', account, 'buffer')[0] ?? 0) % STREAMS
+  return Number.parseInt(hash('sha256', account).slice(0, 2), 16) % STREAMS
 }
 
 /** SQL for the number of the newest event in the stream of an account, given as SQL. */
@@ -64,8 +65,8 @@ export class EventTable {
     const stream = streamOf(account)
     const seq = await this.#sql.number.get(STREAMS, stream)
     if (seq === undefined) throw new UpshotError('internal', `The database has no row for stream ${stream}.`)
-    const identity = identify(account, id).toString('hex')
-    const bodyHash = hashBody(body).toString('hex')
+    const identity = identify(account, id)
+    const bodyHash = hashBody(body)
     if ((await this.#sql.identify.run(identity, seq, bodyHash)).changes === 0) return null
     await this.#sql.insert.run({ stream, seq, id, account, type, origin, createdAt })
     await this.#sql.insertBody.run(createdAt, seq, body)
@@ -128,7 +129,7 @@ export class EventTable {
   /** Numbers of the events with this id, at most one per account: of all, or of one. */
   async findSeqs(eventId: string, account?: string): Promise<number[]> {
     const accounts = account === undefined ? await this.#sql.accounts.all() : [account]
-    return this.#sql.known.all(accounts.map((name) => identify(name, eventId).toString('hex')))
+    return this.#sql.known.all(accounts.map((name) => identify(name, eventId)))
   }
 
   /** The newest number of each stream. */
@@ -178,14 +179,14 @@ function prepareEvents(db: Connection) {
   }
 }
 
-/** The identity of an event: 16 bytes of a hash over its account and id. See decision 3. */
-export function identify(account: string, id: string): Buffer {
-  return hash('sha256', `${account}\0${id}`, 'buffer').subarray(0, UUID_BYTES)
+/** The identity of an event: 32 digits of a hash over its account and id. See decision 3. */
+export function identify(account: string, id: string): string {
+  return hash('sha256', `${account}\0${id}`).slice(0, UUID_DIGITS)
 }
 
-/** The first 16 bytes of a hash over the body, to compare a repeated delivery. */
-export function hashBody(body: string): Buffer {
-  return hash('sha256', body, 'buffer').subarray(0, UUID_BYTES)
+/** The first 32 digits of a hash over the body, to compare a repeated delivery. */
+export function hashBody(body: string): string {
+  return hash('sha256', body).slice(0, UUID_DIGITS)
 }
 
 /** Throws for an event that a run was made for, and that is gone. */

@@ -3,8 +3,9 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
 import { isInLedger } from '../../rows/safety/is-in-ledger.ts'
-import { bigintArray, booleanArray, integerArray, textArray } from '../database/binary-array.ts'
-import type { Connection, Statement } from '../database/connection.ts'
+import type { Call } from '../database/calls/call.ts'
+import { bigints, booleans, type Column, integers, texts } from '../database/calls/columns.ts'
+import type { Connection } from '../database/connection.ts'
 
 /** A step with nothing else in its commit. */
 interface PlainStep {
@@ -42,10 +43,10 @@ const PARAMETERS = 23
 
 /** Saves many steps and completes many runs in one call. */
 export class JournalSaves {
-  readonly #save: Statement<unknown[], { number: number; verdict: JournalVerdict }>
+  readonly #save: Call<{ number: number; verdict: JournalVerdict }>
 
   constructor(db: Connection) {
-    this.#save = db.prepare(`SELECT number, verdict FROM save_journal_1(${Array(PARAMETERS).fill('?')})`)
+    this.#save = db.prepareCall(`SELECT number, verdict FROM save_journal_1(${Array(PARAMETERS).fill('?')})`)
   }
 
   /** The verdict of each call's lease. */
@@ -57,50 +58,49 @@ export class JournalSaves {
       leases.set(name, known)
       return known.number
     })
+    const distinct = [...leases.values()]
     const rows = await this.#save.all(
-      textArray(Array.from(leases.values(), ({ lease }) => lease.runId)),
-      bigintArray(Array.from(leases.values(), ({ lease }) => lease.fence)),
-      textArray(Array.from(leases.values(), ({ lease }) => lease.era ?? null)),
-      ...encodeSteps(calls, numbers),
-      ...encodeEnds(calls, numbers),
+      texts(distinct, ({ lease }) => lease.runId),
+      bigints(distinct, ({ lease }) => lease.fence),
+      texts(distinct, ({ lease }) => lease.era ?? null),
+      ...stepColumns(calls, numbers),
+      ...endColumns(calls, numbers),
     )
     const verdicts = new Map(rows.map(({ number, verdict }) => [number, verdict]))
     return numbers.map((number) => verdicts.get(number) ?? 'stale')
   }
 }
 
-function encodeSteps(calls: readonly PlainCall[], numbers: readonly number[]): Buffer[] {
+function stepColumns(calls: readonly PlainCall[], numbers: readonly number[]): Column[] {
   // Of two rows of one step, the later one is written.
-  const latest = new Map<string, PlainStep & { number: number }>()
+  const latest = new Map<string, { call: PlainStep; number: number }>()
   for (const [index, call] of calls.entries()) {
     const number = numbers[index] ?? 0
-    if ('step' in call) latest.set(`${number} ${call.step.key}`, { ...call, number })
+    if ('step' in call) latest.set(`${number} ${call.step.key}`, { call, number })
   }
   const steps = [...latest.values()]
-  const texts = (read: (step: Checkpoint) => string | null) => textArray(steps.map(({ step }) => read(step)))
-  const integers = (read: (step: Checkpoint) => number | null) => bigintArray(steps.map(({ step }) => read(step)))
   return [
-    integerArray(steps.map(({ number }) => number)),
-    texts(({ key }) => key),
-    integers(({ position }) => position),
-    texts(({ kind }) => kind),
-    texts(({ effect }) => effect),
-    texts(({ status }) => status),
-    integers(({ attempt }) => attempt),
-    texts(({ output }) => output),
-    integers(({ startedAt }) => startedAt),
-    integers(({ finishedAt }) => finishedAt),
-    integers(({ apartBytes = null }) => apartBytes),
-    texts(({ error }) => (error === null ? null : JSON.stringify(error))),
-    texts(({ target }) => target),
-    integers(({ dueAt }) => dueAt),
-    integers(({ settled = null }) => settled),
-    textArray(steps.map(({ codeHash }) => codeHash)),
-    booleanArray(steps.map(({ isSettled }) => isSettled)),
+    integers(steps, ({ number }) => number),
+    texts(steps, ({ call }) => call.step.key),
+    bigints(steps, ({ call }) => call.step.position),
+    texts(steps, ({ call }) => call.step.kind),
+    texts(steps, ({ call }) => call.step.effect),
+    texts(steps, ({ call }) => call.step.status),
+    bigints(steps, ({ call }) => call.step.attempt),
+    texts(steps, ({ call }) => call.step.output),
+    bigints(steps, ({ call }) => call.step.startedAt),
+    bigints(steps, ({ call }) => call.step.finishedAt),
+    bigints(steps, ({ call }) => call.step.apartBytes ?? null),
+    texts(steps, ({ call: { step } }) => (step.error === null ? null : JSON.stringify(step.error))),
+    texts(steps, ({ call }) => call.step.target),
+    bigints(steps, ({ call }) => call.step.dueAt),
+    bigints(steps, ({ call }) => call.step.settled ?? null),
+    texts(steps, ({ call }) => call.codeHash),
+    booleans(steps, ({ call }) => call.isSettled),
   ]
 }
 
-function encodeEnds(calls: readonly PlainCall[], numbers: readonly number[]): Buffer[] {
+function endColumns(calls: readonly PlainCall[], numbers: readonly number[]): Column[] {
   // A run ends once: of two ends under one lease, the first one counts.
   const first = new Map<number, PlainEnd>()
   for (const [index, call] of calls.entries()) {
@@ -109,8 +109,8 @@ function encodeEnds(calls: readonly PlainCall[], numbers: readonly number[]): Bu
   }
   const ends = [...first.values()]
   return [
-    integerArray([...first.keys()]),
-    textArray(ends.map(({ output }) => output)),
-    bigintArray(ends.map(({ now }) => now)),
+    integers([...first.keys()], (number) => number),
+    texts(ends, ({ output }) => output),
+    bigints(ends, ({ now }) => now),
   ]
 }

@@ -1,0 +1,51 @@
+import type { MessageBuffer } from './message-buffer.ts'
+
+/** An array of a call, written in PostgreSQL's binary form: less work for both sides than text. */
+export type Column = (to: MessageBuffer) => void
+
+/** Numbers of the types in PostgreSQL's catalogue. */
+const OIDS = { boolean: 16, bigint: 20, integer: 23, text: 25, uuid: 2950 } as const
+/** A length that stands for null. */
+const NULL = -1
+
+type Write<Value> = (to: MessageBuffer, value: Value) => void
+
+/** Columns of one type: a value of each row. */
+function columnsOf<Value>(oid: number, write: Write<Value>) {
+  return <Row>(rows: readonly Row[], read: (row: Row, index: number) => Value | null): Column =>
+    (to) => {
+      // Dimensions, whether there are nulls, the type, the length, the first index.
+      to.int32(1)
+      const nullsAt = to.length
+      to.int32(0)
+      to.int32(oid)
+      to.int32(rows.length)
+      to.int32(1)
+      for (let index = 0; index < rows.length; index++) {
+        const value = read(rows[index] as Row, index)
+        const lengthAt = to.length
+        to.int32(NULL)
+        if (value === null) {
+          to.int32At(nullsAt, 1)
+        } else {
+          write(to, value)
+          to.int32At(lengthAt, to.length - lengthAt - 4)
+        }
+      }
+    }
+}
+
+/** `text[]` */
+export const texts = columnsOf<string>(OIDS.text, (to, value) => to.text(value))
+
+/** `bigint[]` of safe integers. */
+export const bigints = columnsOf<number>(OIDS.bigint, (to, value) => to.bigint(value))
+
+/** `integer[]` */
+export const integers = columnsOf<number>(OIDS.integer, (to, value) => to.int32(value))
+
+/** `boolean[]` */
+export const booleans = columnsOf<boolean>(OIDS.boolean, (to, value) => to.byte(Number(value)))
+
+/** `uuid[]` of 32 hexadecimal digits each. */
+export const uuids = columnsOf<string>(OIDS.uuid, (to, value) => to.digits(value))

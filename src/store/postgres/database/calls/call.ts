@@ -33,28 +33,24 @@ export class Call<Row extends pg.QueryResultRow> {
   }
 
   all(...parameters: Parameter[]): Promise<Row[]> {
+    // Not by the query, which would hold the rows of the columns until a collection of all memory.
+    const message = this.#write(parameters)
     return new Promise((resolve, reject) => {
-      const query = new pg.Query<Row>({ text: this.#text }, (error, result) => {
-        if (error) reject(error)
-        else resolve(result.rows)
+      const query = new pg.Query<Row>(this.#text, (error, result) => {
+        if (error) return reject(error)
+        this.#buffer.free(message)
+        resolve(result.rows)
       })
-      // The driver calls this when the session has answered everything before.
       query.submit = ({ stream }) => {
-        try {
-          const message = this.#write(parameters, stream.writableLength === 0)
-          if (stream.writable) stream.write(message)
-          return null
-        } catch (error) {
-          return error
-        }
+        if (stream.writable) stream.write(message)
       }
       this.#client.query(query)
     })
   }
 
-  #write(parameters: readonly Parameter[], isFree: boolean): Buffer {
+  #write(parameters: readonly Parameter[]): Buffer {
     const to = this.#buffer
-    to.begin(isFree)
+    to.begin()
     to.bytes(this.#parse)
     to.byte(BIND)
     const lengthAt = to.length

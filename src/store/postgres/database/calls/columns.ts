@@ -14,23 +14,15 @@ type Write<Value> = (to: MessageBuffer, value: Value) => void
 function columnsOf<Value>(oid: number, write: Write<Value>) {
   return <Row>(rows: readonly Row[], read: (row: Row, index: number) => Value | null): Column =>
     (to) => {
-      // Dimensions, whether there are nulls, the type, the length, the first index.
-      to.int32(1)
-      const nullsAt = to.length
-      to.int32(0)
-      to.int32(oid)
-      to.int32(rows.length)
-      to.int32(1)
+      // Dimensions, whether there may be nulls, the type, the length, the first index.
+      for (const word of [1, 1, oid, rows.length, 1]) to.int32(word)
       for (let index = 0; index < rows.length; index++) {
         const value = read(rows[index] as Row, index)
         const lengthAt = to.length
         to.int32(NULL)
-        if (value === null) {
-          to.int32At(nullsAt, 1)
-        } else {
-          write(to, value)
-          to.int32At(lengthAt, to.length - lengthAt - 4)
-        }
+        if (value === null) continue
+        write(to, value)
+        to.int32At(lengthAt, to.length - lengthAt - 4)
       }
     }
 }

@@ -5,27 +5,34 @@ const FIRST_BYTES = 16 * 1_024
 const BYTES_OF_UNIT = 3
 
 /**
- * Memory in which messages are written, one after the other. A fresh buffer for each of them would
- * lie outside of V8's heap, and set off a full collection every few hundred messages.
+ * Memory in which messages are written, one after the other. Fresh memory for each of them would
+ * lie outside of V8's heap, and have V8 collect the whole heap several times a second.
  */
 export class MessageBuffer {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
   #end = 0
+  #isFree = true
 
   /** Bytes written so far. */
   get length(): number {
     return this.#end
   }
 
-  /** Begins a message. `isFree` false: the last one is still being sent from this memory. */
-  begin(isFree: boolean): void {
-    if (!isFree || this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  /** Begins a message. */
+  begin(): void {
+    if (!this.#isFree || this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
+    this.#isFree = false
     this.#end = 0
   }
 
-  /** The message, valid until the next one is begun. */
+  /** The message. Its memory is left to it until it is given to `free`. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#end)
+  }
+
+  /** Has the next message written over one that was received, as its answer tells. */
+  free(message: Buffer): void {
+    if (message.buffer === this.#bytes.buffer) this.#isFree = true
   }
 
   bytes(value: Uint8Array): void {

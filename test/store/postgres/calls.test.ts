@@ -32,7 +32,8 @@ test('the parameters of a call arrive as they were given', async () => {
   const numbers = [0, 1, -1, 2 ** 31, -(2 ** 31), 2 ** 32, 2 ** 53 - 1, -(2 ** 53 - 1), null]
   const call = new Connection(await openSession()).prepareCall(
     `SELECT ?::text[] AS texts, ?::text[] AS nothing, ?::bigint[]::text[] AS numbers, ?::integer[] AS integers,
-       ?::boolean[] AS booleans, ?::uuid[]::text[] AS ids, ?::text AS text, ?::integer AS number, ?::text IS NULL AS none`,
+       ?::boolean[] AS booleans, ?::uuid[]::text[] AS ids, ?::text AS text, ?::integer AS number,
+       ?::text IS NULL AS none`,
   )
   const rows = await call.all(
     texts(['', 'a "b", {c}', null, '\u{1f600}', 'a\0b', 'a\ud800b', long], same),

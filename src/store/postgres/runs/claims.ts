@@ -3,7 +3,6 @@ import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/runs/claim-row.ts'
-import { bigintArray, textArray } from '../database/binary-array.ts'
 import type { ClaimKind, ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
@@ -24,7 +23,7 @@ interface ClaimOrder {
   start: ClaimStart
 }
 
-type Marks = [ranks: Buffer, after: Buffer, due: number | null]
+type Marks = [ranks: readonly number[], after: readonly string[], due: number | null]
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
 export class Claims {
@@ -104,5 +103,5 @@ export class Claims {
 }
 
 function marksOf({ ranks, after, due }: ClaimStart): Marks {
-  return [bigintArray(ranks), textArray(after), due]
+  return [ranks, after, due]
 }

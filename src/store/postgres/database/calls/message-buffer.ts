@@ -5,8 +5,8 @@ const FIRST_BYTES = 16 * 1_024
 const BYTES_OF_UNIT = 3
 
 /**
- * Memory in which messages are written, one after the other. Fresh memory for each of them would
- * lie outside of V8's heap, and have V8 collect the whole heap several times a second.
+ * Memory in which messages are written, one after the other. Fresh memory for each lies
+ * outside of V8's heap, and has it collect the whole heap several times a second.
  */
 export class MessageBuffer {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)

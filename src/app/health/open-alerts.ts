@@ -9,6 +9,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import { AlertWatch } from '../../watch/alerts/alert-watch.ts'
 import { deliverMessage, type Sending } from '../../watch/alerts/deliver-message.ts'
 import { writeMessage } from '../../watch/alerts/message.ts'
+import { acceptedFile, readAccepted } from '../backtest/accepted-keys.ts'
 
 interface AlertWiring {
   store: Store
@@ -20,7 +21,10 @@ interface AlertWiring {
 export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | null {
   const plan = config.alerts
   if (plan === undefined || plan.rules.length === 0) return null
-  return new AlertWatch({ ...wiring, plan, base: dashboardOf(config), readDiskUse: () => readDiskUse(config) })
+  return new AlertWatch({
+    ...{ ...wiring, plan, base: dashboardOf(config), readDiskUse: () => readDiskUse(config) },
+    readAccepted: (workflow) => readAccepted(acceptedFile(config.workflowsDir, workflow)),
+  })
 }
 
 /** Throws `not_found` for a rule that the project file does not have. */

@@ -21,6 +21,8 @@ export const ALERT_KINDS = {
   'event.missing': 'count',
   /** Too much of the disk of the database is used. */
   'disk.low': 'state',
+  /** A shadow differs from runs of its workflow in a way that is new, and not accepted. */
+  'shadow.differs': 'once',
   /** An operation on many runs is done or aborted. */
   'operation.done': 'once',
 } as const satisfies Record<string, 'state' | 'count' | 'once'>

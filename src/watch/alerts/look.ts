@@ -7,11 +7,14 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { FindingState } from '../../core/service/sweep/file-finding.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
+import { lookAtShadows } from './look-at-shadows.ts'
 
 export interface LookParts {
   store: ReadStore
   /** Used share of the disk of the database, from 0 to 1; null where nothing tells. */
   readDiskUse: () => Promise<number | null>
+  /** Keys of the differences of a shadow that the authors want. Default: none. */
+  readAccepted?: (workflow: string) => ReadonlySet<string>
 }
 
 /** A look of a rule at the store, bounded and on an index. */
@@ -32,6 +35,7 @@ const LOOKERS: Record<AlertKind, Looker> = {
   'tick.missed': lookAtTicks,
   'event.missing': lookAtLosses,
   'disk.low': lookAtDisk,
+  'shadow.differs': lookAtShadows,
   'operation.done': lookAtOperations,
 }
 

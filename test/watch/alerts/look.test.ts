@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../src/core/ids.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { NO_DIFFERENCES } from '../../../src/core/safety/difference.ts'
+import { beginShadow } from '../../../src/core/safety/shadow-book.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
@@ -195,4 +197,32 @@ test('an operation on many runs is told once when it has ended, even if it is co
   expect(third.sightings).toMatchObject([{ title: /cancel.*aborted/ }, { title: /cancel.*aborted/ }])
   expect(new Set(third.sightings.map(({ id }) => id))).toEqual(new Set([one, other]))
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
+})
+
+test('each new difference of a shadow is told once, unless it is accepted, and anew for edited code', async () => {
+  const store = openTestStore()
+  const rule = { ...RULE, when: 'shadow.differs' } as const
+  const module = { id: 'tidy', file: 'tidy.workflow.ts', eventTypes: [], schedule: null }
+  await store.saveWorkflows({ workflows: [module], broken: [] }, NOW)
+  const look = (position: string | null) =>
+    lookFor(
+      { store, readDiskUse: async () => null, readAccepted: (id) => new Set(id === 'tidy' ? ['~ wanted'] : []) },
+      rule,
+      { position, topics: [] },
+      NOW,
+    )
+  const save = (code: string, version: number, ...keys: string[]) => {
+    const groups = keys.map((key) => ({ key, count: 1, bytes: 0, changes: [], samples: [] }))
+    const book = { ...beginShadow('tidy.shadow.ts', NOW + Number(code)), found: { ...NO_DIFFERENCES, groups } }
+    return store.saveShadow('tidy', { code, book, version })
+  }
+  await save('1', 0, '+ old')
+  const first = await look(null)
+  expect(first.sightings).toEqual([])
+  await save('1', 1, '+ old', '+ new', '~ wanted')
+  const second = await look(first.position)
+  expect(second.sightings).toMatchObject([{ title: /tidy differs/, command: 'workflows shadow tidy', count: 1 }])
+  expect((await look(second.position)).sightings).toEqual([])
+  await save('2', 0, '+ new')
+  expect((await look(second.position)).sightings).toHaveLength(1)
 })

@@ -38,7 +38,7 @@ export async function openTab(
 ): Promise<Tab> {
   const context = await browser.newContext({ viewport: { width, height: 800 }, ...options })
   const page = await context.newPage()
-  page.setDefaultTimeout(30_000)
+  page.setDefaultTimeout(60_000)
   const complaints: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())

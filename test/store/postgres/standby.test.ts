@@ -19,7 +19,7 @@ import { tempFolder } from '../../support/temp-folder.ts'
 import { openRelay } from './support/relay.ts'
 
 /** Commands wait 500 ms for a standby, which a busy machine of the tests may hold up for longer. */
-const PATIENT = { timeout: 10_000 }
+const PATIENT = { timeout: 30_000 }
 
 /** Stores of list commands, which stay open so that the server shows their sessions. */
 const commands: { close(): Promise<void> }[] = []
@@ -62,7 +62,7 @@ function describe(hosts: TestServer[], readHosts: string[]): PostgresStoreOption
     hosts: hosts.map(({ url }) => ({ connectionString: url })),
     readHosts: readHosts.map((connectionString) => ({ connectionString })),
     // A busy machine of the tests may hold a sound standby up for longer than 500 ms.
-    ...{ schema: 'upshot', vaultKey: randomBytes(32), mayMigrate: true, behindMs: 1_000 },
+    ...{ schema: 'upshot', vaultKey: randomBytes(32), mayMigrate: true, behindMs: 3_000 },
   }
 }
 

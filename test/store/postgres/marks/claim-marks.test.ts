@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ClaimMarks, type PassedRun } from '../../../../src/store/postgres/database/claim-marks.ts'
+import { ClaimMarks, mayGiveBack, type PassedRun } from '../../../../src/store/postgres/database/claim-marks.ts'
 import { NOW } from '../../../support/fixtures.ts'
 
 const passed = (id: string, part: Partial<PassedRun> = {}): PassedRun => ({
@@ -81,4 +81,23 @@ test('no more than 16 ranks are marked', () => {
   expect(next.ranks).toEqual(Array.from({ length: 16 }, (_, rank) => rank))
   marks.note('any', next, { passed: [passed('run_2', { passed_rank: 15 })], limit: 1 })
   expect(marks.next('any', NOW).after.at(-1)).toBe('run_2')
+})
+
+test('writes that bring no run back leave the marks alone', () => {
+  const lease = { runId: 'run_1', fence: 1, worker: 'wrk_1' }
+  const woken = { woken: 1, canceled: [] }
+  const canceled = { woken: 0, canceled: [{ run: 'run_1', workflow: 'follow-up', reason: 'by a rule' }] }
+  const calls: [Parameters<typeof mayGiveBack>, boolean][] = [
+    [['releaseRun', [lease], undefined], true],
+    [['saveCheckpoint', [lease], undefined], false],
+    [['postponeRun', [lease], undefined], false],
+    [['watchRun', [lease], true], false],
+    [['watchRun', [lease], false], true],
+    [['parkRun', [lease, { dueAt: NOW, reason: 'sleeps' }], undefined], false],
+    [['parkRun', [lease, { dueAt: NOW, reason: 'waits', awaits: ['a'] }], undefined], true],
+    [['saveMatches', [], { woken: 0, canceled: [] }], false],
+    [['saveMatches', [], woken], true],
+    [['saveMatches', [], canceled], true],
+  ]
+  for (const [call, expected] of calls) expect(mayGiveBack(...call), call[0]).toBe(expected)
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { UNADMITTED_PRIORITY } from '../../../../src/core/runs/admission.ts'
 import { asOperator } from '../../../../src/core/store/safety/as-operator.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
@@ -56,7 +57,9 @@ test('a claim that finds too few runs behind its mark gets the older ones as wel
   const queued = await queueRuns(one, 3)
   await claimIds(one, 2)
   const [older, oldest] = [await queueOlder(two, 1), await queueOlder(two, 2)]
-  expect(await claimIds(one, 10)).toEqual([oldest, older, queued[2]])
+  const urgent = incoming('evt_urgent', { receivedAt: NOW + 9, priorities: { 'follow-up': 5 } })
+  const { runs } = await two.saveDelivery(urgent)
+  expect(await claimIds(one, 10)).toEqual([...runs, oldest, older, queued[2]])
   expect(await claimIds(one, 10)).toEqual([])
 })
 
@@ -84,8 +87,36 @@ test('due runs that another process parks for earlier are claimed by a short cla
   await park(two, 5, NOW - 500)
   expect(await claimIds(one, 1)).toEqual([ids[2]])
   expect(await claimIds(one, 1, NOW + 1_000)).toEqual([ids[5]])
-  await park(two, 6, NOW - 500)
+  await park(two, 6, NOW - 600)
   expect(await claimIds(one, 3, NOW + 1_000)).toEqual([ids[6], ids[3], ids[4]])
+})
+
+test('due runs move no mark of those that are pending', async () => {
+  const { one } = await openTwo()
+  const pending = await queueRuns(one, 2)
+  const due = await queueRuns(one, 2, 'due', NOW + 9)
+  for (const { lease } of (await one.claimRuns('wrk_1', 4, NOW)).toReversed()) {
+    if (due.includes(lease.runId)) await one.parkRun(lease, { dueAt: NOW, reason: 'sleeps' })
+    else await one.releaseRun(lease)
+  }
+  expect(new Set(await claimIds(one, 2))).toEqual(new Set(due))
+  const newer = await queueRuns(one, 1, 'newer', NOW + 99)
+  expect(await claimIds(one, 1)).toEqual(pending.slice(0, 1))
+  expect(await claimIds(one, 5)).toEqual([pending[1], ...newer])
+})
+
+test('a claim of runs that are not admitted gets no others, and those that another process made before', async () => {
+  const { one, two } = await openTwo()
+  await queueRuns(one, 2)
+  const limited = { priorities: { 'follow-up': UNADMITTED_PRIORITY } }
+  const save = async (store: Store, id: string, receivedAt: number) =>
+    (await store.saveDelivery(incoming(id, { ...limited, receivedAt }))).runs[0]
+  const [first, second] = [await save(one, 'evt_first', NOW + 5), await save(one, 'evt_second', NOW + 6)]
+  const claim = async (limit: number) =>
+    (await one.claimUnadmittedRuns('wrk_1', limit, NOW)).map(({ lease }) => lease.runId)
+  expect(await claim(1)).toEqual([first])
+  const older = await save(two, 'evt_older', NOW + 4)
+  expect(await claim(9)).toEqual([older, second])
 })
 
 /** Gives back a run that is older than the mark, or lets it in; gives its id. */
@@ -149,6 +180,16 @@ const BACK: Record<string, (store: Store) => Promise<string>> = {
     await claimNext(store)
     await match(store, { [await addEvent(store, 'evt_moved')]: 'fil_1' })
     return lease.runId
+  },
+  async 'an urgent delivery of its own'(store) {
+    const save = async (at: number) => {
+      const delivery = incoming(`evt_${at}`, { receivedAt: NOW + at, priorities: { 'follow-up': 5 } })
+      return (await store.saveDelivery(delivery)).runs[0] ?? ''
+    }
+    await save(50)
+    await save(60)
+    await claimNext(store)
+    return save(40)
   },
   'a delivery of its own': (store) => claimNext(store).then(() => queueOlder(store)),
 }

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { UNADMITTED_PRIORITY } from '../../../../src/core/runs/admission.ts'
-import { asOperator } from '../../../../src/core/store/safety/as-operator.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
@@ -138,7 +137,8 @@ const BACK: Record<string, (store: Store) => Promise<string>> = {
     const { lease } = await claimNext(store)
     await store.failRun(lease, { name: 'Error', message: 'no luck' }, NOW)
     await claimNext(store)
-    await asOperator(store, ADA, { now: () => NOW }).retryRun(lease.runId, NOW)
+    const entry = { ...ADA, at: NOW, action: 'run.retry', target: lease.runId, parameters: {} }
+    await store.operate(entry, { write: 'retryRun', args: [lease.runId, NOW] })
     return lease.runId
   },
   async 'a worker that stops'(store) {

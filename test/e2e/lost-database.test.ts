@@ -6,24 +6,19 @@ import { expect, onTestFinished, test } from 'vitest'
 import { postDelivery } from '../support/post-delivery.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { WEBHOOK_SECRET } from '../support/test-config.ts'
+import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
 const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-const SERVICE = {
-  SERVICE_BASE_URL: 'http://127.0.0.1:9/v1',
-  SERVICE_API_KEY: 'sk_sandbox_never_called',
-  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-  SERVICE_STORAGE_A: 'a',
-  SERVICE_STORAGE_B: 'b',
-  SERVICE_STORAGE_C: 'c',
-}
 const followUp = `import { defineWorkflow } from '${INDEX}'
 export default defineWorkflow({ id: 'follow-up', on: 'file.*', run: () => null })`
 /** The bound of an answer is 6 s, whatever happens to the database. A busy machine has longer. */
 const WITHIN_MS = 30_000
 
 async function startApp(root = tempFolder(), environment: Record<string, string> = {}) {
-  const started = startIn(makeProject({ 'follow-up.workflow.ts': followUp }, root), { ...SERVICE, ...environment })
+  const started = startIn(makeProject({ 'follow-up.workflow.ts': followUp }, root), {
+    ...NO_SERVICE_VARIABLES,
+    ...environment,
+  })
   const exit = started.exited.then(() => {
     throw new Error(`the app ended: ${started.errors()}`)
   })

@@ -9,17 +9,9 @@ import { openDataDir } from '../support/open-data-dir.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+import { NO_SERVICE_VARIABLES, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
 const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-const SERVICE = {
-  SERVICE_BASE_URL: 'http://127.0.0.1:9/v1',
-  SERVICE_API_KEY: 'sk_sandbox_never_called',
-  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-  SERVICE_STORAGE_A: 'a',
-  SERVICE_STORAGE_B: 'b',
-  SERVICE_STORAGE_C: 'c',
-}
 
 /** The second step writes a log line, then hangs while there is a file `hang`. */
 const followUp = `import { appendFileSync, existsSync } from 'node:fs'
@@ -59,7 +51,7 @@ class Stage {
   }
 
   async start(role: string): Promise<Process & { url: string }> {
-    const started = startIn(this.root, SERVICE, ['--role', role])
+    const started = startIn(this.root, NO_SERVICE_VARIABLES, ['--role', role])
     const exit = started.exited.then(() => {
       throw new Error(`the ${role} ended: ${started.errors()}`)
     })
@@ -187,7 +179,7 @@ export default defineWorkflow({ id: 'speak', on: 'file.created', run: ({ log }) 
     },
     root,
   )
-  const started = startIn(root, { ...SERVICE, UPSHOT_DEV: '1' })
+  const started = startIn(root, { ...NO_SERVICE_VARIABLES, UPSHOT_DEV: '1' })
   const { urls } = await started.line(({ message }) => message === 'started')
   const url = (urls as Record<string, string>)['endpoint service'] ?? ''
   await deliver(url, 'evt_1')
@@ -206,7 +198,7 @@ test('a role with the sandbox and an unknown role are refused', async () => {
   await expect(App.create(testConfig(tempFolder(), { role: 'worker' }), { workflows: [] })).rejects.toMatchObject({
     code: 'invalid_config',
   })
-  const wrong = startIn(makeProject({}), SERVICE, ['--role', 'janitor'])
+  const wrong = startIn(makeProject({}), NO_SERVICE_VARIABLES, ['--role', 'janitor'])
   expect(await wrong.exited).toMatchObject({ code: 2 })
   expect(wrong.errors()).toContain('--role is not valid: it should be one of all, receiver, worker, scheduler')
 })

@@ -7,13 +7,12 @@ import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { postDelivery } from '../support/post-delivery.ts'
 import { makeProject } from '../support/start-process.ts'
-import { WEBHOOK_SECRET } from '../support/test-config.ts'
+import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const ENVIRONMENT = {
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_LOG_LEVEL: 'debug' },
-  ...{ SERVICE_BASE_URL: 'http://127.0.0.1:9/v1', SERVICE_API_KEY: 'sk_sandbox_never_called' },
-  ...{ SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET, SERVICE_STORAGE_A: 'a', SERVICE_STORAGE_B: 'b', SERVICE_STORAGE_C: 'c' },
+  ...NO_SERVICE_VARIABLES,
 }
 /** Each delivery logs two lines or more: several times what a pipe holds. */
 const DELIVERIES = 1_000

@@ -45,6 +45,19 @@ export async function startPostgres(settings: readonly string[] = [], parent = t
   return openServer(bin, folder, settings)
 }
 
+/** Executes statements in a session of their own; gives the result of the last. */
+export async function execute({ url }: Pick<TestServer, 'url'>, ...statements: string[]): Promise<pg.QueryResult> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    let result = await client.query('SELECT 1')
+    for (const statement of statements) result = await client.query(statement)
+    return result
+  } finally {
+    await client.end()
+  }
+}
+
 async function openServer(bin: string, folder: string, settings: readonly string[]): Promise<TestServer> {
   const data = join(folder, 'data')
   const port = await findFreePort()

@@ -49,3 +49,13 @@ export const NO_SERVICE: Extract<Config['service'], { kind: 'real' }> = {
   plan: 'free',
   storages: { storage_a: 'storage_a', storage_b: 'storage_b', storage_c: 'storage_c' },
 }
+
+/** The same service, as variables of a process. */
+export const NO_SERVICE_VARIABLES = {
+  SERVICE_BASE_URL: NO_SERVICE.baseUrl,
+  SERVICE_API_KEY: NO_SERVICE.apiKey,
+  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
+  SERVICE_STORAGE_A: 'a',
+  SERVICE_STORAGE_B: 'b',
+  SERVICE_STORAGE_C: 'c',
+}

@@ -1,15 +1,13 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'
 import { dieAtEveryCall } from '../every-call.ts'
+import { dieInCopy, inStore } from './die-in-copy.ts'
 import { APPROVED, askForList, SIZE } from './list-scenario.ts'
 
 const CHILD = join(import.meta.dirname, 'doomed-lister.ts')
@@ -32,15 +30,7 @@ test('a long list is counted once and decided as a whole, at whatever store call
 
 /** Kills a process at its n-th call, and lets the next passes go on. True where it lived on. */
 async function surviveCrash(call: number): Promise<boolean> {
-  const dataDir = join(folder, `died-${call}`)
-  cpSync(join(folder, 'asked'), dataDir, { recursive: true })
-  const child = fork(CHILD, [dataDir, JSON.stringify(leases), 'answered', String(call)], {
-    execArgv: [],
-  })
-  const [code] = await once(child, 'exit')
-  await inStore(dataDir, checkRest)
-  rmSync(dataDir, { recursive: true, force: true })
-  return code === 0
+  return await dieInCopy(folder, { child: CHILD, given: leases, call }, checkRest)
 }
 
 async function checkRest(store: Store): Promise<void> {
@@ -66,10 +56,4 @@ async function checkRest(store: Store): Promise<void> {
     uses.find((use) => use.scope === 'all' && use.window === 'day' && use.class === name)?.count ?? 0
   expect([countOf('delete'), countOf('approved')]).toEqual([SIZE, asked - SIZE])
   expect((await verifyLedger(store)).faults).toEqual([])
-}
-
-async function inStore(dataDir: string, act: (store: Store) => Promise<void>): Promise<void> {
-  const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
-  await act(store)
-  await store.close()
 }

@@ -1,6 +1,4 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,10 +6,10 @@ import type { Lease } from '../../../src/core/runs/lease.ts'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { asOperator } from '../../../src/core/store/safety/as-operator.ts'
 import type { Store } from '../../../src/core/store/store.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { deleteAsk } from '../../contract/support/begin-delete.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { dieAtEveryCall } from '../every-call.ts'
+import { dieInCopy, inStore } from './die-in-copy.ts'
 import { askForList, OPERATOR, SIZE } from './list-scenario.ts'
 import { STOP } from './withdrawal-scenario.ts'
 
@@ -43,15 +41,7 @@ test('what a run had asked for never begins after its end, wherever the process 
 
 /** Kills a process at its n-th call, and lets people and workers go on. True where it lived on. */
 async function surviveCrash(call: number): Promise<boolean> {
-  const dataDir = join(folder, `died-${call}`)
-  cpSync(join(folder, 'asked'), dataDir, { recursive: true })
-  const child = fork(CHILD, [dataDir, JSON.stringify(held), 'answered', String(call)], {
-    execArgv: [],
-  })
-  const [code] = await once(child, 'exit')
-  await inStore(dataDir, checkRest)
-  rmSync(dataDir, { recursive: true, force: true })
-  return code === 0
+  return await dieInCopy(folder, { child: CHILD, given: held, call }, checkRest)
 }
 
 /** A person approves the whole list at once, whatever is left of it; then the canceled run asks. */
@@ -100,10 +90,4 @@ async function stopMany(store: Store): Promise<void> {
     )
     await store.parkRun(lease, { dueAt: null, reason: 'stopped', awaits: ['stopped'] })
   }
-}
-
-async function inStore(dataDir: string, act: (store: Store) => Promise<void>): Promise<void> {
-  const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
-  await act(store)
-  await store.close()
 }

@@ -9,18 +9,10 @@ import { openPostgresStore } from '../../../src/store/postgres/open-postgres-sto
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
 import { makeProject, startIn } from '../../support/start-process.ts'
-import { NO_SERVICE, WEBHOOK_SECRET } from '../../support/test-config.ts'
+import { NO_SERVICE_VARIABLES } from '../../support/test-config.ts'
 
 const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
 const CLI = resolve(import.meta.dirname, '../../../src/cli/main.js')
-const SERVICE = {
-  SERVICE_BASE_URL: NO_SERVICE.baseUrl,
-  SERVICE_API_KEY: NO_SERVICE.apiKey,
-  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-  SERVICE_STORAGE_A: 'a',
-  SERVICE_STORAGE_B: 'b',
-  SERVICE_STORAGE_C: 'c',
-}
 
 /** Three steps that each leave a line in a file; the second waits while there is a file `hang`. */
 const followUp = `import { appendFileSync, existsSync } from 'node:fs'
@@ -66,7 +58,7 @@ export class Cluster {
   constructor(place: Place = makeSchema(), environment: Record<string, string> = {}) {
     this.#place = place
     this.environment = {
-      ...SERVICE,
+      ...NO_SERVICE_VARIABLES,
       UPSHOT_DATABASE_URL: `${place.url}?schema=${place.schema}`,
       UPSHOT_SECRET_KEY: this.#key.toString('base64'),
       ...environment,

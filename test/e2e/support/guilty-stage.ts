@@ -7,17 +7,9 @@ import { eventBody } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { makeProject, startIn } from '../../support/start-process.ts'
-import { NO_SERVICE, WEBHOOK_SECRET } from '../../support/test-config.ts'
+import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../../support/test-config.ts'
 
 const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
-const SERVICE = {
-  SERVICE_BASE_URL: NO_SERVICE.baseUrl,
-  SERVICE_API_KEY: NO_SERVICE.apiKey,
-  SERVICE_WEBHOOK_SECRET: WEBHOOK_SECRET,
-  SERVICE_STORAGE_A: 'a',
-  SERVICE_STORAGE_B: 'b',
-  SERVICE_STORAGE_C: 'c',
-}
 
 /** Its steps are at work until the file `go-on` exists. */
 const neighbour = `import { appendFileSync, existsSync } from 'node:fs'
@@ -71,7 +63,7 @@ export default defineWorkflow({
   }
 
   async start(role = 'all'): Promise<Process> {
-    const started = startIn(this.root, SERVICE, ['--role', role])
+    const started = startIn(this.root, NO_SERVICE_VARIABLES, ['--role', role])
     const exit = started.exited.then(() => {
       throw new Error(`the process ended: ${started.errors()}`)
     })

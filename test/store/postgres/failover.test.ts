@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
 import { incoming, queueRun } from '../../support/fixtures.ts'
-import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
+import { execute, startPostgres, type TestServer } from '../../support/postgres-server.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestMetrics } from '../../watch/support/open-test-metrics.ts'
 
@@ -15,18 +14,6 @@ async function startPair(): Promise<{ primary: TestServer; standby: TestServer }
   const standby = await primary.addStandby()
   onTestFinished(() => standby.stop())
   return { primary, standby }
-}
-
-async function execute(server: TestServer, ...statements: string[]): Promise<pg.QueryResult> {
-  const client = new pg.Client(server.url)
-  await client.connect()
-  try {
-    let result = await client.query('SELECT 1')
-    for (const statement of statements) result = await client.query(statement)
-    return result
-  } finally {
-    await client.end()
-  }
 }
 
 async function openOn(...servers: TestServer[]): Promise<Store> {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { listOpener } from '../../../src/app/console/read-aside.ts'
 import { checkDatabase } from '../../../src/cli/commands/doctor/check-database.ts'
@@ -14,7 +13,7 @@ import {
 } from '../../../src/store/postgres/open-postgres-store.ts'
 import { writeRoleSql } from '../../../src/store/postgres/upkeep/role-sql.ts'
 import { incoming } from '../../support/fixtures.ts'
-import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
+import { execute, startPostgres, type TestServer } from '../../support/postgres-server.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openRelay } from './support/relay.ts'
 
@@ -44,18 +43,6 @@ afterAll(async () => {
   await Promise.all(commands.map((store) => store.close()))
   await Promise.all([primary, heir, standby].map((server) => server.stop()))
 })
-
-async function execute(server: TestServer, ...statements: string[]): Promise<pg.QueryResult> {
-  const client = new pg.Client(server.url)
-  await client.connect()
-  try {
-    let result = await client.query('SELECT 1')
-    for (const statement of statements) result = await client.query(statement)
-    return result
-  } finally {
-    await client.end()
-  }
-}
 
 function describe(hosts: TestServer[], readHosts: string[]): PostgresStoreOptions {
   return {

@@ -126,14 +126,14 @@ async function readCase(
     page.unfinished.push(run.id)
     return null
   }
-  if (cause.kind === 'event' && cause.event.body === '') {
-    page.noBody += 1
-    return null
-  }
   // A skip by `where` is the code's own, and so it is played again.
   const isByCode = run.status === 'skipped' ? run.reason === NOT_WANTED : run.status !== 'planned'
   if (!isByCode || run.foldedInto !== null || (run.status === 'canceled' && steps.length === 0)) {
     page.notStarted += 1
+    return null
+  }
+  if (cause.kind === 'event' && cause.event.body === '') {
+    page.noBody += 1
     return null
   }
   const needsOutput = withOutputs && run.status === 'completed' && run.continuedBy === null

@@ -7,7 +7,7 @@ type FailOn = (typeof FAIL_ON)[number]
 
 interface Rule {
   failOn: FailOn
-  /** Share of the runs about which something must be said, from 0 to 1. */
+  /** Share of the started and ended runs about which something must be said, from 0 to 1. */
   required: number
   /** Keys of groups that count as no difference. */
   accepted: ReadonlySet<string>
@@ -29,7 +29,9 @@ export function judgeBacktest(
   if (found.runs === 0) {
     return { exit: 'notFound', notes: ['No run matches: choose a longer time with --since, such as --since 30d.'] }
   }
-  const share = found.answered / found.runs
+  // The others never came to their code, or have not ended: no code can answer for them.
+  const played = found.runs - found.notStarted - found.unfinished
+  const share = played === 0 ? 0 : found.answered / played
   const isShort = share < required
   const notes = isShort
     ? [`Something can be said about ${formatShare(share)} of the runs; ${formatShare(required)} are required.`]

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { readPage } from '../../../src/app/backtest/read-cases.ts'
+import { arrive, askAdmission, batch } from '../../contract/support/ask-admission.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
+import { NOW } from '../../support/fixtures.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+test('a batch is played once, with its grouping, and a body that retention has taken is told apart', async () => {
+  const store = openTestStore()
+  for (const id of ['evt_1', 'evt_2', 'evt_3']) {
+    await askAdmission(store, await arrive(store, id), { fold: batch })
+  }
+  const leader = await claimNext(store)
+  await store.completeRun(leader.lease, 'null', NOW)
+  const going = await arrive(store, 'evt_4')
+  const ids = (await store.listRuns({ limit: 9 })).map(({ id }) => id)
+  const page = await readPage(store, ids)
+  expect(page).toMatchObject({ noBody: 0, notStarted: 2, unfinished: [going.lease.runId] })
+  expect(page.cases).toMatchObject([{ run: leader.lease.runId, job: { claim: { folded: 2 } } }])
+  await store.prune({ kind: 'payloads', before: NOW + 1e9, limit: 100, after: null })
+  expect(await readPage(store, ids)).toMatchObject({ cases: [], noBody: 1, notStarted: 2 })
+})

@@ -30,7 +30,7 @@ let code: { set: WorkflowSet; settings: RoomSettings } | null = null
 /** Tells the parent that a read is at work, and that no code blocks this process meanwhile. */
 const PULSE_MS = 1_000
 let reads = 0
-setInterval(() => reads > 0 && void link.call('pulse'), PULSE_MS)
+setInterval(() => reads > 0 && void link.call('pulse'), PULSE_MS).unref()
 
 /** Time goes on for reads, while the clocks of plays stand still. */
 const live: LiveReads = {

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
 import sqlite from 'node:sqlite'
 import { replaceTimeAndChance } from '../../../engine/pass/outside/replace-time-and-chance.ts'
+import { findUndeclared } from '../../../engine/pass/outside/undeclared.ts'
 import { hookNetwork } from './hook-network.ts'
 import { ask, note, noteRefusal, refuse, replace, takeRefused, trustReads } from './refusals.ts'
 
@@ -13,12 +14,14 @@ import { ask, note, noteRefusal, refuse, replace, takeRefused, trustReads } from
 /** Ways out of this process that the permission model of Node leaves open. */
 function hookProcess(): void {
   const names = ['kill', '_kill', 'exit', 'reallyExit', 'abort', 'chdir', 'setuid', 'setgid', 'seteuid', 'setegid']
-  refuse(
-    process,
-    [...names, 'setgroups', 'initgroups', 'umask', '_debugProcess', '_debugEnd', 'disconnect'],
-    'process.',
-  )
+  refuse(process, [...names, 'setgroups', 'initgroups', 'umask', '_debugProcess', '_debugEnd'], 'process.')
   refuse(process, ['send'], 'process.')
+  // Node itself calls it where the parent has ended, and then this process has no use.
+  replace(process, 'disconnect', () => () => {
+    const found = findUndeclared('process.disconnect')
+    if (found?.where === 'on_load' && found.place === null) roomHooks.exit(0)
+    else ask('process.disconnect')
+  })
   // Node refuses addons as well, and publishes nothing then.
   replace(process, 'dlopen', () => () => ask('native addon'))
   refuse(process.report, ['writeReport'], 'process.report.')
@@ -80,7 +83,8 @@ function noteRefusals(): void {
 export const roomHooks = {
   send: process.send?.bind(process),
   connectInspector: inspector.Session.prototype.connect,
-  exit: process.exit.bind(process) as (code: number) => void,
+  // `process.exit` ends by this function, which the hooks refuse.
+  exit: (process as unknown as { reallyExit: (code: number) => void }).reallyExit.bind(process),
   takeRefused,
   trustReads,
 }

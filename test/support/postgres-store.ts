@@ -5,6 +5,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts'
 
 const vaultKey = randomBytes(32)
+const DEADLOCK = '40P01'
 
 /** A schema of its own, which is dropped after the test. */
 export function makeSchema(): { url: string; schema: string } {
@@ -14,10 +15,22 @@ export function makeSchema(): { url: string; schema: string } {
     const client = new pg.Client(url)
     await client.connect()
     await client.query('SET client_min_messages = warning')
-    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await dropSchema(client, schema)
     await client.end()
   })
   return { url, schema }
+}
+
+/** The last statement of a killed process may still be at work, and lock what is dropped. */
+async function dropSchema(client: pg.Client, schema: string): Promise<void> {
+  for (;;) {
+    try {
+      await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+      return
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError) || error.code !== DEADLOCK) throw error
+    }
+  }
 }
 
 /** Opens a store in a schema, and closes it after the test. */

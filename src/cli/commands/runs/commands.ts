@@ -20,7 +20,7 @@ export const RUNS_COMMANDS: CommandTree = {
     summary: 'start a new run that keeps the results before a given step',
     load: () => import('./fork.ts'),
   },
-  test: { summary: 'write a test from a run, with its answers beside it', load: () => import('./test/test.ts') },
+  test: { summary: 'write a test from a run, with its answers beside it', load: () => import('./tests/test.ts') },
   resume: { summary: 'resume runs that wait for a person', load: () => import('./resume.ts') },
   cancel: { summary: 'cancel unfinished runs', load: () => import('./cancel.ts') },
   tail: { summary: 'follow runs as their states change', load: () => import('./tail.ts') },

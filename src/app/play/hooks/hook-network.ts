@@ -39,16 +39,26 @@ function readMethod(given: readonly unknown[]): string {
   return (methods.findLast((method) => typeof method === 'string') ?? 'GET').toUpperCase()
 }
 
+/** A class that asks before each of its objects is made. */
+function askBeforeNew<Made extends new (...given: never[]) => object>(
+  made: Made,
+  asks: (given: readonly unknown[]) => void,
+): Made {
+  return new Proxy(made, {
+    construct(real, given, target) {
+      asks(given)
+      return Reflect.construct(real, given, target)
+    },
+  })
+}
+
 function hookRequests(): void {
   askRequests(http, 'http')
   askRequests(https, 'https')
   // `http.request` makes its own, which this one does not meet.
-  http.ClientRequest = new Proxy(http.ClientRequest, {
-    construct(real, given, target) {
-      const method = readMethod(given)
-      ask(`http ${method}`, { method })
-      return Reflect.construct(real, given, target)
-    },
+  http.ClientRequest = askBeforeNew(http.ClientRequest, (given) => {
+    const method = readMethod(given)
+    ask(`http ${method}`, { method })
   })
   replace(globalThis, 'fetch', (real) => async (...given: never[]) => {
     const method = readMethod(given)
@@ -56,14 +66,7 @@ function hookRequests(): void {
     return real(...given)
   })
   for (const name of ['WebSocket', 'EventSource'] as const) {
-    const real = globalThis[name]
-    const asking = class {
-      constructor(...given: ConstructorParameters<typeof WebSocket>) {
-        ask(name, 'network')
-        // biome-ignore lint/correctness/noConstructorReturn: it stands for the real one
-        return new real(...given)
-      }
-    }
+    const asking = askBeforeNew(globalThis[name] ?? class {}, () => ask(name, 'network'))
     Object.defineProperty(globalThis, name, { value: asking, configurable: true, writable: true })
   }
 }

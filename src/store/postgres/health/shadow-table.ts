@@ -1,4 +1,5 @@
-import { type KeptShadow, SHADOWS_KEPT } from '../../../core/store/health/shadows.ts'
+import type { KeptShadow } from '../../../core/store/health/shadows.ts'
+import { readShadow, SHADOW_SQL, type ShadowRow } from '../../rows/health/read-shadow.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** The differences of each shadow, which all processes share. */
@@ -9,26 +10,14 @@ export class ShadowTable {
   readonly #prune
 
   constructor(db: Connection) {
-    // Index: primary key; a workflow has at most five rows.
-    this.#list = db.prepare<[string], { code: string; book: string; version: number }>(
-      'SELECT code, book, version FROM shadow_book WHERE workflow = ? ORDER BY since DESC, code',
-    )
-    this.#insert = db.prepare(
-      `INSERT INTO shadow_book (workflow, code, since, book, version) VALUES (?, ?, ?, ?, 1)
-      ON CONFLICT (workflow, code) DO NOTHING`,
-    )
-    this.#update = db.prepare(
-      'UPDATE shadow_book SET book = ?, version = version + 1 WHERE workflow = ? AND code = ? AND version = ?',
-    )
-    this.#prune = db.prepare(
-      `DELETE FROM shadow_book WHERE workflow = ? AND code NOT IN (
-        SELECT code FROM shadow_book WHERE workflow = ? ORDER BY since DESC, code LIMIT ${SHADOWS_KEPT})`,
-    )
+    this.#list = db.prepare<[string], ShadowRow>(SHADOW_SQL.list)
+    this.#insert = db.prepare(SHADOW_SQL.insert)
+    this.#update = db.prepare(SHADOW_SQL.update)
+    this.#prune = db.prepare(SHADOW_SQL.prune)
   }
 
   async list(workflow: string): Promise<KeptShadow[]> {
-    const rows = await this.#list.all(workflow)
-    return rows.map(({ book, ...row }) => ({ ...row, book: JSON.parse(book) }))
+    return (await this.#list.all(workflow)).map(readShadow)
   }
 
   /** A compare-and-set: false when the row no longer has this version; 0 means no row yet. */

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
-import { type KeptShadow, SHADOWS_KEPT } from '../../../core/store/health/shadows.ts'
+import type { KeptShadow } from '../../../core/store/health/shadows.ts'
+import { readShadow, SHADOW_SQL, type ShadowRow } from '../../rows/health/read-shadow.ts'
 
 /** The differences of each shadow, which all processes share. */
 export class ShadowTable {
@@ -9,25 +10,14 @@ export class ShadowTable {
   readonly #prune
 
   constructor(db: Database) {
-    // Index: primary key; a workflow has at most five rows.
-    this.#list = db.prepare<[string], { code: string; book: string; version: number }>(
-      'SELECT code, book, version FROM shadow_book WHERE workflow = ? ORDER BY since DESC, code',
-    )
-    this.#insert = db.prepare(
-      `INSERT INTO shadow_book (workflow, code, since, book, version) VALUES (?, ?, ?, ?, 1)
-      ON CONFLICT (workflow, code) DO NOTHING`,
-    )
-    this.#update = db.prepare(
-      'UPDATE shadow_book SET book = ?, version = version + 1 WHERE workflow = ? AND code = ? AND version = ?',
-    )
-    this.#prune = db.prepare(
-      `DELETE FROM shadow_book WHERE workflow = ? AND code NOT IN (
-        SELECT code FROM shadow_book WHERE workflow = ? ORDER BY since DESC, code LIMIT ${SHADOWS_KEPT})`,
-    )
+    this.#list = db.prepare<[string], ShadowRow>(SHADOW_SQL.list)
+    this.#insert = db.prepare(SHADOW_SQL.insert)
+    this.#update = db.prepare(SHADOW_SQL.update)
+    this.#prune = db.prepare(SHADOW_SQL.prune)
   }
 
   list(workflow: string): KeptShadow[] {
-    return this.#list.all(workflow).map(({ book, ...row }) => ({ ...row, book: JSON.parse(book) }))
+    return this.#list.all(workflow).map(readShadow)
   }
 
   /** A compare-and-set: false when the row no longer has this version; 0 means no row yet. */

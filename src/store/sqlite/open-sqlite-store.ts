@@ -31,11 +31,11 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
   const watchers = [tables.events.known, tables.deliveries.uses, tables.deliveries.unmatched, tables.gates]
   const commit = new GroupCommit(db, watchers, commits === undefined ? null : new CommitCounts(commits))
   return {
-    ...translateReads(createReader(tables), file),
+    ...translateReads(createReader(tables), file, commit),
     ...createWriter(tables, commit),
     async close() {
       if (!db.open) return
-      commit.close()
+      await commit.close()
       tables.workers.releaseLocks()
       db.close()
       if (!db.memory) unmarkOpen(file)

@@ -1,19 +1,24 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
+import { AlertTable } from '../tables/health/alert-table.ts'
+import { ProcessTable } from '../tables/health/process-table.ts'
+import { ShadowTable } from '../tables/health/shadow-table.ts'
+import { ShapeTable } from '../tables/health/shape-table.ts'
+import { AccountTable } from '../tables/incoming/account-table.ts'
+import { CaptureTable } from '../tables/incoming/capture-table.ts'
+import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
+import { RunLogTable } from '../tables/runs/run-log-table.ts'
+import { AccessTable } from '../tables/safety/access-table.ts'
+import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import type { Vault } from '../vault.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
+import { openConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
-import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
-import { ProcessTable } from './health/process-table.ts'
-import { ShadowTable } from './health/shadow-table.ts'
-import { ShapeTable } from './health/shape-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
-import { AccountTable } from './incoming/account-table.ts'
-import { CaptureTable } from './incoming/capture-table.ts'
 import { DeliveryLedger } from './incoming/delivery-ledger.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EndpointTable } from './incoming/endpoint-table.ts'
@@ -22,19 +27,16 @@ import { OwnEvents } from './incoming/own-events.ts'
 import { Admission } from './limits/admission.ts'
 import { ApprovalDecisions } from './limits/approval-decisions.ts'
 import { GateTable } from './limits/gate-table.ts'
-import { KeyLimitTable } from './limits/key-limit-table.ts'
 import { Permits } from './limits/permits.ts'
 import { Claims } from './runs/claims.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
-import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
-import { AccessTable } from './safety/access-table.ts'
 import { ApprovalSearch } from './safety/approval-search.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
 import { ApproverTable } from './safety/approver-table.ts'
@@ -42,7 +44,6 @@ import { AuditTable } from './safety/audit-table.ts'
 import { EffectSearch } from './safety/effect-search.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
-import { IdempotencyTable } from './safety/idempotency-table.ts'
 import { ReservedTable } from './safety/reserved-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
@@ -122,22 +123,23 @@ export function openTables(connection: Database, vault: Vault) {
 
 /** The tables that need no other. */
 function openPlainTables(db: Database, vault: Vault) {
+  const connection = openConnection(db)
   return {
-    access: new AccessTable(db),
-    accounts: new AccountTable(db, vault),
-    alerts: new AlertTable(db),
-    shadows: new ShadowTable(db),
-    shapes: new ShapeTable(db),
-    captures: new CaptureTable(db, vault),
+    access: new AccessTable(connection),
+    accounts: new AccountTable(connection, vault),
+    alerts: new AlertTable(connection),
+    shadows: new ShadowTable(connection),
+    shapes: new ShapeTable(connection),
+    captures: new CaptureTable(connection, vault),
     endpoints: new EndpointTable(db, vault),
     eventSearch: new EventSearcher(db),
     failureStates: new FailureStateTable(db),
     hours: new HourTable(db),
-    keptAnswers: new IdempotencyTable(db),
-    limits: new KeyLimitTable(db),
+    keptAnswers: new IdempotencyTable(connection),
+    limits: new KeyLimitTable(connection),
     outputs: new OutputTable(db),
-    processes: new ProcessTable(db),
-    runLogs: new RunLogTable(db),
+    processes: new ProcessTable(connection),
+    runLogs: new RunLogTable(connection),
     writeProbe: new WriteProbe(db),
   }
 }

@@ -94,14 +94,14 @@ function endpointWrites({ accounts, captures, endpoints }: Tables, commit: Commi
   return {
     addEndpoint: (endpoint) => commit.write(() => endpoints.add(endpoint)),
     updateEndpoint: (endpoint) =>
-      commit.write(() => {
+      commit.write(async () => {
         endpoints.update(endpoint)
-        if (endpoint.status === 'disabled') captures.drop(endpoint.id)
+        if (endpoint.status === 'disabled') await captures.drop(endpoint.id)
       }),
     removeEndpoint: (endpoint, now) =>
-      commit.write(() => {
+      commit.write(async () => {
         endpoints.remove(endpoint, now)
-        captures.drop(endpoint.id)
+        await captures.drop(endpoint.id)
       }),
     saveAccount: (account) => commit.write(() => accounts.save(account)),
     removeAccount: (name) => commit.write(() => accounts.remove(name)),
@@ -245,8 +245,8 @@ function auditWrites(tables: Tables, commit: Commit): AuditWrites {
   return {
     operate: async (entry, { write, args }) => {
       try {
-        const value = await commit.write(() => {
-          const written = performNow(tables, write, args)
+        const value = await commit.write(async () => {
+          const written = await performNow(tables, write, args)
           audits.add(entry, written === false || written === null ? 'unchanged' : 'done')
           return written
         })
@@ -263,18 +263,15 @@ function auditWrites(tables: Tables, commit: Commit): AuditWrites {
 }
 
 /** Performs a write at once, within the transaction that is open. */
-function performNow(tables: Tables, name: OperatorWrite, args: readonly unknown[]): unknown {
-  let value: unknown
+function performNow(tables: Tables, name: OperatorWrite, args: readonly unknown[]): Promise<unknown> {
   const commit = {
-    write(mutate: () => unknown, read?: (value: never) => unknown) {
-      const written = mutate()
-      value = read ? read(written as never) : written
-      return Promise.resolve(value)
+    async write(mutate: () => unknown, read?: (value: never) => unknown) {
+      const written = await mutate()
+      return read ? read(written as never) : written
     },
   }
   const write = createWriter(tables, commit as Commit)[name] as (...args: unknown[]) => Promise<unknown>
-  void write(...args)
-  return value
+  return write(...args)
 }
 
 function accessWrites({ access, keptAnswers }: Tables, commit: Commit): AccessWrites {

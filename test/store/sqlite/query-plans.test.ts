@@ -1,10 +1,9 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { RunFilter } from '../../../src/core/runs/run.ts'
+import { openConnection } from '../../../src/store/sqlite/database/connection.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { WriteProbe } from '../../../src/store/sqlite/database/write-probe.ts'
-import { AccountTable } from '../../../src/store/sqlite/incoming/account-table.ts'
-import { CaptureTable } from '../../../src/store/sqlite/incoming/capture-table.ts'
 import { DeliveryLedger } from '../../../src/store/sqlite/incoming/delivery-ledger.ts'
 import { DeliveryTable } from '../../../src/store/sqlite/incoming/delivery-table.ts'
 import { EndpointTable } from '../../../src/store/sqlite/incoming/endpoint-table.ts'
@@ -12,7 +11,6 @@ import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
 import { OwnEvents } from '../../../src/store/sqlite/incoming/own-events.ts'
 import { Admission } from '../../../src/store/sqlite/limits/admission.ts'
 import { GateTable } from '../../../src/store/sqlite/limits/gate-table.ts'
-import { KeyLimitTable } from '../../../src/store/sqlite/limits/key-limit-table.ts'
 import { Claims } from '../../../src/store/sqlite/runs/claims.ts'
 import { OutputTable } from '../../../src/store/sqlite/runs/output-table.ts'
 import { RunOperations } from '../../../src/store/sqlite/runs/run-operations.ts'
@@ -40,6 +38,9 @@ import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
 import { ApprovalWaits } from '../../../src/store/sqlite/waits/approval-waits.ts'
 import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
+import { AccountTable } from '../../../src/store/tables/incoming/account-table.ts'
+import { CaptureTable } from '../../../src/store/tables/incoming/capture-table.ts'
+import { KeyLimitTable } from '../../../src/store/tables/limits/key-limit-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
 /** A filter for each way to the runs. */
@@ -78,6 +79,7 @@ function collectPlans(): Map<string, string[]> {
       }
     },
   })
+  const connection = openConnection(recording)
   const events = new EventTable(recording)
   const workflows = new WorkflowTable(recording)
   const runs = new RunTable(recording, events)
@@ -91,13 +93,13 @@ function collectPlans(): Map<string, string[]> {
   new RunOperations(recording, { events, runs, steps, withdrawals })
   const audits = new AuditTable(recording)
   for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }]) audits.list({ limit: 1, ...filter })
-  new AccountTable(recording, createVault(Buffer.alloc(32)))
+  new AccountTable(connection, createVault(Buffer.alloc(32)))
   const ledger = new DeliveryLedger(recording, events)
   ledger.list({ limit: 1 })
   ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
   ledger.list({ limit: 1, verdicts: ['conflict'] })
   ledger.list({ limit: 1, verdicts: ['stale'] })
-  new CaptureTable(recording, createVault(Buffer.alloc(32)))
+  new CaptureTable(connection, createVault(Buffer.alloc(32)))
   new WriteProbe(recording)
   new OutputTable(recording)
   const cursors = new MatchCursorTable(recording)
@@ -114,7 +116,7 @@ function collectPlans(): Map<string, string[]> {
     withdrawals,
     ownEvents,
   })
-  new KeyLimitTable(recording)
+  new KeyLimitTable(connection)
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
   const effects = new EffectTable(recording, guard)

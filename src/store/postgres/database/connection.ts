@@ -1,21 +1,12 @@
 import type { Client, QueryResultRow } from 'pg'
+import type { Connection as SharedConnection, Statement, Values } from '../../connection.ts'
+import { POSTGRES } from '../../dialect.ts'
 import { Call } from './calls/call.ts'
 import { MessageBuffer } from './calls/message-buffer.ts'
 
-/** A value of a statement. `true` and `false` are sent as 1 and 0. */
-type Parameters<Given extends unknown[] | object> = Given extends unknown[] ? Given : [Given]
-
-/** A statement of one connection. */
-export interface Statement<Values extends unknown[], Row> {
-  run(...values: Values): Promise<{ changes: number }>
-  get(...values: Values): Promise<Row | undefined>
-  all(...values: Values): Promise<Row[]>
-  /** The same with the first column of each row. */
-  pluck(): Statement<Values, Row>
-}
-
-/** A connection to the database, as the tables see it. */
-export class Connection {
+/** A connection to the server, as the tables see it. */
+export class Connection implements SharedConnection {
+  readonly sql = POSTGRES
   readonly #client: Pick<Client, 'query'>
   readonly #buffer = new MessageBuffer()
 
@@ -23,13 +14,8 @@ export class Connection {
     this.#client = client
   }
 
-  /**
-   * A statement with `?` for values in their order, or `@name` for those of one object. Nothing is
-   * prepared in the server, since a pooler may give each transaction another session.
-   */
-  prepare<Given extends unknown[] | object = unknown[], Row = unknown>(
-    text: string,
-  ): Statement<Parameters<Given>, Row> {
+  /** Prepares nothing in the server, since a pooler may give each transaction another session. */
+  prepare<Given extends unknown[] | object = unknown[], Row = unknown>(text: string): Statement<Values<Given>, Row> {
     const { sql, names } = translate(text)
     const query = (values: unknown[]) => this.#client.query(sql, bind(values, names))
     return createStatement(query, (row) => row as Row)
@@ -46,10 +32,10 @@ export class Connection {
   }
 }
 
-function createStatement<Values extends unknown[], Row>(
+function createStatement<Given extends unknown[], Row>(
   query: (values: unknown[]) => Promise<{ rows: QueryResultRow[]; rowCount: number | null }>,
   read: (row: QueryResultRow) => Row,
-): Statement<Values, Row> {
+): Statement<Given, Row> {
   return {
     run: async (...values) => ({ changes: (await query(values)).rowCount ?? 0 }),
     get: async (...values) => {

@@ -5,6 +5,7 @@ import { DatabaseFile } from './database-file.ts'
 import { isWholeFault, translateFault } from './storage-fault.ts'
 
 interface Mutation {
+  /** It awaits nothing but its connection, so that all of it happens within one turn. */
   run: () => unknown
   read: ((value: unknown) => unknown) | undefined
   resolve: (value: never) => void
@@ -37,6 +38,8 @@ export class GroupCommit {
   #isLocked = false
   #queue: Mutation[] = []
   #isScheduled = false
+  /** The commit at work. A read on this connection would see its writes. */
+  #work: Promise<void> | null = null
   #isClosed = false
   readonly #counts: CommitCounts | null
   readonly #begin
@@ -56,9 +59,10 @@ export class GroupCommit {
 
   /**
    * Runs `mutate` in the next commit and resolves once that is on disk, with `read` of its value.
-   * `mutate` may only touch the database: it runs again if another write of the commit fails.
+   * `mutate` may only touch the database: it runs again if another write of the commit fails. Where
+   * it is asynchronous, it may await that database alone: no other turn comes in between.
    */
-  write<T, Answer = T>(mutate: () => T, read?: (value: T) => Answer): Promise<Answer> {
+  write<T, Answer = T>(mutate: () => T | Promise<T>, read?: (value: T) => Answer): Promise<Answer> {
     if (this.#isClosed) return Promise.reject(new UpshotError('store_unavailable', 'The store is closed.'))
     return new Promise<Answer>((resolve, reject) => {
       this.#queue.push({ run: mutate, read, resolve, reject } as Mutation)
@@ -66,10 +70,15 @@ export class GroupCommit {
     })
   }
 
+  /** The end of the commit at work, or null: until then, its writes may still be undone. */
+  get work(): Promise<void> | null {
+    return this.#work
+  }
+
   /** Commits the writes in the queue and refuses later ones. */
-  close(): void {
-    this.#flush()
+  async close(): Promise<void> {
     this.#isClosed = true
+    await this.#flush()
   }
 
   #schedule(): void {
@@ -78,24 +87,31 @@ export class GroupCommit {
     setImmediate(() => this.#flush())
   }
 
-  #flush(): void {
+  async #flush(): Promise<void> {
     this.#isScheduled = false
+    while (this.#work) await this.#work
     const group = this.#queue
     if (group.length === 0) return
     this.#queue = []
+    this.#work = this.#perform(group)
+    await this.#work
+    this.#work = null
+  }
+
+  async #perform(group: readonly Mutation[]): Promise<void> {
     try {
-      settle(group, this.#commitTogether(group))
+      settle(group, await this.#commitTogether(group))
     } catch (error) {
       if (group.length === 1 || isWholeFault(error)) for (const { reject } of group) reject(error)
-      else for (const mutation of group) this.#commitAlone(mutation)
+      else for (const mutation of group) await this.#commitAlone(mutation)
     }
   }
 
   /** Also checks the file after the commit: what went into a deleted file is not acknowledged. */
-  #commitTogether(group: readonly Mutation[]): unknown[] {
+  async #commitTogether(group: readonly Mutation[]): Promise<unknown[]> {
     try {
       this.#file?.check()
-      const values = this.#commitAll(group)
+      const values = await this.#commitAll(group)
       this.#file?.check()
       this.#setLocked(false)
       return values
@@ -112,13 +128,17 @@ export class GroupCommit {
     this.#db.pragma(`busy_timeout = ${isLocked ? LOCKED_WAIT_MS : LOCK_WAIT_MS}`)
   }
 
-  #commitAll(group: readonly Mutation[]): unknown[] {
+  async #commitAll(group: readonly Mutation[]): Promise<unknown[]> {
     const startedAt = performance.now()
+    const turn = watchTurn()
     this.#begin.run()
     try {
       for (const watcher of this.#watchers) watcher.begun()
-      const values = group.map((mutation) => mutation.run())
+      const values: unknown[] = []
+      // One after the other: a write finds what the one before it wrote.
+      for (const mutation of group) values.push(await mutation.run())
       for (const watcher of this.#watchers) watcher.ending?.()
+      turn.require()
       const syncedFrom = performance.now()
       this.#commit.run()
       const endedAt = performance.now()
@@ -132,12 +152,25 @@ export class GroupCommit {
   }
 
   /** After a group failed: only the mutations that fail alone are rejected. */
-  #commitAlone(mutation: Mutation): void {
+  async #commitAlone(mutation: Mutation): Promise<void> {
     try {
-      settle([mutation], this.#commitTogether([mutation]))
+      settle([mutation], await this.#commitTogether([mutation]))
     } catch (error) {
       mutation.reject(error)
     }
+  }
+}
+
+/** `require` throws once another turn of the event loop has begun. */
+function watchTurn(): { require(): void } {
+  let isOver = false
+  setImmediate(() => {
+    isOver = true
+  })
+  return {
+    require() {
+      if (isOver) throw new UpshotError('internal', 'A write awaited something other than its database.')
+    },
   }
 }
 

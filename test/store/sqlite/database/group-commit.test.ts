@@ -2,6 +2,8 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
+import type { Connection } from '../../../../src/store/connection.ts'
+import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
@@ -24,7 +26,7 @@ function openCounter() {
   })
   const insert = db.prepare('INSERT INTO entry (text) VALUES (?)')
   const texts = () => db.prepare('SELECT text FROM entry ORDER BY rowid').pluck().all()
-  return { commit: new GroupCommit(counting), insert, texts, commits }
+  return { commit: new GroupCommit(counting), connection: openConnection(db), insert, texts, commits }
 }
 
 test('the writes of one turn share a commit', async () => {
@@ -46,6 +48,39 @@ test('a failing write of a group fails alone, and the others keep their order', 
   expect(texts()).toEqual(['a', 'b', 'c'])
 })
 
+/** A write of three statements, each awaited as the tables do it. */
+async function insertThree(connection: Connection, texts: string[]) {
+  const insert = connection.prepare('INSERT INTO entry (text) VALUES (?)')
+  for (const text of texts) await insert.run(text)
+}
+
+test('a write that awaits its statements ends before the next one of its commit begins', async () => {
+  const { commit, connection, texts, commits } = openCounter()
+  const writes = ['a', 'b'].map((text) =>
+    commit.write(() =>
+      insertThree(
+        connection,
+        [1, 2, 3].map((n) => text + n),
+      ),
+    ),
+  )
+  await Promise.all(writes)
+  expect(commits).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
+  expect(texts()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
+})
+
+test('a write that lets another turn in is refused, and the others of its commit are made', async () => {
+  const { commit, connection, texts } = openCounter()
+  const slow = commit.write(async () => {
+    await insertThree(connection, ['a'])
+    await new Promise((resolve) => setImmediate(resolve))
+  })
+  const sound = commit.write(() => insertThree(connection, ['b']))
+  await expect(slow).rejects.toThrow('awaited something other than its database')
+  await sound
+  expect(texts()).toEqual(['b'])
+})
+
 test('a write that fails half-way is undone completely', async () => {
   const { commit, insert, texts } = openCounter()
   const half = commit.write(() => {
@@ -59,7 +94,7 @@ test('a write that fails half-way is undone completely', async () => {
 test('close commits the writes in the queue and refuses later ones', async () => {
   const { commit, insert, texts } = openCounter()
   const waiting = commit.write(() => insert.run('a'))
-  commit.close()
+  await commit.close()
   await waiting
   expect(texts()).toEqual(['a'])
   await expect(commit.write(() => insert.run('b'))).rejects.toMatchObject({ code: 'store_unavailable' })

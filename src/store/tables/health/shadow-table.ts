@@ -1,6 +1,6 @@
 import type { KeptShadow } from '../../../core/store/health/shadows.ts'
+import type { Connection } from '../../connection.ts'
 import { readShadow, SHADOW_SQL, type ShadowRow } from '../../rows/health/read-shadow.ts'
-import type { Connection } from '../database/connection.ts'
 
 /** The differences of each shadow, which all processes share. */
 export class ShadowTable {

@@ -1,5 +1,5 @@
 import type { ProcessRecord } from '../../../core/store/health/processes.ts'
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
 
 const DAY_MS = 86_400_000
 

@@ -1,5 +1,5 @@
 import { KEPT_ANSWER_MS, type KeptAnswer } from '../../../core/store/safety/access.ts'
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
 
 /** First answers to requests with an `Idempotency-Key`. */
 export class IdempotencyTable {

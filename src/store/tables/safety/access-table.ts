@@ -1,7 +1,7 @@
 import { type AdminSession, type LoginCode, sessionBounds } from '../../../core/access/session.ts'
 import type { AdminToken } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
 
 const SESSION = `id, name, role, cookie_hash AS cookieHash, key_hash AS keyHash, address,
   created_at AS createdAt, seen_at AS seenAt`

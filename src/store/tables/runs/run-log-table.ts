@@ -1,5 +1,5 @@
-import type { Database } from 'better-sqlite3'
 import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/run-log.ts'
+import type { Connection } from '../../connection.ts'
 
 /** The newest log lines of each run. Only a run that logs has rows here. */
 export class RunLogTable {
@@ -7,13 +7,13 @@ export class RunLogTable {
   readonly #trim
   readonly #list
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary keys of run_log and run. A pruned run gets no line any more.
     this.#add = db
       .prepare<[RunLogLine], number>(
         `INSERT INTO run_log (run_id, number, at, level, message, facts)
          SELECT id, 1 + coalesce((SELECT max(number) FROM run_log WHERE run_id = @runId), 0),
-           @at, @level, @message, @facts
+           CAST(@at AS bigint), @level, @message, @facts
          FROM run WHERE id = @runId RETURNING number`,
       )
       .pluck()
@@ -24,14 +24,14 @@ export class RunLogTable {
     )
   }
 
-  save(lines: readonly RunLogLine[]): void {
+  async save(lines: readonly RunLogLine[]): Promise<void> {
     for (const line of lines) {
-      const number = this.#add.get(line) ?? 0
-      if (number > RUN_LOG_LINES) this.#trim.run(line.runId, number - RUN_LOG_LINES)
+      const number = (await this.#add.get(line)) ?? 0
+      if (number > RUN_LOG_LINES) await this.#trim.run(line.runId, number - RUN_LOG_LINES)
     }
   }
 
-  list(runId: string): KeptLogLine[] {
-    return this.#list.all(runId)
+  async list(runId: string): Promise<KeptLogLine[]> {
+    return await this.#list.all(runId)
   }
 }

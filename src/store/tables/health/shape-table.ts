@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import type { ShapeBook } from '../../../core/service/shapes/shape-book.ts'
 import type { KeptShapes } from '../../../core/store/health/shapes.ts'
+import type { Connection } from '../../connection.ts'
 
 /** The outlines of all event types, in one row. */
 export class ShapeTable {
@@ -8,21 +8,21 @@ export class ShapeTable {
   readonly #insert
   readonly #update
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#load = db.prepare<[], { book: string; version: number }>('SELECT book, version FROM shape_book')
     this.#insert = db.prepare('INSERT INTO shape_book (id, book, version) VALUES (1, ?, 1) ON CONFLICT (id) DO NOTHING')
     this.#update = db.prepare('UPDATE shape_book SET book = ?, version = version + 1 WHERE version = ?')
   }
 
-  load(): KeptShapes | null {
-    const row = this.#load.get()
+  async load(): Promise<KeptShapes | null> {
+    const row = await this.#load.get()
     return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
   }
 
   /** A compare-and-set: false when the row no longer has this version; 0 means no row yet. */
-  save(book: ShapeBook, version: number): boolean {
+  async save(book: ShapeBook, version: number): Promise<boolean> {
     const text = JSON.stringify(book)
-    const written = version === 0 ? this.#insert.run(text) : this.#update.run(text, version)
+    const written = version === 0 ? await this.#insert.run(text) : await this.#update.run(text, version)
     return written.changes === 1
   }
 }

@@ -1,0 +1,21 @@
+import type { Dialect } from './dialect.ts'
+
+/** The values of a statement: in their order, or by the names of one object. */
+export type Values<Given extends unknown[] | object> = Given extends unknown[] ? Given : [Given]
+
+/** A statement of one connection. `true` and `false` are stored as 1 and 0. */
+export interface Statement<Given extends unknown[], Row> {
+  run(...values: Given): Promise<{ changes: number }>
+  get(...values: Given): Promise<Row | undefined>
+  all(...values: Given): Promise<Row[]>
+  /** The same with the first column of each row. */
+  pluck(): Statement<Given, Row>
+}
+
+/** A connection to a database, as the tables see it. A table awaits nothing else. */
+export interface Connection {
+  /** The SQL in which the databases differ. */
+  readonly sql: Dialect
+  /** A statement with `?` for values in their order, or `@name` for those of one object. */
+  prepare<Given extends unknown[] | object = unknown[], Row = unknown>(text: string): Statement<Values<Given>, Row>
+}

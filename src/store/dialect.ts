@@ -1,0 +1,13 @@
+/** The few places where the SQL of the two databases differs. */
+export interface Dialect {
+  /** `column` is one of a list, which is one `?` and is given as an array of `type`. */
+  isOneOf(column: string, type: 'text' | 'bigint'): string
+}
+
+export const SQLITE: Dialect = {
+  isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
+}
+
+export const POSTGRES: Dialect = {
+  isOneOf: (column, type) => `${column} = ANY (?::${type}[])`,
+}

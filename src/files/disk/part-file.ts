@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
+import { isProvable, type Version, version } from '../version.ts'
 import { continuedHash, emptyHash } from './begin-hash.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { KeptHashes } from './kept-hashes.ts'
@@ -14,15 +15,16 @@ const marks = z.object({
   id: z.string(),
   size: z.number().nullable(),
   modifiedAt: z.string().nullable(),
-  etag: z.string().nullable(),
+  version,
 })
 type Marks = z.infer<typeof marks>
+type Wanted = Omit<Marks, 'version'>
 
 /** The part to open. */
 interface PartRequest {
   /** Path of the finished file. */
   to: string
-  wanted: Omit<Marks, 'etag'>
+  wanted: Wanted
   /** True: continue the part that an earlier download left. */
   resume: boolean
   kept: KeptHashes
@@ -42,11 +44,11 @@ export class PartFile {
   #hash: PartHash
   #writer: BlockWriter
   #bytes: number
-  #marks: Marks
+  #marks: Wanted & { version: Version | null }
 
   private constructor(
     { to, kept, clock }: PartRequest,
-    parts: { file: UncachedFile; hash: PartHash; bytes: number; marks: Marks },
+    parts: { file: UncachedFile; hash: PartHash; bytes: number; marks: Wanted & { version: Version | null } },
   ) {
     this.#target = to
     this.#kept = kept
@@ -72,7 +74,7 @@ export class PartFile {
       const bytes = (await file.plain.stat()).size
       const known = bytes === 0 ? emptyHash(wanted.size) : await kept.take(to, file.plain)
       const hash = known ?? (await continuedHash(file, { bytes, size: wanted.size, signal }))
-      return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, etag: null } })
+      return new PartFile(request, { file, hash, bytes, marks: isContinued ? found : { ...wanted, version: null } })
     } catch (error) {
       await file.close()
       throw error
@@ -83,14 +85,15 @@ export class PartFile {
     return this.#bytes
   }
 
-  get etag(): string | null {
-    return this.#marks.etag
+  /** Of the bytes in the part; null where it is empty. */
+  get version(): Version | null {
+    return this.#marks.version
   }
 
   /** Prepares for bytes from `offset` on: the end of this part, or 0, which empties it. */
-  async expectFrom(offset: number, etag: string | null): Promise<void> {
+  async expectFrom(offset: number, version: Version): Promise<void> {
     if (offset === 0 && this.#bytes > 0) await this.#empty()
-    this.#marks = { ...this.#marks, etag }
+    this.#marks = { ...this.#marks, version }
     await writeFile(marksPath(this.#target), JSON.stringify(this.#marks))
   }
 
@@ -169,15 +172,15 @@ async function readMarks(target: string): Promise<Marks | null> {
 }
 
 /**
- * Whether a part belongs to the wanted file. That takes an ETag, or a size and a date on both
- * sides.
+ * Whether a part belongs to the wanted file. That takes a strong ETag, or a size and a date on
+ * both sides.
  */
-function isSame(kept: Marks, wanted: Omit<Marks, 'etag'>): boolean {
+function isSame(kept: Marks, wanted: Wanted): boolean {
   const isNamed = kept.service === wanted.service && kept.id === wanted.id
   const isAlike =
     (wanted.size === null || kept.size === wanted.size) &&
     (wanted.modifiedAt === null || kept.modifiedAt === wanted.modifiedAt)
-  const isMarked = kept.etag !== null || (wanted.size !== null && wanted.modifiedAt !== null)
+  const isMarked = isProvable(kept.version) || (wanted.size !== null && wanted.modifiedAt !== null)
   return isNamed && isAlike && isMarked
 }
 

@@ -28,12 +28,15 @@ interface ExchangeSettings {
   connectMs: number
 }
 
+/** A reply, and the host and port that sent it, after all redirects. */
+export type HostReply = HttpReply & { host: string }
+
 /** Sends a request and follows redirects of a GET; resolves at the headers of the last reply. */
 export async function exchange(
   settings: ExchangeSettings,
   outgoing: Outgoing,
   { signal, facts }: { signal: AbortSignal; facts: ErrorFacts },
-): Promise<HttpReply> {
+): Promise<HostReply> {
   let url = outgoing.url
   let isAtHome = true
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -41,7 +44,7 @@ export async function exchange(
     const request = withUrl(outgoing, url, isAtHome)
     const reply = await sendOnce(settings, request, { transport: outgoing.transport, signal, facts })
     const location = REDIRECTS.has(reply.status) ? reply.headers.get('location') : null
-    if (location === null) return reply
+    if (location === null) return Object.assign(reply, { host: url.host })
     reply.discard()
     // A redirected DELETE could remove another entry.
     if (outgoing.method !== 'GET' || !URL.canParse(location, url.href)) break

@@ -56,12 +56,12 @@ async function fill(
   if (found > 0 && found === file.size && (await isSameVersion(parts, call, file))) return found
   let isContinued = found > 0
   let total = file.size
-  const position = { file, offset: found, etag: part.etag, size: file.size }
+  const position = { file, offset: found, version: part.version, size: file.size }
   for await (const read of readBytes(parts, call, position)) {
     if (read.kind === 'from') {
       isContinued &&= read.offset > 0
       total = read.size
-      await part.expectFrom(read.offset, read.etag)
+      await part.expectFrom(read.offset, read.version)
     } else {
       await part.append(read.bytes)
       request.onProgress?.({ bytes: part.bytes, total })

@@ -10,7 +10,7 @@ export async function hashFile(parts: ClientParts, call: Call, given: Downloadab
   let hash = createHash('sha256')
   let bytes = 0
   const file = await knowFile(parts, call, given)
-  for await (const read of readBytes(parts, call, { file, offset: 0, etag: null, size: file.size })) {
+  for await (const read of readBytes(parts, call, { file, offset: 0, version: null, size: file.size })) {
     if (read.kind === 'chunk') {
       hash.update(read.bytes)
       bytes += read.bytes.byteLength

@@ -12,7 +12,7 @@ export async function* streamBytes(parts: ClientParts, call: Call, given: Downlo
   let handedOut = 0
   let at = 0
   const file = await knowFile(parts, call, given)
-  const start = { file, offset: 0, etag: null, size: file.size }
+  const start = { file, offset: 0, version: null, size: file.size }
   for await (const read of readBytes(parts, call, start, { mayRestart: false })) {
     if (read.kind === 'from') at = read.offset
     else {

@@ -10,13 +10,15 @@ import { cutAt, serveBytes, sha256 } from '../support/download-host.ts'
 import { BEGINNING, LARGE_FILE, NEVER, startLargePart, WHOLE } from '../support/large-part.ts'
 import { errorOf } from '../support/test-client.ts'
 
+const VERSION = { host: 'host', etag: '"v1"', modified: null, type: null, condition: '"v1"' }
+
 /** A part that this process has left, and the request that continues it. */
 async function leave(bytes: Buffer) {
   const to = join(tempFolder(), 'file')
   const kept = new KeptHashes()
   const request = { to, wanted: { ...LARGE_FILE }, resume: true, kept, clock: systemClock, signal: NEVER }
   const part = await PartFile.open(request)
-  await part.expectFrom(0, '"v1"')
+  await part.expectFrom(0, VERSION)
   await part.append(bytes)
   await part.leave()
   return { request, path: `${to}.part` }
@@ -24,7 +26,7 @@ async function leave(bytes: Buffer) {
 
 async function finish(request: Parameters<typeof PartFile.open>[0], rest: Buffer): Promise<string> {
   const part = await PartFile.open(request)
-  await part.expectFrom(part.bytes, '"v1"')
+  await part.expectFrom(part.bytes, VERSION)
   await part.append(rest)
   return (await part.finish()).sha256
 }
@@ -70,7 +72,7 @@ test.skipIf(process.platform !== 'linux')('no hash is kept of bytes that the dis
   const folder = tempFolder()
   const to = join(folder, 'file')
   await symlink('/dev/full', `${to}.part`)
-  await writeFile(`${to}.part.json`, JSON.stringify({ ...LARGE_FILE, etag: '"v1"' }))
+  await writeFile(`${to}.part.json`, JSON.stringify({ ...LARGE_FILE, version: VERSION }))
   const kept = new KeptHashes()
   const part = await PartFile.open({
     to,

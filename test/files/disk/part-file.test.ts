@@ -5,16 +5,16 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
-import { cutAt, serveBytes, sha256, someBytes } from '../support/download-host.ts'
+import { cutAt, serveBytes, sha256, someBytes, versionBy } from '../support/download-host.ts'
 import { REF } from '../support/entries.ts'
 import { BEGINNING, LARGE_FILE, MIB, startLargePart, WHOLE } from '../support/large-part.ts'
-import { failure } from '../support/scripted-server.ts'
+import { failure, type ScriptedServer } from '../support/scripted-server.ts'
 import { errorOf } from '../support/test-client.ts'
 
 const SCRIPT = fileURLToPath(new URL('../support/download-process.ts', import.meta.url))
 
-const marks = (more: Record<string, unknown> = {}) =>
-  JSON.stringify({ ...REF, size: CONTENT.length, modifiedAt: FILE.modifiedAt, etag: '"v1"', ...more })
+const marks = (host: ScriptedServer, more: Record<string, unknown> = {}) =>
+  JSON.stringify({ ...REF, size: CONTENT.length, modifiedAt: FILE.modifiedAt, version: versionBy(host), ...more })
 
 async function leave(path: string, part: Uint8Array, json: string): Promise<void> {
   await writeFile(`${path}.part`, part)
@@ -30,7 +30,7 @@ async function partBytes(to: string): Promise<number> {
 
 test('a part of an earlier download is continued', async () => {
   await using bench = await startDownloads()
-  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks())
+  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host))
   bench.host.script(serveBytes(CONTENT))
   const done = await bench.files.download(FILE, { to: bench.path('x') })
   expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 70_000 })
@@ -39,20 +39,21 @@ test('a part of an earlier download is continued', async () => {
 
 test('a part without an ETag is continued when size and date agree', async () => {
   await using bench = await startDownloads()
-  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks({ etag: null }))
+  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host, { version: versionBy(bench.host, null) }))
   bench.host.script(serveBytes(CONTENT, { etag: null }))
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ resumedFrom: 70_000 })
   expect(bench.host.seen[0]?.headers['if-range']).toBeUndefined()
 })
 
 test.each([
-  ['of another file', marks({ id: 'b' })],
-  ['of another date', marks({ modifiedAt: '2025-01-01T00:00:00.000Z' })],
-  ['of another size', marks({ size: 5 })],
-  ['without readable marks', '{'],
-])('a part %s is thrown away', async (_name, json) => {
+  ['of another file', { id: 'b' }],
+  ['of another date', { modifiedAt: '2025-01-01T00:00:00.000Z' }],
+  ['of another size', { size: 5 }],
+  ['of an unknown version', { version: undefined }],
+  ['without readable marks', null],
+])('a part %s is thrown away', async (_name, more) => {
   await using bench = await startDownloads()
-  await leave(bench.path('x'), Buffer.alloc(70_000, 1), json)
+  await leave(bench.path('x'), Buffer.alloc(70_000, 1), more === null ? '{' : marks(bench.host, more))
   bench.host.script(serveBytes(CONTENT))
   const done = await bench.files.download(FILE, { to: bench.path('x') })
   expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 0 })
@@ -61,14 +62,14 @@ test.each([
 
 test('a part is thrown away when `resume` is false', async () => {
   await using bench = await startDownloads()
-  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks())
+  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host))
   bench.host.script(serveBytes(CONTENT))
   expect(await bench.files.download(FILE, { to: bench.path('x'), resume: false })).toMatchObject({ resumedFrom: 0 })
 })
 
 test('a part that holds the whole file is finished by a 416', async () => {
   await using bench = await startDownloads({ details: () => ({ size: null }) })
-  await leave(bench.path('x'), CONTENT, marks({ size: null }))
+  await leave(bench.path('x'), CONTENT, marks(bench.host, { size: null }))
   bench.host.script(serveBytes(CONTENT))
   const done = await bench.files.download(REF, { to: bench.path('x') })
   expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: CONTENT.length })
@@ -76,7 +77,7 @@ test('a part that holds the whole file is finished by a 416', async () => {
 
 test('a part that is longer than the file is thrown away after a 416', async () => {
   await using bench = await startDownloads({ details: () => ({ size: null }) })
-  await leave(bench.path('x'), Buffer.alloc(400_000), marks({ size: null }))
+  await leave(bench.path('x'), Buffer.alloc(400_000), marks(bench.host, { size: null }))
   bench.host.otherwise(serveBytes(CONTENT))
   const done = await bench.files.download(REF, { to: bench.path('x') })
   expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 0 })

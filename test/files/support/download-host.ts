@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Version } from '../../../src/files/version.ts'
 import { entry } from './entries.ts'
 import { ok, type Reply, type ScriptedServer } from './scripted-server.ts'
 
@@ -20,6 +21,11 @@ export function giveUrls(
     const downloadUrl = `${host.origin}/bytes/${++number}?signature=hush-hush`
     ok({ downloadUrl, expiresAt: new Date(Date.now() + expiresInMs).toISOString() })(response, request)
   })
+}
+
+/** The version in the marks of a part that this host sent with this ETag. */
+export function versionBy(host: ScriptedServer, etag: string | null = '"v1"'): Version {
+  return { host: new URL(host.origin).host, etag, modified: null, type: null, condition: etag }
 }
 
 /** Serves bytes as a good host does: with ranges, a strong ETag and If-Range. */

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { startDownloads } from './download-bench.ts'
-import { someBytes } from './download-host.ts'
+import { someBytes, versionBy } from './download-host.ts'
 
 export const MIB = 1024 * 1024
 /** Large enough to be hashed in a thread. */
@@ -20,6 +20,6 @@ export async function startLargePart() {
   const downloads = await startDownloads({ details: () => ({ size: WHOLE.length }) })
   const to = downloads.path('file')
   await writeFile(`${to}.part`, BEGINNING)
-  await writeFile(`${to}.part.json`, JSON.stringify({ ...LARGE_FILE, etag: '"v1"' }))
+  await writeFile(`${to}.part.json`, JSON.stringify({ ...LARGE_FILE, version: versionBy(downloads.host) }))
   return { ...downloads, to }
 }

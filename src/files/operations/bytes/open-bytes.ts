@@ -1,10 +1,11 @@
 import { type Call, factsOf, noteAttempt, reasonOf } from '../../call/call.ts'
 import type { ClientParts } from '../../call/client-parts.ts'
 import { type FilesError, ProtocolError } from '../../errors.ts'
-import { exchange, limitUntil, type Outgoing } from '../../http/exchange.ts'
+import { exchange, type HostReply, limitUntil, type Outgoing } from '../../http/exchange.ts'
 import type { HttpReply } from '../../http/transport.ts'
 import { toTransportError } from '../../http/transport-error.ts'
 import { toReplyError, typesOf } from '../../reply/reply-error.ts'
+import { type Version, versionOf } from '../../version.ts'
 import { type DownloadUrl, fetchDownloadUrl } from '../download-url.ts'
 import type { KnownFile } from './known-file.ts'
 import { requireFile } from './require-file.ts'
@@ -18,22 +19,21 @@ const STALE_URL = new Set([401, 403, 404, 410])
 /** Fresh URLs per position; after them the refusal is final. */
 const MAX_FRESH_URLS = 3
 
-/** A position in a file, and the marks that prove that the file is still the same. */
+/** A position in a file, and what is known of the bytes before it. */
 export interface Position {
   file: KnownFile
   offset: number
-  /** A strong ETag; null when there is none. */
-  etag: string | null
+  /** Of the bytes before `offset`; null while there are none. */
+  version: Version | null
   /** Bytes of the whole file; null while unknown. */
   size: number | null
 }
 
-/** A reply's own strong ETag is null where it sent none. */
 export type OpenedBytes =
   /** The body begins at `offset`: the requested position, or 0. */
-  | { kind: 'body'; offset: number; etag: string | null; size: number | null; reply: HttpReply }
+  | { kind: 'body'; offset: number; version: Version; size: number | null; reply: HttpReply }
   /** The position is the end of the file. */
-  | { kind: 'complete'; etag: string | null }
+  | { kind: 'complete'; version: Version }
 
 /** The URL of one download; null before the first, and after one was refused. */
 export interface UrlHolder {
@@ -65,7 +65,7 @@ function isExpiring(parts: ClientParts, url: DownloadUrl | null): url is null {
   return url.expiresAt !== null && url.expiresAt - parts.settings.clock.now() < MIN_LEFT_MS
 }
 
-async function request(parts: ClientParts, call: Call, position: Position, url: DownloadUrl): Promise<HttpReply> {
+async function request(parts: ClientParts, call: Call, position: Position, url: DownloadUrl): Promise<HostReply> {
   const { settings } = parts
   const facts = factsOf(call)
   const startedAt = settings.clock.now()
@@ -90,9 +90,9 @@ async function request(parts: ClientParts, call: Call, position: Position, url: 
 }
 
 /** No key is sent: the URL itself is the permission, and the host may belong to anyone. */
-function toOutgoing(parts: ClientParts, { offset, etag }: Position, url: DownloadUrl): Outgoing {
+function toOutgoing(parts: ClientParts, { offset, version }: Position, url: DownloadUrl): Outgoing {
   const range = offset > 0 ? { range: `bytes=${offset}-` } : {}
-  const ifRange = offset > 0 && etag !== null ? { 'if-range': etag } : {}
+  const ifRange = offset > 0 && version?.condition ? { 'if-range': version.condition } : {}
   return {
     method: 'GET',
     url: new URL(url.url.reveal()),
@@ -103,19 +103,19 @@ function toOutgoing(parts: ClientParts, { offset, etag }: Position, url: Downloa
   }
 }
 
-function readOpening(parts: ClientParts, call: Call, position: Position, response: HttpReply): OpenedBytes {
+function readOpening(parts: ClientParts, call: Call, position: Position, response: HostReply): OpenedBytes {
   const { status, headers } = response
-  const etag = strongEtag(headers.get('etag'))
+  const version = versionOf(headers, response.host)
   if (status !== 200 && status !== 206 && status !== 416) throw replyError(parts, call, response)
   if (status === 416) response.discard()
   else requireReadable(call, position, response)
   if (status === 200)
-    return { kind: 'body', offset: 0, etag, size: wholeNumber(headers.get('content-length')), reply: response }
+    return { kind: 'body', offset: 0, version, size: wholeNumber(headers.get('content-length')), reply: response }
   const range = parseContentRange(headers.get('content-range'))
-  if (isContinued(position, status, range, etag)) {
+  if (isContinued(position, status, range, wholeNumber(headers.get('content-length')))) {
     return status === 416
-      ? { kind: 'complete', etag }
-      : { kind: 'body', offset: position.offset, etag, size: range.size, reply: response }
+      ? { kind: 'complete', version }
+      : { kind: 'body', offset: position.offset, version, size: range.size, reply: response }
   }
   response.discard()
   throw new RangeMismatch('The server sent another part of the file than the one requested.', factsOf(call))
@@ -141,28 +141,26 @@ export class RangeMismatch extends ProtocolError {}
 
 interface ContentRange {
   start: number | null
+  /** Of its last byte. */
+  end: number | null
   size: number | null
 }
 
-function isContinued(position: Position, status: number, range: ContentRange, etag: string | null): boolean {
-  const isSameFile = etag === null || position.etag === null || etag === position.etag
-  const isSameSize = range.size === null || position.size === null || range.size === position.size
-  const isInPlace = status === 416 ? range.size === position.offset : range.start === position.offset
-  return isSameFile && isSameSize && isInPlace
+function isContinued({ size, offset }: Position, status: number, range: ContentRange, length: number | null): boolean {
+  if (range.size !== null && size !== null && range.size !== size) return false
+  if (status === 416) return range.size === offset
+  const isWhole = length === null || range.end === null || length === range.end - offset + 1
+  return range.start === offset && isWhole
 }
 
 function parseContentRange(value: string | null): ContentRange {
-  const [, start, size] = /^bytes (?:(\d+)-\d+|\*)\/(\d+|\*)$/.exec(value?.trim() ?? '') ?? []
-  return { start: wholeNumber(start ?? null), size: wholeNumber(size ?? null) }
+  const [, from, last, all] = /^bytes (?:(\d+)-(\d+)|\*)\/(\d+|\*)$/.exec(value?.trim() ?? '') ?? []
+  const [start, end, size] = [from, last, all].map((text) => wholeNumber(text ?? null))
+  return { start: start ?? null, end: end ?? null, size: size ?? null }
 }
 
 function wholeNumber(text: string | null): number | null {
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
-}
-
-/** A weak ETag promises the same meaning, not the same bytes. */
-function strongEtag(value: string | null): string | null {
-  return value !== null && /^"[^"]*"$/.test(value) ? value : null
 }
 
 /** The error of a download host's reply. The body is not read: it may hold anything. */

@@ -4,6 +4,7 @@ import { pauseBeforeResend } from '../../call/pause-before-resend.ts'
 import { ConnectionError, type FilesError, ProtocolError } from '../../errors.ts'
 import { readChunks } from '../../http/read-body.ts'
 import { toTransportError } from '../../http/transport-error.ts'
+import { contradicts, isOtherVersion, isProvable, isProvenSame, type Version } from '../../version.ts'
 import { isSameVersion, lookAgain } from './known-file.ts'
 import { type OpenedBytes, openBytes, type Position, RangeMismatch, type UrlHolder } from './open-bytes.ts'
 
@@ -11,7 +12,7 @@ type BytesRead =
   /**
    * The next chunk begins here: at 0, or where the one before ended. `size` is the whole file's.
    */
-  | { kind: 'from'; offset: number; etag: string | null; size: number | null }
+  | { kind: 'from'; offset: number; version: Version; size: number | null }
   /** The bytes are valid until the next chunk is requested. */
   | { kind: 'chunk'; bytes: Uint8Array }
 
@@ -28,7 +29,7 @@ interface Reading {
   furthest: number
   /** False: the reader has passed bytes on, so that reading cannot begin anew. */
   mayRestart: boolean
-  /** True while bytes of two replies are joined that no ETag proves to be one version. */
+  /** True while bytes of two replies are joined that only a look can prove to be one version. */
   isDoubtful: boolean
   urls: UrlHolder
 }
@@ -69,10 +70,11 @@ export async function* readBytes(
 async function* readOnce(parts: ClientParts, call: Call, reading: Reading): AsyncGenerator<BytesRead> {
   const { position } = reading
   // A look before the request, so that a large file that has changed is not sent in vain.
-  if (isJoining(reading, position.offset) && position.etag === null) await requireSameVersion(parts, call, position)
+  const isUnproven = position.version === null || !isProvable(position.version)
+  if (isJoining(reading, position.offset) && isUnproven) await requireSameVersion(parts, call, position)
   const opened = await openBytes(parts, call, position, reading.urls)
   try {
-    await joinVersions(parts, call, reading, opened)
+    position.version = await joinVersions(parts, call, reading, opened)
     if (opened.kind === 'complete') return
     position.offset = opened.offset
     position.size = agreeOnSize(call, position, opened.size)
@@ -80,7 +82,7 @@ async function* readOnce(parts: ClientParts, call: Call, reading: Reading): Asyn
     if (opened.kind === 'body') opened.reply.discard()
     throw error
   }
-  yield { kind: 'from', offset: opened.offset, etag: position.etag, size: position.size }
+  yield { kind: 'from', offset: opened.offset, version: position.version, size: position.size }
   const patience = { clock: parts.settings.clock, stallMs: parts.settings.stallMs, facts: factsOf(call) }
   for await (const bytes of readChunks(opened.reply, patience)) {
     position.offset += bytes.byteLength
@@ -100,22 +102,23 @@ function isJoining({ mayRestart, furthest }: Reading, offset: number): boolean {
 }
 
 /**
- * Decides whether the reply may continue the bytes so far. Equal strong ETags prove it; otherwise
- * size and date must be the same, now and when all is read.
+ * The version of the bytes so far and of the reply. Equal strong ETags of one host prove that it is
+ * one. Without them, no mark may have changed, and no size or date, now and when all is read.
  */
-async function joinVersions(parts: ClientParts, call: Call, reading: Reading, opened: OpenedBytes): Promise<void> {
+async function joinVersions(parts: ClientParts, call: Call, reading: Reading, opened: OpenedBytes): Promise<Version> {
   const { position } = reading
-  if (opened.kind === 'body' && !isJoining(reading, opened.offset)) {
+  const { version: before } = position
+  const { kind, version: now } = opened
+  if (before === null || (kind === 'body' && !isJoining(reading, opened.offset))) {
     reading.isDoubtful = false
-    position.etag = opened.etag
-    return
+    return now
   }
-  if (position.etag !== null && opened.etag === position.etag) return
-  if (position.etag !== null && opened.etag !== null) throw versionMismatch(call)
-  if (position.etag !== null || opened.kind === 'complete') await requireSameVersion(parts, call, position)
+  if (kind === 'body' ? isOtherVersion(before, now) : contradicts(before, now)) throw versionMismatch(call)
+  if (isProvenSame(before, now)) return before
+  if (isProvable(before) || kind === 'complete') await requireSameVersion(parts, call, position)
   reading.isDoubtful = true
-  // A later ETag says nothing about the bytes before it, so the part carries none from here on.
-  position.etag = null
+  // Nothing but a look proves these bytes from here on, in a later process, too.
+  return { ...before, host: null }
 }
 
 async function requireSameVersion(parts: ClientParts, call: Call, { file }: Position): Promise<void> {
@@ -135,8 +138,8 @@ async function nextPosition(
   const { position, mayRestart, furthest } = reading
   const canBeginAnew = mayRestart || furthest === 0
   if (failure instanceof RangeMismatch && position.offset > 0) {
-    // A reader that cannot begin anew skips what it has, and the ETag still has to agree.
-    return { ...position, offset: 0, etag: canBeginAnew ? null : position.etag, size: position.file.size }
+    // A reader that cannot begin anew skips what it has, and the version still has to agree.
+    return { ...position, offset: 0, version: canBeginAnew ? null : position.version, size: position.file.size }
   }
   const isOther = failure instanceof VersionMismatch || failure instanceof SizeMismatch
   if (isOther && !canBeginAnew) throw failure
@@ -145,7 +148,7 @@ async function nextPosition(
   }
   if (!isOther) return position
   const file = await lookAgain(parts, call, position.file)
-  return { file, offset: 0, etag: null, size: file.size }
+  return { file, offset: 0, version: null, size: file.size }
 }
 
 /** Throws when the file was announced with another size before. */

@@ -66,10 +66,13 @@ export class ActivePasses {
   begin(run: ClaimedRun, claim: Claim): void {
     const { lease } = run
     const { runId } = lease
+    const before = this.#passes.get(runId)
     const admissionPasses = claim.hasSlot ? 0 : 1
+    let isReleased = false
     const releaseSlot = () => {
-      if (this.#passes.get(runId) !== pass) return
-      this.#passes.delete(runId)
+      if (isReleased) return
+      isReleased = true
+      if (this.#passes.get(runId) === pass) this.#passes.delete(runId)
       this.#admissionPasses -= admissionPasses
       if (claim.hasSlot) this.#parts.slotFreed()
     }
@@ -82,7 +85,8 @@ export class ActivePasses {
     const pass: RunningPass = { lease, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
     this.#passes.set(runId, pass)
     this.#admissionPasses += admissionPasses
-    pass.done = this.#parts.execute(run, claim, pass).finally(() => {
+    const execute = () => this.#parts.execute(run, claim, pass)
+    pass.done = (before ? executeAfter(before, pass, execute) : execute()).finally(() => {
       releaseSlot()
       this.#parts.ended()
     })
@@ -112,9 +116,7 @@ export class ActivePasses {
   /** Ends the pass of a run that was canceled or taken over; does nothing where there is none. */
   endPass(runId: string): void {
     const pass = this.#passes.get(runId)
-    if (!pass || pass.isSettling) return
-    pass.abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
-    pass.parking.endPass({ kind: 'lost' })
+    if (pass) endLost(pass)
   }
 
   /** Ends the passes that began before `listLeases` was called and have no lease in its answer. */
@@ -160,4 +162,21 @@ export class ActivePasses {
     }
     await done
   }
+}
+
+/**
+ * Executes a pass behind this worker's earlier one of its run, which has lost its lease and does
+ * not know. It waits for the steps at work there, so that none is at work twice here.
+ */
+async function executeAfter(before: RunningPass, pass: RunningPass, execute: () => Promise<void>): Promise<void> {
+  endLost(before)
+  const isIdle = before.done.then(() => before.parking.idle())
+  await Promise.race([isIdle, pass.parking.ended])
+  if (!pass.parking.hasEnded) await execute()
+}
+
+function endLost({ isSettling, abort, parking }: RunningPass): void {
+  if (isSettling) return
+  abort.abort(new UpshotError('conflict', 'The run was canceled or taken over.'))
+  parking.endPass({ kind: 'lost' })
 }

@@ -72,6 +72,11 @@ export class Parking {
     return this.#isOver || this.#isDraining || this.#halt !== null
   }
 
+  /** True once the pass has ended. A step that is then at work has lost its lease. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
   /** True while a step's function or a read of the store is at work. */
   get isBusy(): boolean {
     return this.#activeSteps > 0

@@ -172,6 +172,8 @@ async function attemptStep<T>(
   // An `await` only where there is something to await: each costs a turn of the microtask queue.
   const unsaved = saving && (await saving.then(() => null, describeUnsaved))
   if (unsaved) return unsaved
+  // The lease was lost meanwhile: another pass of the run may be at work.
+  if (pass.parking.hasEnded) return { kind: 'unsaved', park: { kind: 'lost' } }
   try {
     const limitMs = parseDuration(options.timeout ?? pass.stepTimeout ?? DEFAULT_TIMEOUT)
     const running = withTimeout(pass, step, limitMs, fn)

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { NOW } from '../../support/fixtures.ts'
+import type { StepApi } from '../../../src/author/index.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { hang } from '../../support/workflows.ts'
@@ -38,4 +40,79 @@ test('each heartbeat checks for canceled runs', async () => {
   await openTestStore(engine.folder).cancelRun(run?.id ?? '', 'by hand', NOW)
   engine.clock.advance('5s')
   expect(await ended).toMatchObject({ status: 'canceled' })
+})
+
+test('a worker that claims a run again ends its own earlier pass of it first, and keeps all its slots', async () => {
+  const engine = createTestEngine()
+  const first = Promise.withResolvers<AbortSignal>()
+  const latch = Promise.withResolvers<void>()
+  const begun: string[] = []
+  const lost = engine.notices.once('run.lost')
+  const twoSteps = defineWorkflow({
+    id: 'two-steps',
+    on: '*',
+    run: async ({ step }) => {
+      await step.run('one', async ({ signal }) => {
+        begun.push('one')
+        first.resolve(signal)
+        await latch.promise
+        begun.push('one has ended')
+      })
+      await step.run('two', () => void begun.push('two'))
+    },
+  })
+  const both = Promise.withResolvers<void>()
+  let met = 0
+  const run = ({ step }: { step: StepApi }) => step.run('meet', () => (++met === 2 ? both.resolve() : both.promise))
+  const worker = await engine.start([twoSteps, defineWorkflow({ id: 'meet', on: '*', run })], { slots: 2 })
+  const runId = await queueRun(engine.store, 'evt_1', 'two-steps')
+  worker.wake()
+  const signal = await first.promise
+  // A worker that was frozen for a while counts as dead for the others, and does not know of it.
+  await openTestStore(engine.folder).stopWorker(worker.id)
+  worker.wake()
+  await lost
+  expect(signal.aborted).toBe(true)
+  expect(begun).toEqual(['one'])
+  latch.resolve()
+  expect(await engine.passOf(runId)).toMatchObject({ status: 'completed' })
+  expect(begun).toEqual(['one', 'one has ended', 'one', 'one has ended', 'two'])
+  await Promise.all([engine.run('meet', 'evt_2'), engine.run('meet', 'evt_3')])
+})
+
+test('a step that waits for the disk does not begin once its pass has ended', async () => {
+  const engine = createTestEngine()
+  const saving = Promise.withResolvers<void>()
+  const latch = Promise.withResolvers<void>()
+  const begun: number[] = []
+  let saves = 0
+  const store: Store = {
+    ...engine.store,
+    async saveCheckpoint(...args) {
+      await engine.store.saveCheckpoint(...args)
+      if (saves++ > 0) return
+      // It is on disk, and its answer is late.
+      saving.resolve()
+      await latch.promise
+    },
+  }
+  const workflow = defineWorkflow({
+    id: 'read-then-write',
+    on: '*',
+    run: async ({ step }) => {
+      await step.run('look', () => 1, { effect: 'read' })
+      await step.run('act', ({ attempt }) => void begun.push(attempt))
+    },
+  })
+  const worker = await engine.start([workflow], { store })
+  const runId = await queueRun(engine.store, 'evt_1', 'read-then-write')
+  worker.wake()
+  await saving.promise
+  await openTestStore(engine.folder).stopWorker(worker.id)
+  const lost = engine.notices.once('run.lost')
+  worker.wake()
+  await lost
+  latch.resolve()
+  expect(await engine.passOf(runId)).toMatchObject({ status: 'completed' })
+  expect(begun).toEqual([1])
 })

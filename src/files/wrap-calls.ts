@@ -34,6 +34,7 @@ interface WrappedClient {
 
 /** The parts of a delete that come from its permit. */
 interface PermitOptions {
+  approved?: DeleteOptions['expect']
   mayBeGone?: boolean
   beforeSend?: () => Promise<void>
   onSeen?: (entry: FileEntry) => void
@@ -124,17 +125,19 @@ function wrapDeletes(
     const { rest, limits } = splitLimits(options)
     const target = fileTarget(file)
     const look = async (signal: AbortSignal) => describeEntry(await lookAt(await openClient(), file, signal))
-    const known = { asked: seen.asked(target, rest.expect), listed: seen.countListed(file.service) }
+    // Read once: code may change the object before the delete begins.
+    const expect = toExpected(rest.expect)
     const facts = {
-      ...known,
-      expect: toExpected(rest.expect),
+      asked: seen.asked(target),
+      listed: seen.countListed(file.service),
+      expect,
       look,
       isFolderAllowed: rest.allowFolder === true,
       ...more,
     }
     const call: FileCall = { ...read('delete', target, limits), effect: 'delete', facts }
     return wrap(call, async (signal, caller, permit) =>
-      (await openClient()).delete(file, { ...rest, ...applyPermit(rest, permit, seen), signal, caller }),
+      (await openClient()).delete(file, { ...rest, ...applyPermit(expect, permit, seen), signal, caller }),
     )
   }
   return {
@@ -189,19 +192,17 @@ class SeenEntries {
     return { ...state, sha256: isSame ? known.sha256 : null }
   }
 
-  /** The author's `expect`, completed by the entry as the run read it last. */
-  asked(target: string, expect: DeleteOptions['expect']): Asked | null {
-    const known = this.#byTarget.get(target)
-    if (expect === undefined) return known ?? null
-    const { path = known?.path, size = known?.bytes, modifiedAt = known?.modifiedAt } = expect
-    return { path: path ?? null, bytes: size ?? null, modifiedAt: modifiedAt ?? null }
+  /** The entry as the run read it last; null where it has not. */
+  asked(target: string): Asked | null {
+    return this.#byTarget.get(target) ?? null
   }
 }
 
-function toExpected(expect: DeleteOptions['expect']): FileState | null {
-  if (expect === undefined) return null
-  const { path = null, size = null, modifiedAt = null } = expect
-  return { path, bytes: size, modifiedAt }
+/** A part that is null counts as left out. */
+function toExpected(expect: DeleteOptions['expect'] | null): FileState | null {
+  if (!expect) return null
+  const { path, size, modifiedAt } = expect
+  return { path: path ?? null, bytes: size ?? null, modifiedAt: modifiedAt ?? null }
 }
 
 function toAsked({ path, size, modifiedAt }: FileEntry): Asked {
@@ -216,20 +217,25 @@ function lookAt(client: WrappedClient, file: FileRef, signal: AbortSignal): Prom
   return client.find(file, { signal })
 }
 
-/** The conditions of a person's approval, completed by the author's own. */
+/** The conditions of the author and of a person's approval: each has to hold. */
 function applyPermit(
-  { expect }: DeleteOptions,
+  expect: FileState | null,
   permit: DeletePermit | undefined,
   known: Pick<SeenEntries, 'before'>,
 ): DeleteOptions & PermitOptions {
-  if (permit === undefined) return {}
+  const own = { expect: toCondition(expect) }
+  if (permit === undefined) return own
   const { beforeSend, onSeen: tell } = permit
   const onSeen = tell && ((entry: FileEntry) => tell(known.before(entry)))
   const hooks = { ...(beforeSend && { beforeSend }), ...(onSeen && { onSeen }) }
-  const own = { ...(permit.isRepeated && { mayBeGone: true }), ...hooks }
-  if (permit.expect === null) return own
-  const { path, bytes: size, modifiedAt } = permit.expect
-  return { ...own, expect: { ...(path === null ? {} : { path }), size, modifiedAt, ...expect } }
+  const approved = toCondition(permit.expect)
+  return { ...own, approved, ...(permit.isRepeated && { mayBeGone: true }), ...hooks }
+}
+
+function toCondition(state: FileState | null): NonNullable<DeleteOptions['expect']> {
+  if (state === null) return {}
+  const { path, bytes: size, modifiedAt } = state
+  return { ...(path === null ? {} : { path }), size, modifiedAt }
 }
 
 /** Attempts and time belong to the step; the other options belong to the client. */

@@ -142,6 +142,21 @@ inBrowser(`a repair lists the events that would be made up, and is approved as s
   expect([approval?.status, faults()]).toEqual(['approved', []])
 })
 
+inBrowser(`a question shows the files that a yes lets go, and what is not known of them${label}`, async () => {
+  const { page, login, ask, hear, faults } = await open()
+  await login(page)
+  await ask()
+  await page.getByRole('link', { name: 'Approvals' }).click()
+  await page.getByRole('link', { name: 'Delete it?' }).click()
+  await page.getByRole('row', { name: /\/old\/asked\.txt.*unknown/ }).waitFor()
+  await page.getByText('The service told no size or date of some files').waitFor()
+  await page.getByRole('button', { name: 'Answer…' }).click()
+  await page.getByText('each only in the state that the list shows').waitFor()
+  await page.getByRole('button', { name: 'Answer yes', exact: true }).click()
+  await hear('run.completed', ({ workflow }) => workflow === 'ask-first')
+  expect(faults()).toEqual([])
+})
+
 inBrowser(`a person approves a part of the exact list that is shown, and the rest stays open${label}`, async () => {
   const { page, login, retire, hear, sandbox, faults } = await open()
   await login(page)

@@ -119,6 +119,11 @@ export function stepNameOf(key: string): string {
   return key.replace(/[[#].*$/s, '')
 }
 
+/** The key of the first step of a name and key: `name[key]` of `name[key]#2`. */
+export function firstKeyOf(key: string): string {
+  return key.replace(/\]#\d+$/, ']')
+}
+
 function requireName(name: string): string {
   if (typeof name === 'string' && name !== '' && name.length <= 200 && !RESERVED.test(name)) return name
   throw new UpshotError(

@@ -23,6 +23,14 @@ export interface Asked extends FileState {
   input?: JsonValue
 }
 
+/** A state, with each part that it does not know taken from another one; null without both. */
+export function completeState(state: Asked | null, other: FileState | null): Asked | null {
+  if (state === null || other === null) return state ?? other
+  const { path, bytes, modifiedAt } = state
+  const parts = { path: path ?? other.path, bytes: bytes ?? other.bytes, modifiedAt: modifiedAt ?? other.modifiedAt }
+  return { ...state, ...parts }
+}
+
 /** `delete` begins only with a permit; a `write` asks only where a limit or `once` needs it. */
 export type EffectClass = 'delete' | 'write'
 

@@ -20,6 +20,8 @@ export interface DeleteRequest extends DeleteOptions {
    * missing is then `already_gone`. Default false.
    */
   mayBeGone?: boolean
+  /** The state in which a person approved it, which has to hold beside `expect`. */
+  approved?: DeleteOptions['expect']
   /** Called before each request that deletes, after its wait for the limit; it may throw. */
   beforeSend?: () => Promise<void>
   /** Called with the entry as each look before a request finds it. */
@@ -39,7 +41,7 @@ export async function deleteFile(
   const url = entryUrl(parts.settings, file, '', factsOf(call))
   if (file.type === 'folder') requireAllowed(call, options, 'This is a folder.')
   if (parts.settings.dryRun) return { outcome: 'dry_run', proof: 'none' }
-  const first = await inspect(parts, call, { file, options, expect: options.expect })
+  const first = await inspect(parts, call, { file, options, expect: [options.expect, options.approved] })
   if (first instanceof NotFoundError) return missing(first, options)
   if (!first.isAsExpected) return { outcome: 'changed', proof: 'verified' }
   for (let tries = 1; ; tries++) {
@@ -54,7 +56,7 @@ export async function deleteFile(
       doubt = error
     }
     await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
-    const seen = await inspectAfter(parts, call, { file, options, expect: first.details, doubt })
+    const seen = await inspectAfter(parts, call, { file, options, expect: [first.details], doubt })
     if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
     if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
   }
@@ -88,7 +90,7 @@ type Seen = { details: FileDetails; isAsExpected: boolean } | NotFoundError
 interface Inspection {
   file: FileRef
   options: DeleteRequest
-  expect: DeleteOptions['expect']
+  expect: readonly DeleteOptions['expect'][]
 }
 
 async function inspect(parts: ClientParts, call: Call, { file, options, expect }: Inspection): Promise<Seen> {
@@ -98,7 +100,7 @@ async function inspect(parts: ClientParts, call: Call, { file, options, expect }
     if (details.type === 'folder') requireAllowed(call, options, 'This is a folder.')
     // An unknown word may mean a folder, too.
     if (readType(raw) === null) requireAllowed(call, options, 'The service does not say that this is a file.')
-    return { details, isAsExpected: isAsExpected(details, expect) }
+    return { details, isAsExpected: expect.every((each) => isAsExpected(details, each)) }
   } catch (error) {
     if (isProvenMissing(error) && error instanceof NotFoundError) return error
     throw error
@@ -122,12 +124,12 @@ async function inspectAfter(
   }
 }
 
-function isAsExpected(details: FileDetails, expect: DeleteOptions['expect'] = {}): boolean {
-  const { path, size, modifiedAt } = expect
-  const isSamePath = path === undefined || path === details.path
-  const isSameSize = size === undefined || size === null || size === details.size
+function isAsExpected(details: FileDetails, expect: DeleteOptions['expect'] | null): boolean {
+  const { path, size, modifiedAt } = expect ?? {}
+  const isSamePath = (path ?? details.path) === details.path
+  const isSameSize = (size ?? details.size) === details.size
   const isSameTime =
-    modifiedAt === undefined || modifiedAt === null || Date.parse(modifiedAt) === Date.parse(details.modifiedAt ?? '')
+    (modifiedAt ?? null) === null || Date.parse(modifiedAt ?? '') === Date.parse(details.modifiedAt ?? '')
   return isSamePath && isSameSize && isSameTime
 }
 

@@ -42,6 +42,16 @@ const retiring = defineWorkflow({
     Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
 })
 
+const asking = defineWorkflow({
+  id: 'ask-first',
+  on: 'report.asked',
+  run: ({ step }) => {
+    const file = { service: 'storage_a', id: 'fil_9', type: 'file', mimeType: null, createdAt: null } as const
+    const seen = { name: 'asked.txt', path: '/old/asked.txt', size: null, modifiedAt: '2026-01-10T03:12:07Z' }
+    return step.approve('retire', { ask: 'Delete it?', deletes: [{ ...file, ...seen }] })
+  },
+})
+
 const counting = defineWorkflow({
   id: 'count-reports',
   on: callable(z.number()),
@@ -51,7 +61,7 @@ const counting = defineWorkflow({
 /** The app with the dashboard, a failed run and a waiting one. `login` opens a page as a role. */
 export async function openDashboard(config: Partial<Config> = {}) {
   mood.isBroken = true
-  const started = await startTestApp({ workflows: [copying, waiting, retiring, counting] }, { config })
+  const started = await startTestApp({ workflows: [copying, waiting, retiring, asking, counting] }, { config })
   const { app, urls, sandbox } = started
   const basePath = config.admin?.basePath ?? ''
   const origin = `${urls.admin}${basePath}`
@@ -78,6 +88,12 @@ export async function openDashboard(config: Partial<Config> = {}) {
     const [approval] = await app.store.listApprovals({ status: 'open', limit: 1, now: Date.now() })
     return approval?.id ?? ''
   }
+  /** A run asks people about one file, whose size the service did not tell. */
+  const ask = async () => {
+    await app.store.saveDelivery(madeOf('report3', 'report.asked', ['ask-first']))
+    app.notices.publish({ kind: 'run.queued', count: 1 })
+    await started.hear('run.parked', ({ workflow }) => workflow === 'ask-first')
+  }
   /** A run that another one continues; resolves with its id when both have ended. */
   const count = async () => {
     const run = newId('run', Date.now())
@@ -86,7 +102,7 @@ export async function openDashboard(config: Partial<Config> = {}) {
     await started.hear('run.completed', ({ continuedBy, workflow }) => workflow === 'count-reports' && !continuedBy)
     return run
   }
-  return { ...started, sandbox, origin, makeLink, login, retire, count }
+  return { ...started, sandbox, origin, makeLink, login, retire, ask, count }
 }
 
 /** A delivery that is stored with the runs that it starts. */

@@ -40,6 +40,11 @@ export function ApprovalItems({ kind, items, isPending, left, toggle }: ItemsPar
         keyOf={({ number }) => String(number)}
         {...(selection ? { selection } : {})}
       />
+      {kind !== 'repair' && shown.some(isUnknown) && (
+        <p className="small quiet">
+          The service told no size or date of some files. Each of them may go while the rest of what you see here fits.
+        </p>
+      )}
       {shown.length < items.length && (
         <p className="small quiet">
           {countOf(items.length - shown.length, nounOf(kind))} of the list no run asks for any more; they are left out
@@ -48,6 +53,16 @@ export function ApprovalItems({ kind, items, isPending, left, toggle }: ItemsPar
       )}
     </>
   )
+}
+
+/** True for a file of which a part is not known, so that nothing compares it. */
+function isUnknown({ path, bytes, modifiedAt }: ApprovalItem): boolean {
+  return path !== null && (bytes === null || modifiedAt === null)
+}
+
+/** A file by its path; a write by what its author says it is made of. */
+function nameItem({ path, input, target }: ApprovalItem): string | null {
+  return path ?? (input === null ? target : JSON.stringify(input))
 }
 
 const NUMBER: Column<ApprovalItem> = {
@@ -73,12 +88,12 @@ const REPAIR: readonly Column<ApprovalItem>[] = [
 
 const COLUMNS: readonly Column<ApprovalItem>[] = [
   NUMBER,
-  { title: 'File', className: 'wide', cell: ({ path, target }) => <Path text={path ?? target} /> },
+  { title: 'File', className: 'wide', cell: (item) => <Path text={nameItem(item)} /> },
   {
     title: 'Size',
     width: '84px',
     className: 'number',
-    cell: ({ bytes }) => (bytes === null ? '–' : formatBytes(bytes)),
+    cell: ({ bytes }) => (bytes === null ? 'unknown' : formatBytes(bytes)),
   },
   {
     title: 'Changed',

@@ -120,6 +120,8 @@ function Question({ question: { show, runId, step } }: { question: NonNullable<A
 function Body({ approval }: { approval: Approval }) {
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set())
   const isOpen = approval.status === 'open'
+  // Its answer is for all of its files or for none.
+  const isQuestion = approval.kind === 'question'
   const list = useList('GET /approvals/:id/items', { params: { id: approval.id }, query: { limit: PAGE } })
   const mayAct = useMay('operator') && isOpen
   const items: readonly ApprovalItem[] = list.data?.pages.flatMap((page) => page.items) ?? []
@@ -132,16 +134,16 @@ function Body({ approval }: { approval: Approval }) {
   return (
     <>
       {list.error && <ProblemNote error={list.error} />}
-      {mayAct && items.length > 0 && <DecideBar approval={approval} items={items} left={left} />}
-      {approval.kind !== 'question' && (
+      {mayAct && (isQuestion || items.length > 0) && <DecideBar approval={approval} items={items} left={left} />}
+      {(!isQuestion || items.length > 0) && (
         <ApprovalItems
           kind={approval.kind}
           items={items}
           isPending={list.isPending}
-          {...(mayAct ? { left, toggle } : {})}
+          {...(mayAct && !isQuestion ? { left, toggle } : {})}
         />
       )}
-      {approval.kind !== 'question' && list.hasNextPage && (
+      {list.hasNextPage && (
         <div className="foot">
           <span>
             {countOf(rest, nounOf(approval.kind))} further down are not shown yet, and an approval here leaves them out.

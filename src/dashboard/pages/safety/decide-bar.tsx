@@ -26,15 +26,21 @@ export function DecideBar({ approval, items, left }: DecideParts) {
   const chosen = open.filter(({ number }) => !left.has(number))
   const hash = (items.at(-1)?.hash ?? approval.hash).slice(0, 16)
   const only = chosen.length === open.length ? undefined : formatRanges(chosen.map(({ number }) => number))
-  const what = approval.kind === 'question' ? 'the question' : countOf(chosen.length, nounOf(approval.kind))
+  const isQuestion = approval.kind === 'question'
+  const what = isQuestion ? 'the question' : countOf(chosen.length, nounOf(approval.kind))
   const body = { hash, ...(only === undefined ? {} : { only }) }
   const command = `upshot approvals approve ${approval.id} --hash ${hash}${only === undefined ? '' : ` --only ${only}`}`
   const params = { id: approval.id }
   if (approval.mustSign) return <SignedOnly command={command} />
   return (
     <div className="bulk">
-      <button type="button" className="main" disabled={chosen.length === 0} onClick={() => setDialog('approve')}>
-        {approval.kind === 'question' ? 'Answer…' : `Approve ${what}…`}
+      <button
+        type="button"
+        className="main"
+        disabled={!isQuestion && chosen.length === 0}
+        onClick={() => setDialog('approve')}
+      >
+        {isQuestion ? 'Answer…' : `Approve ${what}…`}
       </button>
       <button type="button" className="danger" onClick={() => setDialog('deny')}>
         Deny…
@@ -95,7 +101,7 @@ function ApproveDialog({ approval, chosen, body, onClose }: ApproveParts) {
       onClose={onClose}
       perform={perform}
     >
-      {!isQuestion && (
+      {chosen.length > 0 && (
         <p>
           {approval.kind === 'repair'
             ? 'Exactly these are made up, and start their workflows. All others stay lost.'

@@ -1,6 +1,13 @@
 import { accountOf } from '../../../core/runs/claim.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
-import type { Asked, EffectAsk, EffectPermit, FileBefore, FileState } from '../../../core/safety/effect.ts'
+import {
+  type Asked,
+  completeState,
+  type EffectAsk,
+  type EffectPermit,
+  type FileBefore,
+  type FileState,
+} from '../../../core/safety/effect.ts'
 import { folderLimit, type Limit, planLimit, planLimits } from '../../../core/safety/guard.ts'
 import type { DeletePermit } from '../../../core/service/files-api.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
@@ -46,21 +53,32 @@ export async function askGuard(
   facts: EffectFacts,
 ): Promise<EffectPermit> {
   const limits = planLimitsOf(pass, step, facts)
+  const { asked: seen, expect = null, list } = facts
+  // A state that its author names wholly needs no look: only a file in this state is deleted.
+  const isKnown = seen !== null || isWhole(expect)
   // A size that nobody knows counts as nothing, so it is looked up where bytes are limited.
   const mustLook = isHeld || isPlanned(pass) || limits.some(({ what }) => what === 'bytes')
-  const known = facts.asked ?? (mustLook ? await look(pass, facts) : null)
-  const request = describeAsk(pass, { step, row, asked: known, limits, facts })
-  const permit = await (facts.list
-    ? askTogether(pass.journal, facts.list, {
+  const looked = isKnown || !mustLook ? null : await look(pass, facts)
+  const describe = (state: Asked | null) => {
+    const asked = completeState(state, expect)
+    return describeAsk(pass, { step, row, asked, limits, facts })
+  }
+  const request = describe(seen ?? looked)
+  const permit = await (list
+    ? askTogether(pass.journal, list, {
         runId: pass.run.lease.runId,
         ask: request,
         options: askOptions(pass),
       })
     : ask(pass, request))
-  if (permit.kind !== 'held' || known !== null || !facts.look) return permit
-  // A person decides by path, size and date, not by an id.
-  const asked = await look(pass, facts)
-  return asked === null ? permit : ask(pass, describeAsk(pass, { step, row, asked, limits, facts }))
+  if (permit.kind !== 'held' || isKnown || looked !== null) return permit
+  // A person decides by path, size and date, not by an id or a part of them.
+  const found = await look(pass, facts)
+  return found === null ? permit : ask(pass, describe(found))
+}
+
+function isWhole(state: FileState | null): boolean {
+  return state !== null && Object.values(state).every((part) => part !== null)
 }
 
 async function ask(pass: Pass, request: EffectAsk): Promise<EffectPermit> {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../core/json.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
-import type { Asked } from '../../../core/safety/effect.ts'
+import { type Asked, completeState } from '../../../core/safety/effect.ts'
 import type { Pass } from '../../pass/pass.ts'
 import type { StagedEffect } from '../../pass/stage.ts'
 import type { EffectFacts } from './ask-guard.ts'
@@ -24,7 +24,7 @@ export function describeInput({ input }: Pick<Described, 'input'>): Asked | null
 export function describeEffect(options: Described): StagedEffect {
   const { facts, once = false, keep = true, dry } = options
   return {
-    asked: facts ? facts.asked : describeInput(options),
+    asked: facts ? completeState(facts.asked, facts.expect ?? null) : describeInput(options),
     expect: facts?.expect ?? null,
     listed: facts?.listed ?? null,
     ...(facts?.look && { look: facts.look }),

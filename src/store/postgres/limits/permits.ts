@@ -1,5 +1,12 @@
 import type { Lease } from '../../../core/runs/lease.ts'
-import { type ClosedApproval, type EffectAsk, type EffectPermit, heldStep } from '../../../core/safety/effect.ts'
+import { firstKeyOf } from '../../../core/runs/step.ts'
+import {
+  type ClosedApproval,
+  completeState,
+  type EffectAsk,
+  type EffectPermit,
+  heldStep,
+} from '../../../core/safety/effect.ts'
 import {
   type CountedAsk,
   type EffectList,
@@ -134,8 +141,7 @@ export class Permits {
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const { approvals, effects } = this.#tables
-    const found = await approvals.findItem(runId, step.key)
-    const item = found && { ...found, state: stateOf(found) }
+    const item = await this.#findItem(runId, ask)
     if ((await effects.findBegun(runId, step.key)) !== null) {
       const isApproved = item?.state === 'approved'
       return judge({
@@ -153,20 +159,34 @@ export class Permits {
       const reason = `approval ${item.approval} was ${state}: ${item.why}`
       return judge({ kind: 'denied', approval: item.approval, reason, ...(await this.#tellEnd(item, state)) })
     }
-    if (!isAskedAgain(item.asked, asked)) {
+    const isQuestion = item.kind === 'question'
+    // A question's answer is for the file as people saw it, whatever the run has read since.
+    if (!isQuestion && !isAskedAgain(item.asked, asked)) {
       await approvals.withdrawStep(runId, step.key, now)
       return judge(null)
     }
-    // The decision about a long list is not carried out that far.
-    const isMoving = item.state === 'open' && item.status !== 'open'
+    // Nobody has answered, or the decision about a long list is not carried out that far.
+    const isMoving = item.state === 'open' && (isQuestion || item.status !== 'open')
     if (isMoving || (item.state === 'open' && (await approvals.wasLeftOut(runId, step.key)))) {
       const { approval, expires_at: until, why } = item
       const reason = `waits for approval ${approval}: it would be ${why}`
       return judge({ kind: 'held', reason, approval, until, opened: false })
     }
     if (item.state !== 'approved') return judge(null)
-    const granted = { kind: 'granted', approval: item.approval, expect: asked, isRepeated: false } as const
+    const expect = completeState(readAsked(item.asked), asked)
+    const granted = { kind: 'granted', approval: item.approval, expect, isRepeated: false } as const
     return judge({ ...granted, ...(await this.#tellEnd(item, 'approved')) })
+  }
+
+  /** The word about a step's effect. A no to a file is also for its later deletes in the run. */
+  async #findItem(runId: string, { class: kind, step }: EffectAsk): Promise<FoundItem | null> {
+    const find = async (key: string) => {
+      const found = await this.#tables.approvals.findItem(runId, key)
+      return found && { ...found, state: stateOf(found) }
+    }
+    const first = firstKeyOf(step.key)
+    const refused = kind === 'delete' && first !== step.key ? await find(first) : null
+    return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
   }
 
   /** The first item of a list tells of its end; the step of a question tells of that itself. */

@@ -1,5 +1,5 @@
 import type { Checkpoint } from '../../../core/runs/step.ts'
-import { type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import { completeState, type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
 import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
   describeState,
@@ -31,7 +31,7 @@ export class EffectTable {
   /** Appends the beginning of an effect, and marks its step. */
   async begin(runId: string, ask: EffectAsk, { approval, expect: approved, now }: Grant): Promise<void> {
     const { step, asked, account, workflow, operation } = ask
-    const expect = approved ?? ask.expect ?? null
+    const expect = completeState(approved, ask.expect ?? null)
     const actor = approval === null ? null : ((await this.#writes.findApprovers.get(approval)) ?? null)
     await this.#writes.lock.get()
     const seq = await this.#writes.begin.get({

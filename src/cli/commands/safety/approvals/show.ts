@@ -65,12 +65,25 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
       ? formatTable(items, kind === 'repair' ? repairColumns() : columns(now), { paint, width })
       : []),
     ...(rest > 0 ? [`… and ${rest} more: add --all`] : []),
+    ...(kind !== 'repair' && items.some(isUnknown) ? [UNKNOWN] : []),
     ...votes.map(
       ({ actor, verdict, at, reason, isSigned }) =>
         `${actor} ${verdict} it at ${formatMoment(at, now)}${isSigned ? ', signed' : ''}: ${formatText(reason ?? '–')}`,
     ),
     `hash  ${approval.hash.slice(0, 8)}`,
   ]
+}
+
+const UNKNOWN = 'The service told no size or date of some files. Each may go while the rest of what you see fits.'
+
+/** True for a file of which a part is not known, so that nothing compares it. */
+function isUnknown({ asked }: ApprovalItem): boolean {
+  return asked !== null && asked.path !== null && (asked.bytes === null || asked.modifiedAt === null)
+}
+
+/** A file by its path; a write by what its author says it is made of. */
+function nameItem({ asked, target }: ApprovalItem): string | null {
+  return asked?.path ?? (asked?.input === undefined ? target : JSON.stringify(asked.input))
 }
 
 function describeItems({ kind, items, openItems, runs, bytes, account }: Approval): string {
@@ -100,7 +113,7 @@ function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
 function columns(now: number): Column<ApprovalItem>[] {
   return [
     { title: '#', value: ({ number }) => number, align: 'right' },
-    { title: 'PATH', value: ({ asked, target }) => asked?.path ?? target, most: 80 },
+    { title: 'PATH', value: nameItem, most: 80 },
     { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
     {
       title: 'CHANGED',

@@ -12,6 +12,7 @@ export const EXIT = {
   notFound: 5,
   temporary: 6,
   difference: 7,
+  unknown: 8,
   interrupted: 130,
 } as const
 

@@ -12,8 +12,8 @@ export interface Change {
   bytes: number
 }
 
-/** The subject of a change: an effect, the guard's hold on some, or the end of a run. */
-type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'hold' | 'end' | 'output'
+/** The subject of a change: effects, their order or holds, or the start or end of a run. */
+type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'start' | 'order' | 'hold' | 'end' | 'output'
 
 /** A run as an example of a group. */
 export interface Sample {

@@ -1,4 +1,4 @@
-import type { Checkpoint } from '../../core/runs/step.ts'
+import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ManualClock } from '../../core/time.ts'
 import { neverSettles, type Parking } from '../pass/parking.ts'
 import type { LiveReads, Stage, StageFacts, StageOutcome } from '../pass/stage.ts'
@@ -27,6 +27,8 @@ export class PlayStage implements Stage {
   readonly live: LiveReads
   readonly #parts: StageParts
   readonly #turns: Turns
+  /** Step of the effect that the newest outcome comes from, or comes after. */
+  #after: string | null = null
 
   constructor(parts: StageParts) {
     this.#parts = parts
@@ -35,6 +37,7 @@ export class PlayStage implements Stage {
   }
 
   async answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null> {
+    const after = this.#after
     const noted = this.#note(step, about)
     let given: Answer | null
     try {
@@ -55,14 +58,22 @@ export class PlayStage implements Stage {
       noted.asked ??= seen
     }
     await this.#turns.wait(outcome.finishedAt ?? this.#parts.clock.now(), number)
+    // Until the next outcome, all that the code asks for follows from this one.
+    this.#after = 'outcome' in noted ? step.key : after
+    if ('outcome' in noted) noted.begunBefore = this.effects.length
     return outcome
   }
 
   /** Adds the findings of a run that the step `key` invokes. */
   adopt(key: string, { effects, others }: Pick<Played, 'effects' | 'others'>): void {
-    const within = <T extends PlayedStep>(each: T): T => ({ ...each, step: `${key} › ${each.step}` })
-    this.effects.push(...effects.map(within))
-    this.others.push(...others.map(within))
+    const within = (step: string) => `${key} › ${step}`
+    const begun = this.effects.length
+    const adopted = effects.map(({ step, after, begunBefore, ...effect }) => ({
+      ...{ ...effect, step: within(step), after: after && within(after) },
+      begunBefore: begunBefore && begun + begunBefore,
+    }))
+    this.effects.push(...adopted)
+    this.others.push(...others.map((each) => ({ ...each, step: within(each.step) })))
   }
 
   /** The findings of the play, with its end. */
@@ -78,7 +89,10 @@ export class PlayStage implements Stage {
       this.others.push(noted)
       return noted
     }
-    const played: PlayedEffect = { ...noted, ...effect, operation: key.replace(/[[#].*$/s, ''), outcome: null }
+    const played: PlayedEffect = {
+      ...{ ...noted, ...effect, operation: stepNameOf(key), outcome: null },
+      ...{ after: this.#after, begunBefore: null },
+    }
     this.effects.push(played)
     return played
   }

@@ -62,4 +62,8 @@ export interface PlayedEffect extends PlayedStep {
   body: string | null
   /** Outcome of a delete, such as `deleted` or `changed`; null for any other effect. */
   outcome: string | null
+  /** Step of the effect whose outcome led the code here; null: none did. */
+  after: string | null
+  /** Effects that had begun when the code got its outcome; null: it got none. */
+  begunBefore: number | null
 }

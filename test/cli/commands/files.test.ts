@@ -305,5 +305,5 @@ test('files diff says that it cannot tell where a listing was cut short', async 
   const { dataDir, sandbox } = await appWithFiles({ '/to/a.txt': 'a', '/to/b.txt': 'b' })
   for (const path of ['/from/a.txt', '/from/b.txt']) await sandbox.storage('storage_a').put(path, path.at(-5) ?? '')
   const cut = await runHere(dataDir, ['files', 'diff', 'storage_a:/from', 'storage_c:/to', '--limit', '1', '--json'])
-  expect(cut).toMatchObject({ exit: 1, json: { data: { one: { complete: false, reason: 'max' } } } })
+  expect(cut).toMatchObject({ exit: 8, json: { data: { one: { complete: false, reason: 'max' } } } })
 })

@@ -1,3 +1,4 @@
+import { countHourNow, HOUR_MS } from '../../../core/store/health/count-hour-now.ts'
 import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
 import type { ServerRoom } from '../../../core/store/health/server.ts'
@@ -13,11 +14,8 @@ import { momentOf } from '../../views/moment-of.ts'
 import type { ResourceParts } from '../parts.ts'
 
 const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 /** Open approvals that are counted. */
 const MAX_APPROVALS = 100
-/** Runs of the present hour that one question counts: a few ms of the thread that reads. */
-const COUNTED = 20_000
 /** Ticks that are listed ahead. */
 const MAX_NEXT = 5
 
@@ -105,18 +103,8 @@ async function listRunHours(
 ): Promise<RunHour[]> {
   const present = Math.floor(now / HOUR_MS)
   const counted = (await store.listRunHours(filter)).filter(({ hour }) => hour < present)
-  const live = new Map<string, RunHour>()
-  for (let after: string | null = null; ; ) {
-    const { runs: groups, next } = await store.countHourRuns(present, { rows: COUNTED, after })
-    for (const { workflow, status, runs } of groups) {
-      if (filter.workflow !== undefined && workflow !== filter.workflow) continue
-      const key = `${workflow}\0${status}`
-      const known = live.get(key) ?? { hour: present, workflow, status, runs: 0, p50Ms: null, p95Ms: null }
-      live.set(key, { ...known, runs: known.runs + runs })
-    }
-    if (next === null) return [...counted, ...live.values()]
-    after = next
-  }
+  const live = await countHourNow(store, present)
+  return [...counted, ...live.filter(({ workflow }) => (filter.workflow ?? workflow) === workflow)]
 }
 
 async function listDeliveryHours({ store }: ResourceParts, now: number): Promise<DeliveryHour[]> {

@@ -90,7 +90,7 @@ function report(out: Output, { one, other, compared }: Comparison, all: boolean)
   for (const { service, path, reason } of [one, other])
     if (reason !== null) out.note(`${service}:${path}: ${describeIncomplete(reason)}`)
   if (counts.differs + counts.only_one + counts.only_other > 0) out.leaveWith('difference')
-  else if (counts.unknown > 0 || !one.complete || !other.complete) out.leaveWith('failed')
+  else if (counts.unknown > 0 || !one.complete || !other.complete) out.leaveWith('unknown')
 }
 
 function countStandings(compared: readonly ComparedEntry[]): Record<Standing, number> {

@@ -2,6 +2,7 @@ import { isPlainObject } from '../../../core/json.ts'
 import type { Change } from '../../../core/safety/difference.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import { compareHolds } from './compare-holds.ts'
+import { compareOrder } from './compare-order.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 
 /** The verdict on one run. */
@@ -30,7 +31,13 @@ export function compareSides(
   const isOpen = after.end.kind === 'open'
   // An effect that an open play has not reached yet is not missing; one behind a cut is not more.
   const counts = ({ sign }: Change) => !(sign === '-' && isOpen) && !(sign === '+' && isCut)
-  const found = [...compareDeeds(before.deeds, after.deeds), ...compareHolds(before.deeds, after.deeds, nameKind)]
+  const pairs = pairDeeds(before.deeds, after.deeds)
+  const twins = pairs.filter((pair): pair is [Deed, Deed] => pair[0] !== undefined && pair[1] !== undefined)
+  const found = [
+    ...pairs.flatMap(([one, other]) => compareDeed(one, other)),
+    ...compareOrder(twins, { before: before.deeds, after: after.deeds }, nameKind),
+    ...compareHolds(before.deeds, after.deeds, nameKind),
+  ]
   const changes = found.filter(counts)
   if (!isOpen && !isCut) changes.push(...compareEnds(before.end, after.end, withOutputs))
   if (changes.length > 0) return { kind: 'differs', changes: merge(changes) }
@@ -38,29 +45,19 @@ export function compareSides(
   return { kind: 'same' }
 }
 
-function compareDeeds(before: readonly Deed[], after: readonly Deed[]): Change[] {
-  const olds = groupByIdentity(before)
-  const news = groupByIdentity(after)
+type Pair = [old: Deed | undefined, fresh: Deed | undefined]
+
+/** Pairs effects by what they are and act on; those of one identity by their steps. */
+function pairDeeds(before: readonly Deed[], after: readonly Deed[]): Pair[] {
+  const identityOf = (deed: Deed) => JSON.stringify([deed.class, deed.operation, targetOf(deed)])
+  const [olds, news] = [Map.groupBy(before, identityOf), Map.groupBy(after, identityOf)]
   return [...new Set([...olds.keys(), ...news.keys()])].flatMap((identity) => {
-    const [old, fresh] = [olds.get(identity) ?? [], news.get(identity) ?? []]
-    return pair(old, fresh).flatMap(([one, other]) => compareDeed(one, other))
+    return pair(olds.get(identity) ?? [], news.get(identity) ?? [])
   })
 }
 
-/** Effects by what they are and act on; those of one identity by their steps. */
-function groupByIdentity(deeds: readonly Deed[]): Map<string, Deed[]> {
-  const groups = new Map<string, Deed[]>()
-  for (const deed of deeds) {
-    const identity = JSON.stringify([deed.class, deed.operation, targetOf(deed)])
-    const group = groups.get(identity)
-    if (group) group.push(deed)
-    else groups.set(identity, [deed])
-  }
-  return groups
-}
-
 /** Pairs effects of one step; what is left over is paired in order. */
-function pair(old: readonly Deed[], fresh: readonly Deed[]): [Deed | undefined, Deed | undefined][] {
+function pair(old: readonly Deed[], fresh: readonly Deed[]): Pair[] {
   if (old.length === 1 && fresh.length === 1) return [[old[0], fresh[0]]]
   const byStep = new Map(fresh.map((deed) => [deed.step, deed]))
   const paired = old.filter(({ step }) => byStep.has(step))
@@ -68,9 +65,9 @@ function pair(old: readonly Deed[], fresh: readonly Deed[]): [Deed | undefined, 
   const restOld = old.filter(({ step }) => !steps.has(step))
   const restNew = fresh.filter(({ step }) => !steps.has(step))
   const rest = Array.from({ length: Math.max(restOld.length, restNew.length) }, (_, index) => {
-    return [restOld[index], restNew[index]] as [Deed | undefined, Deed | undefined]
+    return [restOld[index], restNew[index]] as Pair
   })
-  return [...paired.map((deed): [Deed, Deed | undefined] => [deed, byStep.get(deed.step)]), ...rest]
+  return [...paired.map((deed): Pair => [deed, byStep.get(deed.step)]), ...rest]
 }
 
 function nameKind(deed: Deed): Pick<Change, 'operation' | 'target'> {

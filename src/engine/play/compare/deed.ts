@@ -16,6 +16,10 @@ export interface Deed {
   content?: string | null | undefined
   /** The limit of one run that holds it, in words; null: none. Undefined: not known. */
   hold?: string | null | undefined
+  /** As in a {@link PlayedEffect}; null: not known, too. */
+  after?: string | null
+  /** As in a {@link PlayedEffect}; a recording does not tell it. */
+  begunBefore?: number | null
 }
 
 /** The end of a run, in the words of both sides. */
@@ -30,10 +34,6 @@ export interface Ending {
 /** One side of a comparison: what a run did, or would do. */
 export interface RunSide {
   end: Ending
+  /** In the order in which they began. */
   deeds: Deed[]
-}
-
-/** The operation of a step: its key without what tells it from others of its name. */
-export function operationOf(step: string): string {
-  return step.replace(/[[#].*$/s, '')
 }

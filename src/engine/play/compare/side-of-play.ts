@@ -7,10 +7,11 @@ export function sideOfPlay({ end, effects }: Pick<Played, 'end' | 'effects'>): R
   return { end: describeEnd(end), deeds: effects.map(describeEffect) }
 }
 
-function describeEffect({ step, class: kind, operation, target, asked, expect, body }: PlayedEffect): Deed {
+function describeEffect({ asked, expect, body, ...effect }: PlayedEffect): Deed {
+  const { step, class: kind, operation, target, after, begunBefore } = effect
   const input = asked?.input === undefined ? null : JSON.stringify(asked.input)
   return {
-    ...{ step, class: kind, operation, target, bytes: asked?.bytes ?? null },
+    ...{ step, class: kind, operation, target, after, begunBefore, bytes: asked?.bytes ?? null },
     expect: expect === null ? null : describeState(expect),
     content: body ?? input,
   }

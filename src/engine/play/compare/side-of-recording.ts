@@ -1,7 +1,7 @@
 import type { Recording } from '../../../core/runs/claim.ts'
-import type { Checkpoint } from '../../../core/runs/step.ts'
+import { type Checkpoint, isFinished, stepNameOf } from '../../../core/runs/step.ts'
 import type { Asked } from '../../../core/safety/effect.ts'
-import { type Deed, type Ending, operationOf, type RunSide } from './deed.ts'
+import type { Deed, Ending, RunSide } from './deed.ts'
 import { readHold } from './hold.ts'
 
 /** The facts about an effect beyond the row of its step. */
@@ -32,7 +32,27 @@ export function sideOfRecording(
   output: string | null,
 ): RunSide {
   const known = new Map(requests.map((request) => [request.step, request]))
-  return { end: describeEnd(run, output), deeds: steps.flatMap((step) => describeStep(step, known.get(step.key))) }
+  const deeds = steps.flatMap((step) => describeStep(step, known.get(step.key)))
+  return { end: describeEnd(run, output), deeds: orderDeeds(steps, deeds) }
+}
+
+/**
+ * Adds what each effect came after, as far as a journal tells it. A step in line began after all
+ * before it had ended, and all that follow waited for it.
+ */
+function orderDeeds(steps: readonly Checkpoint[], deeds: readonly Deed[]): Deed[] {
+  const byStep = new Map(deeds.map((deed) => [deed.step, deed]))
+  let newest: string | null = null
+  let after: string | null = null
+  return steps.flatMap((step) => {
+    const isInLine = isFinished(step) && step.settled === undefined
+    const deed = byStep.get(step.key)
+    if (isInLine) after = newest
+    const ordered = deed === undefined ? [] : [{ ...deed, after }]
+    if (deed !== undefined) newest = deed.step
+    if (isInLine) after = newest
+    return ordered
+  })
 }
 
 /** The request of a ledger row. An approved delete requires what people saw, not its author. */
@@ -50,7 +70,7 @@ function describeStep({ key, kind, effect, target, error }: Checkpoint, request:
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
   const { expect, content, bytes = null, hold = readRefusal(error) } = request ?? {}
-  return [{ ...{ step: key, class: kindOf, operation: operationOf(key), target, bytes }, expect, content, hold }]
+  return [{ ...{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes }, expect, content, hold }]
 }
 
 /** The hold of an effect that never began: people denied it, or its limit refuses by itself. */

@@ -15,20 +15,30 @@ const foundOf = (part: Partial<Backtest>): Backtest => ({
   ...{ ...NO_DIFFERENCES, runs: 10, answered: 10, same: 10, unfinished: 0, guard: [] },
   ...part,
 })
-const RULE = { failOn: 'any', required: 0, accepted: new Set<string>(), isThrottled: false, unknown: null } as const
+const RULE = { failOn: 'any', required: 1, accepted: new Set<string>(), isThrottled: false, unknown: null } as const
 const exitOf = (part: Partial<Backtest>, rule: Partial<Parameters<typeof judgeBacktest>[1]> = {}) =>
   judgeBacktest(foundOf(part), { ...RULE, ...rule }).exit
 
 test('runs without a body lack an answer, and those that never started or go on need none', () => {
-  expect(exitOf({ answered: 8, same: 8, noBody: 2 }, { required: 0.9 })).toBe('difference')
-  expect(exitOf({ answered: 5, same: 5, notStarted: 4, unfinished: 1 }, { required: 1 })).toBeNull()
-  expect(exitOf({ answered: 0, same: 0, notStarted: 10 }, { required: 0.1 })).toBe('difference')
+  expect(exitOf({ answered: 8, same: 8, noBody: 2 }, { required: 0.9 })).toBe('unknown')
+  expect(exitOf({ answered: 5, same: 5, notStarted: 4, unfinished: 1 })).toBeNull()
+  expect(exitOf({ answered: 0, same: 0, notStarted: 10 }, { required: 0.1 })).toBe('unknown')
   const words = listUncompared(foundOf({ noBody: 2, notStarted: 1, unfinished: 3 }))
   expect(words.map(([count, what]) => [count, what.split(':')[0]])).toEqual([
     [2, 'no body'],
     [1, 'not started'],
     [3, 'not finished yet'],
   ])
+})
+
+test('what cannot be said is no success, whatever counts as a difference, and a difference comes before it', () => {
+  const cannotSay = [{ question: 'step "look"', count: 10, samples: [] }]
+  const nothing = { answered: 0, same: 0, cannotSay }
+  const exits = (['effects', 'ends', 'any', 'never'] as const).map((failOn) => exitOf(nothing, { failOn }))
+  expect(exits).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
+  expect(exitOf({ answered: 9, same: 9 })).toBe('unknown')
+  expect(exitOf({ answered: 9, same: 9 }, { required: 0.9 })).toBeNull()
+  expect(exitOf({ answered: 5, same: 4, groups: [groupOf(changeOf({}))] })).toBe('difference')
 })
 
 test('a hold counts as an effect, an end as an end, and a result as neither', () => {
@@ -39,6 +49,8 @@ test('a hold counts as an effect, an end as an end, and a result as neither', ()
   expect(exits(kinds.hold)).toEqual(['difference', null, 'difference', null])
   expect(exits(kinds.end)).toEqual([null, 'difference', 'difference', null])
   expect(exits(output)).toEqual([null, null, 'difference', null])
+  expect(exits(changeOf({ class: 'order' }))).toEqual(['difference', null, 'difference', null])
+  expect(exits(changeOf({ class: 'start' }))).toEqual(['difference', 'difference', 'difference', null])
   // The group of all others may hold any of them.
   expect(exits(groupOf().changes[0] ?? output)).toEqual(exits(output))
   expect(exitOf({ groups: [groupOf()] }, { failOn: 'ends' })).toBe('difference')

@@ -82,7 +82,7 @@ test('"plan" tells what the guard would hold, and where nobody knows how the run
     throw new Error('never reached')
   }`
   const { exit, json } = await plan(loop, '--json')
-  expect(exit).toBe(0)
+  expect(exit).toBe(8)
   expect(json.data.end).toMatchObject({ kind: 'open', step: 'open ticket' })
   expect(json.data.effects.filter(({ outcome }: { outcome: string }) => outcome === 'deleted')).toHaveLength(12)
   expect(json.data.holds.length).toBeGreaterThan(0)

@@ -20,7 +20,7 @@ const texts = (...given: Parameters<typeof compareSides>) => {
   return verdict.kind === 'differs' ? verdict.changes.map(describeChange) : verdict.kind
 }
 
-test('the order of effects, and of properties, makes no difference', () => {
+test('the order of effects that wait for none, and of properties, makes no difference', () => {
   const one = side([remove('fil_1'), note({ content: '{"a":1,"b":{"c":1,"d":2}}' })])
   const other = side([note({ content: '{"b":{"d":2,"c":1},"a":1}' }), remove('fil_1')])
   expect(compareSides(one, other)).toEqual({ kind: 'same' })

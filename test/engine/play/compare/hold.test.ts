@@ -9,7 +9,7 @@ const limits = { all: {}, account: {}, storage: {}, workflow: { deletes: { perRu
 const remove = (id: string, part: Partial<PlayedEffect> = {}): PlayedEffect => ({
   ...{ step: id, kind: 'run', class: 'delete', operation: 'files.delete', target: `storage_a:${id}` },
   ...{ source: 'recorded', dueAt: null, asked: null, expect: null, listed: null, body: null },
-  ...{ isFolderAllowed: false, outcome: 'deleted', ...part },
+  ...{ isFolderAllowed: false, outcome: 'deleted', after: null, begunBefore: null, ...part },
 })
 const deedOf = ({ step, operation, target }: PlayedEffect): Deed => ({
   ...{ step, class: 'delete', operation, target, bytes: null, expect: null, content: null },

@@ -1,6 +1,7 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { STORAGES } from '../../../../core/service/storage.ts'
 import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
+import { HOUR_MS } from '../../../../core/store/health/count-hour-now.ts'
 import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, parseSince } from '../../../input/parse-option.ts'
@@ -11,7 +12,7 @@ import { ListedTransfers } from './listed-transfers.ts'
 import { type LookedUp, lookUpDeletes } from './look-up-deletes.ts'
 import { type Coverage, readCoverage, type StorageCoverage } from './read-coverage.ts'
 
-const DEFAULT_MS = 30 * 24 * 60 * 60_000
+const DEFAULT_MS = 30 * 24 * HOUR_MS
 
 /** Exceptions that the table names one by one. */
 const NAMED = 50
@@ -42,12 +43,13 @@ export function define(command: Command, { out, project }: Cli): void {
     )
     .action(({ since: asked, storage, transfers: file, lookUp = 0 }) =>
       project.withStore(async (store, config) => {
-        const since = asked?.(commandClock.now()) ?? commandClock.now() - DEFAULT_MS
+        const now = commandClock.now()
+        // Runs are counted by the hour, and events beside them from the same moment on.
+        const since = Math.floor((asked?.(now) ?? now - DEFAULT_MS) / HOUR_MS) * HOUR_MS
         const listed = file === undefined ? null : await ListedTransfers.read(file)
         const choice = { since, storage: storage ?? null }
-        const { gone, ...found } = await readCoverage(store, choice, (body, type) => listed?.take(body, type))
+        const { gone, ...found } = await readCoverage(store, choice, now, (body, type) => listed?.take(body, type))
         const lookedUp = lookUp === 0 ? null : await lookUpDeletes(config, gone.slice(0, lookUp === true ? 20 : lookUp))
-        const now = commandClock.now()
         const untold = listed?.untold ?? []
         const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
         const transfers = listed && { listed: listed.count, untold }
@@ -78,12 +80,19 @@ export function define(command: Command, { out, project }: Cli): void {
           out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')
         const isBack = lookedUp !== null && lookedUp.there.length > 0
         if (isBack || untold.length > 0 || found.findings.some(isLoss)) out.leaveWith('difference')
+        else if (isUnclear(found)) out.leaveWith('unknown')
       }),
     )
 }
 
 function isLoss({ state }: FileFinding): boolean {
   return state !== 'told' && state !== 'unclear'
+}
+
+/** True where an event may be lost, and nobody can tell. */
+function isUnclear({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>): boolean {
+  const isWhole = ({ sweep: { baseline, ended } }: StorageCoverage) => baseline !== null && ended?.fault === null
+  return storages.length === 0 || !storages.every(isWhole) || findings.some(({ state }) => state === 'unclear')
 }
 
 function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>, now: number): Line[] {
@@ -135,9 +144,9 @@ function eventLines(
     ...runs.map(({ workflow, runs: total, statuses }) => ({
       what: `runs of ${workflow}`,
       count: count(total),
-      how: ['of whole hours', ...Object.entries(statuses).map(([status, number]) => `${count(number)} ${status}`)].join(
-        ', ',
-      ),
+      how: Object.entries(statuses)
+        .map(([status, number]) => `${count(number)} ${status}`)
+        .join(', '),
     })),
     {
       what: 'deletes',

@@ -3,6 +3,8 @@ import type { RunStatus } from '../../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import type { StorageName } from '../../../../core/service/storage.ts'
 import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
+import { countHourNow, HOUR_MS } from '../../../../core/store/health/count-hour-now.ts'
+import type { RunHour } from '../../../../core/store/health/hours.ts'
 import type { FileCounts, KeptSweep } from '../../../../core/store/health/sweeps.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 
@@ -15,8 +17,6 @@ const FINDINGS = 10_000
 
 /** Failed runs of a workflow, and deleted files, that one look names. */
 const NAMED = { runs: 20, files: 1_000 }
-
-const HOUR_MS = 3_600_000
 
 /** Which part of the past is compared. */
 interface CoverageChoice {
@@ -63,6 +63,7 @@ export interface Coverage {
 export async function readCoverage(
   store: ReadStore,
   choice: CoverageChoice,
+  now: number,
   onEvent: (body: string, type: string) => void,
 ): Promise<Coverage> {
   const storages: StorageCoverage[] = []
@@ -77,7 +78,7 @@ export async function readCoverage(
     storages,
     findings,
     types,
-    runs: await countRuns(store, types, since),
+    runs: await countRuns(store, types, since, now),
     ...(await countDeletes(store, since)),
   }
 }
@@ -128,23 +129,36 @@ async function countTypes(
 }
 
 async function countRuns(
-  store: Pick<ReadStore, 'listRoutes' | 'listRunHours' | 'listRuns'>,
+  store: Pick<ReadStore, 'listRoutes' | 'listRuns'> & HourStore,
   types: readonly TypeCoverage[],
   since: number,
+  now: number,
 ): Promise<Coverage['runs']> {
   const routes = (await store.listRoutes()) ?? []
   const isMeant = ({ eventType }: { eventType: string }) => types.some(({ type }) => matchType(eventType, type))
   const workflows = [...new Set(routes.filter(isMeant).map(({ workflow }) => workflow))].toSorted()
+  const byWorkflow = Map.groupBy(await listHours(store, since, now), ({ workflow }) => workflow)
   return Promise.all(
     workflows.map(async (workflow) => {
       const statuses: Partial<Record<RunStatus, number>> = {}
-      const hours = await store.listRunHours({ since: Math.floor(since / HOUR_MS), workflow })
+      const hours = byWorkflow.get(workflow) ?? []
       for (const { status, runs } of hours) statuses[status] = (statuses[status] ?? 0) + runs
       const failed = await store.listRuns({ workflow, status: 'failed', since, limit: NAMED.runs })
       const runs = hours.reduce((sum, each) => sum + each.runs, 0)
       return { workflow, runs, statuses, failed: failed.map(({ id }) => id) }
     }),
   )
+}
+
+type HourStore = Pick<ReadStore, 'findDueHour' | 'listRunHours' | 'countHourRuns'>
+
+/** Runs by the hour, up to the present one. Those that are not counted yet are counted here. */
+async function listHours(store: HourStore, since: number, now: number): Promise<RunHour[]> {
+  const present = Math.floor(now / HOUR_MS)
+  const due = Math.max(Math.floor(since / HOUR_MS), (await store.findDueHour(now))?.hour ?? present)
+  const hours = (await store.listRunHours({ since })).filter(({ hour }) => hour < due)
+  for (let hour = due; hour <= present; hour++) hours.push(...(await countHourNow(store, hour)))
+  return hours
 }
 
 async function countDeletes(

@@ -69,8 +69,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const end = runs ? await runTest(project.root, file, framework) : null
         const tested = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
         out.result({ ...about, dryRun: false, passed: tested }, () => [file, answers].map(fromHere))
-        if (end?.kind === 'passed') out.note('The test passes.')
-        if (end?.kind === 'skipped') out.note('Vitest is not installed here, so the test was not run.')
+        if (end !== null) tellEnd(out, end)
         if (hashes.made !== null && hashes.made !== hashes.played) {
           out.note(`The code has changed since this run. The test holds it to what it does now; to compare with what
 the run did: upshot backtest ${run.workflow}`)
@@ -78,14 +77,18 @@ the run did: upshot backtest ${run.workflow}`)
         out.note(
           'Secrets are redacted where their names tell: "token", "password". Read the rest before you commit it.',
         )
-        if (end?.kind !== 'failed') return
-        out.note(`\nThe test fails. It stays, for you to look at:\n${formatLines(end.output)}`)
-        out.note(
-          'A time or a random value that is another one each time: take it from `now()` or `random()` of the run.',
-        )
-        out.leaveWith('failed')
       }),
     )
+}
+
+function tellEnd(out: Cli['out'], end: Awaited<ReturnType<typeof runTest>>): void {
+  if (end.kind === 'passed') out.note('The test passes.')
+  if (end.kind === 'skipped') out.note('Vitest is not installed here, so the test was not run.')
+  if (end.kind === 'failed') {
+    out.note(`The test fails. It stays, for you to look at:\n${formatLines(end.output)}`)
+    out.note('A time or a random value that is another one each time: take it from `now()` or `random()` of the run.')
+  }
+  if (end.kind !== 'passed') out.leaveWith(end.kind === 'failed' ? 'failed' : 'unknown')
 }
 
 /** A path as a person types it in this folder. */

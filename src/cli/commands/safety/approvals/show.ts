@@ -35,6 +35,7 @@ export function define(command: Command, { out, project }: Cli): void {
           ...(found === null ? [] : formatAhead(found.ahead, out)),
         ])
         if (approval.status === 'open') out.note(adviseDecision(approval))
+        if (found?.ahead.some(({ end }) => end.kind === 'open')) out.leaveWith('unknown')
       }),
     )
 }

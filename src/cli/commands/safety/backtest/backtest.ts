@@ -13,7 +13,7 @@ import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import { explainSigns, formatBacktest } from './backtest-view.ts'
-import { FAIL_ON, judgeBacktest } from './judge-backtest.ts'
+import { FAIL_ON, judgeBacktest, parseShare, REQUIRE } from './judge-backtest.ts'
 import { type Candidate, openCandidate } from './open-candidate.ts'
 import { openCode } from './open-code.ts'
 import { withRuns } from './with-runs.ts'
@@ -27,7 +27,7 @@ export function define(command: Command, { out, project }: Cli): void {
     out.note(`Playing ${options.corpus === undefined ? 'recorded runs' : 'a corpus'} of ${workflow} …`)
     return withRuns(project, { corpus: undefined, ...options, workflow, outputs }, async ({ store, config, pages }) => {
       const { reads, fixtures, rerun = [], workflows, against, accept, markdown, html, ...more } = options
-      const { failOn, require = 0, corpus, code: tried, trustReads: trustsReads = config.trustsReads ?? false } = more
+      const { failOn, require, corpus, code: tried, trustReads: trustsReads = config.trustsReads ?? false } = more
       const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
       const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
       // A working tree of git is left behind by a process that just ends.
@@ -109,7 +109,7 @@ function addOptions(command: Command) {
     .option('--fixtures <file>', 'JSON with the results of steps that no run has recorded, by name or key')
     .option('--rerun <step>', 'call the function of this reading step again; may be repeated', gather)
     .addOption(new Option('--fail-on <what>', 'differences that exit with 7').choices(FAIL_ON).default('any' as const))
-    .option('--require <share>', 'share of runs about which something must be said, such as 0.9', parseShare)
+    .option('--require <share>', REQUIRE, parseShare, 1)
     .option(
       '--accept',
       'keep these differences in workflows/backtest/<workflow>.json or beside the corpus, and fail on others only',
@@ -155,10 +155,4 @@ function readFixtures(file: string): Record<string, JsonValue> {
       details: { fix: 'Write a JSON object: { "name of the step": its result }.' },
     })
   }
-}
-
-function parseShare(text: string): number {
-  const share = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text)
-  if (share >= 0 && share <= 1) return share
-  throw new UpshotError('invalid_request', 'Give a share from 0 to 1, such as 0.9, or 90%.')
 }

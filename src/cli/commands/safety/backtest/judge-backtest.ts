@@ -1,4 +1,5 @@
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
+import { UpshotError } from '../../../../core/errors.ts'
 import type { EXIT } from '../../../terminal/problem.ts'
 
 /** Differences that a backtest may fail on. */
@@ -37,11 +38,12 @@ export function judgeBacktest(
     ? [`Something can be said about ${formatShare(share)} of the runs; ${formatShare(required)} are required.`]
     : []
   if (isThrottled) return { exit: 'temporary', notes: [...notes, 'The limit of the key has refused reads.'] }
-  if (failOn === 'never') return { exit: isShort ? 'difference' : null, notes }
+  const rest = isShort ? 'unknown' : null
+  if (failOn === 'never') return { exit: rest, notes }
   const groups = found.groups.filter(({ key }) => !accepted.has(key))
   if (found.unsteady.length > 0 || groups.some(isFailure)) return { exit: 'failed', notes }
   const differs = groups.some(({ changes }) => counts(changes, failOn)) || found.refused.length > 0
-  return { exit: differs || isShort ? 'difference' : null, notes }
+  return { exit: differs ? 'difference' : rest, notes }
 }
 
 /** True where runs fail that have not failed before. */
@@ -52,7 +54,19 @@ function isFailure({ changes }: Backtest['groups'][number]): boolean {
 /** The last group gathers many kinds, so it always counts. */
 function counts(changes: Backtest['groups'][number]['changes'], failOn: Exclude<FailOn, 'never'>): boolean {
   if (changes.length === 0 || failOn === 'any') return true
-  return changes.some(({ class: kind }) => (failOn === 'ends' ? kind === 'end' : kind !== 'end' && kind !== 'output'))
+  return changes.some(({ class: kind }) => {
+    if (kind === 'start') return true
+    return failOn === 'ends' ? kind === 'end' : kind !== 'end' && kind !== 'output'
+  })
+}
+
+export const REQUIRE = 'share of runs about which something must be said, such as 90%'
+
+/** Reads a share such as `0.9` or `90%`. */
+export function parseShare(text: string): number {
+  const share = text.endsWith('%') ? Number(text.slice(0, -1)) / 100 : Number(text)
+  if (share >= 0 && share <= 1) return share
+  throw new UpshotError('invalid_request', 'Give a share from 0 to 1, such as 0.9, or 90%.')
 }
 
 function formatShare(share: number): string {

@@ -71,7 +71,7 @@ export function define(command: Command, { out, project }: Cli): void {
           const hasRecorded = event !== null && rules.readsLive && (await hasRun(store, event, workflow))
           const all = plans.map(({ plan }) => plan)
           for (const line of advise(all, { hasRecorded })) out.note(line)
-          for (const plan of all) leave(out, plan)
+          leave(out, all)
         })
       },
     )
@@ -107,9 +107,12 @@ function savePlan(
   out.note(`upshot events replay ${event.id} --workflow ${workflow} --plan ${file}`)
 }
 
-function leave(out: Cli['out'], { end, undeclared }: RoomPlan): void {
-  if (end.kind === 'failed') out.leaveWith('failed')
-  if (undeclared.length > 0) out.leaveWith('difference')
+/** The gravest finding of all plans decides. */
+function leave(out: Cli['out'], plans: readonly RoomPlan[]): void {
+  const endsAs = (kind: RoomPlan['end']['kind']) => plans.some(({ end }) => end.kind === kind)
+  if (plans.some(({ undeclared }) => undeclared.length > 0)) out.leaveWith('difference')
+  else if (endsAs('failed')) out.leaveWith('failed')
+  else if (endsAs('open')) out.leaveWith('unknown')
 }
 
 function describeManySaved(): UpshotError {

@@ -4,7 +4,7 @@ import { acceptedFile, readAccepted, writeAccepted } from '../../../../app/backt
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { explainSigns, formatBacktest } from '../../safety/backtest/backtest-view.ts'
-import { judgeBacktest } from '../../safety/backtest/judge-backtest.ts'
+import { judgeBacktest, parseShare, REQUIRE } from '../../safety/backtest/judge-backtest.ts'
 import { writeHtml } from '../../safety/backtest/write-html.ts'
 import { writeMarkdown } from '../../safety/backtest/write-markdown.ts'
 import { describeBook, describeNothing, differencesOf, readShadow } from './read-shadow.ts'
@@ -13,10 +13,11 @@ import { describeBook, describeNothing, differencesOf, readShadow } from './read
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the workflow')
+    .option('--require <share>', REQUIRE, parseShare, 1)
     .option('--accept', 'keep these differences in workflows/backtest/<id>.json, and fail on others only')
     .option('--markdown <file>', 'also write a report in Markdown')
     .option('--html <file>', 'also write a report as one page without script')
-    .action((workflow, { accept, markdown, html }) =>
+    .action((workflow, { require, accept, markdown, html }) =>
       project.withReads(async (store, { workflowsDir }) => {
         const now = commandClock.now()
         const shadow = await readShadow(store, workflowsDir, workflow)
@@ -49,7 +50,7 @@ export function define(command: Command, { out, project }: Cli): void {
           out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
         }
         const known = accept ? new Set(found.groups.map(({ key }) => key)) : accepted
-        const rule = { failOn: 'any' as const, required: 0, accepted: known, isThrottled: false, unknown: null }
+        const rule = { failOn: 'any' as const, required: require, accepted: known, isThrottled: false, unknown: null }
         const { exit, notes } = judgeBacktest(found, rule)
         for (const note of notes) out.note(note)
         if (found.groups.length > 0 && !accept) out.note(explainSigns('run'))

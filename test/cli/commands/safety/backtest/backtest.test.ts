@@ -70,13 +70,13 @@ test('a step that nothing has recorded is a question, which fixtures or a new ca
   const { backtest } = await openRecorded(['tmp-a', 'tmp-b', 'mov-c'])
   const asking = TIDY.replace('if (file', `await step.run(['look', file.id], () => 2, { effect: 'read' })\n  if (file`)
   const { json, exit } = await backtest(asking, '--json')
-  expect(exit).toBe(0)
+  expect(exit).toBe(8)
   expect(json.data).toMatchObject({
     ...{ runs: 3, answered: 0, same: 0, groups: [] },
     cannotSay: [{ question: 'step "look[…]": no recorded answer to this read', count: 3 }],
   })
   const short = await backtest(asking, '--require', '90%')
-  expect([short.exit, short.stderr]).toEqual([7, expect.stringContaining('about 0 % of the runs; 90 % are required')])
+  expect([short.exit, short.stderr]).toEqual([8, expect.stringContaining('about 0 % of the runs; 90 % are required')])
   const fixtures = join(tempFolder(), 'fixtures.json')
   writeFileSync(fixtures, JSON.stringify({ look: 3 }))
   expect((await backtest(asking, '--fixtures', fixtures, '--json')).json.data).toMatchObject({ same: 3, cannotSay: [] })
@@ -230,4 +230,49 @@ test('a module that cannot be tried is refused with what to name instead', async
   expect(await stderr('tidy', '--code', module, '--workflows', folder)).toContain('both name the code')
   expect(await stderr('tidy', '--code', module, '--against', folder)).toContain('with one module only')
   expect(await stderr('other', '--code', module)).toContain(`${module} does not define the workflow "other".`)
+})
+
+/** Copies a file and deletes its source, with reads and a sleep around; `order` names the parts. */
+const MOVE = (order: string) => `async ({ event, step, files }) => {
+  const file = await files.get({ service: 'storage_a', id: event.data.file })
+  const copy = () => step.run('copy', () => 'copied', { target: 'archive' })
+  const remove = () => files.delete(file)
+  const pause = () => step.sleep('pause', '1m')
+  const note = (n) => step.run(['note', n], () => n)
+  ${order}
+}`
+
+test('"copy, then delete" turned round is a difference, and so is a delete that waits no more', async () => {
+  const { backtest } = await openRecorded(['tmp-a', 'mov-c'], MOVE('await copy(); await pause(); await remove()'))
+  const keysOf = async (order: string) => {
+    const { json, exit } = await backtest(MOVE(order), '--json')
+    return [...json.data.groups.map(({ key }: { key: string }) => key), exit]
+  }
+  const turned = '~ order files.delete storage_a after copy archive → before it'
+  expect(await keysOf('await copy(); await pause(); await remove()')).toEqual([0])
+  expect(await keysOf('await copy(); await note(1); await pause(); await remove()')).toEqual(['+ write note', 7])
+  expect(await keysOf('await remove(); await pause(); await copy()')).toEqual([turned, 7])
+  expect(await keysOf('await remove(); await copy()')).toEqual([turned, 7])
+  expect(await keysOf('await Promise.all([copy(), remove()])')).toEqual([
+    '~ order files.delete storage_a after copy archive → without waiting for it',
+    7,
+  ])
+})
+
+test('branches at once have no order: neither unchanged code nor another order of them is a difference', async () => {
+  const branches = [
+    'async () => { await note(1); await copy(); await note(2) }',
+    'async () => { await pause(); await remove(); await note(3) }',
+    'async () => { for (const n of [4, 5, 6]) await note(n) }',
+  ].map((each) => `(${each})()`)
+  const all = (parts: string[]) => MOVE(`await Promise.all([${parts}]); await step.map('each', [7, 8, 9], note)`)
+  const { backtest } = await openRecorded(['tmp-a', 'mov-c', 'mov-d'], all(branches))
+  for (const parts of [branches, [...branches].reverse()]) {
+    const { json, exit, stdout } = await backtest(all(parts), '--json')
+    expect([json.data.same, json.data.groups, exit], stdout).toEqual([3, [], 0])
+  }
+  const turned = branches.map((each) => each.replace('await note(1); await copy()', 'await copy(); await note(1)'))
+  expect((await backtest(all(turned), '--json')).json.data.groups).toMatchObject([
+    { key: '~ order note before copy archive → after it', count: 3 },
+  ])
 })

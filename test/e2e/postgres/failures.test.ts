@@ -4,7 +4,7 @@ import { postDelivery } from '../../support/post-delivery.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
 import { WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { Cluster, type Process } from './cluster.ts'
-import { Network } from './network.ts'
+import { Network } from '../../support/network.ts'
 
 let server: TestServer
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { hideVariables, processEnvironment } from '../project/config/environment
 import type { Config } from '../project/config/load-config.ts'
 import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
-import { awaitDatabase } from './await-database.ts'
+import { awaitDatabase } from './engine/database/await-database.ts'
 import { WaitingRoom } from './health/waiting-room.ts'
 
 interface ServeOptions {

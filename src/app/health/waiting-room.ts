@@ -11,8 +11,8 @@ import { planParts } from '../role.ts'
 const REFUSAL = { verdict: 'unavailable', event: null, complaint: null } as const
 
 /**
- * Answers on the ports of an app that waits for its database: it is live and not ready, and
- * senders are told to try again.
+ * Answers on the ports of an app that waits for its database. It is live and not ready, and senders
+ * are told to try again.
  */
 export class WaitingRoom {
   /** Why the app waits, for `/readyz`. */

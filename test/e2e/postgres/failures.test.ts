@@ -82,7 +82,7 @@ test('an app whose server is killed says so, and goes on by itself when it is ba
   if (!wasDead) expect(effects).toEqual(effectsOf(events))
 })
 
-test('a process that starts while its server is away waits, live and not ready; a command says so and ends', async () => {
+test('a process that starts while its server is away waits, live and not ready; a command ends', async () => {
   const cluster = await startCluster()
   const [port, admin] = [await findFreePort(), await findFreePort()]
   await server.kill()

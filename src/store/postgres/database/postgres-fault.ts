@@ -71,8 +71,8 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Faults of the server become `store_unavailable`, which names host and database, and says whether
- * it `passes`; others stay as they are.
+ * Faults of the server become `store_unavailable`, with host and database; others stay as they are.
+ * `details.passes`: the database may be back.
  */
 export function translateFault(error: unknown, place: string): unknown {
   if (error instanceof UpshotError) return error

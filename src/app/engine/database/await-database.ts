@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describeError } from '../core/errors.ts'
-import type { Publish } from '../core/notices.ts'
-import { mayPass } from '../store/may-pass.ts'
+import { describeError } from '../../../core/errors.ts'
+import type { Publish } from '../../../core/notices.ts'
+import { mayPass } from '../../../store/may-pass.ts'
 
 /** Pause before a database that did not answer is asked again, in milliseconds. */
 const AGAIN_MS = 1_000
@@ -14,7 +14,9 @@ interface Waiting {
   failed?: (error: unknown) => Promise<void>
 }
 
-/** Begins again while the database is at fault and may be back; says so once. Throws other faults. */
+/**
+ * Begins again while the database is at fault and may be back; says so once. Throws other faults.
+ */
 export async function awaitDatabase<T>(begin: () => Promise<T>, { publish, isOver, failed }: Waiting): Promise<T> {
   for (let isTold = false; ; isTold = true) {
     try {

@@ -1,6 +1,6 @@
 import type { AlertKind } from '../core/alerts/alert-rule.ts'
 import type { Duration } from '../core/time.ts'
-import type { ScopeGuard, WorkflowGuard } from './limits.ts'
+import type { RunLimits, ScopeGuard, WorkflowGuard } from './limits.ts'
 
 /** How a storage is compared with the events of its account. */
 export interface ReconcileOptions {
@@ -53,6 +53,8 @@ export interface ConfigFile {
      */
     heapBytes?: number
   }
+  /** Bounds on each run whose workflow sets none. */
+  limits?: RunLimits
   /**
    * Address at which the service reaches the receiver, such as `https://hooks.example.com`. It must
    * be https, except on this machine.

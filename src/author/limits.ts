@@ -126,6 +126,15 @@ export interface LimitOptions<Cause> {
   singleton?: true | SingletonOptions<Cause>
 }
 
+/** Bounds on one run. */
+export interface RunLimits {
+  /**
+   * Most steps of a run, 1 to 10,000,000. One more, and it waits for a person: most likely its code
+   * loops without end. Default 100,000.
+   */
+  steps?: number
+}
+
 /** Bounds on effects. Windows slide; left out: no bound. */
 export interface CountGuard {
   /** Effects of one run. Default: no bound. */

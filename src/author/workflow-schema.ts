@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isPriority, MAX_PRIORITY } from '../core/runs/admission.ts'
+import { MAX_STEPS } from '../core/runs/step.ts'
 import { workflowGuard } from '../core/safety/guard-schema.ts'
 import { parseDuration } from '../core/time.ts'
 import type { KeyedEvent, KeyValue } from './event-keys.ts'
@@ -87,6 +88,7 @@ export const workflowSchema = z
       .optional(),
     ...limits,
     guard: workflowGuard.optional(),
+    limits: z.strictObject({ steps: z.int().min(1).max(MAX_STEPS).optional() }).optional(),
     cancelOn: cancelRules,
     run: code,
     onFailure: code.optional(),

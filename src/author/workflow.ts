@@ -1,7 +1,15 @@
 import type { RetryOptions } from '../core/runs/retry.ts'
 import type { AfterFailure, BatchContext, CauseValue, DebounceContext, FailureContext, RunContext } from './context.ts'
 import type { KeyValue } from './event-keys.ts'
-import type { AnyLimits, BatchOptions, DebounceOptions, LimitOptions, TimeoutOptions, WorkflowGuard } from './limits.ts'
+import type {
+  AnyLimits,
+  BatchOptions,
+  DebounceOptions,
+  LimitOptions,
+  RunLimits,
+  TimeoutOptions,
+  WorkflowGuard,
+} from './limits.ts'
 import type { EventOf, EventTrigger, EventTriggers, Trigger } from './trigger.ts'
 
 /** A rule that cancels unfinished runs when an event arrives. */
@@ -43,6 +51,8 @@ interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>>
   timeout?: TimeoutOptions
   /** The most that it expects to delete and write. Default: `guard.workflow` of the project. */
   guard?: WorkflowGuard
+  /** Bounds on each of its runs. Default: `limits` of the project. */
+  limits?: RunLimits
 }
 
 /** Options of a workflow without `batch` and `debounce`. */
@@ -126,7 +136,9 @@ export interface Workflow<On extends Trigger = Trigger, Output = unknown> extend
 }
 
 /** Any workflow, as the engine sees it. */
-export interface AnyWorkflow extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout' | 'guard'>, AnyLimits {
+export interface AnyWorkflow
+  extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout' | 'guard' | 'limits'>,
+    AnyLimits {
   where?: (event: never) => boolean
   cancelOn?: AnyCancelRule | readonly AnyCancelRule[]
   run: (context: never) => unknown

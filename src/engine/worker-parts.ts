@@ -52,6 +52,8 @@ export interface WorkerParts {
   routes: () => Promise<readonly Route[]> | readonly Route[]
   /** Bounds what runs may delete and write. */
   guard: GuardPolicy
+  /** Most steps of a run whose workflow sets no limit of its own. Default 100,000. */
+  maxSteps?: number
   /** Default: our own names. */
   spellingsOf?: SpellingsOf
   /** Calls the function of a step in the context of its span. Default: just calls it. */

@@ -225,8 +225,7 @@ export class Worker implements DeliveryIntake {
   }
 
   async #begin(claimed: readonly ClaimedRun[], { asked, hasSlot }: { asked: number; hasSlot: boolean }): Promise<void> {
-    // A claim may be answered together with the deliveries that caused the runs: those are
-    // acknowledged first.
+    // The deliveries that caused the runs may be answered with the claim: they are told first.
     if (claimed.length > 0) await turn()
     const isQueueEmpty = claimed.length < asked
     for (const run of claimed) this.#passes.begin(run, { hasSlot, isQueueEmpty })
@@ -243,8 +242,9 @@ export class Worker implements DeliveryIntake {
     const journal = executed?.journal
     pass.isSettling = true
     const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
-    // `barrier` rejects if one of the last checkpoints failed on its own.
-    if (settled.kind !== 'lost') await journal?.barrier()
+    // One of the last checkpoints may fail on its own. The run has ended in any case.
+    if (settled.kind !== 'lost')
+      await journal?.barrier()?.catch((error) => this.#report(`run ${run.lease.runId}`, error))
     if (workflow && executed && settled.kind === 'parked') this.#passes.keep(executed, workflow)
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { DEFAULT_MAX_STEPS } from '../../src/core/runs/step.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
 import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
@@ -32,6 +33,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     },
     publicUrl: null,
     admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null },
+    limits: { steps: DEFAULT_MAX_STEPS },
     receive: DEFAULT_LIMITS,
     files: { burst: null },
     ...part,

@@ -44,6 +44,7 @@ export interface TestEngine {
         | 'gatherMs'
         | 'keeps'
         | 'planner'
+        | 'maxSteps'
       >
     >,
   ): Promise<Worker>

@@ -1,3 +1,4 @@
+import { DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
 import type { EngineConfig, HandedConfig } from './engine-messages.ts'
 
 /**
@@ -17,6 +18,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     suspects = 'never',
     files = { burst: null },
     effects = 'live',
+    limits = { steps: DEFAULT_MAX_STEPS },
   } = config
   return {
     workflowsDir,
@@ -31,5 +33,6 @@ export function handConfig(config: EngineConfig): HandedConfig {
     suspects,
     files,
     effects,
+    limits,
   }
 }

@@ -88,6 +88,7 @@ export class LocalEngine implements Engine {
         ...{ spellingsOf, routes },
         ...(isReconciling ? { findMadeUp: (event) => findMadeUp(event, { store, functions, spellingsOf }) } : {}),
         guard: config.guardPolicy,
+        ...(config.limits && { maxSteps: config.limits.steps }),
         planner: this.#planner,
         runInSpan,
         slots: config.slots,

@@ -27,21 +27,30 @@ interface Wanted {
 }
 
 /** The settings that a room needs. None is a secret. */
-export interface RoomConfig extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads'> {
+export interface RoomConfig
+  extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads'>,
+    Partial<Pick<Config, 'limits'>> {
   service: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
 }
 
 /** Those settings alone, to be handed to another process. */
-export function roomConfig({ workflowsDir, guardPolicy, trustsReads = false, service }: RoomConfig): RoomConfig {
+export function roomConfig({
+  workflowsDir,
+  guardPolicy,
+  limits,
+  trustsReads = false,
+  service,
+}: RoomConfig): RoomConfig {
   const { kind } = service
   const named = kind === 'real' ? { kind, storages: service.storages } : { kind }
-  return { workflowsDir, guardPolicy, trustsReads, service: named }
+  return { workflowsDir, guardPolicy, ...(limits && { limits }), trustsReads, service: named }
 }
 
 /** Opens a room with the project's code, limits and names of storages. */
 export async function openRoom(
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
-  config: Pick<RoomConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads'> & Partial<Pick<RoomConfig, 'service'>>,
+  config: Pick<RoomConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads'> &
+    Partial<Pick<RoomConfig, 'service' | 'limits'>>,
   {
     workflowsDir = config.workflowsDir,
     notesLines = false,
@@ -52,7 +61,8 @@ export async function openRoom(
 ): Promise<Room> {
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
-  const settings = { workflowsDir, notesLines, trustsReads, guard: config.guardPolicy, spellings }
+  const limits = config.limits && { maxSteps: config.limits.steps }
+  const settings = { workflowsDir, notesLines, trustsReads, guard: config.guardPolicy, ...limits, spellings }
   return Room.open({ settings, store, ...wanted })
 }
 

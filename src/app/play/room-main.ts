@@ -152,7 +152,7 @@ function describeMissing(workflow: string): string {
 }
 
 /** The world as the parent lets this process see it. */
-function openParts({ guard, spellings }: RoomSettings): PlayParts & Required<Pick<PlayParts, 'spellingsOf'>> {
+function openParts({ guard, maxSteps, spellings }: RoomSettings): PlayParts & Required<Pick<PlayParts, 'spellingsOf'>> {
   const ask =
     (name: string) =>
     (...given: unknown[]) =>
@@ -162,6 +162,7 @@ function openParts({ guard, spellings }: RoomSettings): PlayParts & Required<Pic
     filesFor: refuseAll,
     spellingsOf: (account) => spellings[account] ?? {},
     guard,
+    ...(maxSteps === undefined ? {} : { maxSteps }),
     live,
   }
 }

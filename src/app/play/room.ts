@@ -24,6 +24,8 @@ import type { FileCoverage } from './start-coverage.ts'
 export interface RoomSettings {
   workflowsDir: string
   guard: GuardPolicy
+  /** Most steps of a run whose workflow sets no limit. Default 100,000. */
+  maxSteps?: number
   /** How the service spells the storages, by account. */
   spellings: Record<string, StorageSpellings>
   /** Whether the lines that run are noted. Default false. */

@@ -77,6 +77,11 @@ export interface PackedOutput {
 /** Uses of one name without a key, in one run, after which we warn: it is most likely a loop. */
 export const REPEATED_NAME_WARNING = 100
 
+/** Most steps of a run, unless its project or workflow says otherwise: most loops never end. */
+export const DEFAULT_MAX_STEPS = 100_000
+/** Most that either may say. */
+export const MAX_STEPS = 10_000_000
+
 /** The fault of a text whose lone surrogate UTF-8 would replace, so that two keys become one. */
 export const ILL_FORMED = 'holds half of a character (a lone surrogate), so it is no well-formed Unicode'
 

@@ -5,7 +5,7 @@ import { accountOf } from '../../core/runs/claim.ts'
 import { readCall } from '../admit/read-cause.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import { holdStep, refuseOutside } from '../steps/reach-step.ts'
+import { holdStep, noteCall } from '../steps/reach-step.ts'
 import { listReceived, type Streams } from '../steps/receive-step.ts'
 import { MAX_SENT_BYTES } from '../steps/send-step.ts'
 
@@ -14,7 +14,7 @@ import { MAX_SENT_BYTES } from '../steps/send-step.ts'
  * that end.
  */
 export async function continueRun(pass: Pass, streams: Streams, input: unknown): Promise<never> {
-  refuseOutside(pass, 'continueAs')
+  noteCall(pass, 'continueAs')
   pass.order.noteMove()
   if (pass.parking.isClosed) return neverSettles()
   const json = checkInput(pass, input)

@@ -7,13 +7,13 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
 import type { Cause } from '../admit/cause.ts'
 import { limitWait, watchDeadline } from '../pass/deadline.ts'
-import { gatherWakeUps } from '../pass/gather-wake-ups.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { CodeEnd } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { runInPass } from '../pass/scope.ts'
 import type { Park } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
+import { gatherWakeUps } from './gather-wake-ups.ts'
 import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
 import { type ReplayWatch, watchReplay } from './watch-replay.ts'
@@ -62,6 +62,8 @@ export async function goOnWithRun(pass: Pass, { workflow, cause }: Execution): P
 async function endWith(pass: Pass, ending: Ending, endWatch: () => void): Promise<RunOutcome> {
   const joined = await joinSteps(pass, ending)
   endWatch()
+  // The store takes writes in their order, and the outcome comes last.
+  await pass.journal.sent()
   return limitWait(gatherWakeUps(pass, await decideOutcome(pass, joined)), pass.deadline)
 }
 
@@ -90,15 +92,17 @@ function awaitReplay({ order, journal }: Pass, end: CodeEnd, watch: ReplayWatch)
 
 /**
  * Awaits the steps that are at work when the code has ended, each up to its timeout. Those of code
- * that has failed or timed out get their signal. Only then may the run end. See decision 34.
+ * that has failed or timed out get their signal. Only then may the run end, and what comes later is
+ * dropped. See decision 34.
  */
-async function joinSteps({ parking, order, abort }: Pass, ending: Ending): Promise<Ending> {
+async function joinSteps({ parking, order, journal, abort }: Pass, ending: Ending): Promise<Ending> {
   if (!isEndOfCode(ending)) return ending
   parking.endCode()
   order.end()
-  if (!parking.isBusy) return ending
-  if ('error' in ending) abort.abort(ending.error)
+  if (parking.isBusy && 'error' in ending) abort.abort(ending.error)
   const park = await Promise.race([parking.idle(), parking.ended])
+  order.close()
+  journal.close()
   return park ?? ending
 }
 

@@ -1,7 +1,7 @@
 import { codeHashOf } from '../../author/code-hash.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { rootOf } from '../../core/runs/claim.ts'
-import type { Checkpoint } from '../../core/runs/step.ts'
+import { type Checkpoint, DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
 import { limitsWrites } from '../../core/safety/guard.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import { CallPlaces } from '../pass/call-places.ts'
@@ -9,6 +9,7 @@ import { computeDeadline } from '../pass/deadline.ts'
 import { Journal, type JournalStore } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
+import { describeUnsaved } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 /** The part of a worker that its passes need. */
@@ -24,6 +25,7 @@ export type PassParts = Pick<
   | 'gatherMs'
   | 'tellsEffects'
   | 'isServiceHost'
+  | 'maxSteps'
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
@@ -39,6 +41,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
   const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, tellsEffects, isServiceHost } =
     parts
+  const { maxSteps = DEFAULT_MAX_STEPS } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash
@@ -47,12 +50,18 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
   const codeHash = isOtherCode && isEmpty ? hash : null
   // Code that failed outside a step may come further in this pass without a new step.
   const isContinued = run.attempt === 0 && known.some(({ status }) => status === 'waiting')
+  const journal = new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued })
   return {
     run,
     on: workflow.on,
     root: rootOf(run),
-    journal: new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued }),
-    order: new OutcomeOrder(known),
+    journal,
+    order: new OutcomeOrder(known, {
+      room: () => journal.room()?.catch((error: unknown) => parking.endPass(describeUnsaved(error))) ?? null,
+      entered: () => parking.enterStep(),
+      left: () => parking.leaveStep(),
+    }),
+    maxSteps: workflow.limits?.steps ?? maxSteps,
     parking,
     abort,
     spellings,

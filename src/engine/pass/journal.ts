@@ -14,7 +14,8 @@ import type { StepFailure } from '../../core/store/journal.ts'
 import type { AskOptions } from '../../core/store/safety/effects.ts'
 
 import type { WorkerParts } from '../worker-parts.ts'
-import { quietly } from './own-work.ts'
+import { neverSettles } from './parking.ts'
+import { Unsaved } from './unsaved.ts'
 
 /** The part of the store that a journal writes with. */
 export type JournalStore = Pick<
@@ -58,11 +59,12 @@ export class Journal {
   #nextPosition = 0
   #lists = 0
   #now: number
-  #saving = 0
+  /** Calls of steps in this pass. */
+  #calls = 0
+  readonly #unsaved = new Unsaved()
   #isContinued: boolean
   #hasRecorded = false
-  #failure: { error: unknown } | null = null
-  #barrier: PromiseWithResolvers<void> | null = null
+  #isClosed = false
 
   constructor({ store, lease, known, startedAt, codeHash, isContinued = false }: JournalParts) {
     this.#isContinued = isContinued
@@ -154,7 +156,31 @@ export class Journal {
 
   /** True once a write has failed. Nothing may begin then. */
   get hasFailed(): boolean {
-    return this.#failure !== null
+    return this.#unsaved.hasFailed
+  }
+
+  /**
+   * Resolves when the code may be given more outcomes, which are written then. Null where it may
+   * already; rejects where a write has failed.
+   */
+  room(): Promise<void> | null {
+    return this.#unsaved.isFull || this.hasFailed ? this.#unsaved.barrier() : null
+  }
+
+  /** Resolves when every write is under way; null where all are already. */
+  sent(): Promise<void> | null {
+    return this.#unsaved.sent()
+  }
+
+  /** Counts a call of a step, refused ones included, and returns the number of calls so far. */
+  noteCall(): number {
+    this.#calls += 1
+    return this.#calls
+  }
+
+  /** The outcome of the run is decided: what comes later is not written, and never settles. */
+  close(): void {
+    this.#isClosed = true
   }
 
   /** The position of a step that begins for the first time. */
@@ -164,6 +190,7 @@ export class Journal {
 
   /** Begins to write a checkpoint. The result, and {@link barrier}, resolve when it is on disk. */
   record(step: Checkpoint, failure?: StepFailure, savedWithStep?: SavedWithStep): Promise<void> {
+    if (this.#isClosed) return neverSettles()
     this.#isContinued = false
     this.#hasRecorded = true
     this.#passTime(step)
@@ -172,9 +199,7 @@ export class Journal {
       this.#open.delete(step.key)
     }
     const withHash = this.#withHash(savedWithStep)
-    const saved = quietly(() => this.#store.saveCheckpoint(this.#lease, step, failure, withHash))
-    this.#count(saved)
-    return saved
+    return this.#unsaved.write(() => this.#store.saveCheckpoint(this.#lease, step, failure, withHash))
   }
 
   /**
@@ -183,9 +208,7 @@ export class Journal {
    */
   beginEffects(asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
-    const answered = this.#store.beginEffects(this.#lease, asks, { ...options, codeHash })
-    this.#count(answered)
-    return answered
+    return this.#unsaved.write(() => this.#store.beginEffects(this.#lease, asks, { ...options, codeHash }))
   }
 
   /** The number of a list that begins now, unlike that of any other of this pass. */
@@ -195,9 +218,7 @@ export class Journal {
 
   /** Decides about a long list before its parts begin; fails as {@link beginEffects}. */
   reserveEffects(list: EffectList, shares: readonly EffectShare[], options: AskOptions): Promise<ListRoom> {
-    const answered = this.#store.reserveEffects(this.#lease, list, shares, options)
-    this.#count(answered)
-    return answered
+    return this.#unsaved.write(() => this.#store.reserveEffects(this.#lease, list, shares, options))
   }
 
   /** Begins a part of a long list; fails as {@link beginEffects}. */
@@ -207,20 +228,7 @@ export class Journal {
     options: AskOptions,
   ): Promise<(EffectPermit | null)[]> {
     const { codeHash } = this.#withHash(undefined) ?? {}
-    const answered = this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash })
-    this.#count(answered)
-    return answered
-  }
-
-  #count(saved: Promise<unknown>): void {
-    this.#saving += 1
-    saved.then(
-      () => this.#saved(),
-      (error: unknown) => {
-        this.#failure ??= { error }
-        this.#saved()
-      },
-    )
+    return this.#unsaved.write(() => this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash }))
   }
 
   /**
@@ -228,10 +236,7 @@ export class Journal {
    * are on disk already.
    */
   barrier(): Promise<void> | null {
-    if (this.#failure) return Promise.reject(this.#failure.error)
-    if (this.#saving === 0) return null
-    this.#barrier ??= Promise.withResolvers()
-    return this.#barrier.promise
+    return this.#unsaved.barrier()
   }
 
   get #rest(): Checkpoint[] {
@@ -250,14 +255,6 @@ export class Journal {
     const known = this.#unreached.get(key)
     if (known) this.#unreached.delete(key)
     return known
-  }
-
-  #saved(): void {
-    this.#saving -= 1
-    if (this.#failure) this.#barrier?.reject(this.#failure.error)
-    else if (this.#saving === 0) this.#barrier?.resolve()
-    else return
-    this.#barrier = null
   }
 
   #withHash(savedWithStep: SavedWithStep | undefined): SavedWithStep | undefined {

@@ -1,7 +1,17 @@
 import { type Checkpoint, numberOf, type StepCall } from '../../core/runs/step.ts'
+import { LoopShare } from './loop-share.ts'
+import { neverSettles } from './parking.ts'
 
 type Outcome = Pick<Checkpoint, 'key' | 'position' | 'settled'>
 type Deliver = (settled: number | undefined) => void
+
+interface OrderParts {
+  /** Resolves when another outcome may be written; null: now. Never settles where none may. */
+  room: () => Promise<void> | null
+  /** A new outcome is under way; the pass may not end before it is delivered. */
+  entered: () => void
+  left: () => void
+}
 
 /**
  * Hands outcomes to the author's code one at a time. Recorded ones come by their number, then new
@@ -25,8 +35,12 @@ export class OutcomeOrder {
   #moves = 0
   /** Key of the step that the code called, if it has done and got nothing else since. */
   #lastCall: string | null = null
+  #isClosed = false
+  readonly #share = new LoopShare()
+  readonly #parts: OrderParts
 
-  constructor(known: readonly Checkpoint[]) {
+  constructor(known: readonly Checkpoint[], parts: OrderParts) {
+    this.#parts = parts
     const recorded = sortRecorded(known)
     this.#recorded = recorded
     const newest = recorded.at(-1)
@@ -83,6 +97,8 @@ export class OutcomeOrder {
     const { key, settled } = outcome
     if (settled !== undefined) return new Promise((resolve) => this.repeat(outcome, resolve))
     if (this.isReplaying) throw new Error(`Step "${key}" began before the replay was over.`)
+    if (this.#isClosed) return neverSettles()
+    this.#parts.entered()
     return new Promise((deliver) => {
       this.#fresh.push({ outcome, deliver })
       this.#schedule()
@@ -95,16 +111,32 @@ export class OutcomeOrder {
    */
   repeat(outcome: Outcome, deliver: Deliver): void {
     const { key, settled } = outcome
-    if (settled === 0 || !this.isReplaying) deliver(settled)
+    if (settled === 0 || !this.isReplaying) this.#giveByName(() => deliver(settled))
     else if (key !== this.expected?.key) this.#early.set(key, () => deliver(settled))
     else if (settled !== undefined) {
       this.#ready = () => deliver(settled)
       this.#schedule()
-    } else {
+    } else if (this.#share.take()) {
       this.#advance()
       deliver(undefined)
       this.#scheduleNext()
+    } else {
+      this.#ready = () => deliver(undefined)
+      this.#isScheduled = true
+      this.#share.later(this.#grant)
     }
+  }
+
+  #giveByName(deliver: () => void): void {
+    if (this.#share.take()) {
+      deliver()
+      return
+    }
+    this.#parts.entered()
+    this.#share.later(() => {
+      deliver()
+      this.#parts.left()
+    })
   }
 
   /** The code has ended: what steps at work give is recorded as it comes. */
@@ -116,6 +148,11 @@ export class OutcomeOrder {
     for (const deliver of this.#early.values()) deliver()
     this.#early.clear()
     this.#over?.resolve()
+  }
+
+  /** The outcome of the run is decided: no other is delivered. */
+  close(): void {
+    this.#isClosed = true
   }
 
   /** Resolves when every recorded outcome is delivered; until then, nothing new may begin. */
@@ -134,7 +171,15 @@ export class OutcomeOrder {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    void SETTLED.then(this.#hop)
+    const room = this.isReplaying ? null : this.#parts.room()
+    if (room) void room.then(this.#plan)
+    else this.#plan()
+  }
+
+  /** In a later turn of the event loop where the pass has had its share of this one. */
+  readonly #plan = (): void => {
+    if (this.#share.take()) void SETTLED.then(this.#hop)
+    else this.#share.later(this.#grant)
   }
 
   readonly #hop = (): void => process.nextTick(this.#grant)
@@ -181,6 +226,7 @@ export class OutcomeOrder {
     const isInLine = this.#lastCall === outcome.key && this.#last === outcome.position + 1
     this.#noteDelivery()
     deliver(isInLine ? undefined : this.#last)
+    this.#parts.left()
   }
 
   #noteDelivery(): void {

@@ -124,11 +124,17 @@ export class Parking {
     this.#check()
   }
 
-  /** Resolves when no step is at work. */
-  idle(): Promise<void> {
+  /** Resolves when no step is at work, and none has anything left to do at once. */
+  async idle(): Promise<void> {
+    do {
+      if (this.#activeSteps > 0) await this.#untilIdle()
+      await nextTick()
+    } while (this.#activeSteps > 0)
+  }
+
+  #untilIdle(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#activeSteps === 0) resolve()
-      else this.#idle = resolve
+      this.#idle = resolve
     })
   }
 
@@ -271,6 +277,11 @@ export class Parking {
     this.#ended.resolve(park)
     this.#stopped.resolve(park)
   }
+}
+
+/** Resolves after all that can happen without an event. */
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve))
 }
 
 export function neverSettles(): Promise<never> {

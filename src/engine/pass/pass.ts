@@ -58,6 +58,8 @@ export interface Pass
   ownLimits: WorkflowLimits | undefined
   /** True where each write must have a permit. */
   limitsWrites: boolean
+  /** Most calls of steps; one more and the run waits for a person. */
+  maxSteps: number
   /** When the run times out; null: never. */
   deadline: number | null
   /** Answers its steps where the run is played; absent where it is executed. */

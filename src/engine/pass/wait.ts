@@ -1,3 +1,4 @@
+import { UpshotError } from '../../core/errors.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 
 /** Why a pass ends before its run does. */
@@ -10,6 +11,12 @@ export type Park =
   | { kind: 'lost' }
   /** The store failed, so that nothing can be decided here. */
   | { kind: 'broken'; error: unknown }
+
+/** The end of a pass whose rows could not be written: its run is another worker's, or it broke. */
+export function describeUnsaved(error: unknown): Extract<Park, { kind: 'lost' | 'broken' }> {
+  const isStale = error instanceof UpshotError && error.code === 'stale_lease'
+  return isStale ? { kind: 'lost' } : { kind: 'broken', error }
+}
 
 /** The step that waits. */
 export type WaitingStep = Pick<Checkpoint, 'key' | 'position'>

@@ -4,7 +4,7 @@ import type { Route } from '../../core/incoming/route.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
-import type { Checkpoint } from '../../core/runs/step.ts'
+import { type Checkpoint, DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -24,6 +24,8 @@ export interface PlayParts {
   reads: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput'>
   filesFor: FilesFor
   guard: GuardPolicy
+  /** Most steps of a run. Default 100,000. */
+  maxSteps?: number
   /** Default: our own names. */
   spellingsOf?: (account: string) => StorageSpellings | Promise<StorageSpellings>
   /** Event types and the workflows that they start. Default: none. */
@@ -51,6 +53,7 @@ interface PassToPlay {
 export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunOutcome> {
   const { claim, workflow, known, clock, openStage } = play
   const { reads, filesFor, guard, spellingsOf = () => ({}), routes = () => [], publish = () => {} } = parts
+  const { maxSteps = DEFAULT_MAX_STEPS } = parts
   // Limits are not asked again: the run is played as one that they have let in.
   const run = { ...claim, isAdmitted: true }
   const store = { ...reads, ...memoryStore() }
@@ -61,7 +64,7 @@ export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunO
   try {
     const parking = new Parking({ clock, hints: new WaitHints(), listEndedWaits: async () => [] })
     const pass = openPass(
-      { store, routes, clock, random: () => 0, publish, guard, stillMs: SHORT_STILL_MS, gatherMs: 0 },
+      { store, routes, clock, random: () => 0, publish, guard, maxSteps, stillMs: SHORT_STILL_MS, gatherMs: 0 },
       {
         ...{ run, workflow, known, parking, startedAt: run.startedAt, spellings: admission.facts.spellings },
         matcher: { startMatching: () => {}, catchUp: async () => {} },

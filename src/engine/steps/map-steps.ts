@@ -17,7 +17,8 @@ interface MapRequest<Item, T> {
 
 /**
  * Runs a step for each item, `parallel` at a time; a parked item makes room for the next one. All
- * items are reached at once and in order, so that a replay meets the same keys.
+ * items are reached at once and in order, so that a replay meets the same keys. Of an endless list,
+ * one item more is taken than a run may have steps.
  */
 export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRequest<Item, T>): Promise<T[]> {
   const { fn } = request
@@ -25,7 +26,7 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   if (!Number.isInteger(parallel) || parallel < 1) {
     throw new UpshotError('invalid_workflow', `step.map "${name}": \`parallel\` must be a positive integer.`)
   }
-  const items = [...request.items]
+  const items = [...Iterator.from(request.items).take(pass.maxSteps + 1)]
   const reached = reachItems(pass, name, listKeys(name, items, request.keyOf), options)
   if (!reached) return neverSettles()
 

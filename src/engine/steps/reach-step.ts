@@ -14,6 +14,7 @@ import { findCallPlace } from '../pass/find-call-place.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { currentStep } from '../pass/scope.ts'
+import { describeUnsaved } from '../pass/wait.ts'
 
 /** A call of the author's code. */
 interface StepRequest {
@@ -59,7 +60,7 @@ export function takeStep<T>(
  * Throws `nested_step` inside a step, and `run_ended` once the author's function has ended.
  */
 export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Effect): ReachedStep | null {
-  refuseOutside(pass, name)
+  noteCall(pass, name)
   const { order } = pass
   if (pass.parking.isClosed) {
     order.noteMove()
@@ -79,8 +80,12 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
   return null
 }
 
-/** Throws for a call inside a step, or after the end of the author's function. */
-export function refuseOutside(pass: Pass, name: StepName): void {
+/**
+ * Counts a call; one too many halts the pass. Throws for a call inside a step, or after the end of
+ * the author's function.
+ */
+export function noteCall(pass: Pass, name: StepName): void {
+  if (pass.journal.noteCall() > pass.maxSteps) return void pass.parking.halt(describeTooMany(pass))
   const outer = currentStep(pass)
   if (outer) throw refuseNested(outer.key, name)
   if (pass.parking.hasCodeEnded) throw describeEnded(pass, name)
@@ -127,6 +132,16 @@ export async function readDuringPass<T>(pass: Pass, read: () => Promise<T>): Pro
   }
 }
 
+/** Resolves when every step so far is on disk. If that fails, the pass ends and nothing settles. */
+export async function awaitSaved(pass: Pass): Promise<void> {
+  const saving = pass.journal.barrier()
+  if (!saving) return
+  pass.parking.enterStep()
+  const end = await saving.then(() => null, describeUnsaved)
+  if (end) await pass.parking.endPass(end)
+  pass.parking.leaveStep()
+}
+
 async function replayApart(pass: Pass, step: Checkpoint): Promise<unknown> {
   const output = await readDuringPass(pass, () => pass.store.readOutput(pass.run.lease.runId, step.key))
   return repeatOutcome(pass, { ...step, output })
@@ -152,6 +167,15 @@ function repeatOutcome(pass: Pass, step: Checkpoint): Promise<unknown> {
 export function describeFailure({ kind, key, attempt, error }: Checkpoint): Error {
   if (kind === 'run' && error?.name === 'Interrupted' && error.code === 'interrupted') return new Interrupted(key)
   return new StepError(key, attempt, error ?? { name: 'Error', message: 'unknown failure' })
+}
+
+function describeTooMany({ maxSteps, run }: Pass): string {
+  const place = findCallPlace()
+  return (
+    `it calls more than ${maxSteps.toLocaleString('en')} steps${place === null ? '' : `, at ${place}`}. ` +
+    'Most likely it loops without end: mend the code, or go on in another run with step.continueAs. ' +
+    `If it needs more, raise limits.steps of "${run.workflow}" or of the project. Then resume the run`
+  )
 }
 
 function refuseNested(outer: string, name: StepName): UpshotError {

@@ -11,7 +11,7 @@ import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { LateRead } from '../pass/stage.ts'
-import type { Park } from '../pass/wait.ts'
+import { describeUnsaved, type Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
 import { askGuard, type EffectFacts, needsPermit } from './guard/ask-guard.ts'
 import { describeEffect, describeInput, describeSaved, isUntargeted } from './guard/describe-effect.ts'
@@ -170,7 +170,7 @@ async function attemptStep<T>(
   const needsBarrier = options.once || step.effect !== 'read'
   const saving = needsBarrier ? pass.journal.barrier() : null
   // An `await` only where there is something to await: each costs a turn of the microtask queue.
-  const unsaved = saving && (await saving.then(() => null, describeUnsaved))
+  const unsaved = saving && (await saving.then(() => null, endUnsaved))
   if (unsaved) return unsaved
   // The lease was lost meanwhile: another pass of the run may be at work.
   if (pass.parking.hasEnded) return { kind: 'unsaved', park: { kind: 'lost' } }
@@ -207,7 +207,7 @@ async function requirePermit(
   try {
     permit = await askGuard(pass, { step, row, isHeld }, facts)
   } catch (error) {
-    return pass.journal.hasFailed ? describeUnsaved(error) : failAttempt(pass, step, error, options)
+    return pass.journal.hasFailed ? endUnsaved(error) : failAttempt(pass, step, error, options)
   }
   if ('closed' in permit && permit.closed) publishEnd(pass, step, permit.closed)
   switch (permit.kind) {
@@ -288,7 +288,6 @@ function publishFailure(
   pass.publish({ kind: 'step.failed', ...aboutRun(pass), step: key, effect, attempt, ...end })
 }
 
-function describeUnsaved(error: unknown): AttemptEnd<never> {
-  const isStale = error instanceof UpshotError && error.code === 'stale_lease'
-  return { kind: 'unsaved', park: isStale ? { kind: 'lost' } : { kind: 'broken', error } }
+function endUnsaved(error: unknown): AttemptEnd<never> {
+  return { kind: 'unsaved', park: describeUnsaved(error) }
 }

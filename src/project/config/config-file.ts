@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
+import { DEFAULT_MAX_STEPS, MAX_STEPS } from '../../core/runs/step.ts'
 import { DEFAULT_GUARD } from '../../core/safety/guard.ts'
 import { guardSchema } from '../../core/safety/guard-schema.ts'
 import { isLoopback } from '../../core/service/account.ts'
@@ -63,6 +64,7 @@ const configFile = z.strictObject({
     })
     .prefault({})
     .transform(({ hang, ...rest }) => ({ ...rest, hangMs: hang })),
+  limits: z.strictObject({ steps: z.int().min(1).max(MAX_STEPS).default(DEFAULT_MAX_STEPS) }).prefault({}),
   publicUrl: publicUrl.nullable().default(null),
   receive: z
     .strictObject({

@@ -7,11 +7,12 @@ import type { Config } from './load-config.ts'
  * secret or address of a channel is among them.
  */
 export function listSettings(config: Config): { setting: string; value: string }[] {
-  const { role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, publicUrl } = config
+  const { role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, limits, publicUrl } = config
   const { receive, files, retention, service } = config
   const { host: adminHost, url, basePath, metrics } = config.admin
   const chosen = {
-    ...{ role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, publicUrl, receive, files },
+    ...{ role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, limits },
+    ...{ publicUrl, receive, files },
     admin: { host: adminHost, url, basePath, metrics },
     retention,
     guard: config.guardPolicy.limits ?? 'off',

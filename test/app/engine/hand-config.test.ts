@@ -16,6 +16,7 @@ test('another thread is handed every setting of the engine, and no secret', () =
       guardPolicy: DEFAULT_POLICY,
     },
     ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', traces: null, effects: 'plan' },
+    limits: { steps: 7 },
   }
   expect(handConfig({ ...given, secretKey: 'never' } as EngineConfig)).toEqual(given)
 })

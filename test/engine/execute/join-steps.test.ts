@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepContext } from '../../../src/author/step-api.ts'
+import type { StepApi, StepContext } from '../../../src/author/step-api.ts'
+import { callable } from '../../../src/author/trigger.ts'
+import type { Store } from '../../../src/core/store/store.ts'
+import { crashEverywhere } from '../../../src/testing/crash-everywhere.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
 const ONCE = { retry: { attempts: 1 } }
@@ -128,4 +132,107 @@ test('a run whose code has returned holds its place until the steps at work have
   await ended.promise
   await Promise.all(runs)
   expect(most).toBe(1)
+})
+
+const wait = { on: 'nobody.sends', timeout: '1m' } as const
+
+/** Waits that a run leaves behind, and that fall due as its last step does. */
+const LEFT: Record<string, (step: StepApi) => Promise<unknown>> = {
+  'a sleep': (step) => step.sleep('left', '1m'),
+  'a wait for an event': (step) => step.waitFor('left', wait),
+  'a call of receive': (step) => step.receive('left', wait),
+  'a run that it invoked': (step) => step.invoke('left', slowAnswer, null, { timeout: '1m' }),
+  'a question': (step) => step.approve('left', { ask: 'Go on?', timeout: '1m' }),
+  'the next attempt of a step': (step) => step.run('left', fail, { retry: { attempts: 2, min: '1m', max: '1m' } }),
+  'items of a map': (step) => step.map('left', [1, 2], String, fail, { retry: { attempts: 2, min: '1m', max: '1m' } }),
+  'code behind a sleep': (step) => step.sleep('left', '1m').then(() => step.run('more', () => 1)),
+}
+const slowAnswer = defineWorkflow({
+  id: 'slow-answer',
+  on: callable(z.any()),
+  run: ({ step }) => step.sleep('s', '1h'),
+})
+
+test.each(Object.entries(LEFT))('%s that falls due as its run ends keeps back no notice', async (_, leave) => {
+  const engine = createTestEngine()
+  const racing = (id: string, end: () => unknown) =>
+    defineWorkflow({
+      id,
+      on: '*',
+      ...ONCE,
+      run: async ({ step }) => {
+        await Promise.race([leave(step).catch(() => {}), step.run('first', () => 1)])
+        await step.sleep('last', '1m')
+        return end()
+      },
+    })
+  await engine.start([racing('returns', () => 'done'), racing('throws', fail), slowAnswer])
+  for (const [id, kind] of [
+    ['returns', 'run.completed'],
+    ['throws', 'run.failed'],
+  ] as const) {
+    const parked = await engine.run(id, `evt_${id}`)
+    expect(parked.status).toBe('waiting')
+    await engine.advance(parked.id, '1m')
+    expect(engine.heard).toContainEqual(expect.objectContaining({ kind, run: parked.id }))
+  }
+  expect(engine.heard.filter(({ kind }) => kind === 'fault' || kind === 'run.lost')).toEqual([])
+})
+
+/** Calls that code does not await just before it returns. */
+const DETACHED: Record<string, (step: StepApi) => Promise<unknown>> = {
+  'a sleep of no time': (step) => step.sleep('left', 0),
+  'an event that it sends': (step) => step.send('left', 'nobody.waits', {}),
+  'a patch': (step) => step.patched('left'),
+  'a step': (step) => step.run('left', () => 1),
+  'a step that fails': (step) => step.run('left', fail, ONCE).catch(() => {}),
+}
+
+test.each(Object.entries(DETACHED))('%s that nobody awaits is recorded before its run ends', async (_, call) => {
+  const engine = createTestEngine()
+  await engine.start([
+    defineWorkflow({
+      id: 'hasty',
+      on: '*',
+      run: async ({ step }) => {
+        await step.run('first', () => 1)
+        void call(step)
+        return 'early'
+      },
+    }),
+  ])
+  const run = await engine.run('hasty')
+  expect(run).toMatchObject({ status: 'completed' })
+  const [, left] = await engine.store.listSteps(run.id)
+  expect(left?.key).toContain('left')
+  expect(left?.status).not.toBe('waiting')
+  expect(engine.heard.filter(({ kind }) => kind === 'fault')).toEqual([])
+})
+
+test('a row that fails by itself as its run ends keeps back no notice', async () => {
+  const engine = createTestEngine()
+  const saveCheckpoint: Store['saveCheckpoint'] = () => Promise.reject(new Error('too large'))
+  const run = ({ step }: { step: StepApi }) => step.run('only', () => 1, { effect: 'read' })
+  await engine.start([defineWorkflow({ id: 'odd', on: '*', run })], { store: { ...engine.store, saveCheckpoint } })
+  expect(await engine.run('odd')).toMatchObject({ status: 'completed' })
+  const told = engine.heard.filter(({ kind }) => kind === 'fault' || kind === 'run.completed')
+  expect(told).toMatchObject([{ kind: 'fault', error: { message: 'too large' } }, { kind: 'run.completed' }])
+})
+
+test('a sleep that falls due as its run ends does no harm where the run crashes', async () => {
+  const race = defineWorkflow({
+    id: 'race',
+    on: '*',
+    run: async ({ step }) => {
+      await Promise.race([step.sleep('a', '1m'), step.run('c', () => 1)])
+      await step.sleep('last', '1m')
+      return 1
+    },
+  })
+  const ended = await crashEverywhere({ workflows: [race] }, async (t) => {
+    await t.send('file.created')
+    await t.advance('1m')
+    return t.run(race).output
+  })
+  expect(ended.value).toBe(1)
 })

@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../../core/runs/run.ts'
-import type { Pass } from './pass.ts'
+import type { Pass } from '../pass/pass.ts'
 
 /** Default of `gatherMs`. */
 const GATHER_MS = 100

@@ -16,7 +16,7 @@ import { openSharedStore } from '../store/open-store.ts'
 import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
-import { DatabaseClock } from './engine/database-clock.ts'
+import { DatabaseClock } from './engine/database/database-clock.ts'
 import type { Engine } from './engine/engine.ts'
 import { noteGuard } from './engine/note-guard.ts'
 import { openEngine } from './engine/open-engine.ts'
@@ -74,8 +74,11 @@ export class App {
       notices.publish({ kind: 'store.log_missing', file: options.file })
     const store = await (parts.openStore ?? openSharedStore)(options)
     const probeKey = deriveProbeKey(options.vaultKey)
+    let stopClock = () => {}
     try {
-      const { clock, stop: stopClock } = await followClock(parts, store)
+      const followed = await followClock(parts, store)
+      stopClock = followed.stop
+      const { clock } = followed
       const given = { clock, random, notices, ...(workflows === undefined ? {} : { workflows }) }
       // Its thread and this one load their modules at the same time.
       const [engine, { openParts }] = await Promise.all([
@@ -87,6 +90,7 @@ export class App {
       const made = { clock, stopClock, notices, secrets, plan, store, engine, commits, tracing, probeKey, openParts }
       return new App(config, made)
     } catch (error) {
+      stopClock()
       await store.close()
       throw error
     }

@@ -6,6 +6,8 @@ import { hideVariables, processEnvironment } from '../project/config/environment
 import type { Config } from '../project/config/load-config.ts'
 import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
+import { awaitDatabase } from './engine/database/await-database.ts'
+import { WaitingRoom } from './health/waiting-room.ts'
 
 interface ServeOptions {
   /** `pretty` for a person, `json` for a log collector. */
@@ -30,7 +32,10 @@ interface Served {
 /** Exit code after a second request to stop. */
 const EXIT_FORCED = 130
 
-/** Runs the app until a signal or `leave`, with its log on standard output. */
+/**
+ * Runs the app until a signal or `leave`, with its log on standard output. A start waits for a
+ * database that does not answer yet.
+ */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()
@@ -38,16 +43,15 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const terminal = readTerminal(process.stdout, processEnvironment())
   const options = { level: config.logLevel, pretty: log === 'pretty', colour, secrets, ...terminal }
   const noticeLog = logNotices(notices, options)
-  const app = await App.create(config, { notices, secrets })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
+  let app: App | null = null
   let isLeaving = false
   const leave = (reason: string) => {
     if (isLeaving) process.exit(EXIT_FORCED)
     isLeaving = true
-    app
-      .stop(reason)
-      .finally(() => noticeLog.end())
-      .then(resolve, reject)
+    // An app that waits for its database has nothing to drain.
+    const left = app === null ? noticeLog.end().then(() => process.exit(0)) : app.stop(reason)
+    left.finally(() => noticeLog.end()).then(resolve, reject)
   }
   const listeners = (['SIGTERM', 'SIGINT'] as const).map((signal) => {
     const listener = () => leave(`signal ${signal}`)
@@ -58,11 +62,29 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     for (const remove of listeners) remove()
   }
   ended.then(removeListeners, removeListeners)
-  const urls = await app.start().catch(async (error: unknown) => {
+  let room: WaitingRoom | null = null
+  const start = async () => {
+    app = await App.create(config, { notices, secrets })
+    try {
+      await room?.close()
+      room = null
+      return { app, urls: await app.start() }
+    } catch (error) {
+      await app.stop('it could not start').catch(() => {})
+      app = null
+      throw error
+    }
+  }
+  const failed = async (error: unknown) => {
+    room ??= await WaitingRoom.open(config, error)
+    room.why = error
+  }
+  try {
+    const started = await awaitDatabase(start, { publish: notices.publish, isOver: () => isLeaving, failed })
+    return { ...started, leave, ended }
+  } catch (error) {
     removeListeners()
-    await app.stop('it could not start').catch(() => {})
     await noticeLog.end()
     throw error
-  })
-  return { app, urls, leave, ended }
+  }
 }

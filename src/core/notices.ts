@@ -234,6 +234,8 @@ export type Notice =
     }
   /** The end of the chain over the effect ledger, for a keeper outside the database. */
   | { kind: 'effects.anchored'; seal: number; last: number; mac: string }
+  /** A process that starts waits for its database. */
+  | { kind: 'store.awaited'; error: Failure }
   /** A process ended without closing the database, and the log that it left is not there. */
   | { kind: 'store.log_missing'; file: string }
   /** The primary answers lists from now on: the standby is behind or gone. */

@@ -225,7 +225,7 @@ function createOtherRoutes(): Express {
   return app
 }
 
-function describeListenError(cause: Error, port: number): UpshotError {
+export function describeListenError(cause: Error, port: number): UpshotError {
   const code = 'code' in cause ? String(cause.code) : cause.name
   const advice = code === 'EADDRINUSE' ? 'Another program uses it: stop that one, or choose' : 'Choose'
   const message =

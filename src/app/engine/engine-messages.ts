@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ErrorCode } from '../../core/errors.ts'
+import type { ErrorCode, UpshotError } from '../../core/errors.ts'
 import type { IncomingDelivery } from '../../core/incoming/delivery.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
@@ -46,8 +46,12 @@ export type EngineCall = { kind: 'start'; access: Access } | { kind: 'stop' }
 
 export type ToEngine = EngineCall | { kind: 'wake' } | { kind: 'endPass'; run: string } | PackedArrivals
 
+interface EngineFault extends Pick<UpshotError, 'message' | 'details'> {
+  code: ErrorCode | null
+}
+
 export type FromEngine =
-  | { kind: 'done'; call: EngineCall['kind'] | 'load'; error?: { code: ErrorCode | null; message: string } }
+  | { kind: 'done'; call: EngineCall['kind'] | 'load'; error?: EngineFault }
   | { kind: 'loaded'; codeHashes: Record<string, string> }
   | { kind: 'limits'; fileLimits: EngineLoad['fileLimits'] }
   | readonly Notice[]

@@ -5,7 +5,7 @@ import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
-import { DatabaseClock } from './database-clock.ts'
+import { DatabaseClock } from './database/database-clock.ts'
 import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
@@ -23,21 +23,26 @@ const tell = (message: FromEngine) => parentPort?.postMessage(message)
 const flush = forwardNotices(notices, tell)
 catchStrayErrors(notices.publish)
 const store = await openConnectedStore(options, port)
-const { clock, stop: stopClock } = await DatabaseClock.follow(store)
+let stopClock = () => {}
 
-const loading = LocalEngine.load({
-  ...{ config, store, notices },
-  clock,
-  random: Math.random,
-  worker: { id: worker, counts: new WorkerCounts(counts) },
-  onLoaded: (codeHashes) => tell({ kind: 'loaded', codeHashes }),
-})
-
+const loading = load()
 parentPort?.on('message', (message: ToEngine) => void loading.then((engine) => handle(engine, message)))
 void answer('load', loading)
 void loading.then((engine) => {
   setInterval(() => tell({ kind: 'limits', fileLimits: engine.load.fileLimits }), LIMITS_EVERY_MS)
 })
+
+async function load(): Promise<LocalEngine> {
+  const { clock, stop } = await DatabaseClock.follow(store)
+  stopClock = stop
+  return LocalEngine.load({
+    ...{ config, store, notices },
+    clock,
+    random: Math.random,
+    worker: { id: worker, counts: new WorkerCounts(counts) },
+    onLoaded: (codeHashes) => tell({ kind: 'loaded', codeHashes }),
+  })
+}
 
 function handle(engine: LocalEngine, message: ToEngine): void {
   if (Array.isArray(message)) engine.receive(unpackArrivals(message))
@@ -60,7 +65,8 @@ async function answer(call: Extract<FromEngine, { kind: 'done' }>['call'], resul
     tell({ kind: 'done', call })
   } catch (error) {
     flush()
-    const code = error instanceof UpshotError ? error.code : null
-    tell({ kind: 'done', call, error: { code, message: error instanceof Error ? error.message : String(error) } })
+    const { code, details } = error instanceof UpshotError ? error : { code: null, details: {} }
+    const message = error instanceof Error ? error.message : String(error)
+    tell({ kind: 'done', call, error: { code, message, details } })
   }
 }

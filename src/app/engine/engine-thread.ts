@@ -122,7 +122,7 @@ export class EngineThread {
   #settle({ call, error }: Extract<FromEngine, { kind: 'done' }>): void {
     const waiting = this.#calls.get(call)
     this.#calls.delete(call)
-    if (error) waiting?.reject(new UpshotError(error.code ?? 'internal', error.message))
+    if (error) waiting?.reject(new UpshotError(error.code ?? 'internal', error.message, { details: error.details }))
     else waiting?.resolve()
   }
 

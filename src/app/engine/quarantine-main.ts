@@ -1,9 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { describeError } from '../../core/errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { adoptHidden } from '../../project/config/environment.ts'
 import { openSharedStore } from '../../store/open-store.ts'
-import { DatabaseClock } from './database-clock.ts'
+import { awaitDatabase } from './database/await-database.ts'
+import { DatabaseClock } from './database/database-clock.ts'
 import { EngineThread } from './engine-thread.ts'
 import { forwardNotices } from './forward-notices.ts'
 import type { FromQuarantine, QuarantineStart } from './quarantine.ts'
@@ -19,23 +21,31 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
   const notices = createNoticeBus()
   const flush = forwardNotices(notices, (heard: FromQuarantine) => void (process.connected && process.send?.(heard)))
   const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
-  const store = await openSharedStore(options)
-  const { clock, stop: stopClock } = await DatabaseClock.follow(store)
-  const engine = await SupervisedEngine.load({
-    ...{ config, store, clock, notices },
-    begin: (pulseMs, heard) =>
-      new EngineThread({ ...{ config, store, pulseMs, heard }, storeOptions: options, now: clock.now() }),
-  })
-  await engine.start(access)
-  while (!isTold && !(await isDone())) await sleep(LOOK_EVERY_MS)
-  await engine.stop()
-  stopClock()
-  await store.close()
+  const isOver = () => isTold
+  const fault = await awaitDatabase(trySuspects, { publish: notices.publish, isOver }).catch((error: unknown) => error)
+  if (fault !== undefined && !isTold)
+    notices.publish({ kind: 'fault', where: 'trying suspects alone', error: describeError(fault) })
   flush()
-  process.exit(0)
+  process.exit(fault === undefined || isTold ? 0 : 1)
 
-  async function isDone(): Promise<boolean> {
-    return !(await store.hasSuspects()) && (await engine.isIdle())
+  async function trySuspects(): Promise<void> {
+    const store = await openSharedStore(options)
+    const closing = [() => store.close()]
+    try {
+      const { clock, stop } = await DatabaseClock.follow(store)
+      closing.unshift(async () => stop())
+      const engine = await SupervisedEngine.load({
+        ...{ config, store, clock, notices },
+        begin: (pulseMs, heard) =>
+          new EngineThread({ ...{ config, store, pulseMs, heard }, storeOptions: options, now: clock.now() }),
+      })
+      closing.unshift(() => engine.stop())
+      await engine.start(access)
+      const isDone = async () => !(await store.hasSuspects()) && (await engine.isIdle())
+      while (!isTold && !(await isDone())) await sleep(LOOK_EVERY_MS)
+    } finally {
+      for (const close of closing) await close().catch(() => {})
+    }
   }
 }
 

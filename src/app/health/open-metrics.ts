@@ -10,7 +10,7 @@ import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readVersion } from '../../project/read-version.ts'
 import { type KnownLabels, Metrics, type MetricsParts } from '../../watch/metrics/metrics.ts'
 import type { GaugeSources } from '../../watch/metrics/read-gauges.ts'
-import { DatabaseClock } from '../engine/database-clock.ts'
+import { DatabaseClock } from '../engine/database/database-clock.ts'
 import type { RolePlan } from '../role.ts'
 
 interface MetricsWiring

@@ -176,6 +176,7 @@ const LINES: Lines = {
   'store.pruned': ({ kind, ...fields }) => line('info', 'store pruned', fields),
   'store.protected': ({ paths }) =>
     line('warn', 'other users of this machine could read the data of the app: only its owner can now', { paths }),
+  'store.awaited': ({ error }) => line('warn', 'waiting for the database', { err: error }),
   'store.log_missing': ({ file }) => line('error', LOG_MISSING, { file: `${file}-wal` }),
   'store.standby_left': ({ why }) =>
     line('warn', 'lists come from the primary until the standby can answer them', { why }),

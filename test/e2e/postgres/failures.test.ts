@@ -1,10 +1,19 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { handConfig } from '../../../src/app/engine/hand-config.ts'
+import type { QuarantineStart } from '../../../src/app/engine/quarantine.ts'
+import { findFreePort } from '../../support/free-port.ts'
+import { Network } from '../../support/network.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
 import { startPostgres, type TestServer } from '../../support/postgres-server.ts'
-import { WEBHOOK_SECRET } from '../../support/test-config.ts'
+import { startIn } from '../../support/start-process.ts'
+import { testConfig, WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { Cluster, type Process } from './cluster.ts'
-import { Network } from './network.ts'
+
+const QUARANTINE = resolve(import.meta.dirname, '../../../src/app/engine/quarantine-main.ts')
 
 let server: TestServer
 beforeAll(async () => {
@@ -71,6 +80,71 @@ test('an app whose server is killed says so, and goes on by itself when it is ba
   // A worker that is silent for 3 s counts as dead, and the steps at hand repeat.
   const wasDead = app.lines.some(({ message }) => message === 'runs of a dead worker recovered')
   if (!wasDead) expect(effects).toEqual(effectsOf(events))
+})
+
+test('a process that starts while its server is away waits, live and not ready; a command ends', async () => {
+  const cluster = await startCluster()
+  const [port, admin] = [await findFreePort(), await findFreePort()]
+  await server.kill()
+  const fault = await cluster.command('runs', 'list').catch(({ stderr }) => String(stderr))
+  expect(fault).toContain('does not answer (ECONNREFUSED)')
+  expect(fault).not.toContain('by itself')
+  const starting = cluster.start('all', { UPSHOT_PORT: `${port}`, UPSHOT_ADMIN_PORT: `${admin}` })
+  const ask = (path: string) => fetch(`http://127.0.0.1:${admin}${path}`)
+  await expect
+    .poll(() =>
+      ask('/livez')
+        .then(({ status }) => status)
+        .catch(() => 0),
+    )
+    .toBe(200)
+  const ready = await ask('/readyz')
+  expect(ready.status).toBe(503)
+  expect(await ready.json()).toMatchObject({ checks: { writable: expect.stringContaining('does not answer') } })
+  const refused = () => fetch(`http://127.0.0.1:${port}/hooks/any`, { method: 'POST', body: '{}' })
+  await expect
+    .poll(() =>
+      refused()
+        .then(({ status }) => status)
+        .catch(() => 0),
+    )
+    .toBe(503)
+  await server.start()
+  const app = await starting
+  await deliver(app, 'evt_1')
+  expect(app.lines.filter(({ message }) => message === 'waiting for the database')).toHaveLength(1)
+})
+
+test('a process that waits for its server ends at once when it is told to', async () => {
+  const cluster = await startCluster()
+  await server.kill()
+  const { line, child, exited } = startIn(cluster.root, cluster.environment, ['--role', 'worker'])
+  await line(({ message }) => message === 'waiting for the database')
+  child.kill('SIGTERM')
+  expect(await exited).toEqual({ code: 0, signal: null })
+  await server.start()
+})
+
+test('the process that tries suspects waits for a server that is away as it starts', async () => {
+  const cluster = await startCluster()
+  await server.kill()
+  const child = fork(QUARANTINE, { serialization: 'advanced' })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const start: QuarantineStart = {
+    config: {
+      ...handConfig({ ...testConfig(cluster.root), traces: null }),
+      engine: { hangMs: 10_000, heapBytes: 2 ** 28 },
+    },
+    storeOptions: { hosts: [{ connectionString: server.url }], schema: cluster.schema, vaultKey: Buffer.alloc(32) },
+    access: { baseUrl: 'http://127.0.0.1:1', apiKey: 'none', fallbackKey: null, plan: 'enterprise', storages: {} },
+    variables: {},
+  }
+  const exited = once(child, 'exit')
+  const isAwaiting = once(child, 'message')
+  child.send(start)
+  expect(await Promise.race([isAwaiting, exited])).toMatchObject([[{ kind: 'store.awaited' }], undefined])
+  await server.start()
+  expect(await exited).toEqual([0, null])
 })
 
 test('sessions that are cut at random moments lose nothing and repeat nothing', async () => {

@@ -94,6 +94,7 @@ test('a notice of each kind has one level and one message', () => {
     'effects.anchored': ['info: effects anchored'],
     'store.pruned': ['info: store pruned'],
     'store.protected': ['warn: other users of this machine could read the data of the app: only its owner can now'],
+    'store.awaited': ['warn: waiting for the database'],
     'store.log_missing': [
       'error: the log of the database is missing after a crash: the newest events and runs may be lost. ' +
         'Stop, bring the file back if it was moved, and start again',

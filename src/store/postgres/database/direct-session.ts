@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import type { CommitCounts } from '../../../core/commit-counts.ts'
 import { hearsItself } from './hears-itself.ts'
-import { type PoolOptions, sessionSettings } from './pool.ts'
+import { endSession, type PoolOptions, sessionSettings } from './pool.ts'
 
 /** Hints are gathered for this long, in milliseconds: a notification is a commit of its own. */
 const GATHER_MS = 5
@@ -10,7 +10,10 @@ const GATHER_MS = 5
 const AGAIN_MS = 1_000
 /** Interval at which a session that hears of no write, behind a pooler, looks for them. */
 const LOOK_MS = 50
-/** Interval at which the workers of this process say that they are alive. */
+/**
+ * Interval at which the workers of this process say that they are alive. Without workers, the
+ * session proves that it is not deaf: nothing else may be asked in it.
+ */
 const BEAT_MS = 1_000
 
 /** SQL for the moment by the clock of the database, in epoch milliseconds. */
@@ -85,7 +88,6 @@ export class DirectSession implements Session {
     if (this.#workers.has(worker)) return
     this.#workers.add(worker)
     await this.#query(`SELECT pg_try_advisory_lock(${workerLock('$1')})`, [worker])
-    this.#beats ??= setInterval(() => void this.#beat(), BEAT_MS).unref()
   }
 
   async drop(worker: string): Promise<void> {
@@ -102,7 +104,9 @@ export class DirectSession implements Session {
     this.#isClosed = true
     for (const timer of [this.#hint, this.#again]) if (timer !== null) clearTimeout(timer)
     await this.#opening
-    await this.#client?.end().catch(() => {})
+    // A session that opened meanwhile has begun to beat.
+    if (this.#beats !== null) clearInterval(this.#beats)
+    if (this.#client) await endSession(this.#client)
   }
 
   #beat(): Promise<void> {
@@ -146,11 +150,12 @@ export class DirectSession implements Session {
           await client.query(`SELECT pg_try_advisory_lock(${workerLock('$1')})`, [worker])
         }
         this.#client = client
+        this.#beats ??= setInterval(() => void this.#beat(), BEAT_MS).unref()
         // Nobody heard the writes of the meantime.
         for (const watcher of this.#watchers) watcher()
         return
       } catch {
-        client.end().catch(() => {})
+        void endSession(client)
       }
     }
     this.#lose()
@@ -186,7 +191,7 @@ export class DirectSession implements Session {
 
   #lose(client = this.#client): void {
     if (client !== this.#client) return
-    client?.end().catch(() => {})
+    if (client) void endSession(client)
     this.#client = null
     this.#hintedAt = null
     if (this.#isClosed || this.#again !== null) return

@@ -13,6 +13,8 @@ export interface PoolOptions {
    * 4,000, which is short enough to find another way while a sender waits.
    */
   answerMs?: number
+  /** A call waits so many milliseconds for a session. Default: `answerMs`, and 8,000 at least. */
+  waitMs?: number
   /** True: the server refuses each write of these sessions. Default false. */
   isReadOnly?: boolean
   /** True: no plan reads a whole table where an index answers. Default false. */
@@ -28,6 +30,11 @@ const ANSWER_MS = 4_000
 const STATEMENT_MARGIN_MS = 500
 /** The server ends a session that stalls within a transaction. */
 const STALLED_MS = 4_000
+const WAIT_MS = 8_000
+/** A connection without an answer to its goodbye is cut. */
+const GOODBYE_MS = 1_000
+/** From then on, the system asks an idle connection for a sign of life. */
+const SILENT_MS = 10_000
 
 /** A session of ours in the server; another one may get its number later. */
 interface ServerSession {
@@ -77,7 +84,7 @@ export class Pool {
 
   /** A session for the caller alone, who gives it back with `release`. */
   async take(): Promise<pg.Client> {
-    if (this.isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    if (this.isBusy) await this.#wait()
     else this.#taken += 1
     try {
       if (this.#isClosed) throw new UpshotError('store_unavailable', 'The store is closed.')
@@ -97,7 +104,18 @@ export class Pool {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(Array.from(this.#open.keys(), (client) => client.end().catch(() => {})))
+    await Promise.all(Array.from(this.#open.keys(), endSession))
+  }
+
+  async #wait(): Promise<void> {
+    const { answerMs = ANSWER_MS, waitMs = Math.max(answerMs, WAIT_MS) } = this.#options
+    const turn = Promise.withResolvers<void>()
+    this.#waiting.push(turn.resolve)
+    const timer = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(turn.resolve), 1)
+      turn.reject(Object.assign(new Error('no session was free in time'), { code: 'ETIMEDOUT' }))
+    }, waitMs)
+    await turn.promise.finally(() => clearTimeout(timer))
   }
 
   #pass(): void {
@@ -108,7 +126,7 @@ export class Pool {
 
   #drop(client: pg.Client): void {
     this.#open.delete(client)
-    client.end().catch(() => {})
+    void endSession(client)
   }
 
   #giveUp(client: pg.Client): void {
@@ -171,11 +189,18 @@ export class Pool {
       const isOwn = 'processID' in client && client.processID === pid
       this.#open.set(client, isOwn ? { pid, startedAt } : null)
     } catch (error) {
-      client.end().catch(() => {})
+      void endSession(client)
       throw error
     }
     return client
   }
+}
+
+/** Says goodbye to the server. A network that swallows that keeps nobody waiting. */
+export async function endSession(client: pg.Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS)
+  await client.end().catch(() => {})
+  clearTimeout(timer)
 }
 
 /** Passes over a standby. */
@@ -201,6 +226,7 @@ export function sessionSettings(options: PoolOptions): pg.ClientConfig {
   return {
     application_name: 'upshot',
     keepAlive: true,
+    keepAliveInitialDelayMillis: SILENT_MS,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: answerMs,
     statement_timeout: Math.max(0, answerMs - STATEMENT_MARGIN_MS),

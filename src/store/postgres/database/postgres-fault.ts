@@ -14,16 +14,16 @@ type FaultReason =
   | 'timeout'
 
 const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
-  unreachable: { what: 'does not answer', fix: 'Look at the server and the network; the app goes on by itself.' },
+  unreachable: { what: 'does not answer', fix: 'Look at the server and the network.' },
   crowded: {
     what: 'has no connection left for us',
-    fix: 'Raise max_connections of the server, or lower UPSHOT_DATABASE_CONNECTIONS; the app goes on by itself.',
+    fix: 'Raise max_connections of the server, or lower UPSHOT_DATABASE_CONNECTIONS.',
   },
   read_only: {
     what: 'is read-only: a standby, or a primary that was replaced',
-    fix: 'Name all hosts in UPSHOT_DATABASE_URL; the app then finds the primary by itself.',
+    fix: 'Name all hosts in UPSHOT_DATABASE_URL: the primary is then found among them.',
   },
-  full: { what: 'is on a full disk', fix: 'Free some space on the server; the app goes on by itself.' },
+  full: { what: 'is on a full disk', fix: 'Free some space on the server.' },
   missing: {
     what: 'does not exist',
     fix: 'Correct the name in UPSHOT_DATABASE_URL, or create the database on the server.',
@@ -41,7 +41,7 @@ const FAULTS: Record<FaultReason, { what: string; fix: string }> = {
     fix: 'Add them to ignore_startup_parameters of PgBouncer. See "Poolers" in the guide.',
   },
   corrupt: { what: 'is damaged', fix: 'Restore it from a backup, or fail over to a standby.' },
-  timeout: { what: 'is too slow to answer in time', fix: 'Look at its load and locks; the app goes on by itself.' },
+  timeout: { what: 'is too slow to answer in time', fix: 'Look at its load and locks.' },
 }
 
 /** SQLSTATEs after which the same call is made again: it had no effect, or is settled by asking. */
@@ -62,7 +62,7 @@ const REASONS: readonly [RegExp, FaultReason][] = [
 export function isLost(error: unknown): boolean {
   const code = codeOf(error)
   if (/^(08|57P0[1235]|25P0[34])/.test(code)) return true
-  return /^E[A-Z]+$/.test(code) || (code === '' && /terminat|closed|timeout|queryable/i.test(messageOf(error)))
+  return /^E(?!RR_)[A-Z_]+$/.test(code) || (code === '' && /terminat|closed|timeout|queryable/i.test(messageOf(error)))
 }
 
 /** True for a fault that passes: the same call may succeed now. */
@@ -70,7 +70,10 @@ export function isPassing(error: unknown): boolean {
   return !(error instanceof UpshotError) && !isPooled(error) && (isLost(error) || PASSING.test(codeOf(error)))
 }
 
-/** Faults of the server become `store_unavailable`, which names host and database; others pass. */
+/**
+ * Faults of the server become `store_unavailable`, with host and database; others stay as they are.
+ * `details.passes`: the database may be back.
+ */
 export function translateFault(error: unknown, place: string): unknown {
   if (error instanceof UpshotError) return error
   const code = codeOf(error)
@@ -80,7 +83,7 @@ export function translateFault(error: unknown, place: string): unknown {
   const { what, fix } = FAULTS[reason]
   return new UpshotError('store_unavailable', `The database ${place} ${what}${code && ` (${code})`}.`, {
     cause: error,
-    details: { reason, fix },
+    details: { reason, fix, passes: isPassing(error) },
   })
 }
 

@@ -11,10 +11,10 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
     what: 'is locked by another process',
     advice: 'Find that process, for example with "fuser", and end it.',
   },
-  full: { what: 'is on a full disk', advice: 'Free some space; the app goes on by itself.' },
+  full: { what: 'is on a full disk', advice: 'Free some space.' },
   read_only: {
     what: 'is read-only',
-    advice: 'Make the data directory writable for this user; the app goes on by itself.',
+    advice: 'Make the data directory writable for this user.',
   },
   corrupt: { what: 'is damaged', advice: RESTORE },
   unreadable: { what: 'cannot be read or written', advice: `Look at the disk and its log. ${RESTORE}` },

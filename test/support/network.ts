@@ -6,20 +6,22 @@ import { onTestFinished } from 'vitest'
 export class Network {
   readonly #server
   readonly #sockets = new Set<Socket>()
+  readonly #silent = new WeakSet<Socket>()
   #isSwallowing = false
 
   private constructor(port: number) {
-    this.#server = createServer((near) => {
-      const far = connect({ port, host: '127.0.0.1' })
+    this.#server = createServer({ allowHalfOpen: true }, (near) => {
+      const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
       for (const [from, to] of [
         [near, far],
         [far, near],
       ] as const) {
         this.#sockets.add(from)
-        from.on('data', (bytes) => void (this.#isSwallowing || to.write(bytes)))
+        from.on('data', (bytes) => void (this.#swallows(from) || to.write(bytes)))
         from.on('error', () => {})
         // A network that swallows everything swallows the end of a connection, too.
-        from.on('close', () => this.#sockets.delete(from) && !this.#isSwallowing && to.destroy())
+        from.on('end', () => void (this.#swallows(from) || to.end()))
+        from.on('close', () => this.#sockets.delete(from) && !this.#swallows(from) && to.destroy())
       }
     })
   }
@@ -43,9 +45,18 @@ export class Network {
     this.#isSwallowing = true
   }
 
+  /** From now on, no byte arrives on present connections; new ones work. */
+  silence(): void {
+    for (const socket of this.#sockets) this.#silent.add(socket)
+  }
+
   /** New connections work again; what was swallowed never arrives, so that the others are dead. */
   heal(): void {
     this.#isSwallowing = false
+  }
+
+  #swallows(from: Socket): boolean {
+    return this.#isSwallowing || this.#silent.has(from)
   }
 
   close(): void {

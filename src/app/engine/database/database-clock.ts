@@ -1,5 +1,5 @@
-import type { ReadStore } from '../../core/store/store.ts'
-import { type Clock, systemClock } from '../../core/time.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
+import { type Clock, systemClock } from '../../../core/time.ts'
 
 /** Questions at the start; the fastest bound the error best. */
 const FIRST_LOOKS = 8

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { DatabaseClock } from '../../../src/app/engine/database-clock.ts'
-import { systemClock } from '../../../src/core/time.ts'
+import { DatabaseClock } from '../../../../src/app/engine/database/database-clock.ts'
+import { systemClock } from '../../../../src/core/time.ts'
 
 const HOUR = 3_600_000
 

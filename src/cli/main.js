@@ -1,11 +1,15 @@
 #!/usr/bin/env node
 import { setUpProcess } from '../project/process-setup.js'
 
-// A reader such as `head` may close the pipe early; that is not an error of the command.
-process.stdout.on('error', (error) => {
-  if ('code' in error && error.code === 'EPIPE') process.exit()
-  throw error
-})
+// A reader such as `head` may close the pipe early. The command ends in order, with its verdict.
+let hasReader = true
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error) => {
+    if (!('code' in error && error.code === 'EPIPE')) throw error
+    if (hasReader && stream === process.stdout) process.emit('SIGINT')
+    hasReader = false
+  })
+}
 
 // An old Node cannot even read the imports of the program, so they follow the check.
 if (setUpProcess()) {

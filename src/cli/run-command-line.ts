@@ -12,6 +12,8 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
     await buildProgram(COMMAND_TREE, out, (text) => help.push(text)).parseAsync(args, { from: 'user' })
     return out.exit
   } catch (error) {
+    // Nobody reads the rest of a stream.
+    if (isClosedPipe(error)) return out.exit
     const problem = describeProblem(error)
     if (problem !== null) {
       out.fail(problem)
@@ -22,4 +24,9 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
     out.result({ text }, () => [text])
     return 0
   }
+}
+
+function isClosedPipe(error: unknown): boolean {
+  const { code, syscall } = (error ?? {}) as NodeJS.ErrnoException
+  return code === 'EPIPE' && syscall === 'write'
 }

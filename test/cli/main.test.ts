@@ -124,3 +124,13 @@ test('start is rehearsed against a sandbox that runs alone, and only when asked'
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
 })
+
+test('a command whose reader closes the pipe early ends in order, with its own exit code', async () => {
+  const { store, dataDir } = await openTestProject()
+  for (let n = 0; n < 40; n++) await queueRun(store, `evt_${n}`)
+  const run = (args: string, closes: 'at once' | 'after a part') => runCli(dataDir, args.split(' '), { closes })
+  expect(await run('runs list --limit 40 --json', 'at once')).toMatchObject({ exit: 0, stderr: '' })
+  expect(await run('coverage --json', 'at once')).toMatchObject({ exit: 8, stderr: '' })
+  expect(await run('effects export', 'at once')).toMatchObject({ exit: 0 })
+  expect(await run('runs tail --json', 'after a part')).toMatchObject({ exit: 0, stderr: '' })
+})

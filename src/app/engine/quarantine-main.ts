@@ -4,6 +4,7 @@ import { describeError } from '../../core/errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { adoptHidden } from '../../project/config/environment.ts'
 import { openSharedStore } from '../../store/open-store.ts'
+import { postMessage } from '../play/link.ts'
 import { awaitDatabase } from './database/await-database.ts'
 import { DatabaseClock } from './database/database-clock.ts'
 import { EngineThread } from './engine-thread.ts'
@@ -19,7 +20,7 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
   adoptHidden(variables)
   const config = { ...given, slots: 1, suspects: 'only' } as const
   const notices = createNoticeBus()
-  const flush = forwardNotices(notices, (heard: FromQuarantine) => void (process.connected && process.send?.(heard)))
+  const flush = forwardNotices(notices, (heard: FromQuarantine) => postMessage(process, heard))
   const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
   const isOver = () => isTold
   const fault = await awaitDatabase(trySuspects, { publish: notices.publish, isOver }).catch((error: unknown) => error)

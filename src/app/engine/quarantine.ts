@@ -11,6 +11,7 @@ import type { NoticeBus } from '../../notices/notice-bus.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
+import { postMessage } from '../play/link.ts'
 import type { Access } from '../service/account-clients.ts'
 import type { EngineConfig, HandedConfig } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
@@ -72,7 +73,7 @@ export class Quarantine {
     this.#cancelLook()
     await this.#looking
     const child = this.#child
-    if (child?.connected) child.send('stop')
+    if (child) postMessage(child, 'stop')
     const kill = setTimeout(() => child?.kill('SIGKILL'), this.#parts.config.drainMs + KILL_AFTER_MS)
     await this.#ended
     clearTimeout(kill)
@@ -108,7 +109,7 @@ export class Quarantine {
       access: this.#access,
       variables: hiddenVariables(),
     }
-    child.send(start)
+    postMessage(child, start)
     child.on('message', (heard: FromQuarantine) => {
       for (const notice of heard) this.#parts.notices.publish(notice)
     })

@@ -1,3 +1,4 @@
+import type { Serializable } from 'node:child_process'
 import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 
 type Handlers = Record<string, (...given: never[]) => unknown>
@@ -105,4 +106,16 @@ function revive({ name, message, fix, ...rest }: SentError): Error {
   const isOurs = name === 'UpshotError' && rest.code !== undefined
   if (isOurs) return new UpshotError(rest.code as UpshotError['code'], message, { details: { fix } })
   return Object.assign(new Error(message), { ...rest, name })
+}
+
+/** A child, or this process as that of another one. */
+interface Port {
+  connected: boolean
+  send?(message: Serializable, sent: () => void): unknown
+}
+
+/** Sends to another process. One that is gone gets nothing: its end is told by itself. */
+export function postMessage(port: Port, message: Serializable): void {
+  // Without a callback, a pipe that breaks meanwhile would end this process, too.
+  if (port.connected) port.send?.(message, () => {})
 }

@@ -18,7 +18,7 @@ import { MAX_READ_MS } from '../../engine/play/play-run.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { roomHooks } from './hooks/room-hooks.ts'
-import { Link, type LinkMessage } from './link.ts'
+import { Link, type LinkMessage, postMessage } from './link.ts'
 import { type JobEnd, type PlayJob, type PlayRules, playJob } from './play-job.ts'
 import { type PlanRequest, playPlan } from './play-plan.ts'
 import type { LoadedCode, RoomFit, RoomJobEnd, RoomPlan, RoomSettings } from './room.ts'
@@ -44,7 +44,9 @@ const live: LiveReads = {
   },
 }
 
-const link = new Link((message) => roomHooks.send?.(message), { load, fit, plan, match, replay, playAll, readLines })
+const { send } = roomHooks
+const port = { connected: true, ...(send && { send }) }
+const link = new Link((message) => postMessage(port, message), { load, fit, plan, match, replay, playAll, readLines })
 
 let takeLines: () => Promise<FileCoverage[]> = async () => []
 

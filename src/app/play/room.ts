@@ -13,7 +13,7 @@ import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
 import type { PlayedRun, RecordedRun } from '../../engine/play/play-recorded.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
-import { Link, type LinkMessage } from './link.ts'
+import { Link, type LinkMessage, postMessage } from './link.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
 import type { JobEnd, PlayJob, PlayRules } from './play-job.ts'
@@ -110,12 +110,13 @@ export class Room implements AsyncDisposable {
     parts.signal?.addEventListener('abort', () => child.kill('SIGKILL'))
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
     const { listDeletes, listRunEvents, readOutput } = store
-    const link = new Link((message) => void (child.connected && child.send(message)), {
+    const link = new Link((message) => postMessage(child, message), {
       ...{ listDeletes, listRunEvents, readOutput, readFiles },
       pulse: () => {},
       borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
     })
     child.on('message', (message: LinkMessage) => link.receive(message))
+    child.on('error', (error) => link.end(describeEnd(error.message)))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
     const cancel = after(clock, patienceMs, () => link.end(describeEnd(describeSilence(patienceMs))))
     try {

@@ -6,6 +6,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { App } from '../app.ts'
 import { makeLoginLink } from '../console/make-login-link.ts'
+import { postMessage } from '../play/link.ts'
 import { onRefused } from './on-refused.ts'
 import { RehearsalClock } from './rehearsal-clock.ts'
 
@@ -32,7 +33,7 @@ let app: App | null = null
 let running: { config: Config; admin: string } | null = null
 
 function tell(message: FromRehearsal): void {
-  if (process.connected) process.send?.(message)
+  postMessage(process, message)
 }
 
 async function start(config: Config): Promise<void> {

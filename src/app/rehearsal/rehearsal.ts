@@ -13,6 +13,7 @@ import { processEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { openStore } from '../../project/data-dir/open-store.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts'
+import { postMessage } from '../play/link.ts'
 import { deliverSigned } from '../send/send-event.ts'
 import type { NamedFile } from './gather-files.ts'
 import { PLAN, rehearsalConfig } from './rehearsal-config.ts'
@@ -177,13 +178,14 @@ export class Rehearsal implements AsyncDisposable {
       if (heard.kind === 'failed') reject(new UpshotError(heard.code, heard.message))
     }
     const gone = () => giveUp('has ended by itself.')
+    const failed = ({ message }: Error) => giveUp(`cannot be started: ${message}`)
     const timer = setTimeout(() => giveUp(`gives no answer within ${withinMs / 1_000} s.`), withinMs)
-    child?.on('message', hear).once('exit', gone)
-    if (child?.connected) child.send(message)
+    child?.on('message', hear).once('exit', gone).once('error', failed)
+    if (child?.connected) postMessage(child, message)
     else gone()
     return promise.finally(() => {
       clearTimeout(timer)
-      child?.off('message', hear).off('exit', gone)
+      child?.off('message', hear).off('exit', gone).off('error', failed)
     })
   }
 

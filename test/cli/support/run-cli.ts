@@ -22,13 +22,15 @@ interface CliOptions {
   env?: Record<string, string>
   /** Sends Ctrl-C when it resolves. */
   interruptAt?: Promise<unknown>
+  /** Closes the pipe of its output, at once or after the first part of it. Default: never. */
+  closes?: 'at once' | 'after a part'
 }
 
 /** Runs `upshot` in its own process, with this data directory and none of our environment. */
 export async function runCli(
   dataDir: string,
   args: readonly string[],
-  { input = '', env = {}, interruptAt }: CliOptions = {},
+  { input = '', env = {}, interruptAt, closes }: CliOptions = {},
 ): Promise<CliResult> {
   const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), ...args], {
     cwd: ROOT,
@@ -36,8 +38,10 @@ export async function runCli(
   })
   child.stdin.end(input)
   interruptAt?.then(() => child.kill('SIGINT'))
+  if (closes === 'at once') child.stdout.destroy()
+  if (closes === 'after a part') child.stdout.once('data', () => child.stdout.destroy())
   const exited = new Promise<number | null>((resolve, reject) => child.once('error', reject).once('exit', resolve))
-  const [stdout, stderr, exit] = await Promise.all([text(child.stdout), text(child.stderr), exited])
+  const [stdout, stderr, exit] = await Promise.all([text(child.stdout).catch(() => ''), text(child.stderr), exited])
   return { exit, stdout, stderr, json: parseDocument(stdout) }
 }
 

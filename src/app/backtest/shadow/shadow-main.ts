@@ -2,7 +2,7 @@ import { describeError } from '../../../core/errors.ts'
 import type { ShadowBook } from '../../../core/safety/shadow-book.ts'
 import { openReadStore } from '../../../store/open-store.ts'
 import type { Reader } from '../../../store/shared-store.ts'
-import { Link, type LinkMessage } from '../../play/link.ts'
+import { Link, type LinkMessage, postMessage } from '../../play/link.ts'
 import { followRuns } from './follow-runs.ts'
 import { type OpenShadow, openShadow } from './open-shadow.ts'
 import type { LookEnd, ShadowStart } from './shadow-process.ts'
@@ -11,7 +11,7 @@ import type { LookEnd, ShadowStart } from './shadow-process.ts'
 let opening: Promise<{ store: Reader; shadow: OpenShadow }> | null = null
 const over = new AbortController()
 
-const link = new Link((message) => void (process.connected && process.send?.(message)), { open, look })
+const link = new Link((message) => postMessage(process, message), { open, look })
 
 /** Resolves with the id of the workflow. */
 async function open(start: ShadowStart): Promise<string> {

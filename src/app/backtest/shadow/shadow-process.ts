@@ -7,7 +7,7 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { storeOptions } from '../../../project/data-dir/open-store.ts'
 import type { ShadowModule } from '../../../project/workflows/list-shadows.ts'
 import type { StoreOptions } from '../../../store/open-store.ts'
-import { Link, type LinkMessage } from '../../play/link.ts'
+import { Link, type LinkMessage, postMessage } from '../../play/link.ts'
 import { type RoomConfig, roomConfig } from '../../play/open-room.ts'
 import { roomEnvironment } from '../../play/room.ts'
 import { type WrappedModule, wrapModule } from '../wrap-module.ts'
@@ -52,7 +52,7 @@ export class ShadowProcess implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     if (child.pid !== undefined) setPriority(child.pid, priority)
-    const link = new Link((message) => void (child.connected && child.send(message)), {})
+    const link = new Link((message) => postMessage(child, message), {})
     signal.addEventListener('abort', () => child.connected && child.disconnect())
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('error', (error) => link.end(describeEnd(error.message)))

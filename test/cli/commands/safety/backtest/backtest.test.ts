@@ -1,7 +1,8 @@
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../../../../support/temp-folder.ts'
+import { runCli } from '../../../support/run-cli.ts'
 import { openRecorded, TIDY, writeTidy } from './recorded-project.ts'
 
 test('code that has not changed gives no difference, and the database stays byte for byte', async () => {
@@ -275,4 +276,12 @@ test('branches at once have no order: neither unchanged code nor another order o
   expect((await backtest(all(turned), '--json')).json.data.groups).toMatchObject([
     { key: '~ order note before copy archive → after it', count: 3 },
   ])
+})
+
+test('a backtest whose reader closes the pipe keeps its exit code, and leaves no folder behind', async () => {
+  const { folder } = await openRecorded(['tmp-a'])
+  const [code, temporary] = [join(writeTidy(TIDY.replace("'.tmp'", "'.mov'")), 'tidy.workflow.ts'), tempFolder()]
+  const args = ['backtest', 'tidy', '--since', '2020-01-01', '--code', code, '--json']
+  const { exit, stderr } = await runCli(folder, args, { closes: 'at once', env: { TMPDIR: temporary } })
+  expect([exit, stderr, readdirSync(temporary)]).toEqual([7, '', []])
 })

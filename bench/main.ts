@@ -21,6 +21,7 @@ import { ingest } from './suites/ingest.ts'
 import { ledger } from './suites/ledger.ts'
 import { lists } from './suites/lists.ts'
 import { metrics } from './suites/metrics.ts'
+import { mixed } from './suites/mixed.ts'
 import { pages } from './suites/pages.ts'
 import { plan } from './suites/plan.ts'
 import { postgres } from './suites/postgres/postgres.ts'
@@ -58,6 +59,7 @@ const SUITES: readonly Suite[] = [
   backtest,
   shadow,
   postgres,
+  mixed,
   download,
   sandbox,
   appProcess,

@@ -68,8 +68,8 @@ describeStores((open) => {
     expect(await store.retryRun(first.lease.runId, NOW)).toBe(true)
     const claimed = await store.claimRuns('wrk_1', 10, NOW)
     expect(claimed.map((run) => [run.lease.runId, run.isAdmitted])).toEqual([
-      [first.lease.runId, false],
       [second.lease.runId, true],
+      [first.lease.runId, false],
     ])
   })
 

@@ -67,6 +67,9 @@ export type EffectPermit =
   | { kind: 'stopped'; reason: string }
   | { kind: 'denied'; reason: string; approval: string | null; closed?: ClosedApproval }
 
+/** The permit of an effect that needs nobody's word. */
+export const GRANTED: EffectPermit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+
 /** The end of an approval, with the answer to the first ask of its list. */
 export interface ClosedApproval {
   id: string

@@ -30,6 +30,7 @@ export async function listTargets(client: pg.Client): Promise<TargetTable[]> {
   const { rows } = await client.query<TargetTable>(
     `SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
      FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+         AND a.attgenerated = ''
      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')
        AND NOT c.relispartition AND c.relname <> ALL ($1)
        AND NOT (a.attname = 'number' AND a.attidentity <> '')

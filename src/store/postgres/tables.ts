@@ -15,6 +15,7 @@ import type { Connection } from './database/connection.ts'
 import { DATABASE_NOW } from './database/direct-session.ts'
 import { LogPosition } from './database/log-position.ts'
 import { WriteProbe } from './database/write-probe.ts'
+import { AdmissionCalls } from './gates/admission-calls.ts'
 import { GateTable } from './gates/gate-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ServerRoomView } from './health/server-room-view.ts'
@@ -45,6 +46,7 @@ import { ApprovalSearch } from './safety/approval-search.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
 import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
+import { WriteBegins } from './safety/begin-writes.ts'
 import { EffectSearch } from './safety/effect-search.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
@@ -144,6 +146,8 @@ function openPlainTables(db: Connection, vault: Vault) {
     hours: new HourTable(db),
     journal: new JournalSaves(db),
     limitedEnds: new LimitedEnds(db),
+    admissionCalls: new AdmissionCalls(db),
+    writeBegins: new WriteBegins(db),
     keptAnswers: new IdempotencyTable(db),
     limits: new KeyLimitTable(db),
     logPosition: new LogPosition(db),

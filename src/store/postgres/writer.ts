@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import { UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Lease } from '../../core/runs/lease.ts'
+import { GRANTED } from '../../core/safety/effect.ts'
 import type { AuditWrites } from '../../core/store/safety/audit.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStale } from '../rows/runs/describe-stale.ts'
@@ -9,15 +10,21 @@ import { CallQueue } from './database/calls/call-queue.ts'
 import { type ClaimKind, ClaimMarks, mayGiveBack } from './database/claim-marks.ts'
 import type { Database } from './database/database.ts'
 import { RunOrder } from './database/run-order.ts'
+import { isPlainAdmission, type PlainAdmission, type PlainAnswer } from './gates/admission-calls.ts'
 import { LimitedRuns } from './gates/limited-runs.ts'
 import { DeliveryQueue } from './incoming/delivery-queue.ts'
 import { asPlainStep, type JournalVerdict, type PlainCall, type PlainEnd } from './runs/journal-queue.ts'
+import { asPlainBegin, type BeginVerdict, type PlainBegin } from './safety/begin-writes.ts'
 import type { Tables } from './tables.ts'
 import { TRANSACTIONS } from './transactions.ts'
 import { pruneWeek } from './upkeep/prune-week.ts'
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
+
+/** Unlike the numbers of every other process, so that a call finds its own runs again only. */
+let calls = randomInt(2 ** 47)
+const nextCall = () => ++calls
 
 /** Writes on which nobody acts are told of within this time, in milliseconds. */
 const LATER_MS = 100
@@ -68,12 +75,13 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
     pruneWeek: createPruneWeek(db),
     checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
+  const later = hintLater(hint)
+  const asked = { ...writes, ...askCalls(db, writes, freed) }
   const ordered = LEASED.map((name) => {
-    const write = limited.watch(name, writes[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>)
+    const write = limited.watch(name, asked[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>)
     return [name, (lease: Lease, ...args: unknown[]) => order.perform(lease.runId, () => write(lease, ...args))]
   })
-  const leased = Object.fromEntries(ordered) as Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
-  const later = hintLater(hint)
+  const leased = Object.fromEntries(ordered) as Pick<Transactions, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
   const journal = journalWrites(db, { order, limited, leased, freed, later })
   return { ...writes, ...leased, ...journal, ...deliveryWrites(db, { hint, later, marks }) }
 }
@@ -151,11 +159,43 @@ function deliveryWrites(
   }
 }
 
+/** Admissions and effects that begin: many at once in a call, where no decision is needed. */
+function askCalls(
+  db: Database<Tables>,
+  whole: Pick<Transactions, 'admitRun' | 'beginEffects'>,
+  freed: () => void,
+): Pick<StoreWrites, 'admitRun' | 'beginEffects'> {
+  const admissions = new CallQueue<PlainAdmission, PlainAnswer>(
+    (calls) => db.call(calls.length, (t) => t.admissionCalls.save(calls)),
+    db.waited('steps'),
+  )
+  const begins = new CallQueue<PlainBegin, BeginVerdict>(
+    (calls) => db.call(calls.length, (t) => t.writeBegins.save(calls)),
+    db.waited('steps'),
+  )
+  return {
+    async admitRun(lease, plan, now) {
+      const isPlain = isPlainAdmission(plan, now)
+      const answer = isPlain ? await admissions.add({ lease, plan, now, call: nextCall() }) : 'more'
+      if (answer === 'stale') throw describeStale(lease)
+      if (answer === 'more') return whole.admitRun(lease, plan, now)
+      if (answer.verdict.kind !== 'admitted') freed()
+      return answer
+    },
+    async beginEffects(lease, asks, options) {
+      const plain = asPlainBegin(lease, asks, options)
+      const verdict = plain === null ? 'more' : await begins.add(plain)
+      if (verdict === 'stale') throw describeStale(lease)
+      return verdict === 'more' ? whole.beginEffects(lease, asks, options) : [GRANTED]
+    },
+  }
+}
+
 interface JournalParts {
   order: RunOrder
   limited: LimitedRuns
-  leased: Pick<Transactions, 'completeRun' | 'saveCheckpoint'>
-  /** Tells that a place is free. */
+  leased: Pick<Transactions, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
+  /** Tells that other runs may go on, also older ones. */
   freed: () => void
   later: () => void
 }
@@ -164,7 +204,7 @@ interface JournalParts {
 function journalWrites(
   db: Database<Tables>,
   { order, limited, leased, freed, later }: JournalParts,
-): Pick<StoreWrites, 'completeRun' | 'saveCheckpoint'> {
+): Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'> {
   const queue = new CallQueue<PlainCall, JournalVerdict>(
     (calls) => db.call(calls.length, (t) => t.journal.save(calls)),
     db.waited('steps'),
@@ -182,18 +222,26 @@ function journalWrites(
     if (!limited.take(call.lease)) return save(call)
     const verdict = await order.perform(call.lease.runId, () => ends.add(call))
     if (verdict === 'stale') throw describeStale(call.lease)
-    freed()
-    return verdict
+    return verdict === 'done' ? 'woke' : verdict
   }
   return {
     async saveCheckpoint(lease, checkpoint, failure, saved) {
       const plain = asPlainStep(lease, checkpoint, failure, saved)
-      if (plain === null) await leased.saveCheckpoint(lease, checkpoint, failure, saved)
-      else await save(plain)
+      if (plain === null) return leased.saveCheckpoint(lease, checkpoint, failure, saved)
+      await save(plain)
+      // A run that a step invokes is as old as the step's own.
+      if (plain.send || plain.invoke) freed()
+    },
+    async parkRun(lease, park) {
+      if ((await save({ lease, park, call: nextCall() })) === 'more') return leased.parkRun(lease, park)
+      // The event or run that it awaits may have come already.
+      if ((park.awaits ?? []).length > 0) freed()
+      else later()
     },
     async completeRun(lease, output, now) {
       const verdict = typeof output === 'string' ? await end({ lease, output, now }) : 'more'
       if (verdict === 'more') await leased.completeRun(lease, output, now)
+      else if (verdict === 'woke') freed()
       else later()
     },
   }
@@ -204,11 +252,8 @@ function claimWrites(
   limited: LimitedRuns,
   marks: ClaimMarks,
 ): Pick<StoreWrites, 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns'> {
-  // Unlike the numbers of every other process, so that a claim finds its own runs again only.
-  let claims = randomInt(2 ** 47)
   const claim = async (kind: ClaimKind, worker: string, limit: number, now: number): Promise<ClaimedRun[]> => {
-    claims += 1
-    const number = claims
+    const number = nextCall()
     for (let held = 0; held < MAX_HELD; ) {
       const start = marks.next(kind, now)
       const claimed = await db.call(1, (t) => t.claims.claim(kind, worker, { limit, now, number, start }))

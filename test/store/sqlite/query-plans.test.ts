@@ -202,7 +202,7 @@ test('the oldest refusals, and the captures of an endpoint, are found by their i
 })
 
 test('a claim reads runs in index order, without sorting', () => {
-  expect(planOf(`status = 'pending' ORDER BY priority DESC`)).toEqual(['SCAN run USING COVERING INDEX run_ready'])
+  expect(planOf(`status = 'pending' AND suspicion < 2 ORDER BY turn`)).toEqual(['SCAN run USING INDEX run_ready'])
   expect(planOf('due_at <= ? ORDER BY due_at')).toEqual([
     'SEARCH run USING COVERING INDEX run_waiting (due_at>? AND due_at<?)',
   ])
@@ -371,7 +371,7 @@ test('the runs at a gate, and the next in line, are found by an index', () => {
 })
 
 test('unadmitted runs are found among the first rows of the queue index', () => {
-  expect(planOf('priority >= 1000')).toEqual(['SEARCH run USING COVERING INDEX run_ready (priority>?)'])
+  expect(planOf('turn <= -2000')).toEqual(['SEARCH run USING INDEX run_ready (turn<?)'])
 })
 
 test('open runs are counted from partial indexes, without reading a run', () => {

@@ -8,24 +8,24 @@ export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
 const CLAIMS_BEHIND = 50
 /** So does one that comes so many milliseconds after the last such claim. */
 const BEHIND_MS = 1_000
-/** A claim looks once for each marked rank. */
-const MAX_RANKS = 16
+/** A claim looks once for each marked turn. */
+const MAX_TURNS = 16
 
 /** Where a claim begins in the queue. */
 export interface ClaimStart {
-  /** The marked ranks, lowest first, and the newest run that was claimed of each. */
-  ranks: readonly number[]
+  /** The marked turns, lowest first, and the newest run that was claimed of each. */
+  turns: readonly number[]
   after: readonly string[]
   /** When the last due run was due that was claimed; null: none was. */
   due: number | null
-  turn: number
+  round: number
 }
 
 /** A claimed run, as far as marks need it. */
 export interface PassedRun {
   id: string
   /** Null where it was due. */
-  passed_rank: number | null
+  passed_turn: number | null
   /** When the last due run of its claim was due; null where none was. */
   passed_due: number | null
   /** Its claim also looked at what stands before the marks. */
@@ -74,7 +74,7 @@ export class ClaimMarks {
 
   /** A run was made, and is pending. */
   noteMade(rank: number, id: string): void {
-    for (const marks of Object.values(this.#kinds)) marks.noteMade(rank, id)
+    for (const marks of Object.values(this.#kinds)) marks.noteMade(2 * rank, id)
   }
 
   /** Older runs may be back: the next claim begins at the head. */
@@ -89,8 +89,8 @@ class Marks {
   /** Claims until one begins at the head. */
   #left = 0
   #begunAt = 0
-  /** Claims that began in an earlier turn move no mark. */
-  #turn = 0
+  /** Claims that began in an earlier round move no mark. */
+  #round = 0
 
   next(now: number): ClaimStart {
     const age = now - this.#begunAt
@@ -101,34 +101,35 @@ class Marks {
     }
     this.#left -= 1
     const marks = [...this.#after].sort(([one], [other]) => one - other)
-    const [ranks, after] = [marks.map(([rank]) => rank), marks.map(([, id]) => id)]
-    return { ranks, after, due: this.#due, turn: this.#turn }
+    const [turns, after] = [marks.map(([turn]) => turn), marks.map(([, id]) => id)]
+    return { turns, after, due: this.#due, round: this.#round }
   }
 
-  note({ turn }: ClaimStart, { passed, limit }: { passed: readonly PassedRun[]; limit: number }): void {
-    if (turn !== this.#turn) return
+  note({ round }: ClaimStart, { passed, limit }: { passed: readonly PassedRun[]; limit: number }): void {
+    if (round !== this.#round) return
     if (passed.length < limit || passed.some(({ is_whole }) => is_whole)) this.drop()
     else for (const run of passed) this.#move(run)
   }
 
-  #move({ id, passed_rank: rank, passed_due: due }: PassedRun): void {
+  #move({ id, passed_turn: turn, passed_due: due }: PassedRun): void {
     if (due !== null) this.#due = Math.max(this.#due ?? due, due)
-    if (rank === null) return
-    const mark = this.#after.get(rank)
-    if (mark === undefined ? this.#after.size < MAX_RANKS : mark < id) this.#after.set(rank, id)
+    // Those with a place are few, and whoever lets one in, it is claimed next.
+    if (turn === null || turn % 2 !== 0) return
+    const mark = this.#after.get(turn)
+    if (mark === undefined ? this.#after.size < MAX_TURNS : mark < id) this.#after.set(turn, id)
   }
 
-  noteMade(rank: number, id: string): void {
-    const mark = this.#after.get(rank)
+  noteMade(turn: number, id: string): void {
+    const mark = this.#after.get(turn)
     if (mark === undefined || mark < id) return
-    this.#after.delete(rank)
-    this.#turn += 1
+    this.#after.delete(turn)
+    this.#round += 1
   }
 
   drop(): void {
     this.#after.clear()
     this.#due = null
     this.#left = 0
-    this.#turn += 1
+    this.#round += 1
   }
 }

@@ -5,6 +5,7 @@ import {
   completeState,
   type EffectAsk,
   type EffectPermit,
+  GRANTED,
   heldStep,
 } from '../../../core/safety/effect.ts'
 import {
@@ -282,9 +283,6 @@ export class Permits {
     return permit
   }
 }
-
-/** The permit of an effect that needs nobody's word. */
-const GRANTED: EffectPermit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
 
 function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
   return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))

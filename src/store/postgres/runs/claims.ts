@@ -23,7 +23,7 @@ interface ClaimOrder {
   start: ClaimStart
 }
 
-type Marks = [ranks: readonly number[], after: readonly string[], due: number | null]
+type Marks = [turns: readonly number[], after: readonly string[], due: number | null]
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
 export class Claims {
@@ -102,6 +102,6 @@ export class Claims {
   }
 }
 
-function marksOf({ ranks, after, due }: ClaimStart): Marks {
-  return [ranks, after, due]
+function marksOf({ turns, after, due }: ClaimStart): Marks {
+  return [turns, after, due]
 }

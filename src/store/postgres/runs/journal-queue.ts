@@ -1,18 +1,35 @@
+import { newId } from '../../../core/ids.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
-import type { SavedWithStep } from '../../../core/runs/wait.ts'
+import type { Invocation, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
+import type { Store } from '../../../core/store/store.ts'
+import { endOf, readEnd, type StepFacts } from '../../rows/safety/effect-rows.ts'
 import { isInLedger } from '../../rows/safety/is-in-ledger.ts'
+import { asJson } from '../database/calls/as-json.ts'
 import type { Call } from '../database/calls/call.ts'
 import { bigints, booleans, type Column, integers, texts } from '../database/calls/columns.ts'
 import type { Connection } from '../database/connection.ts'
+import { hashBody, identify, streamOf } from '../incoming/event-table.ts'
 
-/** A step with nothing else in its commit. */
+/** A step, with the event or run that it makes. */
 interface PlainStep {
   lease: Lease
   step: Checkpoint
   codeHash: string | null
   isSettled: boolean
+  send: SentEvent | undefined
+  invoke: Invocation | undefined
+  /** Facts of a write that the ledger tells of; null: none. */
+  ledger: StepFacts | null
+}
+
+/** A pass ends before its run does. */
+interface PlainPark {
+  lease: Lease
+  park: Parameters<Store['parkRun']>[1]
+  /** By which a park whose answer was lost is found again. */
+  call: number
 }
 
 /** The end of a run with a small output. */
@@ -22,10 +39,13 @@ export interface PlainEnd {
   now: number
 }
 
-export type PlainCall = PlainStep | PlainEnd
+export type PlainCall = PlainStep | PlainPark | PlainEnd
 
-/** `more`: the end has further effects, and is not written yet. */
-export type JournalVerdict = 'held' | 'done' | 'more' | 'stale'
+/**
+ * `woke`: done, and another run goes on. `more`: the park or end has further effects, and is not
+ * written yet.
+ */
+export type JournalVerdict = 'held' | 'done' | 'woke' | 'more' | 'stale'
 
 /** The step where nothing else is in its commit; null for any other. */
 export function asPlainStep(
@@ -34,14 +54,18 @@ export function asPlainStep(
   failure?: StepFailure,
   saved?: SavedWithStep,
 ): PlainStep | null {
-  const { codeHash = null, isSettled = false, ...rest } = saved ?? {}
-  if (failure !== undefined || Object.keys(rest).length > 0 || isInLedger(step, saved)) return null
-  return { lease, step, codeHash, isSettled }
+  const { codeHash = null, isSettled = false, send, invoke, effect = NO_FACTS, ...rest } = saved ?? {}
+  if (failure !== undefined || Object.keys(rest).length > 0) return null
+  const ledger = isInLedger(step, saved) ? effect : null
+  if (ledger !== null && step.effect === 'delete') return null
+  return { lease, step, codeHash, isSettled, send, invoke, ledger }
 }
 
-const PARAMETERS = 23
+const NO_FACTS: StepFacts = { input: null }
 
-/** Saves many steps and completes many runs in one call. */
+const PARAMETERS = 27
+
+/** Saves many steps, and parks and completes many runs, in one call. */
 export class JournalSaves {
   readonly #save: Call<{ number: number; verdict: JournalVerdict }>
 
@@ -65,6 +89,10 @@ export class JournalSaves {
       texts(distinct, ({ lease }) => lease.era ?? null),
       ...stepColumns(calls, numbers),
       ...endColumns(calls, numbers),
+      asJson(listSent(calls, numbers)),
+      asJson(listInvoked(calls, numbers)),
+      asJson(listWrites(calls, numbers)),
+      asJson(listParked(calls, numbers)),
     )
     const verdicts = new Map(rows.map(({ number, verdict }) => [number, verdict]))
     return numbers.map((number) => verdicts.get(number) ?? 'stale')
@@ -113,4 +141,48 @@ function endColumns(calls: readonly PlainCall[], numbers: readonly number[]): Co
     texts(ends, ({ output }) => output),
     bigints(ends, ({ now }) => now),
   ]
+}
+
+/** The runs of an event are made once, whichever ids come with it again. */
+function listSent(calls: readonly PlainCall[], leases: readonly number[]): object[] {
+  const counts = new Map<number, number>()
+  return calls.flatMap((call, index) => {
+    if (!('send' in call) || call.send === undefined) return []
+    const { id, type, account, createdAt, body, workflows } = call.send
+    const stream = streamOf(account)
+    const number = (counts.get(stream) ?? 0) + 1
+    counts.set(stream, number)
+    const runs = workflows.map((workflow) => ({ id: newId('run', createdAt), workflow }))
+    const hashes = { identity: identify(account, id), hash: hashBody(body) }
+    return { lease: leases[index], stream, number, ...hashes, id, type, account, created: createdAt, body, runs }
+  })
+}
+
+function listInvoked(calls: readonly PlainCall[], leases: readonly number[]): object[] {
+  return calls.flatMap((call, index) => {
+    if (!('invoke' in call) || call.invoke === undefined) return []
+    const { run, workflow, account, input, createdAt: created } = call.invoke
+    const { key: step } = call.step
+    return { lease: leases[index], parent: call.lease.runId, step, run, workflow, account, input, created }
+  })
+}
+
+function listWrites(calls: readonly PlainCall[], leases: readonly number[]): object[] {
+  return calls.flatMap((call, index) => {
+    if (!('ledger' in call) || call.ledger === null) return []
+    const { lease, step, ledger } = call
+    const { key, target } = step
+    const { endedAt: at, operation, error } = endOf(step)
+    const hasRow = target !== null || ledger.isUntargeted === true
+    const row = { run: lease.runId, step: key, target, input: ledger.input, hasRow }
+    return { lease: leases[index], at, operation, error, ...readEnd(step), ...row }
+  })
+}
+
+function listParked(calls: readonly PlainCall[], leases: readonly number[]): object[] {
+  return calls.flatMap((call, index) => {
+    if (!('park' in call)) return []
+    const { dueAt: due, reason, awaits = [], hasNotStarted: unstarted = false } = call.park
+    return { lease: leases[index], call: call.call, due, reason, awaits, unstarted }
+  })
 }

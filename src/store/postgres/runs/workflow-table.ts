@@ -71,7 +71,7 @@ export class WorkflowTable {
     this.#pendingOf = db
       .prepare<[string, number], string>(
         `SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND workflow = ?
-         ORDER BY rank, run_id LIMIT ?`,
+         ORDER BY turn, run_id LIMIT ?`,
       )
       .pluck()
     // Index: primary key.

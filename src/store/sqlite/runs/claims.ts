@@ -115,21 +115,19 @@ function prepareStatements(db: Database) {
       )
       .pluck(),
     // Index: run_ready, in its order.
-    ready: db
-      .prepare<[number], string>(`SELECT id FROM run WHERE ${IS_READY} ORDER BY priority DESC, id LIMIT ?`)
-      .pluck(),
+    ready: db.prepare<[number], string>(`SELECT id FROM run WHERE ${IS_READY} ORDER BY turn, id LIMIT ?`).pluck(),
     // Index: run_suspect, in its order, with those that are not pending.
     suspects: db
       .prepare<[number], string>(
         `SELECT id FROM run WHERE suspicion >= ${TRIED_ALONE} AND status = 'pending'
-         ORDER BY priority DESC, id LIMIT ?`,
+         ORDER BY turn, id LIMIT ?`,
       )
       .pluck(),
     // Index: run_ready, its first rows.
     unadmitted: db
       .prepare<[number], string>(
-        `SELECT id FROM run WHERE ${IS_READY} AND priority >= ${UNADMITTED_PRIORITY}
-         ORDER BY priority DESC, id LIMIT ?`,
+        `SELECT id FROM run WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
+         ORDER BY turn, id LIMIT ?`,
       )
       .pluck(),
     // Index: primary key. A limited run starts when it is admitted, not when it is claimed.

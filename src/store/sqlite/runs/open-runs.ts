@@ -62,18 +62,18 @@ function prepareOpenFailures(db: Database) {
     .pluck()
 }
 
-/** The oldest pending run: the first of each priority in the index, of at most 1,000 priorities. */
+/** The oldest pending run: the first of each turn in the index, of at most 1,000. */
 function prepareOldest(db: Database) {
   const pending = `FROM run INDEXED BY run_ready WHERE status = 'pending'`
   return db
     .prepare<[], number | null>(
-      `WITH RECURSIVE level (priority) AS (
-         SELECT max(priority) ${pending}
-         UNION SELECT (SELECT max(priority) ${pending} AND run.priority < level.priority)
-         FROM level WHERE level.priority IS NOT NULL LIMIT 1000)
+      `WITH RECURSIVE level (turn) AS (
+         SELECT min(turn) ${pending}
+         UNION SELECT (SELECT min(turn) ${pending} AND run.turn > level.turn)
+         FROM level WHERE level.turn IS NOT NULL LIMIT 1000)
        SELECT min((SELECT created_at FROM run WHERE id =
-         (SELECT id ${pending} AND run.priority = level.priority ORDER BY id LIMIT 1)))
-       FROM level WHERE level.priority IS NOT NULL`,
+         (SELECT id ${pending} AND run.turn = level.turn ORDER BY id LIMIT 1)))
+       FROM level WHERE level.turn IS NOT NULL`,
     )
     .pluck()
 }

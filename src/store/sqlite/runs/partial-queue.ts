@@ -25,11 +25,11 @@ export class PartialQueue {
            AND workflow NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
       )
       .pluck()
-    // Index: run_ready, in its order and without the rows.
+    // Index: run_ready, in its order.
     this.#ready = db
       .prepare<[string, number], string>(
         `SELECT id FROM run WHERE ${IS_READY} AND workflow NOT IN (SELECT value FROM json_each(?))
-         ORDER BY priority DESC, id LIMIT ?`,
+         ORDER BY turn, id LIMIT ?`,
       )
       .pluck()
     // Index: primary key.

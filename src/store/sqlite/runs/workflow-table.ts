@@ -69,7 +69,7 @@ export class WorkflowTable {
     // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
     this.#pendingOf = db
       .prepare<[string, number], string>(
-        `SELECT id FROM run WHERE ${IS_READY} AND workflow = ? ORDER BY priority DESC, id LIMIT ?`,
+        `SELECT id FROM run WHERE ${IS_READY} AND workflow = ? ORDER BY turn, id LIMIT ?`,
       )
       .pluck()
     // Index: primary key.

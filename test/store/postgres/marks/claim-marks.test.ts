@@ -3,48 +3,48 @@ import { ClaimMarks, mayGiveBack, type PassedRun } from '../../../../src/store/p
 import { NOW } from '../../../support/fixtures.ts'
 
 const passed = (id: string, part: Partial<PassedRun> = {}): PassedRun => ({
-  ...{ id, passed_rank: 0, passed_due: null, is_whole: false },
+  ...{ id, passed_turn: 0, passed_due: null, is_whole: false },
   ...part,
 })
 
-/** Marks behind one claimed run of rank 0. */
+/** Marks behind one claimed run of turn 0. */
 function markedAt(id: string): ClaimMarks {
   const marks = new ClaimMarks()
   marks.note('any', marks.next('any', NOW), { passed: [passed(id)], limit: 1 })
   return marks
 }
 
-test('a claim begins behind the newest claimed run of each rank, lowest rank first', () => {
+test('a claim begins behind the newest claimed run of each turn, lowest turn first', () => {
   const marks = new ClaimMarks()
-  const claimed = [passed('run_4'), passed('run_7', { passed_rank: -10 }), passed('run_3')]
+  const claimed = [passed('run_4'), passed('run_7', { passed_turn: -10 }), passed('run_3')]
   marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 3 })
-  expect(marks.next('any', NOW)).toMatchObject({ ranks: [-10, 0], after: ['run_7', 'run_4'], due: null })
-  expect(marks.next('unadmitted', NOW).ranks).toEqual([])
+  expect(marks.next('any', NOW)).toMatchObject({ turns: [-10, 0], after: ['run_7', 'run_4'], due: null })
+  expect(marks.next('unadmitted', NOW).turns).toEqual([])
 })
 
 test('a claim that got due runs only moves the mark of those', () => {
   const marks = new ClaimMarks()
-  const claimed = [1, 2].map((n) => passed(`run_${n}`, { passed_rank: null, passed_due: 7 }))
+  const claimed = [1, 2].map((n) => passed(`run_${n}`, { passed_turn: null, passed_due: 7 }))
   marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 2 })
-  expect(marks.next('any', NOW)).toMatchObject({ ranks: [], due: 7 })
+  expect(marks.next('any', NOW)).toMatchObject({ turns: [], due: 7 })
   marks.note('any', marks.next('any', NOW), { passed: [passed('run_3', { passed_due: 6 })], limit: 1 })
-  expect(marks.next('any', NOW)).toMatchObject({ ranks: [0], due: 7 })
+  expect(marks.next('any', NOW)).toMatchObject({ turns: [0], due: 7 })
 })
 
 test('of 50 claims, and of those within a second, one begins at the head', () => {
   const marks = markedAt('run_5')
-  const rest = Array.from({ length: 50 }, () => marks.next('any', NOW).ranks.length)
+  const rest = Array.from({ length: 50 }, () => marks.next('any', NOW).turns.length)
   expect(rest).toEqual([...Array(49).fill(1), 0])
-  expect(markedAt('run_5').next('any', NOW + 999).ranks).toEqual([0])
-  expect(markedAt('run_5').next('any', NOW + 1_000).ranks).toEqual([])
-  expect(markedAt('run_5').next('any', NOW - 1).ranks).toEqual([])
+  expect(markedAt('run_5').next('any', NOW + 999).turns).toEqual([0])
+  expect(markedAt('run_5').next('any', NOW + 1_000).turns).toEqual([])
+  expect(markedAt('run_5').next('any', NOW - 1).turns).toEqual([])
 })
 
 test('a claim that got too few runs, or runs from before the marks, ends them', () => {
   for (const claimed of [[], [passed('run_6'), passed('run_4', { is_whole: true })]]) {
     const marks = markedAt('run_5')
     marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 2 })
-    expect(marks.next('any', NOW).ranks).toEqual([])
+    expect(marks.next('any', NOW).turns).toEqual([])
   }
 })
 
@@ -59,28 +59,34 @@ test('a claim that was under way when marks were dropped sets none', () => {
     const start = marks.next('any', NOW)
     forget(marks)
     marks.note('any', start, { passed: [passed('run_6')], limit: 1 })
-    expect(marks.next('any', NOW + 1_000).ranks).toEqual([])
+    expect(marks.next('any', NOW + 1_000).turns).toEqual([])
   }
 })
 
 test('a new run that is older than the mark of its rank ends that one, and no other', () => {
   const marks = markedAt('run_5')
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_5', { passed_rank: 3 })], limit: 1 })
+  marks.note('any', marks.next('any', NOW), { passed: [passed('run_5', { passed_turn: 6 })], limit: 1 })
   marks.noteMade(0, 'run_6')
   marks.noteMade(-1, 'run_1')
-  expect(marks.next('any', NOW).ranks).toEqual([0, 3])
+  expect(marks.next('any', NOW).turns).toEqual([0, 6])
   marks.noteMade(3, 'run_4')
-  expect(marks.next('any', NOW).ranks).toEqual([0])
+  expect(marks.next('any', NOW).turns).toEqual([0])
 })
 
-test('no more than 16 ranks are marked', () => {
+test('no more than 16 turns are marked', () => {
   const marks = new ClaimMarks()
-  const claimed = Array.from({ length: 20 }, (_, rank) => passed('run_1', { passed_rank: rank }))
+  const claimed = Array.from({ length: 20 }, (_, n) => passed('run_1', { passed_turn: 2 * n }))
   marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 20 })
   const next = marks.next('any', NOW)
-  expect(next.ranks).toEqual(Array.from({ length: 16 }, (_, rank) => rank))
-  marks.note('any', next, { passed: [passed('run_2', { passed_rank: 15 })], limit: 1 })
+  expect(next.turns).toEqual(Array.from({ length: 16 }, (_, n) => 2 * n))
+  marks.note('any', next, { passed: [passed('run_2', { passed_turn: 30 })], limit: 1 })
   expect(marks.next('any', NOW).after.at(-1)).toBe('run_2')
+})
+
+test('runs with a place move no mark: another process may let in an older one', () => {
+  const marks = markedAt('run_5')
+  marks.note('any', marks.next('any', NOW), { passed: [passed('run_7', { passed_turn: -1 })], limit: 1 })
+  expect(marks.next('any', NOW).turns).toEqual([0])
 })
 
 test('writes that bring no run back leave the marks alone', () => {

@@ -110,7 +110,7 @@ test('a claim that meets runs of a paused workflow holds the next ones, and no m
   await session.query(FILL)
   await session.query(`ANALYZE; INSERT INTO workflow_pause (workflow, paused_at) VALUES ('follow-up', 1)`)
   const claims = openTables(new Connection(session), createVault(Buffer.alloc(32))).claims
-  const start = { ranks: [], after: [], due: null, turn: 0 }
+  const start = { turns: [], after: [], due: null, round: 0 }
   const held: string[] = []
   const gates = { sleep: async (run: string) => void held.push(run) } as unknown as GateTable
   expect(await claims.hold('any', 'wrk_1', { limit: 20, now: NOW, start, gates })).toBe(20)

@@ -249,12 +249,12 @@ CREATE TABLE work (
   workflow    text COLLATE "C" NOT NULL,
   status      text COLLATE "C" NOT NULL,
   reason      text COLLATE "C",
-  -- The negated priority: the queue's order is (rank, run_id).
+  -- The negated priority.
   rank        bigint NOT NULL DEFAULT 0,
   due_at      bigint,
   fence       bigint NOT NULL DEFAULT 0,
   worker      text COLLATE "C",
-  -- The number of the claim that gave it away, by which a lost answer is found again.
+  -- The number of the call that claimed, admitted or parked it last, by which a lost answer is found again.
   claim       bigint,
   attempt     bigint NOT NULL DEFAULT 0,
   crashes     bigint NOT NULL DEFAULT 0,
@@ -268,11 +268,15 @@ CREATE TABLE work (
   folded      bigint,
   -- Set for the run of a tick that is no handler of a failure.
   tick_at     bigint,
-  tick_account text COLLATE "C"
+  tick_account text COLLATE "C",
+  -- The queue's order is (turn, run_id). Within a priority, those come first for which others stand in
+  -- line: runs with a place, and those of ticks.
+  turn        bigint NOT NULL GENERATED ALWAYS AS
+    (2 * rank - (coalesce(gate_state = 'admitted', false) OR tick_at IS NOT NULL)::integer) STORED
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
   autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
-CREATE INDEX work_ready   ON work (rank, run_id) WHERE status = 'pending' AND suspicion < 2;
-CREATE INDEX work_suspect ON work (rank, run_id) WHERE status = 'pending' AND suspicion >= 2;
+CREATE INDEX work_ready   ON work (turn, run_id) WHERE status = 'pending' AND suspicion < 2;
+CREATE INDEX work_suspect ON work (turn, run_id) WHERE status = 'pending' AND suspicion >= 2;
 CREATE INDEX work_waiting ON work (due_at)       WHERE status = 'waiting' AND due_at IS NOT NULL;
 CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND due_at IS NULL;
 CREATE INDEX work_leased  ON work (worker, claim) WHERE status = 'running';

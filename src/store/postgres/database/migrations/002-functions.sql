@@ -109,16 +109,16 @@ BEGIN
     FROM known;
 END $$;
 
--- The next runs to claim, locked: due ones first, then by rank and age. `p_ranks` and `p_after` are
--- marks: the runs of each rank begin behind one, the due ones at `p_due`. What stands before marks
+-- The next runs to claim, locked: due ones first, then by turn and age. `p_turns` and `p_after` are
+-- marks: the runs of each turn begin behind one, the due ones at `p_due`. What stands before marks
 -- is looked at only where too few runs stand behind them (`is_whole`). `due` of the ids were due.
 -- Index: work_waiting, work_ready and work_suspect, in their order.
-CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_ranks bigint[],
+CREATE FUNCTION claimable_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_turns bigint[],
   p_after text[], p_due bigint, OUT ids text[], OUT due integer, OUT is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_sort = off AS $$
 DECLARE
-  marks integer := cardinality(p_ranks);
+  marks integer := cardinality(p_turns);
   low bigint;
   high bigint;
   after text;
@@ -132,7 +132,7 @@ BEGIN
   is_whole := false;
   IF p_kind = 'suspect' THEN
     ids := ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= 2 AND NOT workflow = ANY (lacking)
-      ORDER BY rank, run_id LIMIT p_limit FOR UPDATE SKIP LOCKED);
+      ORDER BY turn, run_id LIMIT p_limit FOR UPDATE SKIP LOCKED);
     is_whole := true;
     RETURN;
   END IF;
@@ -142,15 +142,15 @@ BEGIN
       AND due_at <= p_now AND NOT workflow = ANY (lacking) ORDER BY due_at LIMIT p_limit FOR UPDATE SKIP LOCKED);
     due := cardinality(ids);
   END IF;
-  -- From each mark to where the next marked rank begins.
+  -- From each mark to where the next marked turn begins.
   FOR mark IN 0..marks LOOP
     EXIT WHEN cardinality(ids) >= p_limit;
-    low := CASE WHEN mark = 0 THEN -9223372036854775808 ELSE p_ranks[mark] END;
+    low := CASE WHEN mark = 0 THEN -9223372036854775808 ELSE p_turns[mark] END;
     after := CASE WHEN mark = 0 THEN '' ELSE p_after[mark] END;
-    high := CASE WHEN mark < marks THEN p_ranks[mark + 1] WHEN p_kind = 'any' THEN 9223372036854775807 ELSE -999 END;
+    high := CASE WHEN mark < marks THEN p_turns[mark + 1] WHEN p_kind = 'any' THEN 9223372036854775807 ELSE -1998 END;
     ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2
-      AND (rank, run_id) > (low, after) AND rank < high AND NOT workflow = ANY (lacking)
-      ORDER BY rank, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+      AND (turn, run_id) > (low, after) AND turn < high AND NOT workflow = ANY (lacking)
+      ORDER BY turn, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
   END LOOP;
   IF cardinality(ids) >= p_limit OR (marks = 0 AND p_due IS NULL) THEN RETURN; END IF;
   is_whole := true;
@@ -158,24 +158,24 @@ BEGIN
     AND due_at <= p_now AND NOT workflow = ANY (lacking)
     ORDER BY due_at LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
   FOR mark IN 1..marks LOOP
-    low := p_ranks[mark];
+    low := p_turns[mark];
     after := p_after[mark];
     ids := ids || ARRAY(SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2
-      AND rank = low AND run_id <= after AND NOT workflow = ANY (lacking)
-      ORDER BY rank, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
+      AND turn = low AND run_id <= after AND NOT workflow = ANY (lacking)
+      ORDER BY turn, run_id LIMIT p_limit - cardinality(ids) FOR UPDATE SKIP LOCKED);
   END LOOP;
   ids := ARRAY(SELECT run_id FROM work WHERE run_id = ANY (ids)
-    ORDER BY status = 'pending', CASE status WHEN 'waiting' THEN due_at END, rank, run_id);
+    ORDER BY status = 'pending', CASE status WHEN 'waiting' THEN due_at END, turn, run_id);
 END $$;
 
 -- Claims runs. The claim's number finds the runs again whose answer was lost. Where one of the next
--- runs is of a paused workflow, nothing is claimed, and one row without an id says so. `passed_rank`
+-- runs is of a paused workflow, nothing is claimed, and one row without an id says so. `passed_turn`
 -- and `passed_due` tell where the next claim may begin. Index: primary keys.
 CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_claim bigint,
-  p_ranks bigint[], p_after text[], p_due bigint)
+  p_turns bigint[], p_after text[], p_due bigint)
 RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, input text, account text, parent_run text,
   depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
-  handler text, origin_run text, failure text, gate_state text, folded bigint, received text, passed_rank bigint,
+  handler text, origin_run text, failure text, gate_state text, folded bigint, received text, passed_turn bigint,
   passed_due bigint, is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off AS $$
@@ -186,9 +186,9 @@ DECLARE
 BEGIN
   -- Where a lost answer stood in the queue is not known any more.
   SELECT ARRAY(SELECT run_id FROM work WHERE worker = p_worker AND status = 'running' AND claim = p_claim
-    ORDER BY rank, run_id) AS ids, 0 AS due, true AS is_whole INTO taken;
+    ORDER BY turn, run_id) AS ids, 0 AS due, true AS is_whole INTO taken;
   IF cardinality(taken.ids) = 0 THEN
-    SELECT * INTO taken FROM claimable_1(p_kind, p_worker, p_limit, p_now, p_ranks, p_after, p_due);
+    SELECT * INTO taken FROM claimable_1(p_kind, p_worker, p_limit, p_now, p_turns, p_after, p_due);
     IF EXISTS (SELECT 1 FROM workflow_pause)
       AND EXISTS (SELECT 1 FROM work JOIN workflow_pause AS p ON p.workflow = work.workflow
         WHERE run_id = ANY (taken.ids)) THEN
@@ -210,7 +210,7 @@ BEGIN
     SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.input, run.account, run.parent_run, run.depth,
       work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
       run.origin_run, run.failure, work.gate_state, work.folded, run.received,
-      CASE WHEN given.number > taken.due THEN work.rank END, last_due, taken.is_whole
+      CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
     FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number) JOIN run ON run.id = given.id
       JOIN work ON work.run_id = given.id
     ORDER BY given.number;
@@ -233,16 +233,226 @@ BEGIN
     FOR UPDATE SKIP LOCKED);
 END $$;
 
--- Saves steps and plain ends of runs. `p_run`, `p_fence` and `p_era` are the leases, which steps and ends name
--- by their number. The verdict of a lease: `held`; `done` where its run ended; `more` where the end
--- has further effects, so that only its steps are saved; `stale`. The locks last to the commit, so
--- that nobody takes a run over in between. Index: primary keys, wait_child.
+-- Locks runs, and those that wait for their ends, in the order of their ids.
+CREATE FUNCTION lock_with_parents_1(p_run text[]) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+BEGIN
+  PERFORM 1 FROM work
+    WHERE run_id = ANY (p_run || ARRAY(SELECT run_id FROM wait WHERE child_run = ANY (p_run)))
+    ORDER BY run_id FOR UPDATE;
+END $$;
+
+-- Deletes the waits of runs that have ended, and wakes those that invoked them; gives the latter.
+-- The caller has locked all of them. Index: primary keys, wait_child.
+CREATE FUNCTION resolve_parents_1(p_run text[]) RETURNS text[] LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  parents text[];
+  woken text[];
+BEGIN
+  DELETE FROM wait WHERE run_id = ANY (p_run);
+  WITH resolved AS (UPDATE wait SET is_resolved = 1 WHERE child_run = ANY (p_run) AND is_resolved = 0 RETURNING run_id)
+    SELECT array_agg(run_id) INTO parents FROM resolved;
+  IF parents IS NULL THEN RETURN '{}'; END IF;
+  WITH woke AS (UPDATE work SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
+    WHERE run_id = ANY (parents) AND status = 'waiting' AND awaits = 1 RETURNING run_id)
+    SELECT coalesce(array_agg(run_id), '{}') INTO woken FROM woke;
+  RETURN woken;
+END $$;
+
+-- Saves events that steps send, with the runs that they start: `number` counts those of a stream. An
+-- event that is known is not saved again. Index: primary keys.
+CREATE FUNCTION save_sent_1(p_sends json) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  at record;
+  base bigint;
+  fresh bigint[];
+BEGIN
+  INSERT INTO event_account (name)
+    SELECT DISTINCT account FROM json_to_recordset(p_sends) AS s (account text) ORDER BY account
+    ON CONFLICT (name) DO NOTHING;
+  FOR at IN SELECT stream, max(number) AS most FROM json_to_recordset(p_sends) AS s (stream integer, number integer)
+    GROUP BY stream ORDER BY stream
+  LOOP
+    UPDATE stream SET seq = stream.seq + 8 * at.most WHERE id = at.stream RETURNING stream.seq - 8 * at.most INTO base;
+    WITH saved AS (
+      INSERT INTO event_identity (identity, seq, body_hash)
+        SELECT identity, base + 8 * number, hash
+        FROM json_to_recordset(p_sends) AS s (stream integer, number integer, identity uuid, hash uuid)
+        WHERE stream = at.stream ON CONFLICT DO NOTHING RETURNING seq)
+      SELECT coalesce(array_agg(seq), '{}') INTO fresh FROM saved;
+    INSERT INTO event (stream, seq, id, account, type, origin, created_at, received_at)
+      SELECT stream, base + 8 * number, id, account, type, 'send', created, created
+      FROM json_to_recordset(p_sends)
+        AS s (stream integer, number integer, id text, account text, type text, created bigint)
+      WHERE stream = at.stream AND base + 8 * number = ANY (fresh);
+    INSERT INTO event_body (received_at, seq, body)
+      SELECT created, base + 8 * number, body
+      FROM json_to_recordset(p_sends) AS s (stream integer, number integer, body text, created bigint)
+      WHERE stream = at.stream AND base + 8 * number = ANY (fresh);
+    WITH made AS (
+      INSERT INTO run (id, workflow, event_seq, created_at)
+        SELECT r.id, r.workflow, base + 8 * number, created
+        FROM json_to_recordset(p_sends) AS s (stream integer, number integer, created bigint, runs json),
+          json_to_recordset(runs) AS r (id text, workflow text)
+        WHERE stream = at.stream AND base + 8 * number = ANY (fresh) RETURNING id, workflow)
+      INSERT INTO work (run_id, workflow, status, rank)
+        SELECT id, workflow, 'pending', -coalesce((SELECT priority FROM workflow WHERE workflow.id = made.workflow), 0)
+        FROM made;
+  END LOOP;
+END $$;
+
+-- Makes the runs that steps invoke, and the waits for them; `parent` names the run of the step. One that
+-- is there already is not made again. Index: primary keys.
+CREATE FUNCTION save_invoked_1(p_invokes json) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+  WITH made AS (
+    INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, depth)
+      SELECT i.run, i.workflow, i.input, i.account, i.parent, i.step,
+        (SELECT seq FROM stream WHERE stream.id = stream_of(i.account)), i.created, 1 + parent.depth
+      FROM json_to_recordset(p_invokes) AS i (run text, workflow text, input text, account text, parent text, step text,
+        created bigint) CROSS JOIN LATERAL (SELECT depth FROM run WHERE id = i.parent OFFSET 0) AS parent
+      ON CONFLICT (id) DO NOTHING RETURNING id, workflow)
+    INSERT INTO work (run_id, workflow, status, rank)
+      SELECT id, workflow, 'pending', -coalesce((SELECT priority FROM workflow WHERE workflow.id = made.workflow), 0)
+      FROM made;
+  INSERT INTO wait (run_id, key, child_run)
+    SELECT i.parent, i.step, i.run FROM json_to_recordset(p_invokes) AS i (run text, parent text, step text)
+    ON CONFLICT (run_id, key) DO NOTHING;
+END $$;
+
+-- Writes the ends of writes into the ledger: as the end of what begun there, or as the only row. One that
+-- is there already is not written again. Seals wait for the lock: the rows below a number that they cover
+-- are all committed. Index: primary keys, effect_run.
+CREATE FUNCTION end_writes_1(p_ends json) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger', 0));
+  INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
+      event_seq, code, approval, actor, outcome, proof, error)
+    SELECT e.at, 'ended', begun.seq, begun.class, e.operation, begun.account, begun.target, begun.path, begun.bytes,
+      begun.workflow, e.run, e.step, begun.event_seq, begun.code, begun.approval, begun.actor, e.outcome, e.proof, e.error
+    FROM json_to_recordset(p_ends) AS e (run text, step text, at bigint, operation text, outcome text, proof text,
+        error text)
+      CROSS JOIN LATERAL (SELECT effect_seq FROM step WHERE run_id = e.run AND key = e.step OFFSET 0) AS step
+      CROSS JOIN LATERAL (SELECT * FROM effect WHERE seq = step.effect_seq OFFSET 0) AS begun
+    WHERE NOT EXISTS (SELECT 1 FROM effect AS known WHERE known.run_id = e.run AND known.at = e.at
+      AND known.of_seq = begun.seq OFFSET 0);
+  INSERT INTO effect (at, phase, class, operation, account, target, workflow, run_id, step, event_seq, code, asked,
+      outcome, proof, error)
+    SELECT e.at, 'done', 'write', e.operation, coalesce((SELECT event.account FROM event
+        WHERE event.seq = run.event_seq AND event.stream = run.event_seq % 8), run.account, 'default'),
+      e.target, run.workflow, run.id, e.step, run.event_seq, work.code_hash, e.input, e.outcome, e.proof, e.error
+    FROM json_to_recordset(p_ends) AS e (run text, step text, at bigint, operation text, outcome text, proof text,
+        error text, target text, input text, "hasRow" boolean)
+      CROSS JOIN LATERAL (SELECT effect_seq FROM step WHERE run_id = e.run AND key = e.step OFFSET 0) AS step
+      CROSS JOIN LATERAL (SELECT * FROM run WHERE id = e.run OFFSET 0) AS run
+      CROSS JOIN LATERAL (SELECT code_hash FROM work WHERE run_id = e.run OFFSET 0) AS work
+    -- Retention may have taken the beginning.
+    WHERE (step.effect_seq IS NULL AND e."hasRow" OR step.effect_seq IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM effect AS begun WHERE begun.seq = step.effect_seq OFFSET 0))
+      AND NOT EXISTS (SELECT 1 FROM effect AS known WHERE known.run_id = e.run AND known.at = e.at
+        AND known.step = e.step AND known.phase = 'done' OFFSET 0);
+END $$;
+
+-- Begins writes that no limit bounds, each under its own lease, and counts them: `uses` are their counters. The
+-- verdict of a write: `granted`; `more` where a stop, a person or an earlier pass has a say, so that nothing is
+-- written; `stale`. A begun write whose answer was lost is known by its moment. Decisions by limits wait for
+-- the lock, and so does a stop. Index: primary keys, approval_item_step.
+CREATE FUNCTION begin_writes_1(p_run text[], p_fence bigint[], p_era text[], p_begins json)
+RETURNS TABLE (number integer, verdict text)
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  present text := era_1();
+  held integer[];
+  known integer[];
+  plain integer[] := '{}';
+  use record;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('effects ' || current_schema(), 0));
+  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
+    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+      AND coalesce(given.era, present) = present
+    ORDER BY work.run_id FOR UPDATE OF work);
+  known := ARRAY(SELECT b.lease FROM json_to_recordset(p_begins) AS b (lease integer, key text, attempt bigint, started bigint)
+    WHERE EXISTS (SELECT 1 FROM step WHERE run_id = p_run[b.lease] AND step.key = b.key AND effect_seq IS NOT NULL
+      AND step.attempt = b.attempt AND started_at = b.started AND finished_at IS NULL OFFSET 0));
+  IF NOT EXISTS (SELECT 1 FROM effect_stop) THEN
+    plain := ARRAY(SELECT b.lease FROM json_to_recordset(p_begins) AS b (lease integer, key text)
+      WHERE b.lease = ANY (held)
+        AND NOT EXISTS (SELECT 1 FROM step
+          WHERE run_id = p_run[b.lease] AND step.key = b.key AND effect_seq IS NOT NULL OFFSET 0)
+        AND NOT EXISTS (SELECT 1 FROM approval_item WHERE run_id = p_run[b.lease] AND step = b.key OFFSET 0)
+        AND NOT EXISTS (SELECT 1 FROM guard_reserved WHERE run_id = p_run[b.lease] OFFSET 0));
+  END IF;
+  IF cardinality(plain) > 0 THEN
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger', 0));
+    UPDATE work SET code_hash = b.code FROM json_to_recordset(p_begins) AS b (lease integer, code text)
+      WHERE b.code IS NOT NULL AND b.lease = ANY (plain) AND work.run_id = p_run[b.lease] AND work.run_id = ANY (p_run);
+    DELETE FROM wait USING json_to_recordset(p_begins) AS b (lease integer, key text)
+      WHERE b.lease = ANY (plain) AND wait.run_id = p_run[b.lease] AND wait.key = b.key AND wait.run_id = ANY (p_run);
+    WITH begun AS (
+      INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step, event_seq,
+          code, asked, expect)
+        SELECT b.now, 'begun', 'write', b.operation, b.account, b.target, b.path, b.bytes, b.workflow, run.id, b.key,
+          run.event_seq, work.code_hash, b.asked, b.expect
+        FROM json_to_recordset(p_begins) AS b (lease integer, key text, now bigint, operation text, account text,
+          target text, path text, bytes bigint, workflow text, asked text, expect text)
+          CROSS JOIN LATERAL (SELECT * FROM run WHERE id = p_run[b.lease] OFFSET 0) AS run
+          CROSS JOIN LATERAL (SELECT code_hash FROM work WHERE run_id = run.id OFFSET 0) AS work
+        WHERE b.lease = ANY (plain) RETURNING seq, run_id, step)
+    INSERT INTO step (run_id, key, position, kind, effect, status, attempt, error, started_at, finished_at, target,
+        due_at, settled, effect_seq, permits)
+      SELECT p_run[b.lease], b.key, b.position, b.kind, b.effect, b.status, b.attempt, b.error, b.started, NULL, b.target,
+        b.due, b.settled, begun.seq, 1
+      FROM json_to_recordset(p_begins) AS b (lease integer, key text, position bigint, kind text, effect text, status text,
+        attempt bigint, error text, started bigint, target text, due bigint, settled bigint)
+        JOIN begun ON begun.run_id = p_run[b.lease] AND begun.step = b.key
+      ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt, output = NULL,
+        finished_at = NULL, apart_bytes = NULL, error = excluded.error, target = excluded.target,
+        due_at = excluded.due_at, settled = excluded.settled, effect_seq = excluded.effect_seq, permits = 1;
+    -- Each counter once, in one order, so that no two calls wait for each other.
+    FOR use IN
+      WITH given AS (
+        SELECT u.scope, u.width, u.slot, max(u.oldest) AS oldest, count(*) AS count, sum(b.bytes)::bigint AS bytes
+        FROM json_to_recordset(p_begins) AS b (lease integer, bytes bigint, uses json),
+          json_to_recordset(b.uses) AS u (scope text, width bigint, slot bigint, oldest bigint)
+        WHERE b.lease = ANY (plain) GROUP BY u.scope, u.width, u.slot ORDER BY u.scope, u.width, u.slot),
+      added AS (
+        INSERT INTO guard_use (scope, class, width, slot, count, bytes)
+          SELECT scope, 'write', width, slot, count, coalesce(bytes, 0) FROM given
+          ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
+            bytes = guard_use.bytes + excluded.bytes RETURNING scope, width, slot, count)
+      SELECT given.* FROM added JOIN given USING (scope, width, slot) WHERE added.count = given.count AND width > 0
+    LOOP
+      -- A new slot: those that no window reads any more can go.
+      DELETE FROM guard_use WHERE scope = use.scope AND class = 'write' AND width = use.width AND slot < use.oldest;
+    END LOOP;
+  END IF;
+  RETURN QUERY SELECT g, CASE WHEN NOT g = ANY (held) THEN 'stale'
+      WHEN g = ANY (plain) OR g = ANY (known) THEN 'granted' ELSE 'more' END
+    FROM generate_series(1, cardinality(p_run)) AS g;
+END $$;
+
+-- Saves steps, with what they send and invoke, and parks and ends runs. `p_run`, `p_fence` and `p_era` are the
+-- leases, which all else names by number (`lease` in JSON). The verdict of a lease: `held`; `done` where its run
+-- ended; `woke` where another run goes on besides; `more` where its park or end has further effects, so that only
+-- its steps are saved; `stale`. The locks last to the commit, so that nobody takes a run over in between. Index:
+-- primary keys, wait_child.
 CREATE FUNCTION save_journal_1(
   p_run text[], p_fence bigint[], p_era text[],
   p_lease integer[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
   p_attempt bigint[], p_output text[], p_started bigint[], p_finished bigint[], p_apart bigint[], p_error text[],
   p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[],
-  p_ended integer[], p_result text[], p_at bigint[]
+  p_ended integer[], p_result text[], p_at bigint[], p_sends json, p_invokes json, p_writes json,
+  p_parks json
 ) RETURNS TABLE (number integer, verdict text)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
@@ -250,19 +460,23 @@ LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
 #variable_conflict use_column
 DECLARE
   held integer[];
-  plain text[];
+  plain text[] := '{}';
+  parking integer[] := ARRAY(SELECT lease FROM json_to_recordset(p_parks) AS p (lease integer));
+  parked integer[] := '{}';
+  woken text[] := '{}';
   present text := era_1();
+  has_ends boolean := cardinality(p_ended) > 0;
 BEGIN
-  IF cardinality(p_ended) = 0 THEN
+  IF has_ends OR p_parks IS NOT NULL THEN
+    PERFORM lock_with_parents_1(p_run);
     held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
       JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-        AND coalesce(given.era, present) = present
-      ORDER BY work.run_id FOR SHARE OF work);
+        AND coalesce(given.era, present) = present);
   ELSE
     held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
       JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
         AND coalesce(given.era, present) = present
-      ORDER BY work.run_id FOR UPDATE OF work);
+      ORDER BY work.run_id FOR SHARE OF work);
   END IF;
   IF cardinality(p_lease) > 0 THEN
     INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at, apart_bytes,
@@ -283,29 +497,62 @@ BEGIN
       DELETE FROM wait USING unnest(p_lease, p_key, p_ended_wait) AS t (lease, key, ended)
         WHERE t.ended AND t.lease = ANY (held) AND wait.run_id = p_run[t.lease] AND wait.key = t.key;
     END IF;
+    IF p_sends IS NOT NULL THEN
+      PERFORM save_sent_1(json_agg(given)) FROM json_array_elements(p_sends) AS given
+        WHERE (given ->> 'lease')::integer = ANY (held) HAVING count(*) > 0;
+    END IF;
+    IF p_invokes IS NOT NULL THEN
+      PERFORM save_invoked_1(json_agg(given)) FROM json_array_elements(p_invokes) AS given
+        WHERE (given ->> 'lease')::integer = ANY (held) HAVING count(*) > 0;
+    END IF;
+    IF p_writes IS NOT NULL THEN
+      PERFORM end_writes_1(json_agg(given)) FROM json_array_elements(p_writes) AS given
+        WHERE (given ->> 'lease')::integer = ANY (held) HAVING count(*) > 0;
+    END IF;
   END IF;
-  IF cardinality(p_ended) = 0 THEN
-    RETURN QUERY SELECT g, CASE WHEN g = ANY (held) THEN 'held' ELSE 'stale' END
-      FROM generate_series(1, cardinality(p_run)) AS g;
-    RETURN;
+  -- A run with a limit gives its places back, which is no plain park. One is pending at once if something
+  -- that it awaits came during its pass.
+  IF p_parks IS NOT NULL THEN
+    WITH asleep AS (
+      UPDATE work SET status = CASE WHEN p.is_over THEN 'pending' ELSE 'waiting' END,
+        due_at = CASE WHEN NOT p.is_over THEN p.due END, reason = CASE WHEN NOT p.is_over THEN p.reason END,
+        awaits = (NOT p.is_over AND p.awaits <> '{}')::int, worker = NULL, claim = p.call, crashes = 0, suspicion = 0,
+        started_at = CASE WHEN p.is_over OR NOT p.unstarted THEN started_at END
+      FROM (SELECT given.*, EXISTS (SELECT 1 FROM wait WHERE wait.run_id = p_run[given.lease]
+          AND wait.key = ANY (given.awaits) AND (wait.is_resolved = 1 OR wait.round < (SELECT asking_again.round
+            FROM asking_again WHERE what = CASE wait.approval WHEN 'stop' THEN 'stop' ELSE 'guard' END)) OFFSET 0) AS is_over
+        FROM json_to_recordset(p_parks)
+          AS given (lease integer, call bigint, due bigint, reason text, awaits text[], unstarted boolean)) AS p
+      WHERE p.lease = ANY (held) AND work.run_id = p_run[p.lease] AND work.run_id = ANY (p_run)
+        AND work.gate_state IS NULL RETURNING p.lease)
+      SELECT coalesce(array_agg(lease), '{}') INTO parked FROM asleep;
   END IF;
-  -- Without limits, ticks and waits, also none of a run that invoked it.
-  plain := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS ended (number) JOIN work ON work.run_id = p_run[ended.number]
-    WHERE ended.number = ANY (held) AND work.gate_state IS NULL AND work.tick_at IS NULL
-      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id)
-      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = work.run_id));
-  WITH gone AS (DELETE FROM work WHERE run_id = ANY (plain) RETURNING *)
-  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
-      error, folded)
-    SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
-      gone.code_hash, given.result, gone.error, gone.folded
-    FROM gone JOIN unnest(p_ended, p_result, p_at) AS given (number, result, at)
-      ON gone.run_id = p_run[given.number] AND given.number = ANY (held);
-  PERFORM mark_hours_1(plain, p_at[1]);
-  RETURN QUERY SELECT g, CASE WHEN NOT g = ANY (held) THEN
-      CASE WHEN g = ANY (p_ended) AND EXISTS (SELECT 1 FROM outcome
-        WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed') THEN 'done' ELSE 'stale' END
-    WHEN p_run[g] = ANY (plain) THEN 'done' WHEN g = ANY (p_ended) THEN 'more' ELSE 'held' END
+  -- Without limits, ticks, and questions to people.
+  IF has_ends THEN
+    plain := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS ended (number) JOIN work ON work.run_id = p_run[ended.number]
+      WHERE ended.number = ANY (held) AND work.gate_state IS NULL AND work.tick_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id
+          AND (wait.approval IS NOT NULL OR wait.key = '#reserved')));
+    WITH gone AS (DELETE FROM work WHERE run_id = ANY (plain) RETURNING *)
+    INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
+        error, folded)
+      SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
+        gone.code_hash, given.result, gone.error, gone.folded
+      FROM gone JOIN unnest(p_ended, p_result, p_at) AS given (number, result, at)
+        ON gone.run_id = p_run[given.number] AND given.number = ANY (held);
+    PERFORM mark_hours_1(plain, p_at[1]);
+    woken := resolve_parents_1(plain);
+  END IF;
+  RETURN QUERY SELECT g, CASE
+    WHEN g = ANY (held) THEN CASE WHEN p_run[g] = ANY (plain) THEN CASE WHEN woken <> '{}' THEN 'woke' ELSE 'done' END
+      WHEN g = ANY (p_ended) OR g = ANY (parking) AND NOT g = ANY (parked) THEN 'more' ELSE 'held' END
+    WHEN g = ANY (p_ended) AND EXISTS (SELECT 1 FROM outcome
+      WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed') THEN 'done'
+    -- Parked by this call, whose answer was lost.
+    WHEN g = ANY (parking) AND EXISTS (SELECT 1 FROM json_to_recordset(p_parks) AS p (lease integer, call bigint)
+      WHERE p.lease = g AND EXISTS (SELECT 1 FROM work
+        WHERE run_id = p_run[g] AND fence = p_fence[g] AND claim = p.call OFFSET 0)) THEN 'held'
+    ELSE 'stale' END
     FROM generate_series(1, cardinality(p_run)) AS g;
 END $$;
 

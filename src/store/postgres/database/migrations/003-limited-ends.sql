@@ -1,5 +1,5 @@
--- The end of a limited run, and who goes on after it, in one call: a lock that is held over the
--- network keeps every other run of its gate waiting.
+-- The beginning and the end of a limited run, and who goes on, in one call: a lock that is held over
+-- the network keeps every other run of its gate waiting.
 
 -- Locks a gate for one key to the commit: what is read behind it is what counts.
 CREATE FUNCTION lock_gate_1(p_workflow text, p_gate text, p_key text) RETURNS void LANGUAGE sql AS $$
@@ -57,50 +57,19 @@ BEGIN
   END LOOP;
 END $$;
 
--- Completes limited runs and gives their places on: gate by gate in the order of the line, the keys
--- of each in their order, so that no two calls wait for each other. The verdict of a lease: `done`;
--- `stale`; `more` where its end has further effects, and is not written. Those are ticks, waits, a run
--- that invoked it, and workflows with a throttle, whose lines are moments. Index: primary keys,
--- place_run, gathering_run, wait_child.
-CREATE FUNCTION end_limited_1(p_run text[], p_fence bigint[], p_era text[], p_result text[], p_at bigint[])
-RETURNS TABLE (number integer, verdict text)
-LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-  SET enable_mergejoin = off AS $$
+-- Lets runs in at the given gates: gate by gate in the order of the line, the keys of each in their order, so
+-- that no two calls wait for each other. A run that goes on to its next gate is let in there, or told why it
+-- stands in line.
+CREATE FUNCTION advance_gates_1(flows text[], names text[], keys text[]) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
-  present text := era_1();
-  held integer[];
-  ended text[];
-  flows text[];
-  names text[];
-  keys text[];
   moved text[] := '{}';
   here text;
   at record;
   went record;
 BEGIN
-  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
-    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-      AND coalesce(given.era, present) = present
-    ORDER BY work.run_id FOR UPDATE OF work);
-  ended := ARRAY(SELECT work.run_id FROM unnest(held) AS g JOIN work ON work.run_id = p_run[g]
-    WHERE work.tick_at IS NULL
-      AND NOT EXISTS (SELECT 1 FROM gate_rule AS r WHERE r.workflow = work.workflow AND r.gate = 'throttle')
-      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id)
-      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = work.run_id));
-  WITH gone AS (DELETE FROM work WHERE run_id = ANY (ended) RETURNING *)
-  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
-      error, gates, gate_state, folded)
-    SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
-      gone.code_hash, given.result, gone.error, gone.gates, CASE WHEN gone.gate_state IS NOT NULL THEN 'outside' END,
-      gone.folded
-    FROM gone JOIN unnest(p_run, p_result, p_at) AS given (run, result, at) ON gone.run_id = given.run;
-  PERFORM mark_hours_1(ended, p_at[1]);
-  DELETE FROM gathering WHERE run_id = ANY (ended);
-  WITH freed AS (DELETE FROM place WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
-    SELECT array_agg(workflow), array_agg(gate), array_agg(key) INTO flows, names, keys
-    FROM (SELECT DISTINCT workflow, gate, key FROM freed) AS once;
   FOREACH here IN ARRAY ARRAY['singleton', 'concurrency-1', 'concurrency-2'] LOOP
     PERFORM lock_gate_1(t.workflow, here, t.key) FROM (
       SELECT DISTINCT workflow, key FROM unnest(flows, names, keys) AS f (workflow, name, key)
@@ -116,13 +85,121 @@ BEGIN
       END LOOP;
     END LOOP;
   END LOOP;
+  PERFORM describe_standing_1(moved);
+END $$;
+
+-- Tells runs in line why they stand there, and when they are due.
+CREATE FUNCTION describe_standing_1(p_run text[]) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
   UPDATE work SET due_at = place.wake_at, reason = describe_wait_1(place.gate, place.key,
       (SELECT count(*) FROM place AS taken WHERE taken.workflow = place.workflow AND taken.gate = place.gate
         AND taken.key = place.key AND taken.is_held = 1),
       (SELECT (given ->> 'most')::bigint FROM json_array_elements(work.gates::json) AS given
         WHERE given ->> 'name' = place.gate))
-    FROM place WHERE work.run_id = ANY (moved) AND place.run_id = work.run_id AND place.is_held = 0
-      AND work.status = 'waiting' AND work.gate_state = 'in_line';
+    FROM place WHERE work.run_id = ANY (p_run) AND place.run_id = ANY (p_run) AND place.run_id = work.run_id
+      AND place.is_held = 0 AND work.status = 'waiting' AND work.gate_state = 'in_line';
+END $$;
+
+-- Takes claimed runs to their gates: each is admitted and goes on, is `ready` where it may not start here, or
+-- stands in line (`queued`). `more` where it has places already, so that nothing is written; `stale`. Each plan
+-- has the lines of a run, its rank, and whether its code has run before. Index: primary keys, place_run.
+CREATE FUNCTION admit_runs_1(p_run text[], p_fence bigint[], p_era text[], p_worker text[], p_plans json)
+RETURNS TABLE (number integer, verdict text, due_at bigint, reason text, started_at bigint, folded bigint)
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  present text := era_1();
+  held integer[];
+  plain integer[];
+BEGIN
+  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
+    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+      AND coalesce(given.era, present) = present
+    ORDER BY work.run_id FOR UPDATE OF work);
+  plain := ARRAY(SELECT g FROM unnest(held) AS g
+    WHERE NOT EXISTS (SELECT 1 FROM place WHERE run_id = p_run[g] OFFSET 0));
+  UPDATE work SET gates = p.gates, rank = p.rank, status = 'waiting', gate_state = 'in_line', worker = NULL,
+      claim = p.call, due_at = NULL, reason = NULL,
+      -- Before the first admission of a limited run, its start is only the moment of a claim.
+      started_at = CASE WHEN p."hasStarted" OR work.gate_state IS NOT NULL THEN started_at END
+    FROM json_to_recordset(p_plans) AS p (number integer, call bigint, gates text, rank bigint, "hasStarted" boolean)
+    WHERE p.number = ANY (plain) AND work.run_id = p_run[p.number] AND work.run_id = ANY (p_run);
+  INSERT INTO gate_rule (workflow, gate, max_runs)
+    SELECT DISTINCT ON (work.workflow, gate.name) work.workflow, gate.name, gate.most
+    FROM work, json_to_recordset(work.gates::json) AS gate (name text, most bigint)
+    WHERE work.run_id = ANY (ARRAY(SELECT p_run[g] FROM unnest(plain) AS g)) AND NOT EXISTS (SELECT 1 FROM gate_rule AS r
+      WHERE r.workflow = work.workflow AND r.gate = gate.name AND r.max_runs = gate.most)
+    ORDER BY work.workflow, gate.name
+    ON CONFLICT (workflow, gate) DO UPDATE SET max_runs = excluded.max_runs, per_ms = NULL;
+  INSERT INTO place (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
+    SELECT work.workflow, work.gates::json -> 0 ->> 'name', work.gates::json -> 0 ->> 'key', 0, work.rank, work.run_id,
+      0, p."wakeAt"
+    FROM json_to_recordset(p_plans) AS p (number integer, "wakeAt" bigint)
+      CROSS JOIN LATERAL (SELECT * FROM work WHERE run_id = p_run[p.number] OFFSET 0) AS work
+    WHERE p.number = ANY (plain);
+  PERFORM advance_gates_1(array_agg(place.workflow), array_agg(place.gate), array_agg(place.key))
+    FROM place WHERE run_id = ANY (ARRAY(SELECT p_run[g] FROM unnest(plain) AS g)) HAVING count(*) > 0;
+  PERFORM describe_standing_1(ARRAY(SELECT p_run[g] FROM unnest(plain) AS g));
+  UPDATE work SET status = CASE WHEN p."mayStart" THEN 'running' ELSE 'pending' END,
+      worker = CASE WHEN p."mayStart" THEN p_worker[p.number] END,
+      started_at = CASE WHEN p."mayStart" THEN coalesce(work.started_at, p.now) END
+    FROM json_to_recordset(p_plans) AS p (number integer, now bigint, "mayStart" boolean)
+    WHERE p.number = ANY (plain) AND work.run_id = p_run[p.number] AND work.run_id = ANY (p_run)
+      AND work.status = 'pending';
+  -- What this call wrote before its answer was lost is known by its number.
+  RETURN QUERY SELECT g, CASE WHEN g = ANY (held) AND NOT g = ANY (plain) THEN 'more'
+      WHEN work.gate_state = 'in_line' AND work.status = 'waiting' THEN 'queued'
+      WHEN work.gate_state = 'admitted' AND work.status = 'pending' THEN 'ready'
+      WHEN work.gate_state = 'admitted' AND g = ANY (plain) THEN 'admitted' ELSE 'stale' END,
+      work.due_at, work.reason, work.started_at, work.folded
+    FROM generate_series(1, cardinality(p_run)) AS g
+      LEFT JOIN LATERAL (SELECT work.* FROM work, json_to_recordset(p_plans) AS p (number integer, call bigint)
+        WHERE p.number = g AND run_id = p_run[g] AND fence = p_fence[g] AND claim = p.call OFFSET 0) AS work ON true;
+END $$;
+
+-- Completes limited runs and gives their places on. The verdict of a lease: `done`; `stale`; `more` where its
+-- end has further effects, and is not written. Those are ticks, questions to people, and workflows with a
+-- throttle, whose lines are moments. Index: primary keys, place_run, gathering_run, wait_child.
+CREATE FUNCTION end_limited_1(p_run text[], p_fence bigint[], p_era text[], p_result text[], p_at bigint[])
+RETURNS TABLE (number integer, verdict text)
+LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off AS $$
+#variable_conflict use_column
+DECLARE
+  present text := era_1();
+  held integer[];
+  ended text[];
+  flows text[];
+  names text[];
+  keys text[];
+BEGIN
+  PERFORM lock_with_parents_1(p_run);
+  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
+    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
+      AND coalesce(given.era, present) = present);
+  ended := ARRAY(SELECT work.run_id FROM unnest(held) AS g JOIN work ON work.run_id = p_run[g]
+    WHERE work.tick_at IS NULL
+      AND NOT EXISTS (SELECT 1 FROM gate_rule AS r WHERE r.workflow = work.workflow AND r.gate = 'throttle')
+      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id
+        AND (wait.approval IS NOT NULL OR wait.key = '#reserved')));
+  WITH gone AS (DELETE FROM work WHERE run_id = ANY (ended) RETURNING *)
+  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
+      error, gates, gate_state, folded)
+    SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
+      gone.code_hash, given.result, gone.error, gone.gates, CASE WHEN gone.gate_state IS NOT NULL THEN 'outside' END,
+      gone.folded
+    FROM gone JOIN unnest(p_run, p_result, p_at) AS given (run, result, at) ON gone.run_id = given.run;
+  PERFORM mark_hours_1(ended, p_at[1]);
+  DELETE FROM gathering WHERE run_id = ANY (ended);
+  PERFORM resolve_parents_1(ended);
+  WITH freed AS (DELETE FROM place WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
+    SELECT array_agg(workflow), array_agg(gate), array_agg(key) INTO flows, names, keys FROM freed;
+  IF flows IS NOT NULL THEN PERFORM advance_gates_1(flows, names, keys); END IF;
   RETURN QUERY SELECT g, CASE WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN 'done' WHEN g = ANY (held) THEN 'more'
       WHEN EXISTS (SELECT 1 FROM outcome WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed')
       THEN 'done' ELSE 'stale' END

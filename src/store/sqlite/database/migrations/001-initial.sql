@@ -255,11 +255,15 @@ CREATE TABLE run (
   gate_state  TEXT,
   -- The number of runs folded into this one, and the run that this one was folded into.
   folded      INTEGER,
-  folded_into TEXT
+  folded_into TEXT,
+  -- The queue's order is (turn, id). Within a priority, those come first for which others stand in line:
+  -- runs with a place, and those of ticks.
+  turn        INTEGER GENERATED ALWAYS AS
+    (-2 * priority - (gate_state IS 'admitted' OR tick_at IS NOT NULL AND handler = 'run')) STORED
 ) STRICT, WITHOUT ROWID;
 -- All of these are partial: a finished run costs the queue nothing. See decision 16.
-CREATE INDEX run_ready   ON run (priority DESC, id, suspicion, workflow) WHERE status = 'pending';
-CREATE INDEX run_suspect ON run (priority DESC, id) WHERE suspicion >= 2;
+CREATE INDEX run_ready   ON run (turn, id, suspicion, workflow) WHERE status = 'pending';
+CREATE INDEX run_suspect ON run (turn, id) WHERE suspicion >= 2;
 CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting';
 CREATE INDEX run_leased  ON run (worker)            WHERE status = 'running';
 CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;

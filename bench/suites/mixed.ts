@@ -1,0 +1,282 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import Database from 'better-sqlite3'
+import pg from 'pg'
+import { migratePostgres } from '../../src/store/postgres/open-postgres-store.ts'
+import { EVENT_TYPE } from '../deliveries.ts'
+import { startNodeSenders } from '../load/node-senders.ts'
+import { deliver, SERVICE } from '../load/paced-deliveries.ts'
+import { type AppProcess, startApp } from '../processes/app-process.ts'
+import { type Goal, judge, type Result } from '../report/result.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
+import { type BenchServer, startServer } from './postgres/bench-server.ts'
+import type { Bench, Suite } from './suite.ts'
+
+const GOALS = {
+  longVsSqlite: { atLeast: 0.4 },
+  limitedVsAlone: { atLeast: 0.5 },
+  ticksVsAlone: { atLeast: 0.5 },
+  limitedVsAloneSqlite: { atLeast: 0.5 },
+  ticksVsAloneSqlite: { atLeast: 0.5 },
+} as const satisfies Record<string, Goal>
+
+/** The whole app with all kinds of runs at once, on either database. */
+export const mixed: Suite = {
+  names: [
+    'mixed.longVsSqlite',
+    'mixed.limitedVsAlone',
+    'mixed.ticksVsAlone',
+    'mixed.limitedVsAloneSqlite',
+    'mixed.ticksVsAloneSqlite',
+    'mixed.longPerSecond',
+    'mixed.growth',
+  ],
+  isSlow: true,
+  run: runMixed,
+}
+
+const AUTHOR = resolve(import.meta.dirname, '../../src/author/index.ts')
+/** Type of the events that start limited runs only. */
+const LIMITED_TYPE = 'transfer.completed'
+const EVENTS = { quick: 1_000, full: 4_000, grown: 40_000 }
+/** Limited runs that stand in line before the backlog, beside those that it sends. */
+const IN_LINE = { quick: 300, full: 1_000 }
+const CONNECTIONS = 20
+/** A starving line is measured for this long, in seconds. */
+const MOST_SECONDS = { quick: 60, full: 120, grown: 600 }
+
+const WORKFLOWS = {
+  long: `defineWorkflow({
+  id: 'long',
+  on: '${EVENT_TYPE}',
+  run: async ({ event, step }) => {
+    await step.run('first', () => event.id)
+    await step.run('once', () => 1, { once: true })
+    await Promise.all(['one', 'two', 'three'].map((name) => step.run(name, () => name)))
+    await step.sleep('pause', 1)
+    await step.send('sent', 'mixed.sent', { of: event.id })
+    await step.invoke('child', child, 1)
+    await step.run('eighth', () => 8)
+    return step.run('last', () => 9)
+  },
+})`,
+  short: `defineWorkflow({ id: 'short', on: '${EVENT_TYPE}', run: ({ step }) => step.run('only', () => 1) })`,
+  limited: `defineWorkflow({
+  id: 'limited',
+  on: ['mixed.sent', '${LIMITED_TYPE}'],
+  concurrency: { limit: 5 },
+  run: ({ step }) => step.run('only', () => 1),
+})`,
+  tick: `defineWorkflow({
+  id: 'tick',
+  on: cron('* * * * * *', { overlap: 'queue' }),
+  run: ({ step }) => step.run('only', () => 1),
+})`,
+}
+const CHILD = `import { callable, defineWorkflow, z } from '${AUTHOR}'
+export default defineWorkflow({ id: 'child', on: callable(z.number()), run: ({ step }) => step.run('only', () => 2) })
+`
+
+const DATABASES = ['sqlite', 'postgres'] as const
+type DatabaseName = (typeof DATABASES)[number]
+
+async function runMixed(bench: Bench): Promise<Result[]> {
+  await using server = await startServer(bench)
+  const size = bench.isQuick ? 'quick' : 'full'
+  const rounds = bench.isQuick ? { min: 1, max: 1 } : { min: 3, max: 5 }
+  const figures = await measureRounds(rounds, GOALS, async (round) => {
+    await bench.patience.waitForCalm()
+    const found = {} as Record<DatabaseName, Speeds>
+    for (const name of inTurn(DATABASES, round)) found[name] = await measure(bench, server, { name, size })
+    const { sqlite, postgres } = found
+    return {
+      longVsSqlite: postgres.longPerSecond / sqlite.longPerSecond,
+      longPerSecond: postgres.longPerSecond,
+      limitedVsAlone: postgres.limitedVsAlone,
+      ticksVsAlone: postgres.ticksVsAlone,
+      limitedVsAloneSqlite: sqlite.limitedVsAlone,
+      ticksVsAloneSqlite: sqlite.ticksVsAlone,
+    }
+  })
+  const results = [
+    ...(['longVsSqlite', 'limitedVsAlone', 'ticksVsAlone', 'limitedVsAloneSqlite', 'ticksVsAloneSqlite'] as const).map(
+      (name) => judge(`mixed.${name}`, figures[name], 'ratio', GOALS[name]),
+    ),
+    judge('mixed.longPerSecond', figures.longPerSecond, 'runs/s'),
+  ]
+  if (bench.isQuick) return results
+  const grown = await measure(bench, server, { name: 'postgres', size: 'grown' })
+  return [...results, judge('mixed.growth', grown.longPerSecond / figures.longPerSecond, 'ratio', { atLeast: 0.8 })]
+}
+
+interface Speeds {
+  longPerSecond: number
+  limitedVsAlone: number
+  ticksVsAlone: number
+}
+
+/** Limited runs and ticks alone, and then beside a backlog. */
+export async function measure(
+  bench: Bench,
+  server: BenchServer,
+  { name, size }: { name: DatabaseName; size: keyof typeof EVENTS },
+): Promise<Speeds> {
+  await using project = await openProject(bench, server, name)
+  const inLine = size === 'quick' ? IN_LINE.quick : IN_LINE.full
+  const url = project.app.urls['endpoint service'] ?? ''
+  const deliverLimited = async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+    await Promise.all(Array.from({ length: inLine }, () => deliver(url, agent, LIMITED_TYPE)))
+    agent.destroy()
+  }
+  await using load = await startNodeSenders()
+  const send = (from: number, count: number) =>
+    load.send({ url, connections: CONNECTIONS, seconds: 60, deliveries: { ...bench.deliveries, from, count } })
+  // The first runs compile everything.
+  await send(0, 200)
+  await project.rest(MOST_SECONDS[size])
+  const aloneFrom = Date.now()
+  await deliverLimited()
+  await project.rest(MOST_SECONDS[size])
+  const alone = measureEnds(await project.listRuns(aloneFrom))
+  const from = Date.now()
+  await Promise.all([send(200, EVENTS[size]), deliverLimited()])
+  await project.rest(MOST_SECONDS[size])
+  const beside = measureEnds(await project.listRuns(from))
+  const limitedVsAlone = beside.limited / alone.limited
+  bench.say(
+    `  ${name}, ${EVENTS[size]} events: ${beside.open} open; runs/s: ${describe(beside)}; ` +
+      `limited alone ${Math.round(alone.limited)}`,
+  )
+  return { longPerSecond: beside.long, limitedVsAlone, ticksVsAlone: beside.tick }
+}
+
+interface EndedRun {
+  workflow: string
+  created: number
+  finished: number | null
+}
+
+type Ends = Record<'long' | 'child' | 'short' | 'limited' | 'tick' | 'open', number>
+
+/**
+ * Runs per second of each workflow, from the first delivery to its last end. Limited runs and
+ * ticks count until the last long run has ended.
+ */
+function measureEnds(runs: readonly EndedRun[]): Ends {
+  const begunAt = Math.min(...runs.map(({ created }) => created))
+  const endsOf = (workflow: string) =>
+    runs.flatMap((run) => (run.workflow === workflow && run.finished !== null ? [run.finished] : []))
+  const lastOf = (workflow: string) => Math.max(begunAt, ...endsOf(workflow))
+  const backlogEndsAt = endsOf('long').length > 0 ? Math.max(lastOf('long'), lastOf('short')) : Infinity
+  const rate = (workflow: string, until = Infinity) => {
+    const ends = endsOf(workflow).filter((at) => at <= until)
+    return (ends.length * 1_000) / (Math.min(until, Math.max(begunAt, ...ends)) - begunAt)
+  }
+  const backlogged = (workflow: string) =>
+    lastOf(workflow) < backlogEndsAt ? rate(workflow) : rate(workflow, backlogEndsAt)
+  return {
+    long: rate('long'),
+    child: rate('child'),
+    short: rate('short'),
+    limited: backlogged('limited'),
+    tick: backlogged('tick'),
+    open: runs.filter(({ finished }) => finished === null).length,
+  }
+}
+
+function describe(ends: Ends): string {
+  const { open: _, ...rates } = ends
+  return Object.entries(rates)
+    .map(([workflow, rate]) => `${workflow} ${rate.toFixed(1)}`)
+    .join(', ')
+}
+
+interface Project extends AsyncDisposable {
+  app: AppProcess
+  /** Resolves once no run is unfinished, but at most the tick of this second. */
+  rest(withinSeconds: number): Promise<void>
+  /** The runs that were made since a moment. */
+  listRuns(since: number): Promise<EndedRun[]>
+}
+
+let projects = 0
+
+async function openProject(bench: Bench, server: BenchServer, name: DatabaseName): Promise<Project> {
+  const root = mkdtempSync(join(bench.folder, 'mixed-'))
+  for (const each of ['workflows', 'data']) mkdirSync(join(root, each))
+  writeFileSync(join(root, 'workflows/child.workflow.ts'), CHILD)
+  for (const [id, code] of Object.entries(WORKFLOWS)) {
+    const imports = `import { cron, defineWorkflow } from '${AUTHOR}'\nimport child from './child.workflow.ts'\n`
+    writeFileSync(join(root, `workflows/${id}.workflow.ts`), `${imports}export default ${code}\n`)
+  }
+  projects += 1
+  const schema = `mixed_${projects}`
+  if (name === 'postgres') {
+    const hosts = [{ connectionString: server.url }]
+    await migratePostgres({ hosts, schema, vaultKey: Buffer.alloc(32, 7) })
+  }
+  const place = {
+    UPSHOT_DATABASE_URL: `${server.url}?sslmode=disable&schema=${schema}`,
+    UPSHOT_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  }
+  const app = await startApp({ root, environment: { ...SERVICE, ...(name === 'postgres' ? place : {}) } })
+  const database =
+    name === 'postgres' ? await openServerRows(server.url, schema) : openFileRows(join(root, 'data/upshot.db'))
+  return {
+    app,
+    async rest(withinSeconds) {
+      const open = `SELECT count(*) AS open FROM ${database.queue} WHERE workflow <> 'tick'`
+      for (const until = performance.now() + withinSeconds * 1_000; performance.now() < until; await sleep(250)) {
+        const [row] = await database.query<{ open: number | string }>(open)
+        if (Number(row?.open) === 0) return
+      }
+    },
+    async listRuns(since) {
+      const rows = await database.query<{ workflow: string; created: string; finished: string | null }>(
+        `SELECT workflow, created_at AS created, finished_at AS finished
+         FROM ${database.runs} WHERE created_at >= ${since}`,
+      )
+      return rows.map(({ workflow, created, finished }) => ({
+        workflow,
+        created: Number(created),
+        finished: finished === null ? null : Number(finished),
+      }))
+    },
+    async [Symbol.asyncDispose]() {
+      await app[Symbol.asyncDispose]()
+      await database.close()
+    },
+  }
+}
+
+interface Rows {
+  /** Tables of the unfinished runs, and of all. */
+  queue: string
+  runs: string
+  query<Row>(sql: string): Promise<Row[]>
+  close(): Promise<void>
+}
+
+function openFileRows(file: string): Rows {
+  const db = new Database(file, { readonly: true })
+  return {
+    queue: `(SELECT workflow FROM run WHERE status IN ('pending', 'running', 'waiting')) AS open`,
+    runs: 'run',
+    query: async <Row>(sql: string) => db.prepare<[], Row>(sql).all(),
+    close: async () => void db.close(),
+  }
+}
+
+async function openServerRows(url: string, schema: string): Promise<Rows> {
+  const client = new pg.Client(url)
+  await client.connect()
+  return {
+    queue: `${schema}.work`,
+    runs: `${schema}.full_run`,
+    query: async <Row>(sql: string) => (await client.query(sql)).rows as Row[],
+    close: () => client.end(),
+  }
+}

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { crashEverywhere } from '../../src/testing/crash-everywhere.ts'
 import { type Testbed, testbed } from '../../src/testing/testbed.ts'
-import { execute, type Program, program } from './support/programs.ts'
+import { child, execute, type Program, program } from './support/programs.ts'
 
 /** Happenings to the run of a program, in order. */
 const history = fc.array(fc.constantFrom('minute' as const, 'ping' as const, 'pause' as const), { maxLength: 6 })
@@ -49,7 +49,7 @@ test('a pass that goes on in memory has told its code what a replay tells it', {
   fc.assert(
     fc.asyncProperty(program, history, async (part, happenings) => {
       const { workflow, calls } = flowOf(part)
-      await using t = await testbed({ workflows: [workflow], keepsPasses: true })
+      await using t = await testbed({ workflows: [workflow, child], keepsPasses: true })
       await play(t, happenings)
       const kept = [...(calls[0] ?? [])]
       expect(calls.length).toBe(1)
@@ -77,7 +77,7 @@ test('a random program has the same journal with and without kept passes', { tim
       const ends = []
       for (const keepsPasses of [true, false]) {
         const { workflow } = flowOf(part)
-        await using t = await testbed({ workflows: [workflow], keepsPasses })
+        await using t = await testbed({ workflows: [workflow, child], keepsPasses })
         await play(t, happenings)
         await t.advance('1d')
         const { status, steps } = t.run(workflow)
@@ -98,7 +98,7 @@ test(
     fc.assert(
       fc.asyncProperty(program, async (part) => {
         const { workflow } = flowOf(part)
-        await crashEverywhere({ workflows: [workflow], keepsPasses: true }, async (t) => {
+        await crashEverywhere({ workflows: [workflow, child], keepsPasses: true }, async (t) => {
           await t.send('go')
           await t.advance('2d')
           return t.run(workflow).status

@@ -42,8 +42,8 @@ export interface Checkpoint {
   finishedAt: number | null
   dueAt: number | null
   /**
-   * Counts the run's outcomes from 1, in the order in which its code got them; 0: given when asked
-   * for. Absent for one in line, which came directly after its call, at number `position + 1`.
+   * Counts the run's outcomes from 1, in the order in which its code got them. Absent where it is
+   * `position + 1`; 0: given by name, in the order of asking.
    */
   settled?: number | undefined
 }
@@ -172,7 +172,7 @@ type Reach =
   /** The code came to rest before it reached `expected`, a step of an earlier pass. */
   | { at: 'rest'; expected: Pick<Checkpoint, 'key' | 'kind'>; came: StepCall | null }
   /** The code has ended without reaching these steps of earlier passes. */
-  | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'status' | 'position' | 'settled'>> }
+  | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'kind' | 'status' | 'position' | 'settled'>> }
 
 /** A step that the code calls. */
 export interface StepCall {
@@ -198,8 +198,8 @@ function describeMismatch(reach: Reach, isCodeChanged: boolean): string | null {
   switch (reach.at) {
     case 'end':
       for (const step of reach.unreached) {
-        const { key, status } = step
-        if (status !== 'waiting' && (isCodeChanged || numberOf(step) > 0))
+        const { key, kind, status } = step
+        if (kind !== 'patch' && status !== 'waiting' && (isCodeChanged || numberOf(step) > 0))
           return `step "${key}" was ${describeDone(status)} but not reached`
       }
       return null

@@ -100,7 +100,7 @@ export class KeptPasses {
 
 /** True where its code only waits, and a replay would bring another pass to the same place. */
 function isKeepable({ order, journal, parking, abort, isCodeChanged }: Pass): boolean {
-  const isDone = order.isEmpty && journal.unreached.every(() => false) && !journal.hasFailed
+  const isDone = order.isEmpty && !journal.hasUnreached && !journal.hasFailed
   return parking.isResting && isDone && !abort.signal.aborted && !isCodeChanged
 }
 

@@ -102,6 +102,11 @@ export class Journal {
     return this.#unreached?.values() ?? this.#rest.values()
   }
 
+  /** True where an earlier pass has come further; a marker of changed code may be gone. */
+  get hasUnreached(): boolean {
+    return this.unreached.some(({ kind }) => kind !== 'patch')
+  }
+
   /** Number of steps that have begun, in this pass and before. */
   get begun(): number {
     return this.#nextPosition
@@ -265,7 +270,7 @@ export class Journal {
   }
 
   #passTime(step: Checkpoint): void {
-    if (step.finishedAt === null) return
+    if (step.finishedAt === null || step.kind === 'patch') return
     this.#now = Math.max(this.#now, step.finishedAt)
     this.#givenBytes += step.apartBytes ?? step.output?.length ?? 0
   }

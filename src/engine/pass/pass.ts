@@ -10,7 +10,7 @@ import type { EventMatcher } from '../event-matcher.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import type { CallPlaces } from './call-places.ts'
 import type { Journal } from './journal.ts'
-import type { OutcomeOrder } from './outcome-order.ts'
+import type { OutcomeOrder } from './order/outcome-order.ts'
 import type { Parking } from './parking.ts'
 import type { Stage } from './stage.ts'
 

@@ -1,3 +1,4 @@
+import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Pass } from '../pass/pass.ts'
 import { currentStep } from '../pass/scope.ts'
 import { newStep, takeStep } from './reach-step.ts'
@@ -15,21 +16,26 @@ export function patchedStep(pass: Pass, patches: Patches, id: string): Promise<b
   return answer
 }
 
+/** The answer is no outcome of the recorded order: a run may go on once its marker is taken out. */
 function decide(pass: Pass, id: string): Promise<boolean> {
   const name = ['patched', id] as const
+  const request = { name, kind: 'patch', effect: 'read' } as const
   if (currentStep(pass) === null && !pass.journal.knows(`patched[${id}]`) && isPast(pass)) {
     pass.order.noteMove()
     return Promise.resolve(false)
   }
-  return takeStep(pass, { name, kind: 'patch', effect: 'read' }, async ({ key }) => {
-    const step = { ...newStep(pass, { key, kind: 'patch', effect: 'read' }), output: 'true' }
-    const settled = await pass.order.turn(step)
-    void pass.journal.record({ ...step, status: 'completed', finishedAt: pass.clock.now(), settled })
-    return true
+  return takeStep(pass, { ...request, keep: false }, ({ key, known }) => {
+    if (!known) void pass.journal.record(answerOf(pass, key))
+    return Promise.resolve(true)
   })
+}
+
+function answerOf(pass: Pass, key: string): Checkpoint {
+  const step = newStep(pass, { key, kind: 'patch', effect: 'read' })
+  return { ...step, status: 'completed', output: 'true', finishedAt: pass.clock.now(), settled: 0 }
 }
 
 /** An earlier pass has come further than this one: outcomes or open steps lie ahead. */
 function isPast({ order, journal }: Pass): boolean {
-  return order.isReplaying || journal.unreached.some(() => true)
+  return order.isReplaying || journal.hasUnreached
 }

@@ -67,7 +67,8 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
     return null
   }
   const { key, known, isRepeated, isShared } = pass.journal.reach(name)
-  order.noteCall(key)
+  order.noteMove()
+  if (known?.settled === 0 && kind !== 'patch') order.expectByName(key)
   pass.places.note(typeof name === 'string' ? name : name[0])
   if (isRepeated) warnOfRepetition(pass, String(name))
   if (isShared) warnOfSharing(pass, String(name))

@@ -46,7 +46,10 @@ describe('decideMismatch', () => {
   const known = { key: 'pay', kind: 'run', effect: 'write' } as const
   const step = (kind: StepKind, effect: Effect) => ({ at: 'step', known, kind, effect }) as const
   const end = (...statuses: StepStatus[]) =>
-    ({ at: 'end', unreached: statuses.map((status, position) => ({ key: 'pay', status, position })) }) as const
+    ({
+      at: 'end',
+      unreached: statuses.map((status, position) => ({ key: 'pay', kind: 'run' as const, status, position })),
+    }) as const
 
   it('a step may be reached with its verb and effect unchanged', () => {
     expect(decideMismatch(step('run', 'write'), false)).toBeNull()
@@ -76,10 +79,15 @@ describe('decideMismatch', () => {
 
   it('an end without a recorded outcome is a mismatch under any code', () => {
     const unreached = (settled?: number) =>
-      ({ at: 'end', unreached: [{ key: 'pay', status: 'completed', position: 0, settled }] }) as const
+      ({ at: 'end', unreached: [{ key: 'pay', kind: 'run', status: 'completed', position: 0, settled }] }) as const
     expect(decideMismatch(unreached(), false)).toBe('diverged: step "pay" was finished but not reached')
     expect(decideMismatch(unreached(1), false)).toBe('diverged: step "pay" was finished but not reached')
     expect(decideMismatch(unreached(0), false)).toBeNull()
+  })
+
+  it('a marker that is taken out is no mismatch', () => {
+    const marker = { key: 'patched[a]', kind: 'patch', status: 'completed', position: 0, settled: 0 } as const
+    expect(decideMismatch({ at: 'end', unreached: [marker] }, true)).toBeNull()
   })
 
   it('code that rests before a recorded outcome names the step that was expected and the one that came', () => {

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi } from '../../../src/author/step-api.ts'
+import { fitRecording } from '../../../src/engine/play/fit-recording.ts'
 import { crashEverywhere } from '../../../src/testing/index.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { changeCode } from '../../support/workflows.ts'
+import { playParts, readRecording } from '../support/plays.ts'
 
 const flow = (run: (step: StepApi) => Promise<unknown>) =>
   defineWorkflow({ id: 'flow', on: '*', run: ({ step }) => run(step) })
@@ -26,7 +28,16 @@ const codes = (acted: string[]) => {
     if (await step.patched('audit-2026')) await act(step, 'file audit')
     return isAudited
   })
-  return { before, after }
+  /** The marker is taken out; another one comes behind its place. */
+  const cleared = flow(async (step) => {
+    await act(step, 'pay')
+    await act(step, 'audit')
+    await step.sleep('nap', '1m')
+    await act(step, 'ship')
+    await act(step, 'file audit')
+    return step.patched('audit-2027')
+  })
+  return { before, after, cleared }
 }
 
 test('a run that had passed a marker before the change goes on without it', async () => {
@@ -49,6 +60,47 @@ test('a run that comes to a marker live goes by the change, in every later pass,
   expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: 'true' })
   expect(acted).toEqual(['pay', 'audit', 'ship', 'file audit'])
   expect((await engine.store.listSteps(id)).map(({ key }) => key)).toContain('patched[audit-2026]')
+})
+
+test('a run that answered true to a marker goes on where the marker is taken out, and comes to others', async () => {
+  const acted: string[] = []
+  const { after, cleared } = codes(acted)
+  const engine = createTestEngine()
+  const worker = await engine.start([after])
+  const { id } = await engine.run('flow')
+  const recording = await readRecording(engine.store, id)
+  const play = { recording, workflow: cleared, now: engine.clock.now() }
+  expect(await fitRecording(playParts(engine.store), play)).toEqual({ kind: 'fits' })
+  await changeCode(engine, worker, [cleared])
+  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: 'true' })
+  expect(acted).toEqual(['pay', 'audit', 'ship', 'file audit'])
+})
+
+test('a marker moves neither the time nor the other branches of its code', async () => {
+  const engine = createTestEngine()
+  const seen: unknown[] = []
+  await engine.start([
+    defineWorkflow({
+      id: 'flow',
+      on: '*',
+      run: async ({ step, now }) => {
+        const order: string[] = []
+        const plain = async () => {
+          for (let each = 0; each < 5; each++) await null
+          order.push('plain')
+        }
+        const mark = step.patched('audit').then(() => order.push(`marked ${now()}`))
+        await Promise.all([plain(), mark, step.run('act', () => {}).then(() => order.push('acted'))])
+        seen.push(order)
+        await step.sleep('nap', '1m')
+        return order
+      },
+    }),
+  ])
+  const { id, createdAt } = await engine.run('flow')
+  await engine.advance(id, '1m')
+  const order = [`marked ${createdAt}`, 'plain', 'acted']
+  expect(seen).toEqual([order, order])
 })
 
 test('a marker gives the same answer wherever the run crashes', async () => {

@@ -1,57 +1,59 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
+import { z } from 'zod'
 import type { RunContext } from '../../../src/author/context.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { callable } from '../../../src/author/trigger.ts'
+
+/** How plain code goes on. */
+const WAYS = ['await', 'then', 'tick'] as const
 
 /** A random program of steps, waits and draws, for the tests of replays. */
 export type Program =
   /** `turns` of the event loop until it ends; `isShared`: under a name that others use, too. */
   | { kind: 'step'; fails: boolean; turns: number; isShared: boolean }
   /** For an event that comes, or for one that never does. */
-  | { kind: 'wait'; minutes: number; on: 'ping' | 'never' }
-  /** Microtasks of the code's own. */
-  | { kind: 'hops'; count: number }
+  | { kind: 'wait' | 'receive'; minutes: number; on: 'ping' | 'never' }
+  /** Plain code: microtasks of its own, or ticks, and no step. */
+  | { kind: 'plain'; count: number; how: (typeof WAYS)[number] }
   | { kind: 'sleep'; minutes: number }
-  | { kind: 'draw' }
+  | { kind: 'draw' | 'now' | 'send' | 'patched' | 'invoke' }
   | { kind: 'map'; count: number }
   | { kind: 'sequence' | 'all' | 'race' | 'any' | 'allSettled'; parts: Program[] }
 
-export const { program } = fc.letrec<{ program: Program }>((tie) => ({
-  program: fc.oneof(
+const kinds = <Kind extends Program['kind']>(...all: Kind[]) => fc.constantFrom(...all)
+const minutes = fc.integer({ min: 1, max: 3 })
+const turns = fc.integer({ min: 0, max: 2 })
+
+/** `parts` in turn or beside each other. */
+const combine = (parts: fc.Arbitrary<Program[]>): fc.Arbitrary<Program> =>
+  fc.record({ kind: kinds('sequence', 'all', 'race', 'any', 'allSettled'), parts })
+
+const { part } = fc.letrec<{ part: Program }>((tie) => ({
+  part: fc.oneof(
     { maxDepth: 3, depthSize: 'small', withCrossShrink: true },
-    fc.record({
-      kind: fc.constant('step' as const),
-      fails: fc.boolean(),
-      turns: fc.integer({ min: 0, max: 2 }),
-      isShared: fc.boolean(),
-    }),
-    fc.record({
-      kind: fc.constant('wait' as const),
-      minutes: fc.integer({ min: 1, max: 3 }),
-      on: fc.constantFrom('ping' as const, 'never' as const),
-    }),
-    fc.record({ kind: fc.constant('hops' as const), count: fc.integer({ min: 1, max: 9 }) }),
-    fc.record({ kind: fc.constant('sleep' as const), minutes: fc.integer({ min: 1, max: 3 }) }),
-    fc.record({ kind: fc.constant('draw' as const) }),
-    fc.record({ kind: fc.constant('map' as const), count: fc.integer({ min: 1, max: 3 }) }),
-    fc.record({
-      kind: fc.constantFrom(
-        'sequence' as const,
-        'all' as const,
-        'race' as const,
-        'any' as const,
-        'allSettled' as const,
-      ),
-      parts: fc.array(tie('program'), { minLength: 1, maxLength: 3 }),
-    }),
+    fc.record({ kind: kinds('step'), fails: fc.boolean(), turns, isShared: fc.boolean() }),
+    fc.record({ kind: kinds('plain'), count: fc.integer({ max: 7, min: 0 }), how: fc.constantFrom(...WAYS) }),
+    fc.record({ kind: kinds('wait', 'receive'), minutes, on: fc.constantFrom('ping' as const, 'never' as const) }),
+    fc.record({ kind: kinds('sleep'), minutes }),
+    fc.record({ kind: kinds('draw', 'now', 'send', 'patched', 'invoke') }),
+    fc.record({ kind: kinds('map'), count: fc.integer({ min: 1, max: 3 }) }),
+    combine(fc.array(tie('part'), { minLength: 1, maxLength: 3 })),
   ),
 }))
+
+/** Code of several parts. */
+export const program = combine(fc.array(part, { minLength: 2, maxLength: 4 }))
+
+/** The workflow that programs invoke. */
+export const child = defineWorkflow({ id: 'child', on: callable(z.string()), run: async ({ input }) => input })
 
 type Tell = (what: string) => void
 
 /** Executes a program; `tell` hears of each outcome and draw in the order of the code. */
 export async function execute(part: Program, path: string, context: RunContext, tell: Tell): Promise<unknown> {
   const { step, random } = context
-  const child = (each: Program, index: number) => execute(each, `${path}.${index}`, context, tell)
+  const inner = (each: Program, index: number) => execute(each, `${path}.${index}`, context, tell)
   const noteEnd = (value: unknown) => {
     tell(`${path}: ${value}`)
     return value
@@ -66,26 +68,44 @@ export async function execute(part: Program, path: string, context: RunContext, 
       return noteEnd((await step.sleep(path, `${part.minutes}m`)) ?? 'slept')
     case 'wait':
       return noteEnd((await step.waitFor(path, { on: part.on, timeout: `${part.minutes}m` }))?.type)
-    case 'hops':
-      for (let each = 0; each < part.count; each++) await null
-      return noteEnd(random())
+    case 'receive':
+      return noteEnd((await step.receive(path, { on: part.on, timeout: `${part.minutes}m` }))?.type)
+    case 'plain':
+      return noteEnd(await plain(part, path))
     case 'draw':
       return noteEnd(random())
+    case 'now':
+      return noteEnd(context.now())
+    case 'send':
+      return noteEnd((await step.send(path, 'told', { path })).id.length)
+    case 'patched':
+      return noteEnd(await step.patched(path))
+    case 'invoke':
+      return noteEnd(await step.invoke(path, child, path))
     case 'map':
       return noteEnd(await step.map(path, [...Array(part.count).keys()], (n) => n, double, { parallel: 2 }))
     case 'sequence': {
       const ends: unknown[] = []
-      for (const [index, each] of part.parts.entries()) ends.push(await child(each, index))
+      for (const [index, each] of part.parts.entries()) ends.push(await inner(each, index))
       return noteEnd(ends)
     }
     default: {
       const combine = Promise[part.kind].bind(Promise) as (all: Promise<unknown>[]) => Promise<unknown>
-      return noteEnd(JSON.stringify(await combine(part.parts.map(child))))
+      return noteEnd(JSON.stringify(await combine(part.parts.map(inner))))
     }
   }
 }
 
 const double = (n: number) => n * 2
+
+async function plain({ count, how }: Extract<Program, { kind: 'plain' }>, path: string): Promise<string> {
+  if (how === 'await') for (let each = 0; each < count; each++) await null
+  let chain = Promise.resolve()
+  if (how === 'then') for (let each = 0; each < count; each++) chain = chain.then(() => {})
+  await chain
+  if (how === 'tick') for (let each = 0; each < count; each++) await new Promise<void>(process.nextTick)
+  return path
+}
 
 function callStep(
   { fails, turns, isShared }: Extract<Program, { kind: 'step' }>,

@@ -1,4 +1,4 @@
-import { quietly } from './own-work.ts'
+import { quietly } from '../own-work.ts'
 
 /** Most outcomes that one pass is given in one turn of the event loop. */
 const MAX_OUTCOMES = 1_000

@@ -1,21 +1,21 @@
-import { type Checkpoint, numberOf, type StepCall } from '../../core/runs/step.ts'
+import { type Checkpoint, numberOf, type StepCall } from '../../../core/runs/step.ts'
+import { neverSettles } from '../parking.ts'
 import { LoopShare } from './loop-share.ts'
-import { neverSettles } from './parking.ts'
+import { onceAtRest } from './once-at-rest.ts'
 
 type Outcome = Pick<Checkpoint, 'key' | 'position' | 'settled'>
-type Deliver = (settled: number | undefined) => void
 
 interface OrderParts {
   /** Resolves when another outcome may be written; null: now. Never settles where none may. */
   room: () => Promise<void> | null
-  /** A new outcome is under way; the pass may not end before it is delivered. */
+  /** An outcome is under way; the pass may not end before it is delivered. */
   entered: () => void
   left: () => void
 }
 
 /**
- * Hands outcomes to the author's code one at a time. Recorded ones come by their number, then new
- * ones as they arise. See decision 33.
+ * Hands outcomes to the author's code one at a time, each once the code rests. Recorded ones come
+ * by their number, then new ones as they arise. See decision 33.
  */
 export class OutcomeOrder {
   /** Recorded outcomes by number, lowest first; none where it is delivered, to free its memory. */
@@ -25,16 +25,16 @@ export class OutcomeOrder {
   /** Recorded outcomes that were reached before their turn, by key. */
   readonly #early = new Map<string, () => void>()
   #ready: (() => void) | null = null
-  /** New outcomes. Null: the steps that are held begin. */
-  readonly #fresh: ({ outcome: Outcome; deliver: Deliver } | null)[] = []
+  /** Outcomes without a number, in the order of reaching; null: still being read. */
+  readonly #byName = new Map<string, (() => void) | null>()
+  /** Gives the next new outcome, or lets the steps that are held begin. */
+  readonly #fresh: (() => void)[] = []
   /** The number of the newest outcome. */
   #last: number
   #isScheduled = false
   #over: PromiseWithResolvers<void> | null = null
   #unexpected: { call: StepCall; isNew: boolean } | null = null
   #moves = 0
-  /** Key of the step that the code called, if it has done and got nothing else since. */
-  #lastCall: string | null = null
   #isClosed = false
   readonly #share = new LoopShare()
   readonly #parts: OrderParts
@@ -72,21 +72,19 @@ export class OutcomeOrder {
     return this.#moves
   }
 
-  /** The code has called a step. */
-  noteCall(key: string): void {
-    this.#moves += 1
-    this.#lastCall = key
-  }
-
   /** True where it holds no outcome for the code. */
   get isEmpty(): boolean {
-    return !this.isReplaying && this.#early.size === 0 && this.#fresh.length === 0
+    return !this.isReplaying && this.#early.size + this.#byName.size + this.#fresh.length === 0
   }
 
-  /** The code has drawn a time or a random value, or done something else than call a step. */
+  /** The code has called a step, drawn a value, or done something else. */
   noteMove(): void {
     this.#moves += 1
-    this.#lastCall = null
+  }
+
+  /** The code has reached a step whose outcome has no number: it comes before those with one. */
+  expectByName(key: string): void {
+    this.#byName.set(key, null)
   }
 
   /**
@@ -94,60 +92,46 @@ export class OutcomeOrder {
    * row. Throws where the step began before the replay was over, which is a fault of the engine.
    */
   turn(outcome: Outcome): Promise<number | undefined> {
-    const { key, settled } = outcome
-    if (settled !== undefined) return new Promise((resolve) => this.repeat(outcome, resolve))
+    const { key, position, settled } = outcome
+    if (settled !== undefined) return new Promise((resolve) => this.repeat(outcome, () => resolve(settled)))
     if (this.isReplaying) throw new Error(`Step "${key}" began before the replay was over.`)
     if (this.#isClosed) return neverSettles()
     this.#parts.entered()
-    return new Promise((deliver) => {
-      this.#fresh.push({ outcome, deliver })
+    return new Promise((resolve) => {
+      this.#fresh.push(() => {
+        this.#last += 1
+        resolve(this.#last === position + 1 ? undefined : this.#last)
+        this.#parts.left()
+      })
       this.#schedule()
     })
   }
 
-  /**
-   * Calls `deliver` in the turn of a recorded outcome, after all that the one before it set off. An
-   * outcome without `settled` comes at once: nothing happens beside it.
-   */
-  repeat(outcome: Outcome, deliver: Deliver): void {
-    const { key, settled } = outcome
-    if (settled === 0 || !this.isReplaying) this.#giveByName(() => deliver(settled))
-    else if (key !== this.expected?.key) this.#early.set(key, () => deliver(settled))
-    else if (settled !== undefined) {
-      this.#ready = () => deliver(settled)
-      this.#schedule()
-    } else if (this.#share.take()) {
-      this.#advance()
-      deliver(undefined)
-      this.#scheduleNext()
-    } else {
-      this.#ready = () => deliver(undefined)
-      this.#isScheduled = true
-      this.#share.later(this.#grant)
-    }
-  }
-
-  #giveByName(deliver: () => void): void {
-    if (this.#share.take()) {
-      deliver()
-      return
-    }
-    this.#parts.entered()
-    this.#share.later(() => {
-      deliver()
-      this.#parts.left()
-    })
+  /** Calls `deliver` in the turn of a recorded outcome. */
+  repeat({ key, settled }: Outcome, deliver: () => void): void {
+    if (settled === 0) {
+      this.#parts.entered()
+      this.#byName.set(key, () => {
+        deliver()
+        this.#parts.left()
+      })
+    } else if (key === this.expected?.key) this.#ready = deliver
+    else if (this.isReplaying) this.#early.set(key, deliver)
+    else deliver()
+    if (this.#isNextDue()) this.#schedule()
   }
 
   /** The code has ended: what steps at work give is recorded as it comes. */
   end(): void {
-    if (!this.isReplaying) return
-    this.#next = this.#recorded.length
-    this.#ready?.()
+    const due = [this.#ready, ...this.#early.values(), ...this.#byName.values()]
     this.#ready = null
-    for (const deliver of this.#early.values()) deliver()
     this.#early.clear()
-    this.#over?.resolve()
+    this.#byName.clear()
+    if (this.isReplaying) {
+      this.#next = this.#recorded.length
+      this.#over?.resolve()
+    }
+    for (const deliver of due) deliver?.()
   }
 
   /** The outcome of the run is decided: no other is delivered. */
@@ -167,7 +151,6 @@ export class OutcomeOrder {
     if (this.#unexpected === null || (isNew && !isKnownNew)) this.#unexpected = { call: describe(), isNew }
   }
 
-  /** Through the microtasks to the next tick: by then the code has done all that it can at once. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
@@ -178,36 +161,47 @@ export class OutcomeOrder {
 
   /** In a later turn of the event loop where the pass has had its share of this one. */
   readonly #plan = (): void => {
-    if (this.#share.take()) void SETTLED.then(this.#hop)
-    else this.#share.later(this.#grant)
+    if (this.#share.take()) onceAtRest(this.#give)
+    else this.#share.later(this.#give)
   }
 
-  readonly #hop = (): void => process.nextTick(this.#grant)
-
-  readonly #grant = (): void => {
+  readonly #give = (): void => {
     this.#isScheduled = false
-    if (this.isReplaying) this.#deliverReady()
-    else this.#deliverFresh()
-    this.#scheduleNext()
-  }
-
-  #scheduleNext(): void {
-    if (this.#ready !== null || (!this.isReplaying && this.#fresh.length > 0)) this.#schedule()
-  }
-
-  #deliverReady(): void {
-    const deliver = this.#ready
+    const deliver = this.#takeNext()
     if (deliver === null) return
-    this.#advance()
+    this.#moves += 1
     deliver()
+    if (this.#isNextDue()) this.#schedule()
+  }
+
+  #isNextDue(): boolean {
+    if (this.#byName.size > 0) return this.#firstByName?.[1] !== null
+    return this.isReplaying ? this.#ready !== null : this.#fresh.length > 0
+  }
+
+  get #firstByName(): [string, (() => void) | null] | undefined {
+    return this.#byName.entries().next().value
+  }
+
+  #takeNext(): (() => void) | null {
+    if (!this.#isNextDue()) return null
+    if (this.#byName.size > 0) return this.#takeByName()
+    return this.isReplaying ? this.#takeReady() : (this.#fresh.shift() ?? null)
+  }
+
+  #takeByName(): (() => void) | null {
+    const [key, deliver] = this.#firstByName ?? ['', null]
+    this.#byName.delete(key)
+    return deliver
   }
 
   /** The expected outcome is delivered now; the next one is expected. */
-  #advance(): void {
-    this.#noteDelivery()
+  #takeReady(): (() => void) | null {
+    const deliver = this.#ready
     this.#recorded[this.#next++] = undefined
     this.#ready = this.#early.size > 0 ? this.#takeEarly(this.expected?.key) : null
-    if (!this.isReplaying && this.#over) this.#fresh.unshift(null)
+    if (!this.isReplaying && this.#over) this.#fresh.unshift(this.#over.resolve)
+    return deliver
   }
 
   #takeEarly(key: string | undefined): (() => void) | null {
@@ -216,26 +210,7 @@ export class OutcomeOrder {
     this.#early.delete(key)
     return deliver
   }
-
-  #deliverFresh(): void {
-    const next = this.#fresh.shift()
-    if (next === null) this.#over?.resolve()
-    if (!next) return
-    const { outcome, deliver } = next
-    this.#last += 1
-    const isInLine = this.#lastCall === outcome.key && this.#last === outcome.position + 1
-    this.#noteDelivery()
-    deliver(isInLine ? undefined : this.#last)
-    this.#parts.left()
-  }
-
-  #noteDelivery(): void {
-    this.#moves += 1
-    this.#lastCall = null
-  }
 }
-
-const SETTLED = Promise.resolve()
 
 /** Steps with a number, in its order. Sorts only where steps ended in another order than begun. */
 function sortRecorded(known: readonly Checkpoint[]): Checkpoint[] {

@@ -1,3 +1,6 @@
+/** Longest time for which a module may load, or block the engine meanwhile. */
+export const MAX_LOAD_MS = 10_000
+
 /** How long an engine's loop has been blocked, as far as its watcher has seen. */
 export interface Blockage {
   /** A number that rises while the loop turns. */

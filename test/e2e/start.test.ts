@@ -34,10 +34,17 @@ export default defineWorkflow({ id: 'bad-cron', on: cron('61 * * * *'), run: () 
   expect(broken.map((line) => line.file)).toEqual(['broken.workflow.ts', 'cron.workflow.ts'])
 })
 
-test('an app with two modules of one id does not start', async () => {
-  const started = startProcess({ 'a.workflow.ts': hello, 'b.workflow.ts': hello })
-  expect(await started.exited).toMatchObject({ code: 1 })
-  expect(started.errors()).toContain('a.workflow.ts and b.workflow.ts both define the workflow "hello"')
+test('of two modules with one id neither runs, and the app starts and names both', async () => {
+  const other = hello.replace("id: 'hello'", "id: 'other'")
+  const started = startProcess({ 'a.workflow.ts': hello, 'b.workflow.ts': hello, 'c.workflow.ts': other })
+  await started.line((line) => line.message === 'run completed' && line.workflow === 'other')
+  const message =
+    'a.workflow.ts and b.workflow.ts both define the workflow "hello", so both are skipped. Rename one of them.'
+  const broken = started.lines.filter((line) => line.message === 'workflow broken')
+  expect(broken).toMatchObject([
+    { file: 'a.workflow.ts', err: { message } },
+    { file: 'b.workflow.ts', err: { message } },
+  ])
 })
 
 test('an app that does not start names every missing or invalid variable', async () => {

@@ -5,6 +5,7 @@ import type { Notice } from '../../core/notices.ts'
 import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { Access } from '../service/account-clients.ts'
 import type { EngineLoad } from './engine.ts'
@@ -39,7 +40,12 @@ export interface EngineStart {
   pulse: SharedArrayBuffer
   /** Interval at which it rises. */
   pulseMs: number
+  /** Modules that ended or blocked the thread before. */
+  skipped: SkippedModule[]
 }
+
+/** The module that the engine's thread loads. */
+export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>
 
 /** A call of the main thread that the engine's thread answers; it loads its modules unasked. */
 export type EngineCall = { kind: 'start'; access: Access } | { kind: 'stop' }
@@ -52,6 +58,8 @@ interface EngineFault extends Pick<UpshotError, 'message' | 'details'> {
 
 export type FromEngine =
   | { kind: 'done'; call: EngineCall['kind'] | 'load'; error?: EngineFault }
+  | { kind: 'loading'; module: LoadingModule | null }
+  | { kind: 'late'; module: SkippedModule }
   | { kind: 'loaded'; codeHashes: Record<string, string> }
   | { kind: 'limits'; fileLimits: EngineLoad['fileLimits'] }
   | readonly Notice[]

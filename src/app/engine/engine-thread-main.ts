@@ -4,6 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
 import { DatabaseClock } from './database/database-clock.ts'
 import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
@@ -11,7 +12,7 @@ import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
-const { config, store: options, port, worker, counts, pulse, pulseMs, variables } = workerData as EngineStart
+const { config, store: options, port, worker, counts, pulse, pulseMs, variables, skipped } = workerData as EngineStart
 keepVariables(variables)
 const beats = new Int32Array(pulse)
 setInterval(() => Atomics.add(beats, 0, 1), pulseMs)
@@ -32,6 +33,12 @@ void loading.then((engine) => {
   setInterval(() => tell({ kind: 'limits', fileLimits: engine.load.fileLimits }), LIMITS_EVERY_MS)
 })
 
+/** In this thread's next load, and in the threads after it. */
+function skip(module: SkippedModule): void {
+  skipped.push(module)
+  tell({ kind: 'late', module })
+}
+
 async function load(): Promise<LocalEngine> {
   const { clock, stop } = await DatabaseClock.follow(store)
   stopClock = stop
@@ -40,6 +47,7 @@ async function load(): Promise<LocalEngine> {
     clock,
     random: Math.random,
     worker: { id: worker, counts: new WorkerCounts(counts) },
+    modules: { skipped, onLoading: (module) => tell({ kind: 'loading', module }), onLate: skip },
     onLoaded: (codeHashes) => tell({ kind: 'loaded', codeHashes }),
   })
 }

@@ -6,10 +6,11 @@ import type { Notice } from '../../core/notices.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import type { EngineLoad } from './engine.ts'
-import type { EngineCall, EngineConfig, EngineStart, FromEngine, ToEngine } from './engine-messages.ts'
+import type { EngineCall, EngineConfig, EngineStart, FromEngine, LoadingModule, ToEngine } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 
 /**
@@ -30,12 +31,14 @@ export interface EngineEnd {
   error: Failure
 }
 
-interface EngineThreadParts {
+export interface EngineThreadParts {
   config: EngineConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
   store: Pick<SharedStore, 'connect'>
   now: number
   pulseMs: number
+  /** Modules that ended or blocked an earlier one; late ones are added. */
+  skipped: SkippedModule[]
   heard: (notices: readonly Notice[]) => void
 }
 
@@ -50,26 +53,30 @@ export class EngineThread {
   readonly ended: Promise<EngineEnd>
   /** Hash of the code of each workflow that it has loaded. */
   codeHashes: Readonly<Record<string, string>> = {}
+  /** The module that it loads now; null: none. */
+  loading: LoadingModule | null = null
   /** As it said last. */
   fileLimits: EngineLoad['fileLimits'] = []
   readonly #pulse = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   readonly #thread: Worker
+  readonly #skipped: SkippedModule[]
   readonly #cut: () => void
   readonly #calls = new Map<string, { resolve: () => void; reject: (error: unknown) => void }>()
   readonly #gone = Promise.withResolvers<void>()
   #end: EngineEnd | null = null
 
-  constructor({ config, storeOptions, store, now, pulseMs, heard }: EngineThreadParts) {
+  constructor({ config, storeOptions, store, now, pulseMs, skipped, heard }: EngineThreadParts) {
     this.id = newId('wrk', now)
     const { port, cut } = store.connect()
     this.#cut = cut
+    this.#skipped = skipped
     const workerData: EngineStart = {
       config: {
         ...handConfig(config),
         // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
         ...('file' in storeOptions ? {} : { beatMs: SHARED_BEAT_MS }),
       },
-      ...{ store: storeOptions, port, worker: this.id, pulseMs, variables: hiddenVariables() },
+      ...{ store: storeOptions, port, worker: this.id, pulseMs, skipped, variables: hiddenVariables() },
       counts: this.counts.memory,
       pulse: this.#pulse.buffer as SharedArrayBuffer,
     }
@@ -115,6 +122,8 @@ export class EngineThread {
   #receive(message: FromEngine, heard: EngineThreadParts['heard']): void {
     if (isNotices(message)) heard(message)
     else if (message.kind === 'loaded') this.codeHashes = message.codeHashes
+    else if (message.kind === 'loading') this.loading = message.module
+    else if (message.kind === 'late') this.#skipped.push(message.module)
     else if (message.kind === 'limits') this.fileLimits = message.fileLimits
     else this.#settle(message)
   }

@@ -12,6 +12,7 @@ import { FileWatch } from '../../engine/reconcile/file-watch.ts'
 import { findMadeUp } from '../../engine/reconcile/find-made-up.ts'
 import { Worker } from '../../engine/worker.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
+import type { LoadOptions } from '../../project/workflows/load-workflows.ts'
 import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { runInSpan } from '../../watch/traces/run-in-span.ts'
@@ -32,6 +33,8 @@ export interface LocalEngineParts {
   workflows?: readonly AnyWorkflow[]
   /** Default: a new worker, beside which no other thread saves deliveries. */
   worker?: { id: string; counts: WorkerCounts }
+  /** Modules to leave out, and who hears of the one that is loaded. */
+  modules?: LoadOptions
   /** Given the hash of each workflow's code, by id, before its runs may be claimed. */
   onLoaded?: (codeHashes: Record<string, string>) => void
 }
@@ -49,15 +52,15 @@ export class LocalEngine implements Engine {
   #watch: StoreWatch | null = null
 
   /**
-   * Loads the workflows. Throws `invalid_workflow` where two have one id, and `invalid_config` for
-   * an empty folder where the database knows workflows.
+   * Loads the workflows. Throws `invalid_config` for an empty folder where the database knows
+   * workflows.
    */
   static async load(parts: LocalEngineParts): Promise<LocalEngine> {
     const { workflows, config, notices } = parts
     const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
     const set = workflows
       ? WorkflowSet.of(workflows, notices.publish)
-      : await WorkflowSet.load(config.workflowsDir, notices.publish)
+      : await WorkflowSet.load(config.workflowsDir, notices.publish, parts.modules)
     await refuseEmptyFolder(parts, set)
     if (workflows && config.effects === 'plan') throw describeGivenWorkflows()
     return new LocalEngine(parts, set, sourceHash)

@@ -26,6 +26,6 @@ export async function openEngine({ store, ...parts }: OpenEngineParts): Promise<
   return SupervisedEngine.load({
     ...{ config, store, clock, notices },
     quarantine: new Quarantine({ config, storeOptions, store, clock, notices }),
-    begin: (pulseMs, heard) => new EngineThread({ config, storeOptions, store, now: clock.now(), pulseMs, heard }),
+    begin: (begin) => new EngineThread({ config, storeOptions, store, now: clock.now(), ...begin }),
   })
 }

@@ -37,8 +37,7 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
       closing.unshift(async () => stop())
       const engine = await SupervisedEngine.load({
         ...{ config, store, clock, notices },
-        begin: (pulseMs, heard) =>
-          new EngineThread({ ...{ config, store, pulseMs, heard }, storeOptions: options, now: clock.now() }),
+        begin: (begin) => new EngineThread({ ...{ config, store, ...begin }, storeOptions: options, now: clock.now() }),
       })
       closing.unshift(() => engine.stop())
       await engine.start(access)

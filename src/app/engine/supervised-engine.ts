@@ -1,25 +1,25 @@
 import { url as debuggerUrl } from 'node:inspector'
-import { type Blockage, countEnd, type EngineEnds, observeBeat } from '../../core/blockage.ts'
-import { describeError, UpshotError } from '../../core/errors.ts'
+import { type Blockage, countEnd, type EngineEnds, MAX_LOAD_MS, observeBeat } from '../../core/blockage.ts'
+import { describeError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
-import type { Notice } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { ClaimOnArrival } from '../../engine/claim/claim-on-arrival.ts'
 import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { Access } from '../service/account-clients.ts'
 import type { Engine, EngineLoad } from './engine.ts'
-import { packArrivals } from './engine-messages.ts'
-import type { EngineEnd, EngineThread } from './engine-thread.ts'
+import { type LoadingModule, packArrivals } from './engine-messages.ts'
+import type { EngineEnd, EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
 
 /** Longest interval between two looks at the engine's pulse. */
 const MAX_LOOK_MS = 1_000
 /** Looks until a blocked loop is certain. */
 const LOOKS = 4
-/** Least time for which an engine may be blocked while it imports its modules. */
+/** Least time for which an engine may be blocked until it has its modules, between them. */
 const LOAD_MS = 30_000
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
@@ -33,8 +33,8 @@ interface SupervisedEngineParts {
   notices: NoticeBus
   /** Tries runs alone that may have ended an engine. Default: nobody does. */
   quarantine?: Quarantine
-  /** Begins an engine on a thread of its own, whose loop beats every `pulseMs`. */
-  begin: (pulseMs: number, heard: (notices: readonly Notice[]) => void) => EngineThread
+  /** Begins an engine on a thread of its own. */
+  begin: (begin: Pick<EngineThreadParts, 'pulseMs' | 'skipped' | 'heard'>) => EngineThread
 }
 
 /**
@@ -55,21 +55,22 @@ export class SupervisedEngine implements Engine {
   #blockage: Blockage | null = null
   /** True once the thread has its modules: from then on, only a run can block it. */
   #isLoaded = false
+  /** Modules that ended or blocked a thread while it loaded them. */
+  readonly #skipped: SkippedModule[] = []
   #isAtWork = false
   #isWoken = false
   #restarting: Promise<void> = Promise.resolve()
   #stopped: Promise<void> | null = null
   #cancelLook = () => {}
 
-  /** Loads the modules. Throws their fault, and `invalid_workflow` where they end the engine. */
+  /** Loads the modules; those that end or block the engine are left out. */
   static async load(parts: SupervisedEngineParts): Promise<SupervisedEngine> {
     const engine = new SupervisedEngine(parts)
     try {
-      await engine.#thread.loaded
+      await engine.#untilLoaded()
     } catch (error) {
       await engine.stop()
-      if (!(error instanceof UpshotError) || error.code !== 'not_running') throw error
-      throw new UpshotError('invalid_workflow', `A module ended the engine while it was loaded. ${error.message}`)
+      throw error
     }
     return engine
   }
@@ -128,15 +129,36 @@ export class SupervisedEngine implements Engine {
     this.#beganAt = clock.now()
     this.#blockage = null
     this.#isLoaded = false
-    const thread = begin(this.#lookMs, (heard) => {
-      for (const notice of heard) notices.publish(notice)
-    })
+    const heard: EngineThreadParts['heard'] = (all) => {
+      for (const notice of all) notices.publish(notice)
+    }
+    const thread = begin({ pulseMs: this.#lookMs, skipped: this.#skipped, heard })
     void thread.ended.then((end) => this.#receiveEnd(thread, end))
     thread.loaded.then(
       () => this.#noteLoaded(thread),
       () => {},
     )
     return thread
+  }
+
+  /** Begins another thread after each one that a module has ended, without that module. */
+  async #untilLoaded(): Promise<void> {
+    for (;;) {
+      const thread = this.#thread
+      try {
+        return await thread.loaded
+      } catch (error) {
+        if (this.#stopping.signal.aborted || thread.loading === null) throw error
+        this.#skip(thread.loading, await thread.ended)
+        this.#thread = this.#begin()
+      }
+    }
+  }
+
+  #skip(module: LoadingModule, { cause, error }: EngineEnd): void {
+    const why = cause === 'blocked' ? `it blocked the engine for ${MAX_LOAD_MS / 1_000} s` : `it ended the engine`
+    const message = cause === 'blocked' ? '' : ` (${error.message.replace(/\.$/, '')})`
+    this.#skipped.push({ ...module, why: `${why} while it was loaded${message}` })
   }
 
   #noteLoaded(thread: EngineThread): void {
@@ -166,7 +188,8 @@ export class SupervisedEngine implements Engine {
     this.#cancelLook = clock.at(clock.now() + this.#lookMs, () => {
       const seen = { beat: this.#thread.beat, now: clock.now() }
       this.#blockage = observeBeat(debuggerUrl() ? null : this.#blockage, seen, this.#lookMs)
-      const hangMs = this.#isLoaded ? config.engine.hangMs : Math.max(config.engine.hangMs, LOAD_MS)
+      const loadMs = this.#thread.loading ? MAX_LOAD_MS : Math.max(config.engine.hangMs, LOAD_MS)
+      const hangMs = this.#isLoaded && !this.#thread.loading ? config.engine.hangMs : loadMs
       if (this.#blockage.blockedMs >= hangMs) this.#endBlocked(hangMs)
       this.#look()
     })
@@ -182,8 +205,8 @@ export class SupervisedEngine implements Engine {
     if (thread !== this.#thread || this.#stopping.signal.aborted) return
     this.#isAtWork = false
     this.#intake = null
-    // The fault of a first load is thrown by `load`.
-    if (this.#access === null) return
+    // Where a module ended it in a start, `untilLoaded` goes on.
+    if (this.#access === null || (!this.#isLoaded && thread.loading)) return
     this.#restarting = this.#restart(thread, end).catch((error: unknown) => this.#giveUp(error))
   }
 
@@ -191,10 +214,11 @@ export class SupervisedEngine implements Engine {
     const { clock } = this.#parts
     const { signal } = this.#stopping
     this.#ends = countEnd(this.#ends, clock.now() - this.#beganAt)
+    if (thread.loading) this.#skip(thread.loading, end)
     await this.#bury(thread, end)
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()
-    await this.#thread.loaded
+    await this.#untilLoaded()
     signal.throwIfAborted()
     if (this.#access) await this.#thread.call({ kind: 'start', access: this.#access })
     if (!signal.aborted) this.#open()
@@ -205,19 +229,23 @@ export class SupervisedEngine implements Engine {
     if (!this.#stopping.signal.aborted) await this.#thread.end({ cause: 'threw', error: describeError(error) })
   }
 
-  /** Says which runs were at work, and has the store blame them. Tries until that is written. */
-  async #bury({ id }: EngineThread, { cause, error }: EngineEnd): Promise<void> {
+  /**
+   * Says which runs were at work, and has the store blame them, unless a module is to blame. Tries
+   * until that is written.
+   */
+  async #bury({ id, loading }: EngineThread, { cause, error }: EngineEnd): Promise<void> {
     const { store, clock, notices } = this.#parts
     const { signal } = this.#stopping
     let isTold = false
     while (!signal.aborted) {
       try {
-        const leases = await store.listLeases(id)
+        const leases = loading ? [] : await store.listLeases(id)
         const runs = await Promise.all(leases.map(async ({ runId }) => (await store.findRun(runId))?.workflow))
         const named = leases.map(({ runId }, index) => ({ run: runId, workflow: runs[index] ?? '' }))
         if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs: named })
         isTold = true
-        publishRecovery(notices.publish, await store.endWorker(id))
+        if (loading) await store.stopWorker(id)
+        else publishRecovery(notices.publish, await store.endWorker(id))
         return
       } catch (fault) {
         notices.publish({ kind: 'fault', where: 'recovering the runs of an engine', error: describeError(fault) })

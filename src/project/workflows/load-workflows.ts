@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type DeclaredKeys, declaredKeys, findClash } from '../../author/event-keys.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
+import { MAX_LOAD_MS } from '../../core/blockage.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { hashModule } from './hash-module.ts'
 import { importFresh } from './import-fresh.ts'
@@ -12,19 +13,39 @@ export type LoadedModule =
   | { kind: 'loaded'; file: string; workflow: AnyWorkflow }
   | { kind: 'broken'; file: string; error: unknown }
 
+/** A module that is left out, because it ended or blocked the thread that loaded it before. */
+export interface SkippedModule {
+  file: string
+  /** Hash of its code: once that is another, it is loaded again. */
+  code: string
+  /** A clause. */
+  why: string
+}
+
+export interface LoadOptions {
+  /** A new one loads the modules again. Default: as they were loaded first. */
+  version?: string | null
+  skipped?: readonly SkippedModule[]
+  /** Hears of the module that is loaded next, and of null once all are. */
+  onLoading?: (module: Omit<SkippedModule, 'why'> | null) => void
+  /** Hears of each module that was not loaded in its time. */
+  onLate?: (module: SkippedModule) => void
+  /** Longest time for one module. Default 10 s. */
+  maxMs?: number
+}
+
 /**
- * Imports every `*.workflow.ts` or `.js` of a folder, sorted by name; a new `version` loads them
- * again. Throws `invalid_workflow` where two modules have one id; other faults stay with their
- * module.
+ * Imports every `*.workflow.ts` or `.js` of a folder, sorted by name. A fault stays with its
+ * module: another does not hold it up, and two of one id are both broken.
  */
-export async function loadWorkflows(folder: string, version: string | null = null): Promise<LoadedModule[]> {
+export async function loadWorkflows(folder: string, options: LoadOptions = {}): Promise<LoadedModule[]> {
   const files = (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
   // One by one, so that each declared key belongs to a known module.
   const modules: LoadedModule[] = []
   const declared: DeclaredKeys[] = []
-  for (const file of files) modules.push(await loadDeclaring({ folder, file, version }, declared))
-  refuseDuplicates(modules)
-  return modules
+  for (const file of files) modules.push(await loadDeclaring({ folder, file, ...options }, declared))
+  options.onLoading?.(null)
+  return breakDuplicates(modules)
 }
 
 async function readFolder(folder: string): Promise<string[]> {
@@ -39,11 +60,9 @@ async function readFolder(folder: string): Promise<string[]> {
   }
 }
 
-interface ModuleSource {
+interface ModuleSource extends LoadOptions {
   folder: string
   file: string
-  /** Null: the module as it was loaded first. */
-  version: string | null
 }
 
 /** A module that declares a known key with another function is broken; its keys are dropped. */
@@ -64,15 +83,43 @@ async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Pr
   return { kind: 'broken', file, error: new UpshotError('invalid_workflow', message) }
 }
 
-async function loadModule({ folder, file, version }: ModuleSource): Promise<LoadedModule> {
+async function loadModule({ folder, file, ...options }: ModuleSource): Promise<LoadedModule> {
+  const { version = null, skipped = [], onLoading = () => {}, onLate = () => {}, maxMs = MAX_LOAD_MS } = options
   try {
     const url = pathToFileURL(join(folder, file)).href
-    const { default: workflow } = await (version === null ? import(url) : importFresh(url, version))
-    const codeHash = await hashModule(join(folder, file))
-    return { kind: 'loaded', file, workflow: { ...requireWorkflow(workflow, file), codeHash } }
+    const code = await hashModule(join(folder, file))
+    const known = skipped.find((module) => module.file === file && module.code === code)
+    if (known) throw describeSkip(known.why)
+    onLoading({ file, code })
+    const importing: Promise<{ default?: unknown }> = version === null ? import(url) : importFresh(url, version)
+    const imported = await inTime(importing, maxMs)
+    if (imported === null) {
+      const why = `it was not loaded within ${maxMs / 1_000} s`
+      onLate({ file, code, why })
+      throw describeSkip(why)
+    }
+    const { default: workflow } = imported
+    return { kind: 'loaded', file, workflow: { ...requireWorkflow(workflow, file), codeHash: code } }
   } catch (error) {
     return { kind: 'broken', file, error }
   }
+}
+
+/** Null where it takes longer. */
+async function inTime<T>(importing: Promise<T>, maxMs: number): Promise<T | null> {
+  const late = Promise.withResolvers<null>()
+  const timer = setTimeout(() => late.resolve(null), maxMs)
+  try {
+    return await Promise.race([importing, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The fault of a module that is left out. `why`: a clause. */
+function describeSkip(why: string): UpshotError {
+  const next = 'At the top level of a module, define things only: put what waits, loops or exits into a step.'
+  return new UpshotError('invalid_workflow', `The module is skipped: ${why}. ${next} Then start the app again.`)
 }
 
 function requireWorkflow(value: unknown, file: string): AnyWorkflow {
@@ -81,14 +128,21 @@ function requireWorkflow(value: unknown, file: string): AnyWorkflow {
   throw new UpshotError('invalid_workflow', `${file} has no workflow: write "export default defineWorkflow({ … })".`)
 }
 
-function refuseDuplicates(modules: readonly LoadedModule[]): void {
+/** Nobody knows which of the two is meant, so neither runs. */
+function breakDuplicates(modules: readonly LoadedModule[]): LoadedModule[] {
   const files = Map.groupBy(
     modules.filter((module) => module.kind === 'loaded'),
     (module) => module.workflow.id,
   )
-  for (const [id, same] of files) {
-    if (same.length === 1) continue
-    const names = same.map((module) => module.file).join(' and ')
-    throw new UpshotError('invalid_workflow', `${names} both define the workflow "${id}". Rename one of them.`)
-  }
+  return modules.map((module) => {
+    const same = module.kind === 'loaded' ? (files.get(module.workflow.id) ?? []) : []
+    if (module.kind === 'broken' || same.length === 1) return module
+    const names = same.map(({ file }) => file).join(' and ')
+    const fault = `${names} both define the workflow "${module.workflow.id}", so both are skipped.`
+    return {
+      kind: 'broken',
+      file: module.file,
+      error: new UpshotError('invalid_workflow', `${fault} Rename one of them.`),
+    }
+  })
 }

@@ -5,28 +5,27 @@ import { describeError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
-import { type LoadedModule, loadWorkflows } from './load-workflows.ts'
+import { type LoadedModule, type LoadOptions, loadWorkflows } from './load-workflows.ts'
 
 /** The author's workflows in this process, by file and by id. */
 export class WorkflowSet {
   readonly #folder: string
   readonly #publish: Publish
+  readonly #options: LoadOptions
   #byFile = new Map<string, AnyWorkflow>()
   #byId = new Map<string, AnyWorkflow>()
   #broken: string[] = []
 
-  private constructor(folder: string, publish: Publish) {
+  private constructor(folder: string, publish: Publish, options: LoadOptions) {
     this.#folder = folder
     this.#publish = publish
+    this.#options = options
   }
 
-  /**
-   * Loads every module of the folder. Throws `invalid_workflow` where two have one id; a broken
-   * module only causes a notice.
-   */
-  static async load(folder: string, publish: Publish): Promise<WorkflowSet> {
-    const set = new WorkflowSet(folder, publish)
-    set.#replace(await loadWorkflows(folder))
+  /** Loads every module of the folder. A broken module only causes a notice. */
+  static async load(folder: string, publish: Publish, options: LoadOptions = {}): Promise<WorkflowSet> {
+    const set = new WorkflowSet(folder, publish, options)
+    set.#replace(await loadWorkflows(folder, options))
     for (const [file, workflow] of set.#byFile) {
       publish({ kind: 'workflow.loaded', workflow: workflow.id, file, on: describeTrigger(workflow) })
     }
@@ -35,7 +34,7 @@ export class WorkflowSet {
 
   /** Makes a set of workflows that need no loading. */
   static of(workflows: readonly AnyWorkflow[], publish: Publish): WorkflowSet {
-    const set = new WorkflowSet('', publish)
+    const set = new WorkflowSet('', publish, {})
     set.#replace(workflows.map((workflow) => ({ kind: 'loaded', file: `${workflow.id}.workflow.ts`, workflow })))
     return set
   }
@@ -65,7 +64,7 @@ export class WorkflowSet {
    */
   async reload(version: string): Promise<boolean> {
     try {
-      this.#replace(await loadWorkflows(this.#folder, version))
+      this.#replace(await loadWorkflows(this.#folder, { ...this.#options, version }))
     } catch (error) {
       this.#publish({ kind: 'workflow.broken', file: this.#folder, error: describeError(error), kept: true })
       return false

@@ -69,7 +69,8 @@ export class Sealer {
   #isDue({ number }: Seal): boolean {
     if (this.#anchored === null) return true
     const { seal, at } = this.#anchored
-    return number !== seal && this.#parts.clock.now() >= at + ANCHOR_EVERY_MS
+    // The last seals of a process are anchored, too: nobody knows when the next one begins.
+    return number !== seal && (this.#isStopped || this.#parts.clock.now() >= at + ANCHOR_EVERY_MS)
   }
 
   #anchor(head: Seal): void {

@@ -65,7 +65,7 @@ describeStores((open) => {
     const changed = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 999) })
     expect(changed).toMatchObject({ kind: 'held', opened: true })
     const closed = { id, status: 'approved' }
-    const expected = { kind: 'granted', approval: id, expect: asked('/b'), isRepeated: false, closed }
+    const expected = { kind: 'granted', approval: id, by: ['anna'], expect: asked('/b'), isRepeated: false, closed }
     expect(await beginDelete(store, lease, step('b'), { limits: NONE, asked: asked('/b') })).toEqual(expected)
   })
 

@@ -1,3 +1,6 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import pg from 'pg'
 import { describe, inject } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
@@ -6,8 +9,16 @@ import { takeCleanSchema } from '../support/clean-schema.ts'
 import { openTestPostgres } from '../support/postgres-store.ts'
 import { openTestStore } from '../support/test-store.ts'
 
-/** Opens a fresh store. `reopen` opens a second one on the same data, like another process. */
-export type OpenStore = () => Promise<{ store: Store; reopen: () => Promise<Store>; hasSearchIndexes: boolean }>
+/**
+ * Opens a fresh store. `reopen` opens a second one on the same data, like another process. `tamper`
+ * executes SQL past it and without triggers, as somebody would who can write the database.
+ */
+export type OpenStore = () => Promise<{
+  store: Store
+  reopen: () => Promise<Store>
+  tamper: (...statements: string[]) => Promise<void>
+  hasSearchIndexes: boolean
+}>
 
 /** Every store that has to keep the contract. A slow one is tested by `npm run test:long`. */
 const STORES: { name: string; open: OpenStore; isSlow: boolean }[] = [
@@ -17,6 +28,25 @@ const STORES: { name: string; open: OpenStore; isSlow: boolean }[] = [
   { name: 'the PostgreSQL store', open: openPostgres, isSlow: true },
 ]
 
+function tamperFile(file: string, statements: readonly string[]): void {
+  const db = new Database(file, { timeout: 5_000 })
+  const triggers = db.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).pluck().all()
+  for (const name of triggers) db.exec(`DROP TRIGGER ${name}`)
+  for (const sql of statements) db.exec(sql)
+  db.close()
+}
+
+async function tamperSchema({ url, schema }: { url: string; schema: string }, statements: readonly string[]) {
+  const client = new pg.Client(url)
+  await client.connect()
+  await client.query(`SET search_path = ${schema}; SET session_replication_role = replica`)
+  const numbers = (generated: string) => client.query(`ALTER TABLE effect ALTER seq SET GENERATED ${generated}`)
+  await numbers('BY DEFAULT')
+  for (const sql of statements) await client.query(sql)
+  await numbers('ALWAYS')
+  await client.end()
+}
+
 function openThreads(options: SqliteStoreOptions): Store {
   const store = openThreadedStore(options)
   return { ...store, ...store.aside }
@@ -25,14 +55,21 @@ function openThreads(options: SqliteStoreOptions): Store {
 function openIn(open: (options: SqliteStoreOptions) => Store): OpenStore {
   return async () => {
     const store = openTestStore(undefined, open)
-    return { store, reopen: async () => openTestStore(store.folder, open), hasSearchIndexes: true }
+    const tamper = async (...statements: string[]) => tamperFile(join(store.folder, 'upshot.db'), statements)
+    return { store, reopen: async () => openTestStore(store.folder, open), tamper, hasSearchIndexes: true }
   }
 }
 
 async function openPostgres(): ReturnType<OpenStore> {
   const place = await takeCleanSchema()
   // Its searches read rows where the SQLite store has indexes of subjects and of hours.
-  return { store: await openTestPostgres(place), reopen: () => openTestPostgres(place), hasSearchIndexes: false }
+  const tamper = (...statements: string[]) => tamperSchema(place, statements)
+  return {
+    store: await openTestPostgres(place),
+    reopen: () => openTestPostgres(place),
+    tamper,
+    hasSearchIndexes: false,
+  }
 }
 
 declare module 'vitest' {

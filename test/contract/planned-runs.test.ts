@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { chainHash, seedHash } from '../../src/core/safety/approval.ts'
 import { planLimit } from '../../src/core/safety/guard.ts'
 import type { PlannedRun } from '../../src/core/store/safety/approvals.ts'
 import { asOperator } from '../../src/core/store/safety/as-operator.ts'
+import { hashPlanned } from '../../src/core/store/safety/hash-planned.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
@@ -20,8 +20,7 @@ function planned(part: Partial<PlannedRun> = {}): PlannedRun {
   return { event: { id: 'evt_1', account: 'default' }, workflow: 'follow-up', ...about, expiresAt: NOW + 1, ...part }
 }
 
-const hashOf = ({ items, approval, run: runId }: PlannedRun) =>
-  items.reduce((before, each) => chainHash(before, { ...each, runId }), seedHash(approval))
+const hashOf = hashPlanned
 
 async function start(store: Store, plan: PlannedRun, hash = hashOf(plan), actor = 'anna') {
   return store.startPlanned(plan, { actor, reason: 'as planned', hash, signature: null }, NOW)

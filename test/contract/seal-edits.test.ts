@@ -20,7 +20,11 @@ function readsOf({ rows, seals }: Ledger, keys: SealKey[]): LedgerReads {
     listEffects: async ({ after, limit }) => rows.filter(({ seq }) => seq > after).slice(0, limit),
     listSeals: async ({ after, limit }) => seals.filter(({ number }) => number > after).slice(0, limit),
     listSealKeys: async () => keys,
+    listLostBegins: async () => [],
     listVotes: async () => [],
+    findApproval: async () => null,
+    listApprovalItems: async () => [],
+    listApprovers: async () => [],
   }
 }
 

@@ -66,8 +66,12 @@ function tampered(
   return {
     listSeals: store.listSeals,
     listSealKeys: store.listSealKeys,
+    listLostBegins: store.listLostBegins,
     listEffects: async (query) => change(await store.listEffects(query), row),
     listVotes: async (query) => change(await store.listVotes(query), vote),
+    findApproval: store.findApproval,
+    listApprovalItems: store.listApprovalItems,
+    listApprovers: store.listApprovers,
   }
 }
 type Change<T> = (given: T) => T | null
@@ -126,7 +130,7 @@ describeStores((open) => {
       { proof: 'AAAA' },
     ]) {
       const reads = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, ...part } : each) })
-      const { faults } = await verifyLedger(reads)
+      const faults = (await verifyLedger(reads)).faults.filter((fault) => !/never theirs$|is not signed$/.test(fault))
       expect(faults, JSON.stringify(part)).toEqual([
         `row ${row.seq}: the signature is not for the word of "anna" on ${id}`,
       ])
@@ -134,6 +138,7 @@ describeStores((open) => {
     const another = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, actor: 'ben' } : each) })
     expect((await verifyLedger(another)).faults).toEqual([
       `row ${row.seq}: the signature is not for the word of "ben" on ${id}`,
+      `row ${row.seq}: the word of "ben" is signed with a key that was never theirs`,
     ])
     const unreadable = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, asked: '{' } : each) })
     expect((await verifyLedger(unreadable)).faults).toEqual([

@@ -125,12 +125,22 @@ export interface Approver {
   removedAt: number | null
 }
 
+/** Number of the question itself in its list; the effects that it is for are counted from 1. */
+export const QUESTION = 0
+
 /** Digits of a hash that name an item. */
 export const MIN_HASH_DIGITS = 8
 
-/** The hash before the first item. */
-export function seedHash(id: string, subject: JsonValue = null): string {
-  return hash('sha256', JSON.stringify([id, subject]))
+/** The part of an approval that its hash covers beside the list. */
+export type ApprovalTerms = Pick<
+  Approval,
+  'id' | 'kind' | 'workflow' | 'account' | 'why' | 'needs' | 'role' | 'question' | 'expiresAt'
+>
+
+/** The hash before the first item, over the terms. */
+export function seedHash(terms: ApprovalTerms): string {
+  const { id, kind, workflow, account, why, needs, role, question, expiresAt } = terms
+  return hash('sha256', JSON.stringify([id, kind, workflow, account, why, needs, role, question, expiresAt]))
 }
 
 /** The hash of an item, over the one before it and everything that a person approves. */

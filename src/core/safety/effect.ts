@@ -31,6 +31,17 @@ export function completeState(state: Asked | null, other: FileState | null): Ask
   return { ...state, ...parts }
 }
 
+/** True where each part that was seen is also that of the other state. */
+export function isSameState(seen: Asked | null, other: FileState | null): boolean {
+  return (
+    seen === null || JSON.stringify(completeState(toState(seen), other)) === JSON.stringify(other && toState(other))
+  )
+}
+
+function toState({ path, bytes, modifiedAt }: FileState): FileState {
+  return { path, bytes, modifiedAt }
+}
+
 /** `delete` begins only with a permit; a `write` asks only where a limit or `once` needs it. */
 export type EffectClass = 'delete' | 'write'
 
@@ -56,9 +67,16 @@ export interface EffectAsk {
 export type EffectPermit =
   /**
    * `expect`: the state that a person approved; the effect may only happen in that state.
-   * `isRepeated`: an earlier attempt may have done it.
+   * `by`: the people who approved it now. `isRepeated`: an earlier attempt may have done it.
    */
-  | { kind: 'granted'; approval: string | null; expect: Asked | null; isRepeated: boolean; closed?: ClosedApproval }
+  | {
+      kind: 'granted'
+      approval: string | null
+      by: readonly string[] | null
+      expect: Asked | null
+      isRepeated: boolean
+      closed?: ClosedApproval
+    }
   /**
    * `until`: when the step asks again by itself. `opened`: this ask opened its approval. `rule`: of
    * the limit that opened it.
@@ -68,7 +86,7 @@ export type EffectPermit =
   | { kind: 'denied'; reason: string; approval: string | null; closed?: ClosedApproval }
 
 /** The permit of an effect that needs nobody's word. */
-export const GRANTED: EffectPermit = { kind: 'granted', approval: null, expect: null, isRepeated: false }
+export const GRANTED: EffectPermit = { kind: 'granted', approval: null, by: null, expect: null, isRepeated: false }
 
 /** The end of an approval, with the answer to the first ask of its list. */
 export interface ClosedApproval {

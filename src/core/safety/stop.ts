@@ -26,6 +26,12 @@ export function describeScope({ kind, name }: StopScope): string {
   return kind === 'all' ? 'all effects' : `effects of the ${kind} ${name}`
 }
 
+/** The scope of a text of {@link describeScope}. */
+export function scopeOf(text: string): StopScope {
+  const [, kind = 'all', name = ''] = /^effects of the (workflow|account|storage) (.*)$/s.exec(text) ?? []
+  return { kind: kind as StopScope['kind'], name }
+}
+
 /** `live`: workflows act. `plan`: their runs are only planned, and nothing acts. */
 export const EFFECTS_MODES = ['live', 'plan'] as const
 export type EffectsMode = (typeof EFFECTS_MODES)[number]

@@ -4,6 +4,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
 import type { RunRoot } from '../../core/runs/trace.ts'
 import type { WorkflowLimits } from '../../core/safety/guard.ts'
+import type { ProofReads } from '../../core/safety/votes/approval-proof.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { Duration } from '../../core/time.ts'
 import type { EventMatcher } from '../event-matcher.ts'
@@ -41,7 +42,8 @@ export interface Pass
   store: Pick<
     WorkerParts['store'],
     'readOutput' | 'packOutput' | 'findMatch' | 'findQuestion' | 'listStops' | 'findRun' | 'findInvoked' | 'watchRun'
-  >
+  > &
+    ProofReads
   matcher: Pick<EventMatcher, 'startMatching' | 'catchUp'>
   /** How the service spells the storages of the run's account. */
   spellings: StorageSpellings

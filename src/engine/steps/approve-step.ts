@@ -5,7 +5,8 @@ import { type JsonValue, toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { Question } from '../../core/runs/wait.ts'
-import type { Approval } from '../../core/safety/approval.ts'
+import { type Approval, QUESTION } from '../../core/safety/approval.ts'
+import { findUnproven } from '../../core/safety/votes/approval-proof.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
@@ -89,6 +90,8 @@ async function complete(
   step: Checkpoint,
   { approval, request }: { approval: Approval; request: ApproveRequest },
 ): Promise<Verdict> {
+  const fault = approval.status === 'approved' ? await findFault(pass, approval, request) : null
+  if (fault !== null) return pass.parking.halt(`step "${step.key}": approval ${approval.id} does not hold: ${fault}`)
   const verdict = describeVerdict(approval)
   const settled = await pass.order.turn(step)
   const finishedAt = pass.clock.now()
@@ -98,6 +101,13 @@ async function complete(
   void pass.journal.record(row, undefined, { isSettled: true, ...expire })
   pass.publish({ kind: 'approval.closed', approval: id, ...aboutRun(pass), step: step.key, status })
   return fitVerdict(pass, step.key, request, verdict)
+}
+
+/** Why the words of people are no yes to this question, whatever its row says; null: they are. */
+async function findFault(pass: Pass, approval: Approval, { by, needs }: ApproveRequest): Promise<string | null> {
+  if (by !== undefined && approval.role !== by) return `it did not ask for the role "${by}"`
+  const least = needs ?? pass.guard.approvals.needs
+  return await readDuringPass<string | null>(pass, () => findUnproven(pass.store, approval, QUESTION, least))
 }
 
 function describeVerdict({ id: approval, status, answer, votes, decidedAt, expiresAt }: Approval): Verdict {

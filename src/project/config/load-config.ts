@@ -98,7 +98,7 @@ export async function loadConfig(
     trustsReads: general.UPSHOT_TRUST_READS === '1',
     effects: general.UPSHOT_EFFECTS,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
-    anchorFile: general.UPSHOT_ANCHOR_FILE === undefined ? null : resolve(root, general.UPSHOT_ANCHOR_FILE),
+    anchorFile: resolve(root, general.UPSHOT_ANCHOR_FILE ?? join(general.UPSHOT_DATA_DIR, 'effects.anchors')),
     guardPolicy: {
       limits: general.UPSHOT_GUARD === 'off' ? null : guard,
       approvals: { expireMs: approvals.expire, needs: approvals.needs },

@@ -1,4 +1,5 @@
-import type { ItemState } from '../../core/safety/approval.ts'
+import type { Approval, ApprovalItem, ItemState } from '../../core/safety/approval.ts'
+import { loadProof, MAX_VOTES, type ProofReads } from '../../core/safety/votes/approval-proof.ts'
 import type { FindingKey, FindingState } from '../../core/service/sweep/file-finding.ts'
 import type { SweepParts } from './sweep-parts.ts'
 
@@ -25,18 +26,32 @@ export async function decideHeld({ store, clock }: Pick<SweepParts, 'store' | 'c
 async function readItems({ store, clock }: Pick<SweepParts, 'store' | 'clock'>): Promise<Map<string, ItemState>> {
   const states = new Map<string, ItemState>()
   const approvals = await store.listApprovals({ workflow: '', limit: APPROVALS, now: clock.now() })
-  for (const { id: approval, kind, account, status } of approvals.toReversed()) {
+  for (const terms of approvals.toReversed()) {
+    const { id: approval, kind, account, status } = terms
     if (kind !== 'repair') continue
+    const isProven = status === 'approved' ? await openProof(store, terms) : () => true
     for (let after = 0; ; ) {
       const items = await store.listApprovalItems({ approval, after, limit: FINDINGS })
-      for (const { step, target, state } of items)
-        if (state !== 'moved') states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
+      for (const item of items) {
+        const { step, target, state } = item
+        // An item that no words cover stays lost, whatever its row says.
+        if (state === 'moved' || (state === 'approved' && !isProven(item))) continue
+        states.set(`${account} ${step} ${target}`, status === 'expired' ? 'expired' : state)
+      }
       const last = items.at(-1)
       if (last === undefined || items.length < FINDINGS) break
       after = last.number
     }
   }
   return states
+}
+
+/** Whether people's words let an item of this list happen. */
+async function openProof(store: ProofReads, terms: Approval): Promise<(item: ApprovalItem) => boolean> {
+  const { proof } = await loadProof(store, terms)
+  const votes = await store.listVotes({ approval: terms.id, limit: MAX_VOTES })
+  const facts = { votes, approvers: await store.listApprovers() }
+  return (item) => proof.holds(terms, item) && proof.judge(item.number, facts).fault === null
 }
 
 function nameOf({ account, storage, file, type }: FindingKey): string {

@@ -33,6 +33,8 @@ export interface SweepParts {
     | 'moveFinding'
     | 'listMatchCursors'
     | 'listApprovals'
+    | 'listApprovers'
+    | 'listVotes'
     | 'listApprovalItems'
   >
   clock: Clock

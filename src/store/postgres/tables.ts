@@ -7,6 +7,8 @@ import { CaptureTable } from '../tables/incoming/capture-table.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
 import { RunLogTable } from '../tables/runs/run-log-table.ts'
 import { AccessTable } from '../tables/safety/access-table.ts'
+import { ApprovalProofs } from '../tables/safety/approval-proofs.ts'
+import { ApproverTable } from '../tables/safety/approver-table.ts'
 import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import type { Vault } from '../vault.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
@@ -44,7 +46,6 @@ import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { ApprovalSearch } from './safety/approval-search.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
-import { ApproverTable } from './safety/approver-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
 import { WriteBegins } from './safety/begin-writes.ts'
 import { EffectSearch } from './safety/effect-search.ts'
@@ -74,9 +75,8 @@ export function openTables(db: Connection, vault: Vault) {
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db)
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
-  const approvals = new ApprovalTable(db, ownEvents)
-  const approvers = new ApproverTable(db)
-  const votes = new VoteTable(db)
+  const words = openApprovals(db, vault, ownEvents)
+  const { approvals } = words
   const guard = new GuardTable(db)
   const effects = new EffectTable(db, guard)
   const reserved = new ReservedTable(db, guard)
@@ -116,16 +116,23 @@ export function openTables(db: Connection, vault: Vault) {
     waits,
     audits,
     sweeps: new SweepTable(db, { approvals, ownEvents }),
-    approvals,
-    approvalSearch: new ApprovalSearch(db),
-    approvers,
-    votes,
+    ...words,
     effectSearch,
-    decisions: new ApprovalDecisions({ approvals, approvers, effects, stops, votes, approvalWaits, withdrawals }),
+    decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     ...{ effects, guard, stops, seals },
-    permits: new Permits({ approvals, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
+    permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
     workers: new WorkerTable(db, gates),
   }
+}
+
+/** Approvals, and the words of people about them. */
+function openApprovals(db: Connection, vault: Vault, ownEvents: OwnEvents) {
+  const approvals = new ApprovalTable(db, ownEvents)
+  const approvalSearch = new ApprovalSearch(db)
+  const approvers = new ApproverTable(db, vault)
+  const votes = new VoteTable(db)
+  const proofs = new ApprovalProofs({ approvals, approvalSearch, approvers, votes })
+  return { approvals, approvalSearch, approvers, votes, proofs }
 }
 
 /** The tables that need no other. */

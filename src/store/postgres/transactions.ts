@@ -3,6 +3,7 @@ import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStale } from '../rows/runs/describe-stale.ts'
 import { describeByHand } from '../rows/safety/describe-by-hand.ts'
 import { isInLedger } from '../rows/safety/is-in-ledger.ts'
+import { addApprover, removeApprover } from '../tables/safety/register-approvers.ts'
 import { beginByHand, resumeEffects, stopEffects } from './limits/effect-writes.ts'
 import { startPlanned } from './limits/start-planned.ts'
 import type { Ending } from './runs/run-table.ts'
@@ -251,8 +252,8 @@ const safety: Pick<
   decideApproval: (t, decision, now) => t.decisions.decide(decision, now),
   carryOutDecision: (t, now) => t.decisions.carryOut(now),
   startPlanned: (t, planned, word, now) => startPlanned(t, planned, word, now),
-  addApprover: (t, approver) => t.approvers.add(approver),
-  removeApprover: (t, name, now) => t.approvers.remove(name, now),
+  addApprover: (t, approver) => addApprover(t, approver),
+  removeApprover: (t, name, now) => removeApprover(t, name, now),
   recordAction: (t, entry, outcome) => t.audits.add(entry, outcome),
   beginAnswer: (t, { caller, key, request }, now) => t.keptAnswers.begin(caller, key, request, now),
   endAnswer: (t, { caller, key }, answer) => t.keptAnswers.end(caller, key, answer),

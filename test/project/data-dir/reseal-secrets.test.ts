@@ -42,6 +42,7 @@ async function fill(place: Place) {
     body: Buffer.from('{}'),
   }
   await store.saveCapture(capture)
+  await store.addApprover({ name: 'anna', publicKey: 'a key', roles: [], addedAt: NOW, removedAt: null })
   await store.close()
 }
 
@@ -55,13 +56,19 @@ async function readAll(place: Place) {
       secrets: endpoints.flatMap(({ secrets }) => secrets.map(({ value }) => value)),
       keys: accounts.map(({ apiKey, fallbackKey }) => [apiKey, fallbackKey]),
       captures: captures.flat().map(({ body }) => Buffer.from(body).toString()),
+      approvers: (await store.listApprovers()).map(({ publicKey }) => publicKey),
     }
   } finally {
     await store.close()
   }
 }
 
-const EVERYTHING = { secrets: ['main', 'new'].map(secretOf), keys: [['sk_present', 'sk_before']], captures: ['{}'] }
+const EVERYTHING = {
+  secrets: ['main', 'new'].map(secretOf),
+  keys: [['sk_present', 'sk_before']],
+  captures: ['{}'],
+  approvers: ['a key'],
+}
 
 async function filledPlace(secretKey: string | null = null) {
   const place = { dataDir: tempFolder(), secretKey }
@@ -78,6 +85,7 @@ test('resealSecrets seals everything under a new key file and keeps the old one 
     apiKeys: 2,
     captures: 1,
     sealKeys: 0,
+    approvers: 1,
     keyFiles: { present: keyFile, before: `${keyFile}.old` },
   })
   expect(await readAll(place)).toEqual(EVERYTHING)
@@ -190,6 +198,6 @@ test('every BLOB column is known as sealed or not sealed', () => {
     'effect_seal.mac',
   ]
   const secrets = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
-  const sealed = [...secrets, 'effect_key.sealed']
+  const sealed = [...secrets, 'approver.sealed', 'effect_key.sealed']
   expect(blobs).toEqual([...sealed, ...unsealed].sort())
 })

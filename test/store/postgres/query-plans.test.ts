@@ -105,6 +105,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listFindings: [[{ limit: 20 }], [{ states: ['due'], limit: 20 }], [{ since: N - 100, limit: 20 }]],
   listSeals: [[{ limit: 20 }], [{ after: N - 10, limit: 20 }]],
   listSealKeys: [[]],
+  listLostBegins: [[{ prunedTo: 0, limit: 20 }]],
   readSealState: [[]],
   listLeases: [['wrk_2']],
   listWorkflows: [[]],

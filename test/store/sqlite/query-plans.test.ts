@@ -21,7 +21,6 @@ import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
 import { ApprovalSearch } from '../../../src/store/sqlite/safety/approval-search.ts'
 import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
-import { ApproverTable } from '../../../src/store/sqlite/safety/approver-table.ts'
 import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
 import { EffectSearch } from '../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
@@ -41,6 +40,7 @@ import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
 import { AccountTable } from '../../../src/store/tables/incoming/account-table.ts'
 import { CaptureTable } from '../../../src/store/tables/incoming/capture-table.ts'
 import { KeyLimitTable } from '../../../src/store/tables/limits/key-limit-table.ts'
+import { ApproverTable } from '../../../src/store/tables/safety/approver-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
 /** A filter for each way to the runs. */
@@ -138,7 +138,7 @@ function collectPlans(): Map<string, string[]> {
   new Pruning(recording, { events, audits, effects, seals })
   new PruneCounts(recording, seals)
   new ApprovalSearch(recording)
-  new ApproverTable(recording)
+  new ApproverTable(openConnection(recording), createVault(Buffer.alloc(32)))
   new VoteTable(recording)
   new StopTable(recording)
   statements.push(...listTriggerStatements(db))

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
@@ -24,14 +25,9 @@ export async function checkLedger(project: Project, config: Config): Promise<Fin
   return head === null ? [] : [checkAnchors(config, head, now)]
 }
 
-function checkAnchors({ anchorFile = null, service }: Config, head: Seal, now: number): Finding {
+function checkAnchors({ anchorFile = null, dataDir, database, service }: Config, head: Seal, now: number): Finding {
   const sealed = `sealed up to row ${head.last}`
-  if (anchorFile === null) {
-    if (service.kind === 'sandbox') return ok('effect ledger', sealed)
-    return warn('effect ledger', `${sealed}, and anchored in the log only`, {
-      fix: 'Name a file on another disk with UPSHOT_ANCHOR_FILE: without an anchor, a lost end cannot be seen.',
-    })
-  }
+  if (anchorFile === null) return ok('effect ledger', sealed)
   const newest = loadAnchors(anchorFile).at(-1)
   if (newest === undefined) {
     const fix = 'Append to it with "upshot effects anchor", or see the log of the app.'
@@ -43,6 +39,12 @@ function checkAnchors({ anchorFile = null, service }: Config, head: Seal, now: n
     })
   }
   const isBehind = newest.seal < head.number && head.at < now - OLD_ANCHOR_MS && newest.at < head.at
+  const isBeside = !database && service.kind === 'real' && dirname(anchorFile) === dataDir
+  if (isBeside) {
+    return warn('effect ledger', `${sealed}, and anchored in the log and beside the database only`, {
+      fix: 'Name a file on another disk with UPSHOT_ANCHOR_FILE: whoever can change one file can change both.',
+    })
+  }
   if (!isBehind) return ok('effect ledger', `${sealed}, anchored up to row ${newest.last}`)
   return warn('effect ledger', `${sealed}, and its newest anchor ends at row ${newest.last}`, {
     fix: 'Run a process with the role all or scheduler and this UPSHOT_ANCHOR_FILE.',

@@ -1,5 +1,6 @@
 import { isoTime } from '../../time.ts'
 import type { EffectRecord } from '../effect.ts'
+import { type GrantReads, VerifiedGrants } from '../votes/verified-grants.ts'
 import { VerifiedVotes, type VoteReads, type VoteSigner } from '../votes/verified-votes.ts'
 import type { Anchor } from './anchor.ts'
 import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
@@ -24,6 +25,9 @@ export interface LedgerReport {
   signedWords: number
   /** The keys of those signatures. */
   signers: VoteSigner[]
+  /** Effects that began by an approval, and those of them whose words nobody signed. */
+  granted: number
+  grantedUnsigned: number
   /** Sentences, the first {@link MAX_FAULTS} of them. */
   faults: string[]
   /** Their number. */
@@ -36,14 +40,24 @@ const SEALS_A_PAGE = 2_000
 const ROWS_A_PAGE = 5_000
 
 /** The reads of a store that a verification needs; both lists come oldest first. */
-export interface LedgerReads extends VoteReads {
+export interface LedgerReads extends VoteReads, GrantReads {
   listSeals(query: { after: number; limit: number }): Promise<Seal[]>
   listSealKeys(): Promise<SealKey[]>
+  listLostBegins(query: { prunedTo: number; limit: number }): Promise<LostBegin[]>
+}
+
+/** A step that began, by a ledger row that is not there. */
+export interface LostBegin {
+  runId: string
+  step: string
+  /** Number of the row. */
+  seq: number
 }
 
 /**
- * Follows the chain of seals from its beginning, compares every sealed row and every vote, and
- * looks for the anchors. Memory is bounded, however long the ledger is.
+ * Follows the chain of seals from its beginning, and compares every sealed row and every vote. It
+ * looks for the anchors, for rows that steps name, and for the words by which effects began.
+ * Memory is bounded, however long the ledger is.
  */
 export async function verifyLedger(
   store: LedgerReads,
@@ -55,14 +69,19 @@ export async function verifyLedger(
   chain.end()
   const { prunedTo, anchored } = chain
   const votes = new VerifiedVotes(store)
-  const rows = await checkRows(store, { keys, prunedTo, anchored, votes })
+  const grants = new VerifiedGrants(store, prunedTo)
+  const rows = await checkRows(store, { keys, prunedTo, anchored, votes, grants })
   await votes.end(prunedTo)
+  await grants.end()
   const { words, signed: signedWords, signers } = votes
-  const faults = [...chain.faults, ...rows.faults, ...votes.faults]
+  const lost = await store.listLostBegins({ prunedTo, limit: MAX_FAULTS })
+  rows.faults.push(...lost.map(({ runId, step, seq }) => `row ${seq} is gone, in which step ${step} of ${runId} began`))
+  const faults = [...chain.faults, ...rows.faults, ...votes.faults, ...grants.faults]
   return {
     passed: faults.length === 0,
     ...{ effects: rows.effects, sealed: rows.sealed, seals: chain.seals, prunedTo },
     ...{ anchored, sinceAnchor: rows.sinceAnchor, restored: chain.restored, words, signedWords, signers },
+    ...{ granted: grants.granted, grantedUnsigned: grants.unsigned },
     faults: faults.slice(0, MAX_FAULTS),
     faultCount: faults.length,
   }
@@ -141,15 +160,25 @@ interface RowContext {
   keys: ReadonlyMap<number, SealKey['secret']>
   prunedTo: number
   anchored: Anchor | null
-  /** Gets every row, those without a seal too. */
   votes: VerifiedVotes
+  grants: VerifiedGrants
 }
 
 /** Every row against the seal that covers it. */
-async function checkRows(store: LedgerReads, { keys, prunedTo, anchored, votes }: RowContext): Promise<RowCheck> {
+async function checkRows(
+  store: LedgerReads,
+  { keys, prunedTo, anchored, votes, grants }: RowContext,
+): Promise<RowCheck> {
   const check: RowCheck = { faults: [], effects: 0, sealed: 0, sinceAnchor: 0 }
-  const rows = new RowQueue(store, votes)
+  const rows = new RowQueue(store, async (row) => {
+    if (row.phase === 'decided') await votes.add(row)
+    await grants.add(row)
+  })
+  for (const { seq } of await rows.takeUpTo(0)) {
+    check.faults.push(`row ${seq} is numbered below the first, where no seal covers it`)
+  }
   let before = 0
+  let hasBegun = false
   for await (const page of sealPages(store)) {
     for (const seal of page) {
       const { kind, last, key, rows: count, digest } = seal
@@ -161,8 +190,10 @@ async function checkRows(store: LedgerReads, { keys, prunedTo, anchored, votes }
       const isOne = before + 1 === last
       const range = isOne ? `row ${last}` : `rows ${before + 1} to ${last}`
       before = last
-      // Retention may be half-way.
-      if (last <= prunedTo || secret === undefined) continue
+      // Retention takes the oldest rows first, and may be half-way in the first seal that has any.
+      const isGoing = last <= prunedTo && !hasBegun && covered.length < count
+      hasBegun ||= covered.length > 0
+      if (isGoing || secret === undefined) continue
       if (covered.length !== count)
         check.faults.push(`${nameSeal(seal)} covers ${count} rows, and ${covered.length} are there: ${range}`)
       else if (!isSameMac(digestRows(secret, covered), digest))
@@ -176,15 +207,16 @@ async function checkRows(store: LedgerReads, { keys, prunedTo, anchored, votes }
 /** The ledger from its oldest row on, a page at a time. */
 class RowQueue {
   readonly #store: LedgerReads
-  readonly #votes: VerifiedVotes
+  readonly #tell: (row: EffectRecord) => Promise<void>
   #page: readonly EffectRecord[] = []
   #next = 0
-  #after = 0
+  #after = -Infinity
   #isAtEnd = false
 
-  constructor(store: LedgerReads, votes: VerifiedVotes) {
+  /** `tell` gets each row, those without a seal too. */
+  constructor(store: LedgerReads, tell: (row: EffectRecord) => Promise<void>) {
     this.#store = store
-    this.#votes = votes
+    this.#tell = tell
   }
 
   async takeUpTo(last: number): Promise<EffectRecord[]> {
@@ -217,7 +249,7 @@ class RowQueue {
     this.#next = 0
     this.#after = this.#page.at(-1)?.seq ?? this.#after
     this.#isAtEnd = this.#page.length < ROWS_A_PAGE
-    for (const row of this.#page) if (row.phase === 'decided') await this.#votes.add(row)
+    for (const row of this.#page) await this.#tell(row)
     return this.#page.length > 0
   }
 }

@@ -1,4 +1,5 @@
 import type { Seal, SealKey } from '../../safety/ledger/seal.ts'
+import type { LostBegin } from '../../safety/ledger/verify-ledger.ts'
 
 /** The end of the chain of seals. */
 export interface SealState {
@@ -35,5 +36,10 @@ export interface SealReads {
   listSeals(query: { after?: number; limit: number }): Promise<Seal[]>
   /** Every key of the chain. Throws `invalid_config` where the project's key does not open one. */
   listSealKeys(): Promise<SealKey[]>
+  /**
+   * Steps that name the ledger row in which they began, where it is not there. Only rows above
+   * `prunedTo`, in their order. Reads every step.
+   */
+  listLostBegins(query: { prunedTo: number; limit: number }): Promise<LostBegin[]>
   readSealState(): Promise<SealState>
 }

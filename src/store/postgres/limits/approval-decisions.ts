@@ -1,5 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
+import { type Decision, type DecisionResult, MIN_HASH_DIGITS, QUESTION } from '../../../core/safety/approval.ts'
+import { CHANGED_LIST } from '../../../core/safety/votes/approval-proof.ts'
 import { checkVote } from '../../../core/safety/votes/check-vote.ts'
 import { describeWord } from '../../../core/safety/votes/vote-record.ts'
 import {
@@ -9,11 +10,11 @@ import {
   type ItemRow,
   isGranted,
   MAX_CARRIED,
-  QUESTION,
 } from '../../rows/approvals/approval-rows.ts'
 import { readAsked } from '../../rows/approvals/read-item.ts'
+import type { ApprovalProofs } from '../../tables/safety/approval-proofs.ts'
+import type { ApproverTable } from '../../tables/safety/approver-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
-import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { VoteTable } from '../safety/vote-table.ts'
@@ -24,6 +25,7 @@ interface DecisionTables {
   approvals: ApprovalTable
   approvers: ApproverTable
   effects: EffectTable
+  proofs: ApprovalProofs
   stops: StopTable
   votes: VoteTable
   approvalWaits: ApprovalWaits
@@ -42,13 +44,18 @@ export class ApprovalDecisions {
     await this.#tables.stops.lock()
     const approval = await this.#requireOpen(decision.approval, now)
     const item = await this.#requireItem(decision)
-    const { approvers, effects, votes } = this.#tables
+    const { approvers, effects, proofs, votes } = this.#tables
     const word = { ...decision, hash: item.hash }
     const check = checkVote(word, { approvers: await approvers.list(), role: approval.role })
     if (check.fault !== null) {
       throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${check.fault}.`)
     }
     if (approval.kind === 'question') requireWhole(approval, item, decision)
+    if (decision.verdict === 'approved' && !(await proofs.holds(item))) {
+      throw new UpshotError('conflict', `Approval ${approval.id} cannot be approved: ${CHANGED_LIST}.`, {
+        details: { fix: 'Somebody changed the database. Deny it, and look with "upshot effects verify".' },
+      })
+    }
     const { publicKey } = check
     // A signature that nothing checks proves nothing.
     const counted = { ...word, signature: publicKey === null ? null : decision.signature }
@@ -58,7 +65,7 @@ export class ApprovalDecisions {
     await votes.save({ ...counted, at: now, effectSeq })
     const { verdict, actor, reason } = decision
     if (verdict === 'denied') return await this.#close(approval, { status: 'denied', by: [actor], reason }, now)
-    const by = await votes.listAgreed(counted)
+    const by = await proofs.listAgreed(item, counted)
     const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
     return await this.#approve(approval, { item, decision, by, now })

@@ -9,7 +9,6 @@ import {
   heldStep,
 } from '../../../core/safety/effect.ts'
 import {
-  type CountedAsk,
   type EffectList,
   type EffectShare,
   findFullIn,
@@ -19,10 +18,12 @@ import {
   sizeOf,
 } from '../../../core/safety/effect-group.ts'
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
-import { coversEffect, describeScope, type EffectStop } from '../../../core/safety/stop.ts'
+import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import { type ApprovalRow, type FoundItem, type NewItem, stateOf } from '../../rows/approvals/approval-rows.ts'
 import { isAskedAgain, readAsked } from '../../rows/approvals/read-item.ts'
+import { findStop, type JudgedAsk, type JudgeParts } from '../../rows/safety/judged-ask.ts'
+import type { ApprovalProofs } from '../../tables/safety/approval-proofs.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { StepTable } from '../runs/step-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
@@ -38,16 +39,12 @@ interface PermitTables {
   approvalWaits: ApprovalWaits
   effects: EffectTable
   guard: GuardTable
+  proofs: ApprovalProofs
   reserved: ReservedTable
   runs: RunTable
   steps: StepTable
   stops: StopTable
   waits: WaitTable
-}
-
-/** An ask with the answer that needs no limit; null where the limits decide. */
-interface Judged extends CountedAsk {
-  permit: EffectPermit | null
 }
 
 /** Decides whether effects may begin, and counts and records those that may. See decision 44. */
@@ -67,8 +64,8 @@ export class Permits {
     await reserved.release(lease, null)
     if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
     const inForce = await stops.list()
-    const judged: Judged[] = []
-    for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { inForce, now: options.now }))
+    const judged: JudgedAsk[] = []
+    for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { ...options, inForce }))
     const stopped = judged.find(({ permit }) => permit?.kind === 'stopped')
     if (options.together === true && stopped) for (const each of judged) each.permit = stopped.permit
     const open = judged.filter(({ permit }) => permit === null)
@@ -109,8 +106,9 @@ export class Permits {
     if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
     const { now } = options
     const inForce = await stops.list()
-    const judged: Judged[] = []
-    for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { inForce, now, beside: list.sources }))
+    const judged: JudgedAsk[] = []
+    for (const ask of asks)
+      judged.push(await this.#judge(lease.runId, ask, { ...options, inForce, beside: list.sources }))
     const open = judged.filter(({ permit }) => permit === null)
     if (room?.kind === 'full' && open.length > 0) await this.#refuse(open, room.limit, options)
     const permits: (EffectPermit | null)[] = []
@@ -131,14 +129,10 @@ export class Permits {
   }
 
   /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
-  async #judge(
-    runId: string,
-    ask: EffectAsk,
-    { inForce, now, beside = [] }: { inForce: readonly EffectStop[]; now: number; beside?: readonly EffectSource[] },
-  ): Promise<Judged> {
+  async #judge(runId: string, ask: EffectAsk, { inForce, now, needs, beside = [] }: JudgeParts): Promise<JudgedAsk> {
     const { workflow, account, storage, step, asked } = ask
     const source = { runId, workflow, account, storage }
-    const judge = (permit: EffectPermit | null): Judged => ({ ask, source, permit })
+    const judge = (permit: EffectPermit | null): JudgedAsk => ({ ask, source, permit })
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const { approvals, effects } = this.#tables
@@ -148,6 +142,7 @@ export class Permits {
       return judge({
         kind: 'granted',
         approval: isApproved ? item.approval : null,
+        by: null,
         expect: isApproved ? readAsked(item.asked) : null,
         isRepeated: true,
       })
@@ -174,8 +169,14 @@ export class Permits {
       return judge({ kind: 'held', reason, approval, until, opened: false })
     }
     if (item.state !== 'approved') return judge(null)
+    const { approval, kind } = item
+    // A question says itself how many people it needs.
+    const proof = await this.#tables.proofs.judge(item, kind === 'question' ? 0 : needs)
+    if (proof.fault !== null) {
+      return judge({ kind: 'denied', approval, reason: `approval ${approval} does not hold: ${proof.fault}` })
+    }
     const expect = completeState(readAsked(item.asked), asked)
-    const granted = { kind: 'granted', approval: item.approval, expect, isRepeated: false } as const
+    const granted = { kind: 'granted', approval, by: proof.by, expect, isRepeated: false } as const
     return judge({ ...granted, ...(await this.#tellEnd(item, 'approved')) })
   }
 
@@ -197,7 +198,7 @@ export class Permits {
   }
 
   /** Grants all where every limit has room for all of them, and holds all otherwise. */
-  async #decideRoom(group: Judged[], options: AskOptions): Promise<void> {
+  async #decideRoom(group: JudgedAsk[], options: AskOptions): Promise<void> {
     const { guard } = this.#tables
     const used = await this.#listUsed(
       group.flatMap(({ ask }) => ask.limits),
@@ -212,7 +213,7 @@ export class Permits {
   }
 
   /** Answers a group that has no room in a limit. */
-  async #refuse(group: Judged[], full: Limit, options: AskOptions): Promise<void> {
+  async #refuse(group: JudgedAsk[], full: Limit, options: AskOptions): Promise<void> {
     if (full.over === 'fail') {
       const reason = `it would be ${describeLimit(full)}`
       for (const each of group) each.permit = { kind: 'denied', approval: null, reason }
@@ -224,9 +225,9 @@ export class Permits {
   }
 
   /** Adds the effects to the open approval of a limit, and opens one where there is none. */
-  async #hold(group: Judged[], full: Limit, options: AskOptions): Promise<void> {
+  async #hold(group: JudgedAsk[], full: Limit, options: AskOptions): Promise<void> {
     const { approvals } = this.#tables
-    const [{ source }] = group as [Judged]
+    const [{ source }] = group as [JudgedAsk]
     const hold = `${full.scope}/${source.account}/${full.setting}`
     const known = await approvals.findOpen(hold, options.now)
     const approval = known ?? (await this.#open(hold, full, { source, options }))
@@ -262,7 +263,7 @@ export class Permits {
     return await this.#tables.approvals.open({ ...about, openedAt: now, expiresAt })
   }
 
-  async #carryOut(lease: Lease, { ask, source, permit }: Judged, now: number): Promise<EffectPermit> {
+  async #carryOut(lease: Lease, { ask, source, permit }: JudgedAsk, now: number): Promise<EffectPermit> {
     const { approvals, approvalWaits, effects, guard, steps } = this.#tables
     const { runId } = lease
     const { key } = ask.step
@@ -272,7 +273,7 @@ export class Permits {
       if ((await effects.findBegun(runId, key)) === null) {
         if (permit.approval !== null) await guard.reserve(source, 'approved', sizeOf(ask), now)
         else await approvals.withdrawStep(runId, key, now)
-        await effects.begin(runId, ask, { approval: permit.approval, expect: permit.expect, now })
+        await effects.begin(runId, ask, { ...permit, now })
       } else await effects.repeat(runId, key)
       await approvalWaits.settle(runId, key)
       return permit
@@ -282,8 +283,4 @@ export class Permits {
       await approvalWaits.awaitPermit(runId, key, permit.approval)
     return permit
   }
-}
-
-function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
-  return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
 }

@@ -72,6 +72,7 @@ const READS: Reads = {
   listFindings: (t, query) => t.sweeps.findings(query),
   listSeals: (t, { after = 0, limit }) => t.seals.list(after, limit),
   listSealKeys: (t) => t.seals.keys(),
+  listLostBegins: (t, { prunedTo, limit }) => t.effectSearch.listLost(prunedTo, limit),
   readSealState: (t) => t.seals.state(),
   hasSuspects: (t) => t.runs.hasSuspects(),
   nextDueAt: (t) => t.runs.nextDueAt(),

@@ -1,6 +1,6 @@
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
-import { chainHash, seedHash } from '../../../core/safety/approval.ts'
+import { chainHash, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
 import {
   type ApprovalRow,
@@ -12,7 +12,6 @@ import {
   MAX_CARRIED,
   type NewItem,
   type Opening,
-  QUESTION,
 } from '../../rows/approvals/approval-rows.ts'
 import type { Connection } from '../database/connection.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
@@ -38,7 +37,8 @@ export class ApprovalTable {
 
   async open(opening: Opening): Promise<ApprovalRow> {
     const { id = newId('apr', opening.openedAt) } = opening
-    const hash = seedHash(id, opening.question === null ? null : JSON.parse(opening.question))
+    const question = opening.question === null ? null : JSON.parse(opening.question)
+    const hash = seedHash({ ...opening, id, question })
     await this.#sql.insert.run({ ...opening, id, hash })
     const { openedAt, expiresAt } = opening
     await this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))

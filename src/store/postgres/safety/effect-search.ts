@@ -1,4 +1,5 @@
 import type { EffectRecord } from '../../../core/safety/effect.ts'
+import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
@@ -32,14 +33,28 @@ export class EffectSearch {
     return await this.#read(planEffectPath(filter), [], limit)
   }
 
-  /** Numbered above `after`, in the order of their numbers. */
+  /** Numbered above `after`, in the order of their numbers. -Infinity: from the lowest on. */
   async listAfter(after: number, { limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
-    const { where, values } = buildWhere([['seq > ?', after], ...describeFilter(filter)])
+    const { where, values } = buildWhere([
+      ...(after === -Infinity ? [] : [['seq > ?', after] as Condition]),
+      ...describeFilter(filter),
+    ])
     // Index: primary key.
     const rows = this.#db.prepare<unknown[], EffectRecord>(
       `SELECT ${COLUMNS} FROM effect ${where} ORDER BY seq LIMIT ?`,
     )
     return await rows.all(...values, limit)
+  }
+
+  /** Steps whose row above `prunedTo`, in which they began, is not there. Reads all steps. */
+  async listLost(prunedTo: number, limit: number): Promise<LostBegin[]> {
+    const rows = this.#db.prepare<[number, number], LostBegin>(
+      `SELECT run_id AS "runId", key AS step, effect_seq AS seq FROM step
+       WHERE effect_seq > ? AND NOT EXISTS (SELECT 1 FROM effect WHERE effect.seq = step.effect_seq
+         AND effect.phase = 'begun' AND effect.run_id = step.run_id AND effect.step = step.key)
+       ORDER BY effect_seq LIMIT ?`,
+    )
+    return await rows.all(prunedTo, limit)
   }
 
   async search(filter: EffectFilter, { rows, limit, after }: SearchSlice): Promise<SearchPart<EffectRecord>> {

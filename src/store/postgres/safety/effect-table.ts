@@ -29,10 +29,10 @@ export class EffectTable {
   }
 
   /** Appends the beginning of an effect, and marks its step. */
-  async begin(runId: string, ask: EffectAsk, { approval, expect: approved, now }: Grant): Promise<void> {
+  async begin(runId: string, ask: EffectAsk, { approval, by, expect: approved, now }: Grant): Promise<void> {
     const { step, asked, account, workflow, operation } = ask
     const expect = completeState(approved, ask.expect ?? null)
-    const actor = approval === null ? null : ((await this.#writes.findApprovers.get(approval)) ?? null)
+    const actor = by?.join(', ') ?? null
     await this.#writes.lock.get()
     const seq = await this.#writes.begin.get({
       ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
@@ -179,17 +179,6 @@ function prepareWrites(db: Connection) {
          event_seq, code_hash, @input, @before, @outcome, @proof, @error
        FROM run JOIN work ON work.run_id = run.id WHERE run.id = @runId`,
     ),
-    findApprovers: db
-      .prepare<[string], string | null>(
-        // Those who agreed with the last word, which decided.
-        `SELECT string_agg(vote.actor, ', ' ORDER BY vote.actor) FROM approval_vote AS last
-           JOIN approval_vote AS vote ON vote.approval = last.approval AND vote.verdict = 'approved'
-             AND vote.hash = last.hash AND vote.items IS NOT DISTINCT FROM last.items
-             AND vote.answer IS NOT DISTINCT FROM last.answer
-         WHERE last.approval = ? AND last.effect_seq = (SELECT max(effect_seq) FROM approval_vote
-           WHERE approval = last.approval AND verdict = 'approved')`,
-      )
-      .pluck(),
     // An operator's deletes have no run, and are nobody's step.
     listPruned: db.prepare<[string, string], LedgerDelete>(
       `SELECT seq, at, phase, of_seq AS ofSeq, step, target, outcome, proof, error FROM effect

@@ -1,4 +1,3 @@
-import type { Decision } from '../../../core/safety/approval.ts'
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
 import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vote-row.ts'
@@ -7,7 +6,6 @@ import type { Connection } from '../database/connection.ts'
 /** The words of people on approvals. A person has one word, the last one. */
 export class VoteTable {
   readonly #save
-  readonly #listAgreed
   readonly #list
   readonly #listOf
 
@@ -21,13 +19,6 @@ export class VoteTable {
          hash = excluded.hash, items = excluded.items, answer = excluded.answer, at = excluded.at,
          signature = excluded.signature, effect_seq = excluded.effect_seq`,
     )
-    this.#listAgreed = db
-      .prepare<[string, string, string | null, string | null], string>(
-        `SELECT actor FROM approval_vote
-         WHERE approval = ? AND verdict = 'approved' AND hash = ?
-           AND items IS NOT DISTINCT FROM ? AND answer IS NOT DISTINCT FROM ?`,
-      )
-      .pluck()
     const columns =
       'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq AS effectSeq'
     this.#list = db.prepare<[string, string, number], VoteRow>(
@@ -40,11 +31,6 @@ export class VoteTable {
 
   async save({ only, ...vote }: VoteRecord): Promise<void> {
     await this.#save.run({ ...vote, only: describeNumbers(only) })
-  }
-
-  /** The people who approved the same list with the same answer. */
-  async listAgreed({ approval, hash, only, answer }: Decision): Promise<string[]> {
-    return await this.#listAgreed.all(approval, hash, describeNumbers(only), answer)
   }
 
   async list({

@@ -105,6 +105,3 @@ export interface NewItem extends Pick<ApprovalItem, 'runId' | 'step' | 'target' 
   /** For an item that moves. Default: that of the run. */
   fence?: number
 }
-
-/** Number of the question itself in its list; the effects that it is for are counted from 1. */
-export const QUESTION = 0

@@ -1,4 +1,4 @@
-import type { Approval } from '../../../core/safety/approval.ts'
+import type { Approval, ApprovalTerms } from '../../../core/safety/approval.ts'
 import type { ApprovalRow, VoteRow } from './approval-rows.ts'
 
 /** The facts beside the row of an approval. */
@@ -34,4 +34,10 @@ export function readApproval(row: ApprovalRow, { counts, votes, now }: ApprovalF
     decidedAt: row.decided_at,
     votes: votes.map(({ isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
   }
+}
+
+/** The terms of an approval, which its hash covers beside its list. */
+export function readTerms(row: ApprovalRow): ApprovalTerms {
+  const { id, kind, workflow, account, why, needs, role, question, expires_at: expiresAt } = row
+  return { id, kind, workflow, account, why, needs, role, question: question && JSON.parse(question), expiresAt }
 }

@@ -12,3 +12,8 @@ export function captureOwner(endpointId: string, id: string): string {
 export function sealKeyOwner(number: number | string): string {
   return `effect key ${number}`
 }
+
+/** The owner that the vault binds an approver to. */
+export function approverOwner(number: number | string): string {
+  return `approver ${number}`
+}

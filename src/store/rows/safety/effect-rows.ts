@@ -64,6 +64,8 @@ export type StepFacts = NonNullable<SavedWithStep['effect']>
 /** A permit, as the row that begins an effect keeps it. */
 export interface Grant {
   approval: string | null
+  /** The people who approved it; null without an approval. */
+  by: readonly string[] | null
   /** The state that the approval is for; null without one. */
   expect: FileState | null
   now: number

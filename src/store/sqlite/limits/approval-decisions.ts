@@ -1,5 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { type Decision, type DecisionResult, MIN_HASH_DIGITS } from '../../../core/safety/approval.ts'
+import { type Decision, type DecisionResult, MIN_HASH_DIGITS, QUESTION } from '../../../core/safety/approval.ts'
+import { CHANGED_LIST } from '../../../core/safety/votes/approval-proof.ts'
 import { checkVote } from '../../../core/safety/votes/check-vote.ts'
 import { describeWord } from '../../../core/safety/votes/vote-record.ts'
 import {
@@ -9,11 +10,11 @@ import {
   type ItemRow,
   isGranted,
   MAX_CARRIED,
-  QUESTION,
 } from '../../rows/approvals/approval-rows.ts'
 import { readAsked } from '../../rows/approvals/read-item.ts'
+import type { ApprovalProofs } from '../../tables/safety/approval-proofs.ts'
+import type { ApproverTable } from '../../tables/safety/approver-table.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
-import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { VoteTable } from '../safety/vote-table.ts'
 import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
@@ -23,6 +24,7 @@ interface DecisionTables {
   approvals: ApprovalTable
   approvers: ApproverTable
   effects: EffectTable
+  proofs: ApprovalProofs
   votes: VoteTable
   approvalWaits: ApprovalWaits
   withdrawals: WithdrawalTable
@@ -36,32 +38,37 @@ export class ApprovalDecisions {
     this.#tables = tables
   }
 
-  decide(decision: Decision, now: number): DecisionResult {
-    const approval = this.#requireOpen(decision.approval, now)
-    const item = this.#requireItem(decision)
-    const { approvers, effects, votes } = this.#tables
+  async decide(decision: Decision, now: number): Promise<DecisionResult> {
+    const approval = await this.#requireOpen(decision.approval, now)
+    const item = await this.#requireItem(decision)
+    const { approvers, effects, proofs, votes } = this.#tables
     const word = { ...decision, hash: item.hash }
-    const check = checkVote(word, { approvers: approvers.list(), role: approval.role })
+    const check = checkVote(word, { approvers: await approvers.list(), role: approval.role })
     if (check.fault !== null) {
       throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${check.fault}.`)
     }
     if (approval.kind === 'question') requireWhole(approval, item, decision)
+    if (decision.verdict === 'approved' && !(await proofs.holds(item))) {
+      throw new UpshotError('conflict', `Approval ${approval.id} cannot be approved: ${CHANGED_LIST}.`, {
+        details: { fix: 'Somebody changed the database. Deny it, and look with "upshot effects verify".' },
+      })
+    }
     const { publicKey } = check
     // A signature that nothing checks proves nothing.
     const counted = { ...word, signature: publicKey === null ? null : decision.signature }
     const { workflow, account } = approval
     const row = describeWord({ ...counted, publicKey })
-    const effectSeq = effects.note({ at: now, phase: 'decided', workflow, account, ...row })
-    votes.save({ ...counted, at: now, effectSeq })
+    const effectSeq = await effects.note({ at: now, phase: 'decided', workflow, account, ...row })
+    await votes.save({ ...counted, at: now, effectSeq })
     const { verdict, actor, reason } = decision
     if (verdict === 'denied') return this.#close(approval, { status: 'denied', by: [actor], reason }, now)
-    const by = votes.listAgreed(counted)
+    const by = await proofs.listAgreed(item, counted)
     const missing = approval.needs - by.length
     if (missing > 0) return { status: 'open', granted: 0, moved: 0, next: null, woken: 0, missing }
     return this.#approve(approval, { item, decision, by, now })
   }
 
-  #approve(
+  async #approve(
     approval: ApprovalRow,
     { item, decision, by, now }: { item: ItemRow; decision: Decision; by: readonly string[]; now: number },
   ) {
@@ -69,17 +76,17 @@ export class ApprovalDecisions {
     const granted = (only ?? [{ from: QUESTION, to: item.number }]).map(({ from, to }) => {
       return { from, to: Math.min(to, item.number) }
     })
-    const open = this.#tables.approvals.openNumbers(approval.id)
+    const open = await this.#tables.approvals.openNumbers(approval.id)
     const meant = open.filter((number) => isGranted({ granted }, number))
     if (meant.length === 0 && approval.kind === 'guard') {
       throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
         details: { fix: `Look again: "upshot approvals show ${approval.id}".` },
       })
     }
-    const result = this.#close(approval, { status: 'approved', granted, by, reason, answer }, now)
+    const result = await this.#close(approval, { status: 'approved', granted, by, reason, answer }, now)
     const moved = open.length - meant.length
     // Opened here, so that the answer names it.
-    const next = moved === 0 ? null : this.#openNext(approval, now).id
+    const next = moved === 0 ? null : (await this.#openNext(approval, now)).id
     return { ...result, granted: meant.length, moved, next }
   }
 
@@ -87,75 +94,80 @@ export class ApprovalDecisions {
    * Takes more of a list back, wakes more runs that ask again, or tells more items of a word.
    * Returns the runs that it woke; null where nothing is left.
    */
-  carryOut(now: number): number | null {
+  async carryOut(now: number): Promise<number | null> {
     const { approvals, approvalWaits, withdrawals } = this.#tables
-    if (withdrawals.carryOn()) return 0
-    const woken = approvalWaits.asking.carryOn()
+    if (await withdrawals.carryOn()) return 0
+    const woken = await approvalWaits.asking.carryOn()
     if (woken !== null) return woken
-    const found = approvals.findCarrying()
-    return found === null ? null : this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
+    const found = await approvals.findCarrying()
+    return found === null ? null : await this.#carryOn(found, JSON.parse(found.carrying ?? 'null'), now)
   }
 
   /** Tells the next items of a decision, wakes their runs and moves what was left out. */
-  #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): number {
+  async #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): Promise<number> {
     const { approvals, approvalWaits } = this.#tables
     const { id, status } = approval
-    const items = approvals.openItems(id, after, MAX_CARRIED)
+    const items = await approvals.openItems(id, after, MAX_CARRIED)
     const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
     const told = items.filter((item) => !isRest(item))
-    for (const { number } of told) approvals.tell(id, number, status)
-    this.#move(approval, items.filter(isRest), now)
+    for (const { number } of told) await approvals.tell(id, number, status)
+    await this.#move(approval, items.filter(isRest), now)
     const last = items.length < MAX_CARRIED ? undefined : items.at(-1)
-    approvals.carry(id, last ? { granted, after: last.number } : null)
+    await approvals.carry(id, last ? { granted, after: last.number } : null)
     // Time wakes the steps whose approval expired.
     if (status === 'expired') return 0
     const steps = told.map(({ run_id: runId, step }) => ({ runId, step }))
-    const woken = approvalWaits.wakeSteps(id, steps)
-    return last ? woken : woken + this.#endCarrying(approval, now)
+    const woken = await approvalWaits.wakeSteps(id, steps)
+    return last ? woken : woken + (await this.#endCarrying(approval, now))
   }
 
   /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
-  #endCarrying({ id, hold }: ApprovalRow, now: number): number {
+  async #endCarrying({ id, hold }: ApprovalRow, now: number): Promise<number> {
     const { approvals, approvalWaits } = this.#tables
-    const next = approvals.findOpen(hold, now)
-    if (next) approvals.closeEmpty(next.id, now)
+    const next = await approvals.findOpen(hold, now)
+    if (next) await approvals.closeEmpty(next.id, now)
     return approvalWaits.wakeAwaiting(id)
   }
 
   /** Moves items that were left out to the open approval of the same hold. */
-  #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): void {
+  async #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<void> {
     if (rest.length === 0) return
     const { approvals, approvalWaits } = this.#tables
-    const next = this.#openNext(from, now)
-    for (const { number } of rest) approvals.tell(from.id, number, 'moved')
-    approvals.join(
+    const next = await this.#openNext(from, now)
+    for (const { number } of rest) await approvals.tell(from.id, number, 'moved')
+    await approvals.join(
       next,
       rest.map(({ run_id: runId, step, target, asked, fence }) => {
         return { runId, step, target, asked: readAsked(asked), fence }
       }),
     )
-    for (const { run_id: runId, step } of rest) approvalWaits.moveWait(runId, step, { from: from.id, to: next.id })
+    for (const { run_id: runId, step } of rest)
+      await approvalWaits.moveWait(runId, step, { from: from.id, to: next.id })
   }
 
   /** The open approval of the same limit, for what was left out; opened where there is none. */
-  #openNext(before: ApprovalRow, now: number): ApprovalRow {
+  async #openNext(before: ApprovalRow, now: number): Promise<ApprovalRow> {
     const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
-    return this.#tables.approvals.findOpen(hold, now) ?? this.#tables.approvals.open(opening)
+    return (await this.#tables.approvals.findOpen(hold, now)) ?? (await this.#tables.approvals.open(opening))
   }
 
-  #close(approval: ApprovalRow, ending: Closing & { status: 'approved' | 'denied' }, now: number): DecisionResult {
+  async #close(
+    approval: ApprovalRow,
+    ending: Closing & { status: 'approved' | 'denied' },
+    now: number,
+  ): Promise<DecisionResult> {
     const { approvals } = this.#tables
     const { id } = approval
-    approvals.close(id, { ...ending, now })
+    await approvals.close(id, { ...ending, now })
     const { status } = ending
     const carrying = { granted: ending.granted ?? null, after: QUESTION - 1 }
-    const woken = this.#carryOn({ ...approval, status }, carrying, now)
+    const woken = await this.#carryOn({ ...approval, status }, carrying, now)
     return { status, granted: 0, moved: 0, next: null, woken, missing: 0 }
   }
 
-  #requireOpen(id: string, now: number): ApprovalRow {
-    const found = this.#tables.approvals.find(id)
+  async #requireOpen(id: string, now: number): Promise<ApprovalRow> {
+    const found = await this.#tables.approvals.find(id)
     if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
     const status = found.status === 'open' && found.expires_at <= now ? 'expired' : found.status
     if (status === 'open') return found
@@ -164,9 +176,9 @@ export class ApprovalDecisions {
     })
   }
 
-  #requireItem({ approval, hash }: Decision): ItemRow {
+  async #requireItem({ approval, hash }: Decision): Promise<ItemRow> {
     const isHash = hash.length >= MIN_HASH_DIGITS && /^[0-9a-f]+$/.test(hash)
-    const [found, another] = isHash ? this.#tables.approvals.findByHash(approval, hash) : []
+    const [found, another] = isHash ? await this.#tables.approvals.findByHash(approval, hash) : []
     if (found && !another) return found
     if (found) {
       throw new UpshotError('conflict', `${hash} begins two hashes of the list of approval ${approval}.`, {

@@ -4,10 +4,11 @@ import type { ApprovalWrites } from '../../../core/store/safety/approvals.ts'
 import type { EffectWrites } from '../../../core/store/safety/effects.ts'
 import { describeStale } from '../../rows/runs/describe-stale.ts'
 import { describeByHand } from '../../rows/safety/describe-by-hand.ts'
+import type { ApproverTable } from '../../tables/safety/approver-table.ts'
+import { addApprover, removeApprover } from '../../tables/safety/register-approvers.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
 import type { RunOperations } from '../runs/run-operations.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
-import type { ApproverTable } from '../safety/approver-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
@@ -30,7 +31,7 @@ type Commit = Pick<GroupCommit, 'write'>
 
 /** Permits, and the switches that hold effects. */
 export function effectWrites({ permits, stops, approvalWaits, effects }: EffectTables, commit: Commit): EffectWrites {
-  const underLease = <T>(lease: Lease, decide: () => T | null): Promise<T> =>
+  const underLease = <T>(lease: Lease, decide: () => Promise<T | null>): Promise<T> =>
     commit.write(decide, (answer) => {
       if (answer === null) throw describeStale(lease)
       return answer
@@ -41,15 +42,15 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
       underLease(lease, () => permits.reserve(lease, list, shares, now)),
     beginPart: (lease, asks, part, options) => underLease(lease, () => permits.beginPart(lease, asks, part, options)),
     beginByHand: (effect) =>
-      commit.write(() => {
+      commit.write(async () => {
         const { account, storage } = effect
         const source = { workflow: '', account, storage }
-        const stop = stops.list().find((each) => coversEffect(each, source))
-        return stop ? { stop } : { seq: effects.note(describeByHand(effect, 'begun')) }
+        const stop = (await stops.list()).find((each) => coversEffect(each, source))
+        return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
       }),
     endByHand: ({ seq, outcome, error, before, ...effect }) =>
-      commit.write(() => {
-        effects.note({
+      commit.write(async () => {
+        await effects.note({
           ...describeByHand(effect, 'ended'),
           ofSeq: seq,
           outcome,
@@ -59,18 +60,18 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
       }),
     askAgain: () => commit.write(() => approvalWaits.asking.begin('guard')),
     stopEffects: (stop) =>
-      commit.write(() => {
+      commit.write(async () => {
         const { kind, name, since: at, actor, reason } = stop
         const target = describeScope({ kind, name })
-        const isNew = stops.add(stop)
-        if (isNew) effects.note({ at, phase: 'switched', operation: 'stop', target, actor, error: reason })
+        const isNew = await stops.add(stop)
+        if (isNew) await effects.note({ at, phase: 'switched', operation: 'stop', target, actor, error: reason })
         return isNew
       }),
     resumeEffects: (scope, { actor, reason, now: at }) =>
-      commit.write(() => {
-        if (!stops.remove(scope)) return null
+      commit.write(async () => {
+        if (!(await stops.remove(scope))) return null
         const target = describeScope(scope)
-        effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
+        await effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
         return approvalWaits.asking.begin('stop')
       }),
   }
@@ -78,12 +79,12 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
 
 /** The words of people, and who may speak. */
 export function approvalWrites(tables: EffectTables, commit: Commit): ApprovalWrites {
-  const { decisions, approvers } = tables
+  const { decisions } = tables
   return {
     decideApproval: (decision, now) => commit.write(() => decisions.decide(decision, now)),
     carryOutDecision: (now) => commit.write(() => decisions.carryOut(now)),
     startPlanned: (planned, word, now) => commit.write(() => startPlanned(tables, planned, word, now)),
-    addApprover: (approver) => commit.write(() => approvers.add(approver)),
-    removeApprover: (name, now) => commit.write(() => approvers.remove(name, now)),
+    addApprover: (approver) => commit.write(() => addApprover(tables, approver)),
+    removeApprover: (name, now) => commit.write(() => removeApprover(tables, name, now)),
   }
 }

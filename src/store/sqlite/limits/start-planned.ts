@@ -12,19 +12,19 @@ interface PlannedTables {
 }
 
 /** Starts a run with an approval of what its plan foresaw, and counts a person's word for it. */
-export function startPlanned(
+export async function startPlanned(
   { approvals, decisions, operations }: PlannedTables,
   planned: PlannedRun,
   word: PlannedWord,
   now: number,
-): DecisionResult {
+): Promise<DecisionResult> {
   const { event, workflow, run: runId, approval: id, why, items, needs, expiresAt } = planned
-  operations.startPlanned(planned, now)
+  await operations.startPlanned(planned, now)
   if (items.length === 0) return { status: 'approved', granted: 0, moved: 0, next: null, woken: 0, missing: 0 }
   const { account } = event
   const about = { id, kind: 'guard', hold: planHold({ runId, account }), workflow, account, why } as const
-  const approval = approvals.open({ ...about, needs, role: null, question: null, openedAt: now, expiresAt })
-  approvals.join(
+  const approval = await approvals.open({ ...about, needs, role: null, question: null, openedAt: now, expiresAt })
+  await approvals.join(
     approval,
     items.map((item) => ({ ...item, runId })),
   )

@@ -1,13 +1,7 @@
 import type { Database } from 'better-sqlite3'
-import type { Approval, ApprovalItem } from '../../../core/safety/approval.ts'
+import { type Approval, type ApprovalItem, QUESTION } from '../../../core/safety/approval.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
-import {
-  type ApprovalRow,
-  IS_ASKED_FOR,
-  type ItemRow,
-  QUESTION,
-  type VoteRow,
-} from '../../rows/approvals/approval-rows.ts'
+import { type ApprovalRow, IS_ASKED_FOR, type ItemRow, type VoteRow } from '../../rows/approvals/approval-rows.ts'
 import { readApproval } from '../../rows/approvals/read-approval.ts'
 import { readItem } from '../../rows/approvals/read-item.ts'
 import { afterAll } from '../../rows/build-where.ts'

@@ -29,10 +29,10 @@ export class EffectTable {
   }
 
   /** Appends the beginning of an effect, and marks its step. */
-  begin(runId: string, ask: EffectAsk, { approval, expect: approved, now }: Grant): void {
+  begin(runId: string, ask: EffectAsk, { approval, by, expect: approved, now }: Grant): void {
     const { step, asked, account, workflow, operation } = ask
     const expect = completeState(approved, ask.expect ?? null)
-    const actor = approval === null ? null : (this.#writes.findApprovers.get(approval) ?? null)
+    const actor = by?.join(', ') ?? null
     const { lastInsertRowid } = this.#writes.begin.run({
       ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
       ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
@@ -153,16 +153,6 @@ function prepareWrites(db: Database) {
        SELECT @endedAt, 'done', @class, @operation, ${account}, @target, workflow, @runId, @step, event_seq, code_hash,
          @input, @before, @outcome, @proof, @error FROM run WHERE id = @runId`,
     ),
-    findApprovers: db
-      .prepare<[string], string | null>(
-        // Those who agreed with the last word, which decided; by name, as the primary key has them.
-        `SELECT group_concat(vote.actor, ', ') FROM approval_vote AS last
-           JOIN approval_vote AS vote ON vote.approval = last.approval AND vote.verdict = 'approved'
-             AND vote.hash = last.hash AND vote.only IS last.only AND vote.answer IS last.answer
-         WHERE last.approval = ? AND last.effect_seq = (SELECT max(effect_seq) FROM approval_vote
-           WHERE approval = last.approval AND verdict = 'approved')`,
-      )
-      .pluck(),
     // An operator's deletes have no run, and are nobody's step.
     listPruned: db.prepare<[string, string], LedgerDelete>(
       `SELECT seq, at, phase, of_seq AS ofSeq, step, target, outcome, proof, error FROM effect

@@ -2,8 +2,8 @@ import type { ApprovalReads } from '../../../core/store/safety/approvals.ts'
 import type { AuditReads } from '../../../core/store/safety/audit.ts'
 import type { EffectReads } from '../../../core/store/safety/effects.ts'
 import type { SealReads } from '../../../core/store/safety/seals.ts'
+import type { ApproverTable } from '../../tables/safety/approver-table.ts'
 import type { ApprovalSearch } from './approval-search.ts'
-import type { ApproverTable } from './approver-table.ts'
 import type { AuditTable } from './audit-table.ts'
 import type { EffectSearch } from './effect-search.ts'
 import type { GuardTable } from './guard-table.ts'
@@ -33,6 +33,7 @@ export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & 
     pageEffects: async (query) => effects.page(query),
     listSeals: async ({ after = 0, limit }) => seals.list(after, limit),
     listSealKeys: async () => seals.keys(),
+    listLostBegins: async ({ prunedTo, limit }) => effects.listLost(prunedTo, limit),
     readSealState: async () => seals.state(),
     listStops: async () => stops.list(),
     listGuardUse: async (now) => guard.list(now),

@@ -1,5 +1,4 @@
 import type { Database } from 'better-sqlite3'
-import type { Decision } from '../../../core/safety/approval.ts'
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
 import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vote-row.ts'
@@ -7,7 +6,6 @@ import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vo
 /** The words of people on approvals. A person has one word, the last one. */
 export class VoteTable {
   readonly #save
-  readonly #listAgreed
   readonly #list
   readonly #listOf
 
@@ -21,12 +19,6 @@ export class VoteTable {
          hash = excluded.hash, only = excluded.only, answer = excluded.answer, at = excluded.at,
          signature = excluded.signature, effect_seq = excluded.effect_seq`,
     )
-    this.#listAgreed = db
-      .prepare<[string, string, string | null, string | null], string>(
-        `SELECT actor FROM approval_vote
-         WHERE approval = ? AND verdict = 'approved' AND hash = ? AND only IS ? AND answer IS ?`,
-      )
-      .pluck()
     const columns = `approval, actor, verdict, reason, hash, only, answer, at, signature, effect_seq AS effectSeq`
     this.#list = db.prepare<[string, string, number], VoteRow>(
       `SELECT ${columns} FROM approval_vote WHERE (approval, actor) > (?, ?) ORDER BY approval, actor LIMIT ?`,
@@ -38,11 +30,6 @@ export class VoteTable {
 
   save({ only, ...vote }: VoteRecord): void {
     this.#save.run({ ...vote, only: describeNumbers(only) })
-  }
-
-  /** The people who approved the same list with the same answer. */
-  listAgreed({ approval, hash, only, answer }: Decision): string[] {
-    return this.#listAgreed.all(approval, hash, describeNumbers(only), answer)
   }
 
   list({ approval, after = { approval: '', actor: '' }, limit }: Parameters<VoteReads['listVotes']>[0]): VoteRecord[] {

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
-import { accountOwner, captureOwner, sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
+import { accountOwner, approverOwner, captureOwner, sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
 import { createVault, type Vault } from '../../vault.ts'
 import { migrate } from '../database/migrate.ts'
 import { openDatabase } from '../database/open-database.ts'
@@ -15,6 +15,7 @@ export interface Resealed {
   captures: number
   /** Keys of the chain over the effect ledger. */
   sealKeys: number
+  approvers: number
 }
 
 /** The columns of the primary key, and the sealed value. */
@@ -70,6 +71,13 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['number'],
     ownerOf: (row) => sealKeyOwner(String(row.number)),
   },
+  {
+    counts: 'approvers',
+    table: 'approver',
+    column: 'sealed',
+    key: ['number'],
+    ownerOf: (row) => approverOwner(String(row.number)),
+  },
 ]
 
 /**
@@ -80,7 +88,7 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
 export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }, entry: AuditEntry): Resealed {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
   return withDatabase(file, (db) => {
-    const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0 }
+    const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0, approvers: 0 }
     const resealAll = db.transaction(() => {
       new AuditTable(db).add(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })

@@ -1,7 +1,10 @@
 import Database from 'better-sqlite3'
 import type { Anchor } from '../../../core/safety/ledger/anchor.ts'
 import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/ledger/verify-ledger.ts'
+import { ApproverTable } from '../../tables/safety/approver-table.ts'
 import { createVault } from '../../vault.ts'
+import { openConnection } from '../database/connection.ts'
+import { ApprovalSearch } from '../safety/approval-search.ts'
 import { EffectSearch } from '../safety/effect-search.ts'
 import { SealTable } from '../safety/seal-table.ts'
 import { VoteTable } from '../safety/vote-table.ts'
@@ -17,13 +20,20 @@ export async function verifyLedgerFile(
     // One snapshot: pruning beside it would take rows away between two pages.
     db.exec('BEGIN')
     const effects = new EffectSearch(db)
-    const seals = new SealTable(db, createVault(vaultKey), effects)
+    const vault = createVault(vaultKey)
+    const seals = new SealTable(db, vault, effects)
     const votes = new VoteTable(db)
+    const approvals = new ApprovalSearch(db)
+    const approvers = new ApproverTable(openConnection(db), vault)
     const reads: LedgerReads = {
       listEffects: async ({ after, limit }) => effects.listAfter(after, { limit }),
       listSeals: async ({ after, limit }) => seals.list(after, limit),
       listSealKeys: async () => seals.keys(),
+      listLostBegins: async ({ prunedTo, limit }) => effects.listLost(prunedTo, limit),
       listVotes: async (query) => votes.list(query),
+      findApproval: async (id, now) => approvals.read(id, now),
+      listApprovalItems: async ({ approval, after, limit }) => approvals.listItems(approval, after, limit),
+      listApprovers: () => approvers.list(),
     }
     return await verifyLedger(reads, options)
   } finally {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import { newId } from '../../../../src/core/ids.ts'
-import { chainHash, seedHash } from '../../../../src/core/safety/approval.ts'
 import type { Asked } from '../../../../src/core/safety/effect.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
+import { hashPlanned } from '../../../../src/core/store/safety/hash-planned.ts'
 import { NOW } from '../../../support/fixtures.ts'
 import { createTestEngine } from '../../../support/test-engine.ts'
 import { filesOf } from '../../support/files-in-runs.ts'
@@ -43,13 +43,10 @@ async function runWith(items: readonly ReturnType<typeof deletion>[], guard = DE
   await engine.run('tidy')
   done.length = 0
   const [run, approval] = [newId('run', NOW), newId('apr', NOW)]
-  const hash = items.reduce((before, item) => chainHash(before, { ...item, runId: run }), seedHash(approval))
   const about = { run, approval, items, why: 'under a plan', needs: 1, expiresAt: NOW + 86_400_000 }
-  await engine.store.startPlanned(
-    { event: { id: 'evt_1', account: 'default' }, workflow: 'tidy', ...about },
-    { actor: 'anna', reason: null, hash, signature: null },
-    NOW,
-  )
+  const planned = { event: { id: 'evt_1', account: 'default' }, workflow: 'tidy', ...about }
+  const hash = hashPlanned(planned)
+  await engine.store.startPlanned(planned, { actor: 'anna', reason: null, hash, signature: null }, NOW)
   return { row: await engine.passOf(run), done }
 }
 

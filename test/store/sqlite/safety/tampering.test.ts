@@ -112,21 +112,46 @@ test.each([
     ['DELETE FROM effect WHERE seq < 5', 'UPDATE effect_seal SET pruned_to = 4 WHERE number = 3'],
     [/^seal 3 .* does not fit/],
   ],
+  ['a row below the first', [`${COPY} VALUES (0, ${NOW}, 'done', 'write', 'x', 'y')`], [/^row 0 is numbered below/]],
+  [
+    'rows far below the first',
+    ['-1', '-9007199254740993', '-9223372036854775808'].map(
+      (seq) => `${COPY} VALUES (${seq}, ${NOW}, 'done', 'write', 'x', 'y')`,
+    ),
+    [/^row -9\d+ is/, /^row -9007199254740992 is/, /^row -1 is/],
+  ],
   ['a seal of another time', ['UPDATE effect_seal SET at = at + 1 WHERE number = 2'], [/^seal 2 .* does not fit/]],
 ])('the verification names %s', async (_name, statements, faults) => {
   const { store, anchor } = await openSealed()
   tamper(store, ...statements)
   const found = await faultsOf(store, { anchors: [anchor] })
-  expect(found.filter((fault) => !/^the chain ends|another one than/.test(fault))).toHaveLength(faults.length)
+  expect(found.filter((fault) => !/^the chain ends|another one than|in which step/.test(fault))).toHaveLength(
+    faults.length,
+  )
   for (const [index, fault] of faults.entries()) expect(found[index]).toMatch(fault)
 })
 
-test('an end that was cut off with its seals is a whole chain, which only the anchor shows', async () => {
+test('an end that was cut off with its seals is a whole chain, which steps and the anchor show', async () => {
   const { store, anchor } = await openSealed()
-  tamper(store, 'DELETE FROM effect WHERE seq > 8', 'DELETE FROM effect_seal WHERE number = 3')
+  const cut = ['DELETE FROM effect WHERE seq > 8', 'DELETE FROM effect_seal WHERE number = 3']
+  tamper(store, ...cut)
+  const gone = [9, 11].map((seq) => expect.stringMatching(`^row ${seq} is gone, in which step \\w+ of run_\\w+ began$`))
+  expect(await faultsOf(store)).toEqual(gone)
+  const anchored = `the chain ends at seal 2, before the anchor of ${AT} (seal 3)`
+  expect(await faultsOf(store, { anchors: [anchor] })).toEqual([anchored, ...gone])
+  tamper(store, 'DELETE FROM step')
   expect(await verifyLedger(store)).toMatchObject({ passed: true, sealed: 8 })
-  expect(await faultsOf(store, { anchors: [anchor] })).toEqual([
-    `the chain ends at seal 2, before the anchor of ${AT} (seal 3)`,
+  expect(await faultsOf(store, { anchors: [anchor] })).toEqual([anchored])
+})
+
+test('rows that steps name are compared with them, also before a seal covers them', async () => {
+  const { store } = await openSealed()
+  await deleteFiles(store, ['g', 'h'])
+  expect(await faultsOf(store)).toEqual([])
+  tamper(store, `UPDATE effect SET step = 'x' WHERE seq = 15`, 'DELETE FROM effect WHERE seq = 13')
+  expect(await faultsOf(store)).toEqual([
+    expect.stringMatching(/^row 13 is gone, in which/),
+    expect.stringMatching(/^row 15 is gone, in which/),
   ])
 })
 
@@ -164,7 +189,10 @@ test('a seal of another branch of the same ledger, put in with its rows, breaks 
     `DELETE FROM ${table} WHERE ${where}; INSERT INTO ${table} SELECT * FROM other.${table} WHERE ${where}`
   const attach = `ATTACH '${join(other.folder, 'upshot.db')}' AS other`
   tamper(store, attach, take('effect', 'seq IN (13, 14)'), take('effect_seal', 'number = 4'))
-  expect(await faultsOf(store)).toEqual([expect.stringMatching(/^seal 5 .* does not fit/)])
+  expect(await faultsOf(store)).toEqual([
+    expect.stringMatching(/^seal 5 .* does not fit/),
+    expect.stringMatching(/^row 13 is gone, in which step g/),
+  ])
 })
 
 test('a key of another project, or an edited one, opens no chain', async () => {

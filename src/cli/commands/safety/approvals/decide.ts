@@ -2,6 +2,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { UpshotError } from '../../../../core/errors.ts'
 import { type Approval, type Decision, type DecisionResult, describeVote } from '../../../../core/safety/approval.ts'
+import { loadProof } from '../../../../core/safety/votes/approval-proof.ts'
 import { processEnvironment } from '../../../../project/config/environment.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
@@ -16,8 +17,6 @@ export interface Voter {
   keyFile?: string | undefined
 }
 
-const ITEMS_A_PAGE = 5_000
-
 /** Signs a decision, where a key is named, and counts it. */
 export async function decide(
   { project }: Pick<Cli, 'project'>,
@@ -31,15 +30,21 @@ export async function decide(
   return store.decideApproval({ ...whole, signature: signVote(whole, keyFile) }, commandClock.now())
 }
 
-/** The hash that the digits begin, which a signature covers whole; the digits where none does. */
+/**
+ * The hash that the digits begin, which a signature covers whole. It is computed of what the
+ * database shows now, as `approvals show` does: its own words about its list prove nothing.
+ */
 async function findWholeHash(store: PersonStore, { approval, hash }: Pick<Decision, 'approval' | 'hash'>) {
-  for (let after = -1; ; ) {
-    const items = await store.listApprovalItems({ approval, after, limit: ITEMS_A_PAGE })
-    const found = items.filter((item) => item.hash.startsWith(hash))
-    if (found.length > 0) return found.length === 1 && found[0] ? found[0].hash : hash
-    if (items.length < ITEMS_A_PAGE) return hash
-    after = items.at(-1)?.number ?? after
-  }
+  const terms = await store.findApproval(approval, commandClock.now())
+  const found = terms && (await loadProof(store, terms)).proof.find(hash)
+  if (found?.length === 1 && found[0]) return found[0]
+  throw new UpshotError(
+    'list_changed',
+    `The list of approval ${approval} has no hash ${hash}, or two. Nothing was signed.`,
+    {
+      details: { fix: `Look again: "upshot approvals show ${approval}".` },
+    },
+  )
 }
 
 /** Signs a word for the whole hash that it names. Throws `invalid_request` for an unusable key. */

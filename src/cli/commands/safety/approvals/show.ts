@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
-import type { Approval, ApprovalItem, ApprovalQuestion } from '../../../../core/safety/approval.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
+import { UpshotError } from '../../../../core/errors.ts'
+import { type Approval, type ApprovalItem, type ApprovalQuestion, QUESTION } from '../../../../core/safety/approval.ts'
+import { type ApprovalProof, CHANGED_LIST, loadProof } from '../../../../core/safety/votes/approval-proof.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
@@ -25,7 +26,9 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withStore(async (store, config) => {
         const approval = await requireApproval(store, id)
         const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
-        const items = await readItems(store, approval.id, isWhole ? EVERY_ITEM : SHOWN)
+        const { proof, items: list } = await loadProof(store, approval)
+        requireHashed(approval, proof)
+        const items = list.filter(({ number }) => number > QUESTION).slice(0, isWhole ? EVERY_ITEM : SHOWN)
         if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
         const found = isAhead ? await foresee(out, store, { approval, config }) : null
         const about = { ...withIsoTimes(approval), list: items.map(describeItem) }
@@ -40,9 +43,14 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-/** Items that are still part of the list, in their order. */
-async function readItems(store: ReadStore, approval: string, limit: number): Promise<ApprovalItem[]> {
-  return store.listApprovalItems({ approval, limit })
+/** A person names the hash of what they see, not one that the database says. */
+function requireHashed({ id, hash }: Approval, proof: ApprovalProof): void {
+  if (proof.hash === hash) return
+  throw new UpshotError('conflict', `Approval ${id} cannot be shown: ${CHANGED_LIST}.`, {
+    details: {
+      fix: `Somebody changed the database. Deny it: "upshot approvals deny ${id} --hash ${hash.slice(0, 8)}".`,
+    },
+  })
 }
 
 /** An item for JSON and CSV. */

@@ -49,9 +49,22 @@ function describe(report: LedgerReport, anchors: number, now: number): string[] 
       : `anchored up to row ${anchored.last} (${formatMoment(anchored.at, now)}); ${rows(sinceAnchor)} sealed since`,
     ...(unsealed === 0 ? [] : [`${rows(unsealed)} have no seal yet`]),
     ...describeWords(report),
+    ...describeGrants(report),
     ...restored.map(({ at, note }) => `restored from a backup ${isoTime(at)}, ${formatText(note, 200)}`),
     ...faults.map((fault) => `✗ ${fault}`),
     ...(faultCount > faults.length ? [`✗ and ${faultCount - faults.length} more`] : []),
+  ]
+}
+
+/** The effects that began by words of people, with and without a signature. */
+function describeGrants({ granted, grantedUnsigned: unsigned }: LedgerReport): string[] {
+  const effects = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'effect' : 'effects'}`
+  const signed = granted - unsigned
+  return [
+    ...(signed === 0 ? [] : [`${effects(signed)} began by signed words`]),
+    ...(unsigned === 0
+      ? []
+      : [`${effects(unsigned)} began by words that nobody signed: whoever writes the database can make those`]),
   ]
 }
 

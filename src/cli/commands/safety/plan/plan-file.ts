@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { RoomPlan } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import { type ApprovalItem, chainHash, seedHash } from '../../../../core/safety/approval.ts'
+import { chainHash } from '../../../../core/safety/approval.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
 import { isoTime } from '../../../../core/time.ts'
 
@@ -42,7 +43,6 @@ const planFile = z.object({
 export type PlanFile = z.infer<typeof planFile>
 
 /** Of an effect of the plan. */
-type Item = Pick<ApprovalItem, 'step' | 'target' | 'asked'>
 
 /** The deletes and writes that a plan lists. Throws `conflict` for effects of other runs. */
 export function describePlanFile(
@@ -90,13 +90,9 @@ function readText(path: string): string {
   }
 }
 
-/** The hash of a list that begins with this approval. */
-export function hashItems(seed: string, run: string, items: readonly Item[]): string {
-  return items.reduce((before, item) => chainHash(before, { ...item, runId: run }), seed)
-}
-
 function hashPlan({ event, account, workflow, effects }: Omit<PlanFile, 'format' | 'plannedAt' | 'hash'>): string {
-  return hashItems(seedHash('plan', [event, account, workflow]), '', effects)
+  const seed = hash('sha256', JSON.stringify(['plan', event, account, workflow]))
+  return effects.reduce((before, item) => chainHash(before, { ...item, runId: '' }), seed)
 }
 
 function describeFault(path: string, why: string, cause?: unknown): UpshotError {

@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../../core/errors.ts'
 import { newId } from '../../../../core/ids.ts'
-import { seedHash } from '../../../../core/safety/approval.ts'
+import { hashPlanned } from '../../../../core/store/safety/hash-planned.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
@@ -9,7 +9,7 @@ import type { PersonStore } from '../../../open/open-project.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import { signVote, type Voter } from '../approvals/decide.ts'
-import { hashItems, type PlanFile, readPlanFile } from './plan-file.ts'
+import { type PlanFile, readPlanFile } from './plan-file.ts'
 
 interface PlannedReplay extends Voter {
   /** The event and the workflow, where they are named as well. */
@@ -40,13 +40,14 @@ export async function replayPlan(
   const { actor, reason } = project.operator
   const { needs, expireMs } = config.guardPolicy.approvals
   const items = plan.effects.map(({ step, target, asked }) => ({ step, target, asked }))
-  const word = { actor: as ?? actor, reason, hash: hashItems(seedHash(approval), run, items) }
+  const planned = {
+    ...{ event: { id: event.id, account: event.account }, workflow: plan.workflow, run, approval, items, needs },
+    ...{ why: `under the plan ${plan.hash.slice(0, 8)} of ${event.id}`, expiresAt: now + expireMs },
+  }
+  const word = { actor: as ?? actor, reason, hash: hashPlanned(planned) }
   const whole = { ...word, approval, verdict: 'approved', only: null, answer: null, signature: null } as const
   const result = await store.startPlanned(
-    {
-      ...{ event: { id: event.id, account: event.account }, workflow: plan.workflow, run, approval, items, needs },
-      ...{ why: `under the plan ${plan.hash.slice(0, 8)} of ${event.id}`, expiresAt: now + expireMs },
-    },
+    planned,
     { ...word, signature: keyFile === undefined ? null : signVote(whole, keyFile) },
     now,
   )

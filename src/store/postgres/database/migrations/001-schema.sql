@@ -902,13 +902,12 @@ CREATE TABLE approval_vote (
   PRIMARY KEY (approval, actor)
 );
 
--- People who may decide. From the first one on, every vote has to be signed.
+-- People who may decide, removed ones included. From the first one on, every vote has to be signed.
+-- `sealed`: key, roles and moments, under the number.
 CREATE TABLE approver (
-  name        text COLLATE "C" PRIMARY KEY,
-  public_key  text COLLATE "C" NOT NULL,
-  roles       text COLLATE "C" NOT NULL,
-  added_at    bigint NOT NULL,
-  removed_at  bigint
+  number      bigint PRIMARY KEY,
+  name        text COLLATE "C" NOT NULL,
+  sealed      bytea NOT NULL
 );
 
 -- The chain over the effect ledger: a seal covers the rows after the seal before, up to `last`. `mac`

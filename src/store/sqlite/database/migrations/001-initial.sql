@@ -946,14 +946,13 @@ CREATE TABLE approval_vote (
   PRIMARY KEY (approval, actor)
 ) STRICT, WITHOUT ROWID;
 
--- People who may decide. From the first one on, every vote has to be signed.
+-- People who may decide, removed ones included. From the first one on, every vote has to be signed.
+-- `sealed`: key, roles and moments, under the number.
 CREATE TABLE approver (
-  name        TEXT PRIMARY KEY,
-  public_key  TEXT NOT NULL,
-  roles       TEXT NOT NULL,
-  added_at    INTEGER NOT NULL,
-  removed_at  INTEGER
-) STRICT, WITHOUT ROWID;
+  number      INTEGER PRIMARY KEY,
+  name        TEXT NOT NULL,
+  sealed      BLOB NOT NULL
+) STRICT;
 
 -- Upkeep ------------------------------------------------------------------------------------------
 

@@ -1,0 +1,22 @@
+import type { EffectPermit } from '../../../core/safety/effect.ts'
+import type { CountedAsk } from '../../../core/safety/effect-group.ts'
+import type { EffectSource } from '../../../core/safety/guard.ts'
+import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
+import type { AskOptions } from '../../../core/store/safety/effects.ts'
+
+/** An ask with the answer that needs no limit; null where the limits decide. */
+export interface JudgedAsk extends CountedAsk {
+  permit: EffectPermit | null
+}
+
+/** Facts that a judgment of an ask rests on, beside the ask. */
+export interface JudgeParts extends Pick<AskOptions, 'now' | 'needs'> {
+  inForce: readonly EffectStop[]
+  /** Sources of the same list: a stop of one of them holds all. */
+  beside?: readonly EffectSource[]
+}
+
+/** A stop in force that covers one of these sources. */
+export function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
+  return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
+}

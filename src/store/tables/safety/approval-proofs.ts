@@ -1,0 +1,87 @@
+import { type ApprovalItem, type Decision, QUESTION } from '../../../core/safety/approval.ts'
+import {
+  ApprovalProof,
+  CHANGED_LIST,
+  type ItemProof,
+  MAX_VOTES,
+  type ProofFacts,
+} from '../../../core/safety/votes/approval-proof.ts'
+import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
+import type { ApprovalRow, ItemRow } from '../../rows/approvals/approval-rows.ts'
+import { readTerms } from '../../rows/approvals/read-approval.ts'
+import { readItem } from '../../rows/approvals/read-item.ts'
+import type { ApproverTable } from './approver-table.ts'
+
+/** A value that is there at once, or later. */
+type Ready<T> = T | Promise<T>
+
+interface ProofTables {
+  approvals: { require(id: string): Ready<ApprovalRow> }
+  approvalSearch: { listItems(approval: string, after: number, limit: number): Ready<ApprovalItem[]> }
+  approvers: Pick<ApproverTable, 'list'>
+  votes: { list(query: { approval: string; limit: number }): Ready<VoteRecord[]> }
+}
+
+/** Approvals whose hashes and words are kept. */
+const KEPT = 4
+const ALL = 1_000_000_000
+
+/** Whether people's words let an item happen, whatever its row says. See decision 97. */
+export class ApprovalProofs {
+  readonly #tables: ProofTables
+  readonly #lists = new Map<string, ApprovalProof>()
+  readonly #facts = new Map<string, { text: string; facts: ProofFacts }>()
+
+  constructor(tables: ProofTables) {
+    this.#tables = tables
+  }
+
+  /** `needs`: people who have to agree, where that is more than the approval says. */
+  async judge(item: ItemRow, needs: number): Promise<ItemProof> {
+    const proof = await this.#prove(item)
+    return proof?.judge(item.number, await this.#readFacts(item.approval), needs) ?? CHANGED
+  }
+
+  /** True where the terms, and the list up to this item, are as they were hashed. */
+  async holds(item: ItemRow): Promise<boolean> {
+    return (await this.#prove(item)) !== null
+  }
+
+  /** The people whose words count and say the same. None where the list is not as it was hashed. */
+  async listAgreed(item: ItemRow, word: Pick<Decision, 'hash' | 'only' | 'answer'>): Promise<string[]> {
+    const proof = await this.#prove(item)
+    return proof?.listAgreed(word, await this.#readFacts(item.approval)) ?? []
+  }
+
+  /** Null where the item, or the terms, are not as they were hashed. */
+  async #prove(row: ItemRow): Promise<ApprovalProof | null> {
+    const terms = readTerms(await this.#tables.approvals.require(row.approval))
+    const item = readItem(row)
+    const kept = this.#lists.get(row.approval)
+    if (kept?.holds(terms, item)) return kept
+    const proof = new ApprovalProof(terms, await this.#tables.approvalSearch.listItems(row.approval, QUESTION - 1, ALL))
+    if (!proof.holds(terms, item) || !proof.find(row.hash).includes(row.hash)) return null
+    keep(this.#lists, row.approval, proof)
+    return proof
+  }
+
+  /** The same object while the rows are the same, so that each signature is checked once. */
+  async #readFacts(approval: string): Promise<ProofFacts> {
+    const { approvers, votes } = this.#tables
+    const facts = { approvers: await approvers.list(), votes: await votes.list({ approval, limit: MAX_VOTES }) }
+    const text = JSON.stringify(facts)
+    const kept = this.#facts.get(approval)
+    if (kept?.text === text) return kept.facts
+    keep(this.#facts, approval, { text, facts })
+    return facts
+  }
+}
+
+/** Keeps the newest ones. */
+function keep<Value>(kept: Map<string, Value>, approval: string, value: Value): void {
+  kept.delete(approval)
+  kept.set(approval, value)
+  for (const oldest of kept.keys()) if (kept.size > KEPT) kept.delete(oldest)
+}
+
+const CHANGED: ItemProof = { fault: CHANGED_LIST, by: null }

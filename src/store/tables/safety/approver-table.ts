@@ -1,0 +1,68 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { Approver } from '../../../core/safety/approval.ts'
+import type { Connection } from '../../connection.ts'
+import { approverOwner } from '../../rows/incoming/sealed-owners.ts'
+import type { Vault } from '../../vault.ts'
+
+interface ApproverRow {
+  number: number
+  name: string
+  sealed: Uint8Array
+}
+
+/** Everybody who was ever allowed to decide. A row is sealed, so that no SQL can make one. */
+export class ApproverTable {
+  readonly #vault: Vault
+  readonly #list
+  readonly #insert
+  readonly #update
+
+  constructor(db: Connection, vault: Vault) {
+    this.#vault = vault
+    // Index: primary key. There are few people.
+    this.#list = db.prepare<[], ApproverRow>('SELECT number, name, sealed FROM approver ORDER BY number')
+    this.#insert = db.prepare('INSERT INTO approver (number, name, sealed) VALUES (?, ?, ?)')
+    this.#update = db.prepare('UPDATE approver SET sealed = ? WHERE number = ?')
+  }
+
+  /** In the order in which they were added. */
+  async list(): Promise<Approver[]> {
+    return (await this.#list.all()).map((row) => this.#read(row))
+  }
+
+  async add(approver: Approver): Promise<void> {
+    const known = await this.#list.all()
+    const { name } = approver
+    if (known.some((row) => row.name === name && this.#read(row).removedAt === null)) {
+      throw new UpshotError('conflict', `There is an approver named "${name}" already.`, {
+        details: { fix: `Choose another name, or remove it first: "upshot approvers remove ${name}".` },
+      })
+    }
+    const number = (known.at(-1)?.number ?? 0) + 1
+    await this.#insert.run(number, name, this.#seal(number, approver))
+  }
+
+  /** The person as they were; null where nobody has the name. */
+  async remove(name: string, now: number): Promise<Approver | null> {
+    for (const row of await this.#list.all()) {
+      const known = this.#read(row)
+      if (known.name !== name || known.removedAt !== null) continue
+      await this.#update.run(this.#seal(row.number, { ...known, removedAt: now }), row.number)
+      return known
+    }
+    return null
+  }
+
+  #seal(number: number, { name, publicKey, roles, addedAt, removedAt }: Approver): Buffer {
+    return this.#vault.seal(approverOwner(number), JSON.stringify({ name, publicKey, roles, addedAt, removedAt }))
+  }
+
+  /** A row that is not ours stands for a person whom no signature fits. */
+  #read({ number, name, sealed }: ApproverRow): Approver {
+    try {
+      return JSON.parse(this.#vault.open(approverOwner(number), sealed))
+    } catch {
+      return { name, publicKey: '', roles: [], addedAt: 0, removedAt: null }
+    }
+  }
+}

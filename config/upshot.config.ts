@@ -4,4 +4,6 @@ export default defineConfig({
   workflows: 'workflows',
   slots: 100,
   drain: '10s',
+  // Its child process reads the database of this app.
+  outside: { keys: ['weekly-coverage'], processes: ['weekly-coverage'] },
 })

@@ -184,6 +184,13 @@ export interface ConfigFile {
    * every step that writes, which costs each of them a row. Default `targeted`.
    */
   ledger?: 'targeted' | 'all'
+  /** Workflows, by id, that may go past what the guard and the ledger see. */
+  outside?: {
+    /** May read the keys of the app by `upshotVariables()`. Default: none. */
+    keys?: string[]
+    /** Start processes and threads in their steps without being told. Default: none. */
+    processes?: string[]
+  }
   /**
    * Age at which things are removed: a duration, or `forever` to keep them. Events stay known
    * without their bodies, so a repeated delivery starts nothing.

@@ -5,6 +5,7 @@ import type { RunName, RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
 import type { RunRoot } from './runs/trace.ts'
 import type { ApprovalStatus } from './safety/approval.ts'
+import type { OutsideAct } from './safety/ledger/outside-act.ts'
 import type { EffectsMode } from './safety/stop.ts'
 
 /** The run that a notice is about. */
@@ -149,17 +150,8 @@ export type Notice =
   | { kind: 'code.pending'; run: string; workflow: string; place: string | null }
   /** A timer of the code's own, outside steps: no replay repeats it. */
   | { kind: 'code.timer'; run: string; workflow: string; place: string | null }
-  /** A request or connection of the code where nothing declares it: a replay makes it again. */
-  | {
-      kind: 'code.undeclared'
-      run: string
-      workflow: string
-      /** Such as `fetch POST`. */
-      call: string
-      step: string | null
-      where: string
-      place: string | null
-    }
+  /** A call of the code that the guard and the ledger do not see, once for each place. */
+  | ({ kind: 'code.undeclared' } & Omit<OutsideAct, 'at'>)
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
   /** A shadow does otherwise than runs of its workflow. Once for each kind of difference. */

@@ -4,6 +4,7 @@ import type { Route } from '../core/incoming/route.ts'
 import type { Caller, Publish } from '../core/notices.ts'
 import type { ClaimedRun } from '../core/runs/claim.ts'
 import type { GuardPolicy } from '../core/safety/guard.ts'
+import type { CallingRun, OutsideCall } from '../core/safety/ledger/outside-act.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
 import type { StorageSpellings } from '../core/service/storage.ts'
 import type { Store } from '../core/store/store.ts'
@@ -14,6 +15,16 @@ export type FilesFor = (account: string, wrap: WrapCall) => FilesApi
 
 /** How the service spells the storages of an account. */
 type SpellingsOf = (account: string) => StorageSpellings | Promise<StorageSpellings>
+
+/** Sees what authors' code does past the guard and the ledger. */
+export interface OutsideWatch {
+  /** A call that is made now; `by` is null while modules are loaded. */
+  see(by: CallingRun | null, made: OutsideCall): void
+  /** Throws where code of a run deletes at the service with a client that is not the run's. */
+  askDelete(by: CallingRun, host: string): void
+  /** Resolves when every row is written. */
+  settled(): Promise<void>
+}
 
 /** Bounds of the passes that one worker keeps. */
 export interface KeepLimits {
@@ -87,10 +98,8 @@ export interface WorkerParts {
   keeps?: KeepLimits
   /** Tells timers of the code's own, outside steps. Default false. */
   tellsTimers?: boolean
-  /** Tells requests and connections of the code where no step declares them. Default false. */
-  tellsEffects?: boolean
-  /** Whether a host is the service's, so that its calls belong to `files`. Default: none is. */
-  isServiceHost?: (host: string) => boolean
+  /** Sees what its code does past the guard and the ledger. Default: nobody does. */
+  outside?: OutsideWatch
   /**
    * Real time without movement after which code that calls an unexpected step has diverged. Default
    * 5 s.

@@ -87,7 +87,7 @@ export class Worker implements DeliveryIntake {
   async start(): Promise<void> {
     if (this.#state !== 'new') return
     this.#state = 'started'
-    this.#endWatches = [watchOwnWork(), ...(this.#parts.tellsEffects === true ? [watchEffects()] : [])]
+    this.#endWatches = [watchOwnWork(), ...(this.#parts.outside ? [watchEffects()] : [])]
     await this.#parts.store.startWorker(this.id, this.#parts.clock.now())
     await this.#recover()
     if (this.#stopping.signal.aborted) return
@@ -168,7 +168,7 @@ export class Worker implements DeliveryIntake {
     await Promise.all([this.#claiming, this.#recovery.stop()])
     await this.#matcher.stop()
     await this.#passes.drain(this.#parts.clock, this.#parts.drainMs)
-    for (const end of this.#endWatches) end()
+    for (const end of [...this.#endWatches, () => this.#parts.outside?.settled()]) await end()
     if (wasStarted) await this.#parts.store.stopWorker(this.id)
   }
 

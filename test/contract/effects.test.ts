@@ -202,6 +202,25 @@ describeStores((open) => {
     expect(await store.listEffects({ limit: 10 })).toMatchObject([{ phase: 'done', operation: 'note', ...about }])
   })
 
+  test('a call past the ledger has one row for each run, call and place in it, in any process', async () => {
+    const { store, reopen } = await open()
+    const act = { at: NOW, call: 'fetch PUT', where: 'outside', host: 'a.example', step: null } as const
+    const of = { run: 'run_1', workflow: 'tidy', place: 'tidy.workflow.ts:1:2' }
+    await store.noteOutside({ ...act, ...of })
+    await (await reopen()).noteOutside({ ...act, ...of, at: NOW + 1, place: 'tidy.workflow.ts:9:9' })
+    await store.noteOutside({ ...act, ...of, where: 'after', step: 'a' })
+    await store.noteOutside({ ...act, ...of, run: 'run_2' })
+    await store.noteOutside({ ...act, ...of, where: 'on_load', run: null, workflow: null })
+    const rows = await store.listEffects({ phases: ['noted'], limit: 9 })
+    const noted = { class: 'guard', operation: 'fetch PUT', target: 'a.example', proof: of.place }
+    expect(rows.toReversed()).toMatchObject([
+      { ...noted, at: NOW, runId: 'run_1', workflow: 'tidy', step: null, outcome: 'outside' },
+      { ...noted, runId: 'run_1', step: 'a', outcome: 'after' },
+      { ...noted, runId: 'run_2', outcome: 'outside' },
+      { ...noted, runId: null, workflow: null, outcome: 'on_load' },
+    ])
+  })
+
   test('an outdated lease gets no permit, and counts nothing', async () => {
     const { store } = await open()
     const lease = await claim(store, 'evt_1')

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { runHere } from '../cli/support/run-here.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 
 const DOOR = join(import.meta.dirname, '../../src/author/index.ts')
@@ -25,19 +26,40 @@ const seen = (env) => names.filter((name) => env[name] !== undefined)
 const SHOW = ['-p', 'JSON.stringify(Object.keys(process.env))']
 const ask = (env) => JSON.parse(execFileSync(process.execPath, SHOW, { env }))
 const child = ask(process.env).filter((name) => names.includes(name))
-const given = ask({ ...process.env, ...upshotVariables() }).filter((name) => names.includes(name))
-writeFileSync('seen.json', JSON.stringify({ code: seen(process.env), child, given: given.sort() }))
-export default defineWorkflow({ id: 'look', on: 'file.created', run: async () => {} })
+const give = (id) => defineWorkflow({ id, on: 'look.now', run: async () => {
+  try {
+    const given = ask({ ...process.env, ...upshotVariables() }).filter((name) => names.includes(name))
+    writeFileSync(id + '.json', JSON.stringify(given.sort()))
+  } catch (error) {
+    writeFileSync(id + '.json', JSON.stringify(error.message))
+  }
+} })
+let early = null
+try { upshotVariables() } catch (error) { early = error.message }
+writeFileSync('seen.json', JSON.stringify({ code: seen(process.env), child, early }))
+export { give }
 `
 
-test('code of a workflow and its children see no key of the app, but for a child that is given them', async () => {
-  const root = makeProject({ 'look.workflow.ts': LOOK })
-  const config = `export default { alerts: {
+const workflow = (id: string) => `import { give } from './look.ts'\nexport default give('${id}')\n`
+
+test('code sees no key of the app, and only a workflow that the project names may give them to a child', async () => {
+  const root = makeProject({
+    'look.ts': LOOK,
+    'named.workflow.ts': workflow('named'),
+    'other.workflow.ts': workflow('other'),
+  })
+  const config = `export default { outside: { keys: ['named'] }, alerts: {
     channels: { ops: { kind: 'slack', url: '$OPS_HOOK' } }, rules: [{ when: 'run.failed', to: ['ops'] }] } }`
   mkdirSync(join(root, 'config'))
   writeFileSync(join(root, 'config/upshot.config.ts'), config)
   const app = startIn(root, { ...SECRETS, ...OPEN })
   await app.line((line) => line.message === 'started')
-  const read = () => JSON.parse(readFileSync(join(root, 'seen.json'), 'utf8'))
-  expect(read()).toEqual({ code: ['OWN'], child: ['OWN'], given: [...NAMES].sort() })
+  const read = (name: string) => JSON.parse(readFileSync(join(root, `${name}.json`), 'utf8'))
+  expect(read('seen')).toEqual({ code: ['OWN'], child: ['OWN'], early: expect.stringContaining('outside of runs') })
+  const sent = await runHere(join(root, 'data'), ['trigger', 'look.now', '--json'], { env: { ...SECRETS, ...OPEN } })
+  expect(sent.exit, sent.stderr).toBe(0)
+  for (const id of ['named', 'other'])
+    await app.line((line) => line.message === 'run completed' && line.workflow === id)
+  expect(read('named')).toEqual([...NAMES].sort())
+  expect(read('other')).toMatch(/"other" calls upshotVariables\(\).*outside: { keys: \['other'\] }/)
 })

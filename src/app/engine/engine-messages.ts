@@ -13,7 +13,7 @@ import type { EngineLoad } from './engine.ts'
 /** Settings of an engine. */
 export interface EngineConfig
   extends Pick<Config, 'workflowsDir' | 'slots' | 'drainMs' | 'dev' | 'guardPolicy' | 'traces'>,
-    Partial<Pick<Config, 'watchEffects' | 'trustsReads' | 'reconcile' | 'effects' | 'limits'>> {
+    Partial<Pick<Config, 'watchEffects' | 'trustsReads' | 'reconcile' | 'effects' | 'limits' | 'outside'>> {
   /** Settings of the calls of the Files API. */
   files?: Config['files']
   /** Whether it claims runs that may have ended their workers. */

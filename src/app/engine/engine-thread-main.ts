@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { keepVariables } from '../../core/access/upshot-variables.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
+import { adoptHidden } from '../../project/config/environment.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
 import { DatabaseClock } from './database/database-clock.ts'
@@ -13,7 +13,7 @@ import { LocalEngine } from './local-engine.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
 const { config, store: options, port, worker, counts, pulse, pulseMs, variables, skipped } = workerData as EngineStart
-keepVariables(variables)
+adoptHidden(variables)
 const beats = new Int32Array(pulse)
 setInterval(() => Atomics.add(beats, 0, 1), pulseMs)
 /** How often the file limits are told. */

@@ -10,7 +10,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     slots,
     drainMs,
     dev = false,
-    watchEffects = false,
+    watchEffects = true,
     trustsReads = false,
     reconcile = [],
     guardPolicy,
@@ -19,6 +19,7 @@ export function handConfig(config: EngineConfig): HandedConfig {
     files = { burst: null },
     effects = 'live',
     limits = { steps: DEFAULT_MAX_STEPS },
+    outside = { keys: [], processes: [] },
   } = config
   return {
     workflowsDir,
@@ -34,5 +35,6 @@ export function handConfig(config: EngineConfig): HandedConfig {
     files,
     effects,
     limits,
+    outside,
   }
 }

@@ -8,6 +8,8 @@ import type { Store, StoreWatch } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import type { Outside } from '../../engine/pass/outside/outside.ts'
+import { loadWatched } from '../../engine/pass/outside/watch-effects.ts'
 import { FileWatch } from '../../engine/reconcile/file-watch.ts'
 import { findMadeUp } from '../../engine/reconcile/find-made-up.ts'
 import { Worker } from '../../engine/worker.ts'
@@ -18,6 +20,7 @@ import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { runInSpan } from '../../watch/traces/run-in-span.ts'
 import { Tracing } from '../../watch/traces/tracing.ts'
 import { type Access, AccountClients } from '../service/account-clients.ts'
+import { closeOutside, openOutside } from '../service/open-outside.ts'
 import type { Engine, EngineLoad } from './engine.ts'
 import type { EngineConfig } from './engine-messages.ts'
 import { readRoutes } from './read-routes.ts'
@@ -44,6 +47,7 @@ export class LocalEngine implements Engine {
   readonly #parts: LocalEngineParts
   readonly #workflows: WorkflowSet
   readonly #worker: Worker
+  readonly #outside: Outside
   readonly #clients: AccountClients
   readonly #modules: ModuleWatch | null
   readonly #files: FileWatch | null
@@ -58,19 +62,25 @@ export class LocalEngine implements Engine {
   static async load(parts: LocalEngineParts): Promise<LocalEngine> {
     const { workflows, config, notices } = parts
     const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null
+    const outside = openOutside(parts)
     const set = workflows
       ? WorkflowSet.of(workflows, notices.publish)
-      : await WorkflowSet.load(config.workflowsDir, notices.publish, parts.modules)
+      : await loadWatched(outside, () => WorkflowSet.load(config.workflowsDir, notices.publish, parts.modules))
     await refuseEmptyFolder(parts, set)
     if (workflows && config.effects === 'plan') throw describeGivenWorkflows()
-    return new LocalEngine(parts, set, sourceHash)
+    return new LocalEngine(parts, { set, sourceHash, outside })
   }
 
-  private constructor(parts: LocalEngineParts, workflows: WorkflowSet, sourceHash: string | null) {
+  private constructor(
+    parts: LocalEngineParts,
+    { set: workflows, sourceHash, outside }: { set: WorkflowSet; sourceHash: string | null; outside: Outside },
+  ) {
     const { config, store, clock, random, notices } = parts
     const { publish } = notices
     this.#parts = parts
     this.#workflows = workflows
+    this.#outside = outside
+    outside.isServiceHost = (host) => this.#clients.isServiceHost(host)
     // Only for the headers of calls: the main thread sends the spans.
     const queue = { add: () => {}, stop: async () => {}, dropped: 0 }
     const tracing = config.traces ? new Tracing({ queue, now: () => clock.now(), ratio: config.traces.ratio }) : null
@@ -100,8 +110,7 @@ export class LocalEngine implements Engine {
         ...(config.beatMs === undefined ? {} : { beatMs: config.beatMs }),
         drainMs: config.drainMs,
         tellsTimers: config.dev === true,
-        tellsEffects: config.dev === true || config.watchEffects === true,
-        isServiceHost: (host) => host === new URL(this.#requireAccess().baseUrl).host,
+        outside,
       },
       parts.worker,
     )
@@ -115,6 +124,7 @@ export class LocalEngine implements Engine {
   async start(access: Access): Promise<void> {
     const { store, clock } = this.#parts
     this.#access = access
+    await this.#clients.lookAtHosts()
     await this.#planner.start()
     await this.#worker.start()
     await this.#saveWorkflows()
@@ -156,6 +166,7 @@ export class LocalEngine implements Engine {
     await this.#worker.stop()
     await this.#planner.stop()
     await this.#clients.stop()
+    closeOutside()
   }
 
   #requireAccess(): Access {
@@ -172,7 +183,7 @@ export class LocalEngine implements Engine {
   }
 
   async #reload(version: string): Promise<void> {
-    if (!(await this.#workflows.reload(version))) return
+    if (!(await loadWatched(this.#outside, () => this.#workflows.reload(version)))) return
     this.#planner.reload()
     await this.#saveWorkflows()
     this.wake()

@@ -103,8 +103,8 @@ export class Quarantine {
     const entry = fileURLToPath(import.meta.url.replace(/quarantine(\.\w+)$/, 'quarantine-main$1'))
     const child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const start: QuarantineStart = {
-      // The engine beside it follows changes of modules, and tells of effects.
-      config: { ...handConfig(config), dev: false, watchEffects: false, engine: config.engine },
+      // The engine beside it follows changes of modules.
+      config: { ...handConfig(config), dev: false, engine: config.engine },
       storeOptions: place,
       access: this.#access,
       variables: hiddenVariables(),

@@ -21,9 +21,10 @@ export const PLAN = 100_000
  * named here: a new one, which may hold a secret, does not slip in.
  */
 export function rehearsalConfig(config: Config, dataDir: string, service: RehearsalService): Config {
-  const { workflowsDir, slots, drainMs, engine, limits, receive, guardPolicy } = config
+  const { workflowsDir, slots, drainMs, engine, limits, receive, guardPolicy, outside } = config
   return {
     ...{ workflowsDir, slots, drainMs, engine, limits, receive, dataDir },
+    ...(outside && { outside }),
     // Every write is in the ledger, so that the rehearsal shows it.
     guardPolicy: { ...guardPolicy, ledger: 'all' },
     files: { burst: null },

@@ -32,11 +32,14 @@ export interface Access {
 /** Pause of a run whose account is missing or has an unfit key, until somebody repairs that. */
 const RETRY_AFTER_MS = 60_000
 
+/** Time for which the hosts of accounts are remembered. */
+const LOOK_EVERY_MS = 30_000
+
 /** A call that must wait longer ends its pass: the run parks and frees its slot. */
 const MAX_WAIT = '5s'
 
 interface AccountClientsParts {
-  store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount'>
+  store: Pick<Store, 'loadLimit' | 'saveLimit' | 'findAccount' | 'listAccounts'>
   /** Called at the first call of the default account. */
   defaultAccess: () => Access
   /** Requests that may start at once. Default: none is set. */
@@ -58,6 +61,9 @@ export class AccountClients {
   /** Includes replaced clients, whose calls in progress go on. */
   readonly #opened = new Set<FilesClient>()
   readonly #perMinute = new Map<string, number>()
+  /** Of the named accounts. */
+  #hosts: ReadonlySet<string> = new Set()
+  #lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(parts: AccountClientsParts) {
     this.#parts = parts
@@ -87,6 +93,21 @@ export class AccountClients {
   spellingsOf(name: string): StorageSpellings | Promise<StorageSpellings> {
     if (name === DEFAULT_ACCOUNT) return this.#parts.defaultAccess().storages
     return this.#parts.store.findAccount(name).then((account) => account?.storages ?? {})
+  }
+
+  /** Whether a host serves an account, as far as the last look at the accounts tells. */
+  isServiceHost(host: string): boolean {
+    const now = this.#parts.clock.now()
+    if (now - this.#lookedAt >= LOOK_EVERY_MS) {
+      this.#lookedAt = now
+      void this.lookAtHosts().catch(() => {})
+    }
+    return this.#hosts.has(host) || host === hostOf(this.#parts.defaultAccess())
+  }
+
+  /** Reads which hosts serve the accounts. */
+  async lookAtHosts(): Promise<void> {
+    this.#hosts = new Set((await this.#parts.store.listAccounts()).map(hostOf))
   }
 
   /** Aborts all calls and refuses new ones; resolves when nothing more is sent. */
@@ -156,6 +177,10 @@ export class AccountClients {
     }
     if (line.kind === 'warning') publish({ kind: 'files.warned', service: line.service ?? null, message: line.message })
   }
+}
+
+function hostOf({ baseUrl }: Pick<Access, 'baseUrl'>): string {
+  return new URL(baseUrl).host
 }
 
 function withoutHeader({ traceparent, ...caller }: Caller): Caller {

@@ -1,16 +1,17 @@
 const KEPT = Symbol.for('upshot.variables')
 
-type Variables = Readonly<Record<string, string>>
+type ReadVariables = () => Readonly<Record<string, string>>
 
 /**
  * Keys and addresses that the app has read and taken out of its environment. Add them to that of a
- * child process that runs `upshot`, and of no other. Empty in tests, and where a run is played.
+ * child process that runs `upshot`, and of no other. Throws in a run whose workflow `outside.keys`
+ * of the project file does not name. Empty in tests, and where a run is played.
  */
 export function upshotVariables(): Record<string, string> {
-  return { ...(globalThis as { [KEPT]?: Variables })[KEPT] }
+  return { ...(globalThis as { [KEPT]?: ReadVariables })[KEPT]?.() }
 }
 
-/** Keeps variables for {@link upshotVariables} of this thread, in any copy of this file. */
-export function keepVariables(variables: Variables): void {
-  Object.defineProperty(globalThis, KEPT, { value: variables, configurable: true })
+/** Sets the answer of {@link upshotVariables} in this thread, for any copy of this file. */
+export function keepVariables(read: ReadVariables): void {
+  Object.defineProperty(globalThis, KEPT, { value: read, configurable: true })
 }

@@ -19,6 +19,8 @@ export const ALERT_KINDS = {
   'tick.missed': 'count',
   /** Files of which no event told, by storage, as `reconcile` finds them. */
   'event.missing': 'count',
+  /** Code of a workflow calls past the guard and the ledger, in a way and place that is new. */
+  'effect.outside': 'once',
   /** Too much of the disk of the database is used. */
   'disk.low': 'state',
   /** A shadow differs from runs of its workflow in a way that is new, and not accepted. */

@@ -15,17 +15,7 @@ import type { WorkerParts } from '../worker-parts.ts'
 /** The part of a worker that its passes need. */
 export type PassParts = Pick<
   WorkerParts,
-  | 'routes'
-  | 'clock'
-  | 'random'
-  | 'publish'
-  | 'stillMs'
-  | 'guard'
-  | 'runInSpan'
-  | 'gatherMs'
-  | 'tellsEffects'
-  | 'isServiceHost'
-  | 'maxSteps'
+  'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan' | 'gatherMs' | 'outside' | 'maxSteps'
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
@@ -39,8 +29,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
-  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, tellsEffects, isServiceHost } =
-    parts
+  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, outside } = parts
   const { maxSteps = DEFAULT_MAX_STEPS } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
@@ -81,8 +70,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     publish,
     ...(stillMs === undefined ? {} : { stillMs }),
     ...(gatherMs === undefined ? {} : { gatherMs }),
-    ...(tellsEffects === undefined ? {} : { tellsEffects }),
-    ...(isServiceHost && { isServiceHost }),
+    ...(outside && { outside }),
     ...(runInSpan && { runInSpan }),
     ...(stage && { stage }),
   }

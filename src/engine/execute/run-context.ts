@@ -11,7 +11,7 @@ import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { currentStep } from '../pass/scope.ts'
+import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
 import { refuseStopped } from '../steps/guard/refuse-stopped.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
@@ -72,7 +72,7 @@ const fileStep = <T>(
   return runStep(
     pass,
     [`files.${operation}`, target],
-    ({ signal, attempt }, step) => perform(signal, { ...aboutRun(pass), step, attempt }, permit),
+    ({ signal, attempt }, step) => runOutside(() => perform(signal, { ...aboutRun(pass), step, attempt }, permit)),
     options,
   )
 }

@@ -1,8 +1,10 @@
-import { relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder of this package's own code, whose frames are skipped. */
 const OWN = resolve(import.meta.dirname, '../..')
+const OWN_WATCH = import.meta.dirname
+const OWN_CLIENT = join(OWN, 'files', '/')
 const FRAME = /\(?((?:file:\/\/)?\/[^()]+|(?:file:\/\/\/)?[A-Za-z]:[^()]+):(\d+):(\d+)\)?$/
 const AWAITING = /at async |processTicksAndRejections/
 
@@ -11,19 +13,35 @@ export function findCallPlace(): string | null {
   return placeOf(takeStack())
 }
 
+/** The code that begins an asynchronous operation. */
+interface Creator {
+  /** Whether it is this package. */
+  isOurs: boolean
+  /** Whether it is our client of the Files API. */
+  isClient: boolean
+  /** Of the author's code; null where the stack does not tell. */
+  place: string | null
+}
+
 /**
- * Whether the engine itself begins an asynchronous operation, and the place of the author's code
- * otherwise. To be called in a hook of Node, whose own frames lie above those of the creator.
+ * The code that begins an operation, or has a library begin it. To be called in a hook, whose own
+ * frames lie above those of the creator.
  */
-export function findCreator(): { isOurs: boolean; place: string | null } {
+export function findCreator(): Creator {
   const lines = takeStack().split('\n').slice(1)
-  const hook = lines.findIndex((line) => line.includes('node:'))
-  const below = hook < 0 ? lines : lines.slice(hook)
+  const below = lines.slice(lines.findIndex((line) => readFrame(line)?.path.startsWith(OWN_WATCH) !== true))
   // Functions further down await this one and begin nothing themselves.
   const awaiting = below.findIndex((line) => AWAITING.test(line))
-  const creator = below.slice(0, awaiting < 0 ? below.length : awaiting).find((line) => readFrame(line) !== null)
-  const isOurs = creator !== undefined && (readFrame(creator)?.path.startsWith(OWN) ?? false)
-  return { isOurs, place: isOurs ? null : placeOf(`\n${below.join('\n')}`) }
+  const frames = below.slice(0, awaiting < 0 ? below.length : awaiting).map(readFrame)
+  const creator = frames.find((frame) => frame !== null && !isLibrary(frame.path))
+  const isOurs = creator?.path.startsWith(OWN) ?? false
+  const isClient = creator?.path.startsWith(OWN_CLIENT) ?? false
+  return { isOurs, isClient, place: placeOf(`\n${below.join('\n')}`) }
+}
+
+/** This package is a library of projects, too. */
+function isLibrary(path: string): boolean {
+  return path.includes('node_modules') && !path.startsWith(OWN)
 }
 
 /** Frames that are looked at: a request of Node has more than 20 of its own. */
@@ -40,7 +58,7 @@ function takeStack(): string {
 function placeOf(stack: string): string | null {
   for (const line of stack.split('\n').slice(1)) {
     const frame = readFrame(line)
-    if (frame && !frame.path.startsWith(OWN) && !frame.path.includes('node_modules')) {
+    if (frame && !frame.path.startsWith(OWN) && !isLibrary(frame.path)) {
       return `${relative(process.cwd(), frame.path)}:${frame.row}:${frame.column}`
     }
   }

@@ -19,16 +19,7 @@ import type { Stage } from './stage.ts'
 export interface Pass
   extends Pick<
     WorkerParts,
-    | 'routes'
-    | 'clock'
-    | 'random'
-    | 'publish'
-    | 'stillMs'
-    | 'gatherMs'
-    | 'guard'
-    | 'runInSpan'
-    | 'tellsEffects'
-    | 'isServiceHost'
+    'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'gatherMs' | 'guard' | 'runInSpan' | 'outside'
   > {
   run: ClaimedRun
   /** The trigger of its workflow. */

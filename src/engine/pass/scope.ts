@@ -23,7 +23,7 @@ interface Scope {
   step: CurrentStep | null
 }
 
-const scopes = new AsyncLocalStorage<Scope>()
+const scopes = new AsyncLocalStorage<Scope | null>()
 
 /** Calls the author's function, so that {@link currentPass} finds its pass in all that it does. */
 export function runInPass<T>(pass: Pass, call: () => T): T {
@@ -33,6 +33,11 @@ export function runInPass<T>(pass: Pass, call: () => T): T {
 /** Calls a step's function, so that {@link currentStep} finds it in everything that it does. */
 export function runInStep<T>(pass: Pass, step: CurrentStep, call: () => T): T {
   return scopes.run({ pass, step }, call)
+}
+
+/** Calls code of ours in the name of no run: nothing that it does is the author's. */
+export function runOutside<T>(call: () => T): T {
+  return scopes.run(null, call)
 }
 
 /** The step of this pass whose function calls; null in the code outside steps. */

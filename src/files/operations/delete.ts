@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { askOwnDelete } from '../../core/access/own-delete.ts'
 import type { FileDetails, FileRef } from '../../core/service/file.ts'
 import type { DeleteOptions, DeleteOutcome } from '../../core/service/files-api.ts'
 import { type Call, factsOf } from '../call/call.ts'
@@ -41,6 +42,7 @@ export async function deleteFile(
   const url = entryUrl(parts.settings, file, '', factsOf(call))
   if (file.type === 'folder') requireAllowed(call, options, 'This is a folder.')
   if (parts.settings.dryRun) return { outcome: 'dry_run', proof: 'none' }
+  askOwnDelete(url.host)
   const first = await inspect(parts, call, { file, options, expect: [options.expect, options.approved] })
   if (first instanceof NotFoundError) return missing(first, options)
   if (!first.isAsExpected) return { outcome: 'changed', proof: 'verified' }

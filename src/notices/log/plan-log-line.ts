@@ -59,6 +59,14 @@ function spanOf(about: { run: string; root: RunRoot | null; step?: string; attem
   return { trace_id: traceIdOf(root), span_id: isStep ? stepSpanIdOf(run, step, attempt) : runSpanIdOf(run) }
 }
 
+/** Calls that no guard and no ledger sees. */
+const OUTSIDE: Partial<Record<NoticeOf<'code.undeclared'>['where'], string>> = {
+  past_files: 'the code calls the service past `files`: no guard and no ledger sees that',
+  refused: 'a delete past `files` was refused: the code is to use `files` of its run',
+  unseen: 'the code starts what nobody sees: if that is well, name its workflow in `outside.processes`',
+}
+const UNDECLARED = 'the code acts where no step declares it: put that into a step with its effect'
+
 /** Facts of a refusal or fault that belong to one line alone. */
 const OWN_FACTS = new Set([
   ...['delivery', 'account', 'event', 'type', 'subject', 'workflows', 'runs', 'ms'],
@@ -138,10 +146,7 @@ const LINES: Lines = {
     line('warn', 'the run has to wait while its code awaits something outside steps: put that into a step', fields),
   'code.timer': ({ kind, ...fields }) =>
     line('warn', 'a timer outside steps does not survive a pause: use step.sleep, or put it into a step', fields),
-  'code.undeclared': ({ kind, ...fields }) =>
-    fields.where === 'past_files'
-      ? line('warn', 'the code calls the service past `files`: no guard and no ledger sees that', fields)
-      : line('warn', 'the code acts where no step declares it: put that into a step with its effect', fields),
+  'code.undeclared': ({ kind, ...fields }) => line('warn', OUTSIDE[fields.where] ?? UNDECLARED, fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
   'shadow.differs': ({ kind, ...fields }) =>

@@ -102,6 +102,9 @@ const configFile = z.strictObject({
     .prefault({}),
   guard: guardSchema(DEFAULT_GUARD),
   ledger: z.enum(['targeted', 'all']).default('targeted'),
+  outside: z
+    .strictObject({ keys: z.array(z.string()).default([]), processes: z.array(z.string()).default([]) })
+    .prefault({}),
   approvals: z
     .strictObject({
       expire: durationSetting('7d'),

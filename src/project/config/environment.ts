@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { keepVariables } from '../../core/access/upshot-variables.ts'
 
 /** Variables by name. An empty value counts as not set. */
 export type Environment = Record<string, string | undefined>
@@ -32,7 +31,6 @@ export function hideVariables(names: readonly string[]): void {
     delete process.env[name]
   }
   hidden = found
-  keepVariables(hidden)
 }
 
 /** Takes over the variables that the parent has taken out of its own. */

@@ -15,7 +15,7 @@ import { ADMIN_PORTS, GENERAL, readService, readVariables, SECRET_VARIABLES } fr
 
 /** Configuration of the app, checked and frozen. */
 export interface Config
-  extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'ledger' | 'alerts' | 'reconcile'> {
+  extends Omit<Settings, 'workflows' | 'guard' | 'approvals' | 'ledger' | 'alerts' | 'reconcile' | 'outside'> {
   dataDir: string
   workflowsDir: string
   /** Address that the receiver listens on. Admin server and sandbox listen on loopback only. */
@@ -27,7 +27,7 @@ export interface Config
   role: Role
   /** Whether changed modules are loaded again. */
   dev?: boolean
-  /** Tells requests of workflows where no step declares them. Default false. */
+  /** Tells calls of workflows that the guard and the ledger do not see. Default true. */
   watchEffects?: boolean
   /** Whether steps that read may send anything where their run is played. Default false. */
   trustsReads?: boolean
@@ -42,6 +42,8 @@ export interface Config
   /** Bounds on effects, the rules of approvals, and the writes that the ledger has. */
   guardPolicy: GuardPolicy
   service: ServiceConfig
+  /** Workflows that are given keys, and that may start processes and threads. Left out: none. */
+  outside?: Settings['outside']
   /** Variables that hold a key, a password or an address that works like one. Left out: none. */
   secretVariables?: readonly string[]
   /** Left out: none. */
@@ -94,7 +96,7 @@ export async function loadConfig(
     role: general.UPSHOT_ROLE,
     database,
     dev: general.UPSHOT_DEV === '1',
-    watchEffects: general.UPSHOT_WATCH_EFFECTS === '1',
+    watchEffects: general.UPSHOT_WATCH_EFFECTS !== '0',
     trustsReads: general.UPSHOT_TRUST_READS === '1',
     effects: general.UPSHOT_EFFECTS,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,

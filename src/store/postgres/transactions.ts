@@ -1,10 +1,9 @@
 import type { Lease } from '../../core/runs/lease.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStale } from '../rows/runs/describe-stale.ts'
-import { describeByHand } from '../rows/safety/describe-by-hand.ts'
 import { isInLedger } from '../rows/safety/is-in-ledger.ts'
 import { addApprover, removeApprover } from '../tables/safety/register-approvers.ts'
-import { beginByHand, resumeEffects, stopEffects } from './limits/effect-writes.ts'
+import { beginByHand, endByHand, resumeEffects, stopEffects } from './limits/effect-writes.ts'
 import { startPlanned } from './limits/start-planned.ts'
 import type { Ending } from './runs/run-table.ts'
 import type { Tables } from './tables.ts'
@@ -207,6 +206,7 @@ const safety: Pick<
   | 'resumeEffects'
   | 'beginByHand'
   | 'endByHand'
+  | 'noteOutside'
   | 'decideApproval'
   | 'carryOutDecision'
   | 'startPlanned'
@@ -245,10 +245,8 @@ const safety: Pick<
   stopEffects: (t, stop) => stopEffects(t, stop),
   resumeEffects: (t, scope, by) => resumeEffects(t, scope, by),
   beginByHand: (t, effect) => beginByHand(t, effect),
-  async endByHand(t, { seq, outcome, error, before, ...effect }) {
-    const row = { ...describeByHand(effect, 'ended'), ofSeq: seq, outcome, error }
-    await t.effects.note({ ...row, before: before && JSON.stringify(before) })
-  },
+  endByHand: (t, effect) => endByHand(t, effect),
+  noteOutside: (t, act) => t.effects.noteOutside(act),
   decideApproval: (t, decision, now) => t.decisions.decide(decision, now),
   carryOutDecision: (t, now) => t.decisions.carryOut(now),
   startPlanned: (t, planned, word, now) => startPlanned(t, planned, word, now),

@@ -5,6 +5,7 @@ import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { Store } from '../../core/store/store.ts'
 import { SHORT_STILL_MS } from '../../engine/execute/watch-replay.ts'
+import { Outside } from '../../engine/pass/outside/outside.ts'
 import { Worker } from '../../engine/worker.ts'
 import type { FilesFor } from '../../engine/worker-parts.ts'
 import { Scheduler } from '../../schedule/scheduler.ts'
@@ -79,7 +80,7 @@ export class EngineLife {
         beatMs: Infinity,
         stillMs: SHORT_STILL_MS,
         tellsTimers: true,
-        tellsEffects: true,
+        outside: new Outside({ publish, clock }),
         // Virtual time does not pass by itself.
         gatherMs: 0,
       })
@@ -173,10 +174,12 @@ function warnOfTimer({ workflow, place }: NoticeOf<'code.timer'>): void {
 }
 
 /** A replay would do it again, and nothing knows of it. */
-function warnOfEffect({ workflow, call, step, place }: NoticeOf<'code.undeclared'>): void {
-  const where = step === null ? 'outside steps' : `beyond what its step "${step}" declares`
+function warnOfEffect({ workflow, call, step, place, where }: NoticeOf<'code.undeclared'>): void {
+  // A test has real files beside it, and its workflows may start programs.
+  if (where === 'unseen') return
+  const beyond = step === null ? 'outside steps' : `beyond what its step "${step}" declares`
   process.emitWarning(
-    `The code of "${workflow}" calls ${call} ${where}${place === null ? '' : ` at ${place}`}. ` +
+    `The code of "${workflow}" calls ${call} ${beyond}${place === null ? '' : ` at ${place}`}. ` +
       'Put it into a step that declares its effect.',
     { code: 'UPSHOT_EFFECT' },
   )

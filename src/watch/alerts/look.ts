@@ -8,6 +8,7 @@ import type { FindingState } from '../../core/service/sweep/file-finding.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
 import { lookAtShadows } from './look-at-shadows.ts'
+import { lookOutside } from './look-outside.ts'
 
 export interface LookParts {
   store: ReadStore
@@ -34,6 +35,7 @@ const LOOKERS: Record<AlertKind, Looker> = {
   'queue.age': lookAtQueue,
   'tick.missed': lookAtTicks,
   'event.missing': lookAtLosses,
+  'effect.outside': lookOutside,
   'disk.low': lookAtDisk,
   'shadow.differs': lookAtShadows,
   'operation.done': lookAtOperations,

@@ -40,8 +40,8 @@ export class Tracing {
   /** To be called with every notice. */
   trace(notice: Notice): void {
     const spans = planSpans(notice, this.#parts.now()).filter(({ traceId }) => this.#isSampled(traceId))
-    const run = notice.kind === 'files.called' ? notice.caller?.run : 'run' in notice ? notice.run : undefined
-    if (run === undefined) this.#send(spans)
+    const run = notice.kind === 'files.called' ? notice.caller?.run : 'run' in notice ? notice.run : null
+    if (run == null) this.#send(spans)
     else if (notice.kind === 'run.lost') this.#take(run)
     else if (SETTLED.has(notice.kind)) this.#send([...this.#take(run), ...spans])
     else if (spans.length > 0) this.#hold(run, spans)

@@ -17,6 +17,7 @@ test('another thread is handed every setting of the engine, and no secret', () =
     },
     ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', traces: null, effects: 'plan' },
     limits: { steps: 7 },
+    outside: { keys: ['k'], processes: ['p'] },
   }
   expect(handConfig({ ...given, secretKey: 'never' } as EngineConfig)).toEqual(given)
 })

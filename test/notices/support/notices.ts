@@ -78,6 +78,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'code.timer': { kind: 'code.timer', ...RUN, place: 'a.workflow.ts:5:9' },
   'code.undeclared': {
     ...{ kind: 'code.undeclared', ...RUN, call: 'fetch POST', step: null, where: 'outside' },
+    host: 'hooks.example.com',
     place: 'a.workflow.ts:5:9',
   },
   'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },

@@ -4,6 +4,8 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import type { KeptLogLine } from '../../../core/runs/run-log.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { EffectRecord } from '../../../core/safety/effect.ts'
+import { readAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
 import { readChain } from '../../../core/store/runs.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
@@ -40,6 +42,8 @@ interface Story {
   log: KeptLogLine[]
   /** The runs of its chain by `step.continueAs`; empty without one. */
   chain: Run[]
+  /** Calls past the guard and the ledger, oldest first. */
+  outside: EffectRecord[]
   /** Of a run that was only planned; null for any other. */
   plan: RoomPlan | null
   /** Runs derived from this one: replays, forks, runs of `onFailure`. */
@@ -48,6 +52,7 @@ interface Story {
 
 const OUTPUT_SHOWN = 100
 const CHILDREN_SHOWN = 100
+const OUTSIDE_SHOWN = 50
 
 /** `upshot runs show <id>`: one run with its event, steps and failed attempts. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -80,18 +85,23 @@ async function readStory(store: ReadStore, named: string): Promise<Story> {
     failures: await store.listStepFailures(id),
     log: await store.listRunLog(id),
     chain: await readChain(store, run),
+    outside: (await store.listEffects({ runId: id, phases: ['noted'], limit: OUTSIDE_SHOWN })).toReversed(),
     plan: run.status === 'planned' ? JSON.parse(run.output ?? (await store.readOutput(id, null))) : null,
     children: await store.listRuns({ limit: CHILDREN_SHOWN, originRun: id }),
   }
 }
 
-function describeStory({ run, event, steps, failures, log, chain, children }: Story): Record<string, unknown> {
+function describeStory({ run, event, steps, failures, log, outside, chain, children }: Story): Record<string, unknown> {
   return {
     ...describeRun(run),
     event: event && { ...withIsoTimes(event), body: event.body === '' ? null : JSON.parse(event.body) },
     steps: steps.map(({ output, ...step }) => ({ ...withIsoTimes(step), output: parseOutput(output) })),
     failures: failures.map(withIsoTimes),
     log: log.map(({ runId: _, facts, ...line }) => ({ ...withIsoTimes(line), facts: parseOutput(facts) })),
+    outside: outside.map(({ at, operation, outcome, target, step, proof }) => ({
+      ...{ call: operation, where: outcome, host: target, step, place: proof },
+      ...withIsoTimes({ at }),
+    })),
     chain: chain.map(({ id, status, createdAt, finishedAt }) => ({
       id,
       status,
@@ -102,7 +112,7 @@ function describeStory({ run, event, steps, failures, log, chain, children }: St
 }
 
 function formatStory(
-  { run, event, steps, failures, log, chain, plan, children }: Story,
+  { run, event, steps, failures, log, outside, chain, plan, children }: Story,
   now: number,
   layout: Layout,
 ): string[] {
@@ -134,6 +144,7 @@ function formatStory(
     ...(plan === null ? [] : formatFindings(plan, layout)),
     ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
     ...formatSection('Log', formatLog(log, now, paint), paint),
+    ...formatSection('Past the guard and the ledger', outside.map(tellAct), paint),
     ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),
     ...formatSection('Its chain of runs', formatTable(chain, chainColumns(run, now), indented(layout)), paint),
     ...formatSection(
@@ -142,6 +153,10 @@ function formatStory(
       paint,
     ),
   ]
+}
+
+function tellAct(row: EffectRecord): string {
+  return formatText(`${readAct(row)}${row.step === null ? '' : `, step "${row.step}"`}`, 300)
 }
 
 /** Makes a value safe and short. A status is our own word, and may contain color codes. */

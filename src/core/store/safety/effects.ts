@@ -1,6 +1,7 @@
 import type { Lease } from '../../runs/lease.ts'
 import type { Asked, EffectAsk, EffectPermit, EffectPhase, EffectRecord, FileState } from '../../safety/effect.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../safety/effect-group.ts'
+import type { OutsideAct } from '../../safety/ledger/outside-act.ts'
 import type { EffectStop, StopScope } from '../../safety/stop.ts'
 import type { SearchPart, SearchSlice } from '../search.ts'
 
@@ -49,6 +50,8 @@ export interface EffectWrites {
    * the number of its row, or the stop.
    */
   beginByHand(effect: EffectByHand): Promise<{ seq: number } | { stop: EffectStop }>
+  /** Appends a call past the ledger, unless its run has a row of the same call and place. */
+  noteOutside(act: OutsideAct): Promise<void>
   /** Appends the end of a delete by hand. */
   endByHand(effect: EffectByHand & EndByHand): Promise<void>
   /**

@@ -94,6 +94,8 @@ function Export({ since }: { since: string }) {
   )
 }
 
+const OUTSIDE = { glyph: '!', state: 'person' } as const
+
 const PHASES: Record<Effect['phase'], { glyph: string; state: State }> = {
   begun: { glyph: '◐', state: 'running' },
   ended: { glyph: '✓', state: 'completed' },
@@ -103,9 +105,11 @@ const PHASES: Record<Effect['phase'], { glyph: string; state: State }> = {
   noted: { glyph: '·', state: 'idle' },
 }
 
-function PhaseMark({ effect: { phase, outcome, error } }: { effect: Effect }) {
+function PhaseMark({ effect: { phase, outcome, error, workflow } }: { effect: Effect }) {
   const isBad = error !== null && (phase === 'ended' || phase === 'done')
-  const look = isBad ? { glyph: '✗', state: 'failed' as const } : PHASES[phase]
+  // A workflow's code called past the guard and the ledger.
+  const isOutside = phase === 'noted' && workflow !== null
+  const look = isBad ? { glyph: '✗', state: 'failed' as const } : isOutside ? OUTSIDE : PHASES[phase]
   return <Look look={{ ...look, word: isBad ? 'failed' : (outcome ?? phase).replaceAll('_', ' ').slice(0, 16) }} />
 }
 

@@ -10,9 +10,8 @@ export interface UndeclaredEffect {
   /**
    * `outside`: of every step; `after`: the end of its step. `in_read`: in a step that declares only
    * reads; `in_effect`: in one that may not begin here. `on_load`: outside of every run.
-   * `past_files`: it asks the service, and no `files`.
    */
-  where: 'outside' | 'after' | 'in_read' | 'in_effect' | 'on_load' | 'past_files'
+  where: 'outside' | 'after' | 'in_read' | 'in_effect' | 'on_load'
   /** The run whose code called; null while a module is loaded. */
   run: string | null
   /** File, line and column of the call; null where the stack does not tell. */
@@ -27,21 +26,13 @@ export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTION
  * HTTP request; null for a connection, which a read may open; undefined for all else.
  */
 export function findUndeclared(call: string, method?: string | null): UndeclaredEffect | null {
-  const where = findPlaceOf(method)
-  return where && describeCall(call, where)
-}
-
-/** A call of the service that goes past `files`, where a step declares it. */
-export function findPast(call: string): UndeclaredEffect {
-  return describeCall(call, 'past_files')
-}
-
-function describeCall(call: string, where: UndeclaredEffect['where']): UndeclaredEffect {
+  const where = whereNow(method)
   const run = currentPass()?.run.lease.runId ?? null
-  return { call, run, step: stepAtWork()?.key ?? null, where, place: findCallPlace() }
+  return where && { call, run, step: stepAtWork()?.key ?? null, where, place: findCallPlace() }
 }
 
-function findPlaceOf(method: string | null | undefined): UndeclaredEffect['where'] | null {
+/** The place in the run of a call that is made now; null where a read declares it. */
+export function whereNow(method: string | null | undefined): UndeclaredEffect['where'] | null {
   const step = stepAtWork()
   if (currentPass() === null) return 'on_load'
   if (step === null) return 'outside'
@@ -57,7 +48,6 @@ const PLACES: Record<UndeclaredEffect['where'], string> = {
   in_read: 'in the read',
   in_effect: 'in',
   on_load: 'outside of every run',
-  past_files: 'past `files`, in',
 }
 
 /** The effect in words, such as `fetch POST in the read step "look"`. */

@@ -17,7 +17,7 @@ const hook = createHook({
     const pass = currentPass()
     if (pass === null || pass.parking.isClosed || !isWork(type) || currentStep(pass) !== null) return
     const creator = findCreator()
-    if (creator.isOurs) return
+    if (creator.isOurs && !creator.isClient) return
     begun.set(id, pass.parking.ownWork)
     pass.parking.ownWork.begin(id, { isTimer: type === 'Timeout', place: creator.place }, resource)
   },

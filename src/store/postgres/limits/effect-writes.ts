@@ -1,5 +1,5 @@
 import { coversEffect, describeScope, type EffectStop, type StopScope } from '../../../core/safety/stop.ts'
-import type { EffectByHand } from '../../../core/store/safety/effects.ts'
+import type { EffectByHand, EndByHand } from '../../../core/store/safety/effects.ts'
 import { describeByHand } from '../../rows/safety/describe-by-hand.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
@@ -43,4 +43,13 @@ export async function beginByHand(
   const source = { workflow: '', account: effect.account, storage: effect.storage }
   const stop = (await stops.list()).find((each) => coversEffect(each, source))
   return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
+}
+
+/** Appends the end of a delete by hand. */
+export async function endByHand(
+  { effects }: Pick<SwitchTables, 'effects'>,
+  { seq: ofSeq, outcome, error, before, ...effect }: EffectByHand & EndByHand,
+): Promise<void> {
+  const row = { ...describeByHand(effect, 'ended'), ofSeq, outcome, error }
+  await effects.note({ ...row, before: before && JSON.stringify(before) })
 }

@@ -1,9 +1,11 @@
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import { completeState, type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
   describeState,
   endOf,
+  FIND_NOTED,
   type LedgerDelete,
   nulls,
   readEnd,
@@ -108,6 +110,12 @@ export class EffectTable {
     return seq ?? 0
   }
 
+  /** Appends a call past the ledger, once for each run, call and place in it. */
+  async noteOutside(act: OutsideAct): Promise<void> {
+    const { run, call, where } = act
+    if ((await this.#writes.findNoted.get(run, call, where)) === undefined) await this.note(describeAct(act))
+  }
+
   /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
   async prune(upTo: number, limit: number): Promise<number> {
     return (await this.#writes.prune.run(upTo, limit)).changes
@@ -140,7 +148,7 @@ export class EffectTable {
   }
 }
 
-/** Index: primary keys of effect, step, run, event and approval_vote; effect_target. */
+/** Index: primary keys of effect, step, run, event and approval_vote; effect_target, effect_run. */
 function prepareWrites(db: Connection) {
   const account = `coalesce(
     (SELECT account FROM event WHERE seq = run.event_seq AND stream = run.event_seq % 8), run.account, 'default')`
@@ -185,6 +193,7 @@ function prepareWrites(db: Connection) {
        WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
+    findNoted: db.prepare<[string | null, string, string], number>(FIND_NOTED).pluck(),
     prune: db.prepare(
       'DELETE FROM effect WHERE seq = ANY (ARRAY(SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?))',
     ),

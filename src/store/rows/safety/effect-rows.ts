@@ -84,3 +84,7 @@ export interface Begun {
   approval: string | null
   actor: string | null
 }
+
+/** A row of a call past the ledger; index effect_run. */
+export const FIND_NOTED =
+  "SELECT seq FROM effect WHERE run_id = ? AND phase = 'noted' AND operation = ? AND outcome = ?"

@@ -58,6 +58,7 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
           before: before && JSON.stringify(before),
         })
       }),
+    noteOutside: (act) => commit.write(() => effects.noteOutside(act)),
     askAgain: () => commit.write(() => approvalWaits.asking.begin('guard')),
     stopEffects: (stop) =>
       commit.write(async () => {

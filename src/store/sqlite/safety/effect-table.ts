@@ -1,10 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import { completeState, type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
   describeState,
   endOf,
+  FIND_NOTED,
   type LedgerDelete,
   nulls,
   readEnd,
@@ -101,6 +103,12 @@ export class EffectTable {
     return Number(lastInsertRowid)
   }
 
+  /** Appends a call past the ledger, once for each run, call and place in it. */
+  noteOutside(act: OutsideAct): void {
+    const { run, call, where } = act
+    if (this.#writes.findNoted.get(run, call, where) === undefined) this.note(describeAct(act))
+  }
+
   /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
   prune(upTo: number, limit: number): number {
     return this.#writes.prune.run(upTo, limit).changes
@@ -121,7 +129,7 @@ export class EffectTable {
   }
 }
 
-/** Index: primary keys of effect, step, run, event and approval_vote; effect_target. */
+/** Index: primary keys of effect, step, run, event and approval_vote; effect_target, effect_run. */
 function prepareWrites(db: Database) {
   const account = `coalesce((SELECT account FROM event WHERE seq = run.event_seq), run.account, 'default')`
   return {
@@ -159,6 +167,7 @@ function prepareWrites(db: Database) {
        WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
+    findNoted: db.prepare<[string | null, string, string], number>(FIND_NOTED).pluck(),
     prune: db.prepare('DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?)'),
     note: db.prepare(
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,

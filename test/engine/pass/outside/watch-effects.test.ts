@@ -1,10 +1,16 @@
+import { execFileSync, spawn } from 'node:child_process'
 import { createServer, get } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect as connectHttp2 } from 'node:http2'
+import { type AddressInfo, connect, Socket } from 'node:net'
+import { Worker as Thread } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../../src/author/index.ts'
+import { Outside } from '../../../../src/engine/pass/outside/outside.ts'
+import { loadWatched } from '../../../../src/engine/pass/outside/watch-effects.ts'
+import { createFilesClient } from '../../../../src/files/index.ts'
 import { testbed } from '../../../../src/testing/testbed.ts'
-import { createTestEngine } from '../../../support/test-engine.ts'
+import { createTestEngine, type TestEngine } from '../../../support/test-engine.ts'
 
 async function openServer(): Promise<string> {
   const server = createServer((_request, response) => response.end('ok'))
@@ -13,11 +19,18 @@ async function openServer(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
+type OutsideOptions = Omit<ConstructorParameters<typeof Outside>[0], 'publish' | 'clock' | 'store'>
+
+function openOutside({ store, clock, notices: { publish } }: TestEngine, parts: OutsideOptions = {}): Outside {
+  return new Outside({ store, clock, publish, ...parts })
+}
+
 /** The calls that a run of this code is told of. */
-async function tell(run: (context: RunContext, url: string) => Promise<unknown>, tellsEffects = true) {
+async function tell(run: (context: RunContext, url: string) => Promise<unknown>, parts: OutsideOptions = {}) {
   const url = await openServer()
   const engine = createTestEngine()
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run: (context) => run(context, url) })], { tellsEffects })
+  const outside = openOutside(engine, parts)
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run: (context) => run(context, url) })], { outside })
   expect((await engine.run('w')).status).toBe('completed')
   return engine.heard.filter((notice) => notice.kind === 'code.undeclared')
 }
@@ -77,7 +90,9 @@ test('a request to the service past `files` is told in any step, and one to anot
     await step.run('tell', () => read(other, { method: 'POST' }))
   }
   const isServiceHost = (host: string) => host === new URL(service).host
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], { tellsEffects: true, isServiceHost })
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], {
+    outside: openOutside(engine, { isServiceHost }),
+  })
   expect((await engine.run('w')).status).toBe('completed')
   const place = expect.stringMatching(/watch-effects\.test\.ts:\d+:\d+$/)
   expect(engine.heard.filter((notice) => notice.kind === 'code.undeclared')).toMatchObject([
@@ -86,8 +101,116 @@ test('a request to the service past `files` is told in any step, and one to anot
   ])
 })
 
+test('every way out of a step is told, once for each run and kind in the ledger, with its host and place', async () => {
+  const service = await openServer()
+  const port = Number(new URL(service).port)
+  const host = new URL(service).host
+  const engine = createTestEngine()
+  const client = createFilesClient({ baseUrl: `${service}v1`, apiKey: 'sk_of_another_client', retry: { attempts: 1 } })
+  const closed = (socket: Socket) => new Promise<void>((done) => void socket.on('close', () => done()).resume())
+  const ways: Record<string, () => unknown> = {
+    socket: () =>
+      closed(
+        connect(port, '127.0.0.1', function (this: Socket) {
+          this.end()
+        }),
+      ),
+    'socket of its own': () => {
+      const socket = new Socket()
+      socket.connect({ port, host: '127.0.0.1' }, () => socket.end())
+      return closed(socket)
+    },
+    http2: async () => {
+      const session = connectHttp2(service).on('error', () => {})
+      const stream = session.request({ ':method': 'DELETE', ':path': '/v1/files/1' }).on('error', () => {})
+      await new Promise((done) => stream.on('close', done))
+      session.destroy()
+    },
+    fetch: () => read(`${service}v1/files/1?secret=hush`, { method: 'DELETE' }),
+    'files client': () => client.get({ service: 'storage_a', id: '1' }).catch(() => {}),
+    spawn: () => new Promise((done) => spawn(process.execPath, ['-e', '']).on('close', done)),
+    spawnSync: () => execFileSync(process.execPath, ['-e', '']),
+    thread: () => new Promise((done) => new Thread('', { eval: true }).on('exit', done)),
+  }
+  const run = async ({ step }: RunContext) => {
+    for (const [name, go] of Object.entries(ways)) await step.run(name, async () => void (await go()))
+  }
+  const outside = openOutside(engine, { isServiceHost: (asked) => asked === host })
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], { outside })
+  const done = await engine.run('w')
+  expect(done.error).toBeNull()
+  await outside.settled()
+  const rows = await engine.store.listEffects({ runId: done.id, phases: ['noted'], limit: 99 })
+  const told = rows.toReversed().map(({ step, operation, outcome, target }) => [step, operation, outcome, target])
+  expect(told).toEqual([
+    ['socket', 'connect', 'past_files', host],
+    ['http2', 'http2 DELETE', 'past_files', host],
+    ['fetch', 'fetch DELETE', 'past_files', host],
+    ['files client', 'createFilesClient GET', 'past_files', host],
+    ['spawn', 'child process', 'unseen', null],
+    ['thread', 'worker thread', 'unseen', null],
+  ])
+  expect(
+    rows.every(({ proof, step }) => step === 'files client' || /watch-effects\.test\.ts:\d+/.test(proof ?? '')),
+  ).toBe(true)
+  expect(JSON.stringify([rows, engine.heard])).not.toMatch(/hush|sk_of_another/)
+  // In the log, each place has a line of its own: a session of HTTP/2 has one beside its request.
+  const places = engine.heard.filter(({ kind }) => kind === 'code.undeclared')
+  expect(places).toHaveLength(Object.keys(ways).length + 1)
+})
+
+test('a workflow that the project names may start processes and threads in its steps, and not outside', async () => {
+  const start = () => execFileSync(process.execPath, ['-e', ''])
+  const told = await tell(
+    async ({ step }) => {
+      await step.run('convert', () => void start())
+      await step.run('probe', () => void start(), { effect: 'read' })
+      start()
+    },
+    { processes: ['w'] },
+  )
+  expect(told).toMatchObject([{ call: 'child process', where: 'outside', step: null }])
+})
+
+test('a delete by a client of the code’s own is refused before anything is sent', async () => {
+  const service = await openServer()
+  const engine = createTestEngine()
+  const client = createFilesClient({ baseUrl: `${service}v1`, apiKey: 'sk_of_another_client' })
+  const run = ({ step }: RunContext) =>
+    step.run('delete', () => client.delete({ service: 'storage_a', id: '1' }), { retry: { attempts: 1 } })
+  const outside = openOutside(engine, { isServiceHost: (host) => host === new URL(service).host, tells: false })
+  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], { outside })
+  expect(await engine.run('w')).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringMatching(/past the guard and the ledger.*`files` of the run/) },
+  })
+  await outside.settled()
+  expect(await engine.store.listEffects({ phases: ['noted'], limit: 9 })).toMatchObject([
+    { operation: 'createFilesClient DELETE', outcome: 'refused', step: 'delete' },
+  ])
+})
+
+test('a module that acts by itself is told when it is loaded, and later', async () => {
+  const url = await openServer()
+  const engine = createTestEngine()
+  const outside = openOutside(engine)
+  const later = Promise.withResolvers<unknown>()
+  await engine.start([], { outside })
+  await loadWatched(outside, async () => {
+    await read(url)
+    setTimeout(() => fetch(url, { method: 'POST' }).then(later.resolve, later.reject), 1)
+  })
+  await later.promise
+  expect(engine.heard.filter(({ kind }) => kind === 'code.undeclared')).toMatchObject([
+    { call: 'fetch GET', where: 'on_load', run: null, workflow: null },
+    { call: 'fetch POST', where: 'on_load' },
+  ])
+  await read(url)
+  expect(engine.heard.filter(({ kind }) => kind === 'code.undeclared')).toHaveLength(2)
+})
+
 test('nothing is told where it is not asked for', async () => {
-  expect(await tell((_context, url) => read(url), false)).toEqual([])
+  expect(await tell((_context, url) => read(url), { tells: false })).toEqual([])
 })
 
 test('the testbed warns of it, as Node warns', async () => {

@@ -125,6 +125,14 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
     },
     title: /no event told of files in storage_a/,
   },
+  'effect.outside': {
+    happen: ({ store }) =>
+      store.noteOutside({
+        ...{ at: AT, call: 'fetch DELETE', where: 'past_files', host: 'api.example.com', step: 'by hand' },
+        ...{ place: 'tidy.workflow.ts:9:3', run: 'run_1', workflow: 'tidy' },
+      }),
+    title: /tidy calls fetch DELETE to api\.example\.com past `files`, at tidy\.workflow\.ts:9:3/,
+  },
   'disk.low': {
     rule: { over: 0.9 },
     happen: async ({ disk }) => {

@@ -1,4 +1,5 @@
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
+import { readAct } from '../../../../core/safety/ledger/outside-act.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import { describeStates } from './effect-view.ts'
@@ -7,6 +8,7 @@ import { describeStates } from './effect-view.ts'
 export async function tellEffect(store: ReadStore, row: EffectRecord, now: number): Promise<string[]> {
   const { at, phase, operation, path, target, bytes, outcome, proof, error, workflow, runId, step, approval, code } =
     row
+  const act = readAct(row)
   const size = bytes === null ? '' : `, ${formatBytes(bytes)}`
   const known = proof === null ? '' : ` (${phase === 'decided' ? 'signed' : proof})`
   const end = outcome === null ? '' : `: ${outcome}${known}`
@@ -20,5 +22,6 @@ export async function tellEffect(store: ReadStore, row: EffectRecord, now: numbe
     ...(approval === null ? [] : [`  under approval ${approval}  ${formatText(words.join('; '))}`.trimEnd()]),
     ...describeStates(row),
     ...(error === null ? [] : [`  ${formatText(error, 200)}`]),
+    ...(act === null ? [] : [`  ${formatText(act, 300)}`]),
   ]
 }

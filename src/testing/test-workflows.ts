@@ -1,7 +1,7 @@
 import { planRoutes, scheduleOf } from '../author/read-workflow.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
-import type { Route } from '../core/incoming/route.ts'
+import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
 import type { ReplacedSteps } from './engine/replaced-steps.ts'
 
 /** A workflow or its id. */
@@ -24,6 +24,12 @@ export class TestWorkflows {
 
   get routes(): Route[] {
     return [...this.#byId.values()].flatMap(planRoutes)
+  }
+
+  /** The workflows that an event of this type starts, with their priorities. */
+  planRuns(type: string) {
+    const workflows = planRuns(type, this.routes)
+    return { workflows, priorities: planPriorities(workflows, this.routes) }
   }
 
   /** Puts changed code in the place of all workflows. */

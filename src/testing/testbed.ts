@@ -4,7 +4,6 @@ import type { AnyWorkflow } from '../author/workflow.ts'
 import { UpshotError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import type { ServiceEvent } from '../core/incoming/event.ts'
-import { planRuns } from '../core/incoming/route.ts'
 import { DEFAULT_ACCOUNT } from '../core/service/account.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Duration } from '../core/time.ts'
@@ -128,10 +127,10 @@ export class Testbed extends Deciding implements AsyncDisposable {
   ): Promise<Sent> {
     const event = this.#events.make(what, data, this.now())
     const { id, type, created } = event
-    const workflows = planRuns(type, this.#workflows.routes)
     const { runs } = await this.#store.saveDelivery({
       ...{ id: newId('dlv', this.now()), endpointId: 'end_testbed', account, receivedAt: this.now() },
-      ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {}, workflows },
+      ...{ event: { id, type, created }, body: JSON.stringify(event), facts: {} },
+      ...this.#workflows.planRuns(type),
     })
     await this.#settle(runs)
     return { event, runs: runs.map((run) => this.#book.find(run)) }

@@ -1,4 +1,4 @@
-import { describeWorkflow, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
+import { describeWorkflow, isGated, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
@@ -73,6 +73,7 @@ export class EngineLife {
           if (found) watched.set(id, found)
           return found
         },
+        admitsAhead: () => [...workflows.values()].some(isGated),
         routes: () => [...workflows.values()].flatMap(planRoutes),
         drainMs: 0,
         // This store has no other writer to poll for, and each poll would stop the clock.

@@ -3,8 +3,8 @@ export const MAX_LOAD_MS = 10_000
 
 /** How long an engine's loop has been blocked, as far as its watcher has seen. */
 export interface Blockage {
-  /** A number that rises while the loop turns. */
-  beat: number
+  /** Another one each time that there was progress, as a number that rises while the loop turns. */
+  beat: number | string
   /** When the watcher looked last, in epoch milliseconds. */
   seenAt: number
   blockedMs: number
@@ -14,7 +14,11 @@ export interface Blockage {
  * The next look of a watcher that looks every `everyMs`. A longer gap counts as two intervals: the
  * watcher was suspended then, and so was the engine.
  */
-export function observeBeat(before: Blockage | null, seen: { beat: number; now: number }, everyMs: number): Blockage {
+export function observeBeat(
+  before: Blockage | null,
+  seen: Pick<Blockage, 'beat'> & { now: number },
+  everyMs: number,
+): Blockage {
   const { beat, now } = seen
   if (before === null || beat !== before.beat) return { beat, seenAt: now, blockedMs: 0 }
   const passedMs = Math.min(Math.max(0, now - before.seenAt), 2 * everyMs)
@@ -22,7 +26,7 @@ export function observeBeat(before: Blockage | null, seen: { beat: number; now: 
 }
 
 /** Why an engine ended that nobody had asked to stop. */
-const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'killed'] as const
+const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'killed', 'stalled'] as const
 export type EngineEndCause = (typeof ENGINE_END_CAUSES)[number]
 
 /** Life after which an earlier end no longer counts. */

@@ -60,7 +60,7 @@ export class Worker implements DeliveryIntake {
           parkBrokenPass(parts, run, error, this.#stopping.signal),
         ),
       ...tellOwnWork(parts),
-      slotFreed: () => this.#counts.slots.give(1),
+      counts: this.#counts,
       ended: () => this.wake(),
     })
     this.#arrivals = new ClaimOnArrival({

@@ -72,6 +72,25 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 40, NOW)).toHaveLength(30)
   })
 
+  test('the run that a worker may claim is found behind those of pauses and of other workers', async () => {
+    const { store, reopen } = await open()
+    const other = await reopen()
+    await store.startWorker('wrk_1', NOW)
+    await store.saveWorkflows(loaded('wrk_1', 'a', 'paused'), NOW)
+    await other.startWorker('wrk_2', NOW)
+    await other.saveWorkflows(loaded('wrk_2', 'b', 'paused'), NOW)
+    for (const id of ['a', 'paused']) await store.saveDelivery(incoming(`evt_${id}`, { workflows: [id] }))
+    await store.pauseWorkflow('paused', NOW)
+    expect(await other.findClaimable('wrk_2', NOW)).toBeNull()
+    const { runs } = await store.saveDelivery(incoming('evt_b', { workflows: ['b'] }))
+    expect(await other.findClaimable('wrk_2', NOW)).toBe(runs[0])
+    const [claimed] = await other.claimRuns('wrk_2', 9, NOW)
+    expect(await other.findClaimable('wrk_2', NOW)).toBeNull()
+    if (claimed) await other.parkRun(claimed.lease, { dueAt: NOW + 1_000, reason: 'nap' })
+    expect(await other.findClaimable('wrk_2', NOW)).toBeNull()
+    expect(await other.findClaimable('wrk_2', NOW + 1_000)).toBe(runs[0])
+  })
+
   test('the runs of a workflow that no worker at work has are claimed by any', async () => {
     const { store, reopen } = await open()
     const other = await reopen()

@@ -3,6 +3,7 @@ import type { EngineEndCause } from '../../core/blockage.ts'
 import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
+import type { Clock } from '../../core/time.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -104,6 +105,14 @@ export class EngineThread {
     const answered = this.#answerTo(call.kind)
     this.tell(call)
     return answered
+  }
+
+  /** Lets its passes finish, for so many milliseconds. */
+  async drain(clock: Clock, withinMs: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = clock.at(clock.now() + withinMs, late.resolve)
+    await Promise.race([this.call({ kind: 'stop' }).catch(() => {}), late.promise])
+    cancel()
   }
 
   tell(message: ToEngine): void {

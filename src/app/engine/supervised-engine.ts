@@ -10,6 +10,7 @@ import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { Access } from '../service/account-clients.ts'
+import { CLAIM_LOOK_MS, ClaimWatch } from './database/claim-watch.ts'
 import type { Engine, EngineLoad } from './engine.ts'
 import { type LoadingModule, packArrivals } from './engine-messages.ts'
 import type { EngineEnd, EngineThread, EngineThreadParts } from './engine-thread.ts'
@@ -28,7 +29,7 @@ const RETRY_MS = 1_000
 
 interface SupervisedEngineParts {
   config: Pick<Config, 'engine' | 'drainMs' | 'slots'>
-  store: Pick<Store, 'saveDelivery' | 'listLeases' | 'endWorker' | 'stopWorker' | 'findRun'>
+  store: Pick<Store, 'saveDelivery' | 'listLeases' | 'endWorker' | 'stopWorker' | 'findRun' | 'findClaimable'>
   clock: Clock
   notices: NoticeBus
   /** Tries runs alone that may have ended an engine. Default: nobody does. */
@@ -46,6 +47,7 @@ export class SupervisedEngine implements Engine {
   readonly #parts: SupervisedEngineParts
   readonly #lookMs: number
   readonly #stopping = new AbortController()
+  readonly #claims: ClaimWatch
   #thread: EngineThread
   /** Claims for the present thread; null while none is at work. */
   #intake: ClaimOnArrival | null = null
@@ -81,6 +83,11 @@ export class SupervisedEngine implements Engine {
     this.#beganAt = parts.clock.now()
     this.#thread = this.#begin()
     this.#look()
+    this.#claims = new ClaimWatch({
+      ...{ store: parts.store, clock: parts.clock, publish: parts.notices.publish, slots: parts.config.slots },
+      thread: () => (this.#isAtWork && this.#isTurning ? this.#thread : null),
+      stalled: (thread, message) => this.#endStalled(thread, message),
+    })
   }
 
   async start(access: Access): Promise<void> {
@@ -88,6 +95,8 @@ export class SupervisedEngine implements Engine {
     await this.#thread.call({ kind: 'start', access })
     this.#open()
     this.#parts.quarantine?.start(access)
+    // One that tries suspects claims no other runs.
+    if (this.#parts.quarantine) this.#claims.start()
   }
 
   /** True while it has no run at work. */
@@ -122,6 +131,11 @@ export class SupervisedEngine implements Engine {
   stop(): Promise<void> {
     this.#stopped ??= Promise.all([this.#stop(), this.#parts.quarantine?.stop()]).then(() => {})
     return this.#stopped
+  }
+
+  /** False while its loop is blocked, or a debugger may hold it. */
+  get #isTurning(): boolean {
+    return !debuggerUrl() && (this.#blockage?.blockedMs ?? 0) < CLAIM_LOOK_MS
   }
 
   #begin(): EngineThread {
@@ -201,6 +215,14 @@ export class SupervisedEngine implements Engine {
     void this.#thread.end({ cause: 'blocked', error: { name: 'Error', message } })
   }
 
+  /** Its passes may finish within `drain`. */
+  async #endStalled(thread: EngineThread, message: string): Promise<void> {
+    this.#isAtWork = false
+    this.#intake = null
+    await thread.drain(this.#parts.clock, this.#parts.config.drainMs + STOP_GRACE_MS)
+    await thread.end({ cause: 'stalled', error: { name: 'Error', message } })
+  }
+
   #receiveEnd(thread: EngineThread, end: EngineEnd): void {
     if (thread !== this.#thread || this.#stopping.signal.aborted) return
     this.#isAtWork = false
@@ -244,7 +266,8 @@ export class SupervisedEngine implements Engine {
         const named = leases.map(({ runId }, index) => ({ run: runId, workflow: runs[index] ?? '' }))
         if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs: named })
         isTold = true
-        if (loading) await store.stopWorker(id)
+        // No run is to blame for a load, nor for what was not claimed.
+        if (loading || cause === 'stalled') await store.stopWorker(id)
         else publishRecovery(notices.publish, await store.endWorker(id))
         return
       } catch (fault) {
@@ -256,22 +279,19 @@ export class SupervisedEngine implements Engine {
 
   /** An engine that does not stop within `drain` and a second is ended. */
   async #stop(): Promise<void> {
-    const { store, config, clock } = this.#parts
     const stopped = { cause: 'killed', error: { name: 'Error', message: 'The app stops.' } } as const
     this.#stopping.abort()
     this.#cancelLook()
+    this.#claims.stop()
     // A restart would wait without end for a thread that a run has blocked in its start.
     if (!this.#isAtWork) await this.#thread.end(stopped)
     await this.#restarting
     const thread = this.#thread
     thread.counts.slots.close()
     await this.#intake?.settled()
-    const late = Promise.withResolvers<void>()
-    const cancel = clock.at(clock.now() + config.drainMs + STOP_GRACE_MS, late.resolve)
-    if (this.#isAtWork) await Promise.race([thread.call({ kind: 'stop' }).catch(() => {}), late.promise])
-    cancel()
+    if (this.#isAtWork) await thread.drain(this.#parts.clock, this.#parts.config.drainMs + STOP_GRACE_MS)
     this.#isAtWork = false
     await thread.end(stopped)
-    if (this.#access) await store.stopWorker(thread.id)
+    if (this.#access) await this.#parts.store.stopWorker(thread.id)
   }
 }

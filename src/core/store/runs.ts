@@ -136,6 +136,11 @@ export interface RunReads {
   listRunEvents(runId: string): Promise<EventRecord[]>
   /** Whether a run waits to be tried alone. */
   hasSuspects(): Promise<boolean>
+  /**
+   * A run that a worker may claim now, whatever slots it has; null: none. Runs of paused workflows,
+   * suspects, and runs that only other workers at work have the code of are left out.
+   */
+  findClaimable(worker: string, now: number): Promise<string | null>
   /** Earliest `dueAt` of the waiting runs; null when there is none. */
   nextDueAt(): Promise<number | null>
   countOpenRuns(now: number): Promise<OpenRuns>

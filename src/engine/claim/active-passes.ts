@@ -11,6 +11,7 @@ import { WaitHints } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { ForgottenLeases } from './forgotten-leases.ts'
 import { KeptPasses } from './kept-passes.ts'
+import type { WorkerCounts } from './worker-counts.ts'
 
 /** A pass that a worker is executing. */
 export interface RunningPass {
@@ -33,8 +34,7 @@ interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps'> {
   /** Tells work outside steps that a pass does not wait for, and timers of the code's own. */
   tellPending: (run: ClaimedRun, item: OwnWorkItem) => void
   tellTimer?: ((run: ClaimedRun, item: OwnWorkItem) => void) | undefined
-  /** Called when a pass gives its slot back. */
-  slotFreed: () => void
+  counts: Pick<WorkerCounts, 'slots' | 'noteClaim'>
   /** Called after each pass. */
   ended: () => void
 }
@@ -66,6 +66,7 @@ export class ActivePasses {
   begin(run: ClaimedRun, claim: Claim): void {
     const { lease } = run
     const { runId } = lease
+    this.#parts.counts.noteClaim()
     const before = this.#passes.get(runId)
     const admissionPasses = claim.hasSlot ? 0 : 1
     let isReleased = false
@@ -74,7 +75,7 @@ export class ActivePasses {
       isReleased = true
       if (this.#passes.get(runId) === pass) this.#passes.delete(runId)
       this.#admissionPasses -= admissionPasses
-      if (claim.hasSlot) this.#parts.slotFreed()
+      if (claim.hasSlot) this.#parts.counts.slots.give(1)
     }
     const kept = this.#kept.take(run, this.#parts.findWorkflow)
     const control = {

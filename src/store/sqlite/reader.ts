@@ -90,6 +90,7 @@ export function createReader({
       ...effects.listDeletes(account, targets),
     ],
     hasSuspects: async () => claims.hasSuspects(),
+    findClaimable: async (worker, now) => claims.find(worker, now),
     nextDueAt: async () => runs.nextDueAt(),
     countOpenRuns: async (now) => runs.countOpen(now),
     listLeases: async (worker) => runs.leases(worker),

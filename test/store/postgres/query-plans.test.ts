@@ -80,6 +80,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listRunIds: [['run_0000000000000000000', 20]],
   listRunEvents: [[RUN]],
   hasSuspects: [[]],
+  findClaimable: [['wrk_1', NOW]],
   nextDueAt: [[]],
   countOpenRuns: [],
   listRunLog: [[RUN]],

@@ -75,6 +75,7 @@ const READS: Reads = {
   listLostBegins: (t, { prunedTo, limit }) => t.effectSearch.listLost(prunedTo, limit),
   readSealState: (t) => t.seals.state(),
   hasSuspects: (t) => t.runs.hasSuspects(),
+  findClaimable: (t, worker, now) => t.claims.find(worker, now),
   nextDueAt: (t) => t.runs.nextDueAt(),
   countOpenRuns: (t, now) => t.runs.countOpen(now),
   listLeases: (t, worker) => t.runs.leases(worker),

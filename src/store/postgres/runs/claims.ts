@@ -1,4 +1,5 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
@@ -23,6 +24,11 @@ interface ClaimOrder {
   start: ClaimStart
 }
 
+/** Of no paused workflow, and of none that only other workers at work have. */
+const IS_OURS = `workflow NOT IN (SELECT paused.workflow FROM workflow_pause AS paused)
+  AND workflow NOT IN (SELECT theirs.workflow FROM worker_workflow AS theirs WHERE theirs.worker <> ?
+    AND NOT EXISTS (SELECT 1 FROM worker_workflow AS own WHERE own.worker = ? AND own.workflow = theirs.workflow))`
+
 type Marks = [turns: readonly number[], after: readonly string[], due: number | null]
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
@@ -42,6 +48,18 @@ export class Claims {
       ),
       // Index: primary keys.
       asClaimed: db.prepare<[string[]], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM full_run WHERE id = ANY (?::text[])`),
+      firstDue: db
+        .prepare<[number, string, string], string>(
+          `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? AND ${IS_OURS}
+           ORDER BY due_at LIMIT 1`,
+        )
+        .pluck(),
+      firstReady: db
+        .prepare<[string, string], string>(
+          `SELECT run_id FROM work WHERE status = 'pending' AND suspicion < ${TRIED_ALONE} AND ${IS_OURS}
+           ORDER BY turn, run_id LIMIT 1`,
+        )
+        .pluck(),
       // A run that a worker claims now is passed over. As a subquery, the function is called once;
       // without, once for each row of `work`.
       hold: db
@@ -75,6 +93,12 @@ export class Claims {
     const held = await this.#sql.hold.all(kind, worker, limit, now, ...marksOf(start))
     for (const run of held) await gates.sleep(run)
     return held.length
+  }
+
+  /** The first run that a claim would give the worker, were it free; null: none. */
+  async find(worker: string, now: number): Promise<string | null> {
+    const due = await this.#sql.firstDue.get(now, worker, worker)
+    return due ?? (await this.#sql.firstReady.get(worker, worker)) ?? null
   }
 
   /** Runs as a claim would give them. A run without a start begins at its making. */

@@ -61,6 +61,12 @@ export class Claims {
     return ids.filter((id) => !foreign.includes(this.#sql.workflowOf.get(id) ?? ''))
   }
 
+  /** The first run that a claim would give the worker; null: none. */
+  find(worker: string, now: number): string | null {
+    const without = [...this.#workflows.elsewhere(worker), ...this.#workflows.paused()]
+    return this.#partial.first(now, JSON.stringify(without))
+  }
+
   hasSuspects(): boolean {
     return this.#sql.suspects.get(1) !== undefined
   }

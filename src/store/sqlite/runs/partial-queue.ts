@@ -42,6 +42,10 @@ export class PartialQueue {
     return due.length < limit ? [...due, ...this.#listReady(limit - due.length, foreign)] : due
   }
 
+  first(now: number, foreign: string): string | null {
+    return this.#due.get(now, foreign, 1) ?? this.#ready.get(foreign, 1) ?? null
+  }
+
   #listReady(limit: number, foreign: string): string[] {
     if (this.#ahead.foreign !== foreign) this.#ahead = { foreign, ids: [] }
     this.#ahead.ids = this.#ahead.ids.filter((id) => this.#isReady.get(id) !== undefined)

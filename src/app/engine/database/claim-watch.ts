@@ -1,0 +1,64 @@
+import { type Blockage, observeBeat } from '../../../core/blockage.ts'
+import { describeError } from '../../../core/errors.ts'
+import type { Publish } from '../../../core/notices.ts'
+import type { Store } from '../../../core/store/store.ts'
+import type { Clock } from '../../../core/time.ts'
+import type { EngineThread } from '../engine-thread.ts'
+
+/** Interval of looks at what an engine claims. */
+export const CLAIM_LOOK_MS = 5_000
+/** An engine with room that leaves one run waiting for so long, and claims none, has stalled. */
+const STALLED_MS = 30_000
+
+interface Watched {
+  store: Pick<Store, 'findClaimable' | 'listLeases'>
+  clock: Clock
+  publish: Publish
+  slots: number
+  /** The thread whose loop turns; null: none is at work. */
+  thread: () => EngineThread | null
+  /** Resolves once the thread has ended. */
+  stalled: (thread: EngineThread, message: string) => Promise<void>
+}
+
+/** Sees an engine that has room and claims nothing, though the same run waits again and again. */
+export class ClaimWatch {
+  readonly #watched: Watched
+  #stall: Blockage | null = null
+  #isStopped = false
+  #cancelLook = () => {}
+
+  constructor(watched: Watched) {
+    this.#watched = watched
+  }
+
+  start(): void {
+    const { clock, publish } = this.#watched
+    const report = (error: unknown) =>
+      publish({ kind: 'fault', where: 'looking for runs to claim', error: describeError(error) })
+    const look = () =>
+      void this.#look()
+        .catch(report)
+        .finally(() => this.#isStopped || this.start())
+    this.#cancelLook = clock.at(clock.now() + CLAIM_LOOK_MS, look)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#cancelLook()
+  }
+
+  async #look(): Promise<void> {
+    const { store, clock, slots, stalled } = this.#watched
+    const thread = this.#watched.thread()
+    const before = this.#stall
+    this.#stall = null
+    const run = thread && (await store.findClaimable(thread.id, clock.now()))
+    if (!thread || run === null || (await store.listLeases(thread.id)).length >= slots) return
+    const seen = { beat: `${thread.id} ${thread.counts.claims} ${run}`, now: clock.now() }
+    const stall = observeBeat(before, seen, CLAIM_LOOK_MS)
+    const message = `The engine has claimed no run for ${STALLED_MS / 1_000} s, with room for one, while ${run} waits.`
+    if (stall.blockedMs >= STALLED_MS) await stalled(thread, message)
+    else this.#stall = stall
+  }
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { EngineThread } from '../../../../src/app/engine/engine-thread.ts'
+import { Quarantine } from '../../../../src/app/engine/quarantine.ts'
+import { SupervisedEngine } from '../../../../src/app/engine/supervised-engine.ts'
+import type { Notice } from '../../../../src/core/notices.ts'
+import { ManualClock } from '../../../../src/core/time.ts'
+import { createNoticeBus } from '../../../../src/notices/notice-bus.ts'
+import { openSharedStore } from '../../../../src/store/open-store.ts'
+import { queueRun } from '../../../support/fixtures.ts'
+import { makeProject } from '../../../support/start-process.ts'
+import { testConfig } from '../../../support/test-config.ts'
+
+const INDEX = join(import.meta.dirname, '../../../../src/author/index.ts')
+const module = `import { defineWorkflow } from '${INDEX}'
+export default defineWorkflow({ id: 'follow-up', on: '*', run: () => null })`
+
+/** An engine whose watcher has a clock of its own, which `wait` moves while the loop turns. */
+async function startEngine() {
+  const root = makeProject({ 'follow-up.workflow.ts': module })
+  const config = { ...testConfig(root), traces: null, engine: { hangMs: Number.POSITIVE_INFINITY, heapBytes: 2 ** 28 } }
+  const storeOptions = { file: join(root, 'upshot.db'), vaultKey: Buffer.alloc(32) }
+  const store = await openSharedStore(storeOptions)
+  const [clock, notices] = [new ManualClock(Date.now()), createNoticeBus()]
+  const ended: Extract<Notice, { kind: 'engine.ended' }>[] = []
+  notices.subscribe('engine.ended', (notice) => ended.push(notice))
+  const faults: Notice[] = []
+  notices.subscribe('fault', (notice) => faults.push(notice))
+  const threads: EngineThread[] = []
+  const parts = { config, store, clock, notices }
+  const engine = await SupervisedEngine.load({
+    ...parts,
+    quarantine: new Quarantine({ ...parts, storeOptions }),
+    begin: ({ heard }) => {
+      const thread = new EngineThread({ config, storeOptions, store, now: Date.now(), pulseMs: 5, skipped: [], heard })
+      threads.push(thread)
+      return thread
+    },
+  })
+  onTestFinished(async () => {
+    await engine.stop()
+    await store.close()
+  })
+  await engine.start({
+    baseUrl: 'http://127.0.0.1:1',
+    apiKey: 'none',
+    fallbackKey: null,
+    plan: 'enterprise',
+    storages: {},
+  })
+  const wait = async (seconds: number) => {
+    for (let passed = 0; passed < seconds && ended.length === 0; passed += 5) {
+      const thread = threads.at(-1)
+      const beat = thread?.beat
+      await expect.poll(() => thread?.beat !== beat || ended.length > 0).toBe(true)
+      clock.advance('5s')
+      // The look is over once another read is answered.
+      await store.listLeases('')
+    }
+  }
+  return { store, engine, threads, ended, faults, wait }
+}
+
+test('an engine that has room and claims nothing for 30 s, while a run waits, says so and begins again', async () => {
+  const { store, engine, threads, ended, faults, wait } = await startEngine()
+  // Its slots are lost: it believes to be full.
+  threads[0]?.counts.slots.close()
+  await wait(60)
+  expect({ ended, faults }).toEqual({ ended: [], faults: [] })
+  const run = await queueRun(store, 'evt_1', 'follow-up')
+  await store.pauseWorkflow('follow-up', Date.now())
+  await wait(60)
+  expect({ ended, faults }).toEqual({ ended: [], faults: [] })
+  await store.resumeWorkflow('follow-up')
+  await wait(25)
+  expect(ended).toEqual([])
+  await wait(Number.POSITIVE_INFINITY)
+  const stalled = { cause: 'stalled', error: { message: expect.stringContaining(run) }, runs: [] }
+  expect(ended).toMatchObject([stalled])
+  await expect.poll(async () => (await store.findRun(run))?.status).toBe('completed')
+  expect(threads).toHaveLength(2)
+  await expect.poll(() => engine.isIdle()).toBe(true)
+})

@@ -11,6 +11,15 @@ export function deleteAsk(step: Checkpoint, part: Partial<EffectAsk> = {}): Effe
   return { step: row, class: 'delete', operation: 'files.delete', ...source, asked: null, limits: [], ...part }
 }
 
+/** Asks for one write step, which no limit bounds. */
+export async function beginWrite(store: Store, lease: Lease, step: Checkpoint): Promise<EffectPermit> {
+  const row: Checkpoint = { ...step, status: 'started', output: null, finishedAt: null }
+  const ask = { ...deleteAsk(step), step: row, class: 'write', operation: step.key } as const
+  const [permit] = await store.beginEffects(lease, [ask], { now: NOW, needs: 1, expiresAt: NOW + 86_400_000 })
+  if (!permit) throw new Error('no answer')
+  return permit
+}
+
 /** Asks for one delete step. */
 export async function beginDelete(
   store: Store,

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { PRUNE_KINDS, type PruneBounds, type PruneQuestion } from '../../../src/core/store/retention.ts'
 import type { ReadStore, Store } from '../../../src/core/store/store.ts'
 import { concurrency, planAdmission, throttle } from '../../contract/support/ask-admission.ts'
-import { beginDelete } from '../../contract/support/begin-delete.ts'
+import { beginDelete, beginWrite } from '../../contract/support/begin-delete.ts'
 import { PARK, WAIT, WAITING } from '../../contract/support/waiting-runs.ts'
 import { checkpoint, incoming, NOW } from '../../support/fixtures.ts'
 import { makeDatabase, openTestPostgres } from '../../support/postgres-store.ts'
@@ -165,9 +165,9 @@ async function playWrites(store: Store): Promise<void> {
   await store.startWorker('wrk_2', NOW)
   await store.saveDelivery(incoming(EVENT))
   await store.saveDelivery(incoming(EVENT))
-  const runs = await store.claimRuns('wrk_2', 8, NOW)
-  const [one, two, three, four, five, six] = runs.map(({ lease }) => lease)
-  if (!one || !two || !three || !four || !five || !six) throw new Error('too few runs to claim')
+  const runs = await store.claimRuns('wrk_2', 9, NOW)
+  const [one, two, three, four, five, six, seven, eight] = runs.map(({ lease }) => lease)
+  if (!one || !two || !three || !four || !five || !six || !seven || !eight) throw new Error('too few runs to claim')
   await store.listLeases('wrk_2')
   for (const lease of [one, two]) {
     await store.admitRun(
@@ -190,6 +190,18 @@ async function playWrites(store: Store): Promise<void> {
   await store.releaseRun(four)
   await store.cancelRun(five.runId, 'by hand', NOW)
   await store.skipRun(six, 'for no reason', NOW)
+  await store.admitRun(seven, planAdmission({ gates: [{ ...concurrency, most: 5 }] }), NOW)
+  await store.completeRun(seven, 'null', NOW)
+  const write = checkpoint('w', { target: 'a:9' })
+  await beginWrite(store, eight, write)
+  const send = { id: 'evt_sent', type: 'x', account: 'default', createdAt: NOW, body: '{}', workflows: ['w1'] }
+  const invoke = { run: RUN.replace('3011', '3999'), workflow: 'w1', account: 'default', input: '1', createdAt: NOW }
+  await Promise.all([
+    store.saveCheckpoint(eight, write, undefined, { effect: { input: null } }),
+    store.saveCheckpoint(eight, checkpoint('s', { kind: 'send', target: 'x' }), undefined, { send }),
+    store.saveCheckpoint(eight, checkpoint('i', { kind: 'invoke', status: 'waiting' }), undefined, { invoke }),
+    store.parkRun(eight, { ...PARK, awaits: ['i'] }),
+  ])
   await store.retryRun(two.runId, NOW)
   const { cursors, newest } = await store.listMatchCursors()
   const [cursor] = cursors

@@ -22,6 +22,8 @@ const OPERATIONS = {
   claimSuspects: 1,
   step: 3,
   once: 4,
+  write: 3,
+  send: 2,
   failedStep: 2,
   waits: 2,
   match: 2,

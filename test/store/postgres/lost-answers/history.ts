@@ -5,6 +5,7 @@ import type { ClaimedRun } from '../../../../src/core/runs/claim.ts'
 import type { Lease } from '../../../../src/core/runs/lease.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { concurrency, planAdmission } from '../../../contract/support/ask-admission.ts'
+import { beginWrite } from '../../../contract/support/begin-delete.ts'
 import { match, WAIT, WAITING } from '../../../contract/support/waiting-runs.ts'
 import { checkpoint, eventBody, incoming, NOW } from '../../../support/fixtures.ts'
 import type { Command, Operation } from './commands.ts'
@@ -70,6 +71,7 @@ export class History {
       failures: await store.listStepFailures(id),
       ended: await store.listEndedWaits(id),
       log: await store.listRunLog(id),
+      effects: (await store.listEffects({ runId: id, limit: 99 })).map(({ phase, step }) => `${phase} ${step}`).sort(),
     }))
     return {
       runs: await Promise.all(runs),
@@ -183,6 +185,19 @@ export class History {
       const started = checkpoint('once', { status: 'started', output: null, finishedAt: null, position: 1 })
       await this.#leased(pick, (store, lease) => store.saveCheckpoint(lease, started), 'started')
       await this.#leased(pick, (store, lease) => store.saveCheckpoint(lease, { ...started, ...DONE }), 'done')
+    },
+    write: async (pick) => {
+      const step = checkpoint(`w${pick % 2}`, { position: 4 + (pick % 2), effect: 'write' })
+      await this.#leased(pick, (store, lease) => beginWrite(store, lease, step), 'write')
+      const effect = { input: null }
+      await this.#leased(pick, (store, lease) => store.saveCheckpoint(lease, step, undefined, { effect }), 'wrote')
+    },
+    send: (pick) => {
+      const step = checkpoint('sent', { kind: 'send', effect: 'write', target: 'sent', position: 6 })
+      const body = eventBody(`${this.#name}_sent_${this.#calls}`, 'sent', {})
+      const event = { id: `${this.#name}_sent_${this.#calls}`, type: 'sent', account: 'default', createdAt: this.#now }
+      const send = { ...event, body, workflows: ['follow-up'] }
+      return this.#leased(pick, (store, lease) => store.saveCheckpoint(lease, step, undefined, { send }), 'send')
     },
     failedStep: (pick) => {
       const step = checkpoint(`f${this.#calls}`, { status: 'waiting', output: null, error: ERROR, finishedAt: null })

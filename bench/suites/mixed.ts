@@ -118,7 +118,7 @@ interface Speeds {
 }
 
 /** Limited runs and ticks alone, and then beside a backlog. */
-export async function measure(
+async function measure(
   bench: Bench,
   server: BenchServer,
   { name, size }: { name: DatabaseName; size: keyof typeof EVENTS },

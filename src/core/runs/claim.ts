@@ -19,7 +19,7 @@ export interface ClaimedRun {
    * admitted.
    */
   startedAt: number
-  /** True when the journal is empty. A run that waited before it started counts as a later pass. */
+  /** True when the journal is empty. */
   isFirstPass: boolean
   /** Hash of the code that writes its journal; null until its first step, if not known earlier. */
   codeHash: string | null

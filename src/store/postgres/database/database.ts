@@ -83,7 +83,8 @@ export class Database<Tables extends { parts: TransactionParts }> {
   call<T>(writes: number, use: (tables: Tables) => Promise<T>): Promise<T> {
     return this.#repeat(async () => {
       const startedAt = performance.now()
-      const value = await this.#withClient((client) => use(this.#tablesOf(client)))
+      // Before reads, of which each run has its own.
+      const value = await this.#withClient((client) => use(this.#tablesOf(client)), true)
       const ms = performance.now() - startedAt
       this.#counts?.add(writes, ms, ms)
       return value
@@ -162,8 +163,8 @@ export class Database<Tables extends { parts: TransactionParts }> {
     }, noted)
   }
 
-  async #withClient<T>(use: (client: Client) => Promise<T>): Promise<T> {
-    const client = await this.#take()
+  async #withClient<T>(use: (client: Client) => Promise<T>, isFirst = false): Promise<T> {
+    const client = await this.#take(isFirst)
     let isSound = true
     try {
       return await use(client)
@@ -175,9 +176,9 @@ export class Database<Tables extends { parts: TransactionParts }> {
     }
   }
 
-  async #take(): Promise<Client> {
+  async #take(isFirst: boolean): Promise<Client> {
     const startedAt = this.#pool.isBusy ? performance.now() : null
-    const client = await this.#pool.take()
+    const client = await this.#pool.take(isFirst)
     this.#counts?.addWait('session', startedAt === null ? 0 : performance.now() - startedAt)
     return client
   }

@@ -61,7 +61,7 @@ const types = {
 
 /**
  * Sessions with the first host that is accepted, each opened when it is first needed. Order of
- * waiting: first come, first served.
+ * waiting: first come, first served, but for calls that carry the work of many.
  */
 export class Pool {
   readonly #options: PoolOptions
@@ -82,9 +82,12 @@ export class Pool {
     return this.#taken >= this.#options.size
   }
 
-  /** A session for the caller alone, who gives it back with `release`. */
-  async take(): Promise<pg.Client> {
-    if (this.isBusy) await this.#wait()
+  /**
+   * A session for the caller alone, who gives it back with `release`. `isFirst`: before all that
+   * wait.
+   */
+  async take(isFirst = false): Promise<pg.Client> {
+    if (this.isBusy) await this.#wait(isFirst)
     else this.#taken += 1
     try {
       if (this.#isClosed) throw new UpshotError('store_unavailable', 'The store is closed.')
@@ -107,10 +110,10 @@ export class Pool {
     await Promise.all(Array.from(this.#open.keys(), endSession))
   }
 
-  async #wait(): Promise<void> {
+  async #wait(isFirst: boolean): Promise<void> {
     const { answerMs = ANSWER_MS, waitMs = Math.max(answerMs, WAIT_MS) } = this.#options
     const turn = Promise.withResolvers<void>()
-    this.#waiting.push(turn.resolve)
+    this.#waiting[isFirst ? 'unshift' : 'push'](turn.resolve)
     const timer = setTimeout(() => {
       this.#waiting.splice(this.#waiting.indexOf(turn.resolve), 1)
       turn.reject(Object.assign(new Error('no session was free in time'), { code: 'ETIMEDOUT' }))

@@ -1,5 +1,4 @@
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
-import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import type { RunHandler, RunOrigin } from '../../../core/runs/run.ts'
 
 /** A row of a run with the columns that its code needs, in either store. */
@@ -24,6 +23,7 @@ export interface ClaimRow {
   origin_run: string | null
   failure: string | null
   received: string | null
+  has_steps: boolean | number
   /** See `Lease`; absent in a store without failover. */
   era?: string
 }
@@ -31,7 +31,8 @@ export interface ClaimRow {
 /** The columns of a {@link ClaimRow}. */
 export const CLAIM_COLUMNS =
   'id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence, attempt, created_at, ' +
-  'started_at, origin, handler, origin_run, failure, gate_state, folded, received'
+  'started_at, origin, handler, origin_run, failure, gate_state, folded, received, ' +
+  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = id)) AS has_steps'
 
 /** A claimed run. `now`: the start of a run that has none. */
 export function readClaim(
@@ -45,7 +46,7 @@ export function readClaim(
     attempt: row.attempt,
     createdAt: row.created_at,
     startedAt: row.started_at ?? now,
-    isFirstPass: row.fence === FIRST_FENCE,
+    isFirstPass: !row.has_steps,
     isAdmitted: row.gate_state === 'admitted',
     folded: row.folded ?? 0,
     depth: row.depth,

@@ -39,6 +39,11 @@ export default defineWorkflow({
   run: ({ tick }) => tick.scheduledFor.getTime(),
 })`
 
+const MODULES: Record<string, string> = {
+  'follow-up.workflow.ts': followUp,
+  'every-second.workflow.ts': everySecond,
+}
+
 interface Place {
   url: string
   schema: string
@@ -48,15 +53,16 @@ export type Process = ReturnType<typeof startIn> & { endpoint: string; admin: st
 
 /** Processes of one project on one PostgreSQL database, each with a data directory of its own. */
 export class Cluster {
-  readonly root = makeProject({ 'follow-up.workflow.ts': followUp, 'every-second.workflow.ts': everySecond })
+  readonly root: string
   readonly environment: Record<string, string>
   readonly #key = randomBytes(32)
   readonly #place: Place
   #processes = 0
 
   /** `place`: default a schema of its own in the server of the test run. */
-  constructor(place: Place = makeSchema(), environment: Record<string, string> = {}) {
+  constructor(place: Place = makeSchema(), environment: Record<string, string> = {}, modules = MODULES) {
     this.#place = place
+    this.root = makeProject(modules)
     this.environment = {
       ...NO_SERVICE_VARIABLES,
       UPSHOT_DATABASE_URL: `${place.url}?schema=${place.schema}`,

@@ -4,6 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import { planRuns } from '../../core/incoming/route.ts'
+import type { Publish } from '../../core/notices.ts'
 import type { ClaimedRun, Recording } from '../../core/runs/claim.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import { ManualClock, systemClock } from '../../core/time.ts'
@@ -16,6 +17,7 @@ import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
 import { MAX_READ_MS } from '../../engine/play/play-run.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
+import type { LoadOptions, SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { roomHooks } from './hooks/room-hooks.ts'
 import { Link, type LinkMessage, postMessage } from './link.ts'
@@ -54,13 +56,15 @@ function readLines(): Promise<FileCoverage[]> {
   return takeLines()
 }
 
-async function load(settings: RoomSettings): Promise<LoadedCode> {
+async function load(settings: RoomSettings, skipped: SkippedModule[]): Promise<LoadedCode> {
   if (settings.notesLines) takeLines = await startCoverage(roomHooks.connectInspector)
   if (settings.trustsReads) roomHooks.trustReads()
   const broken: LoadedCode['broken'] = []
-  const set = await WorkflowSet.load(settings.workflowsDir, (notice) => {
+  const publish: Publish = (notice) => {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })
-  })
+  }
+  const onLoading: LoadOptions['onLoading'] = (module) => void link.call('loading', module).catch(() => {})
+  const set = await WorkflowSet.load(settings.workflowsDir, publish, { skipped, onLoading })
   code = { set, settings }
   const hashes = set.codeHashes
   const workflows = set.describe().workflows.map(({ id, file }) => ({

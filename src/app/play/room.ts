@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type Failure, UpshotError } from '../../core/errors.ts'
+import { MAX_LOAD_MS } from '../../core/blockage.ts'
+import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import type { Recording } from '../../core/runs/claim.ts'
@@ -13,6 +14,7 @@ import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
 import type { PlayedRun, RecordedRun } from '../../engine/play/play-recorded.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { Link, type LinkMessage, postMessage } from './link.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
@@ -70,6 +72,8 @@ interface RoomParts {
 }
 
 const PATIENCE_MS = 30_000
+/** Time beyond its own for a module that loads: its process gives up an await by itself. */
+const LOAD_GRACE_MS = 1_000
 /** Its process may have a low priority: then a healthy room is silent for long. */
 const ASIDE_PATIENCE_MS = 300_000
 
@@ -90,8 +94,23 @@ export class Room implements AsyncDisposable {
   #atWork = 0
   #cancelWatch = () => {}
 
-  /** Starts the process and loads the project's workflows there. */
-  static async open({ settings, store, ...parts }: RoomParts): Promise<Room> {
+  /**
+   * Starts the process and loads the project's workflows there. Another process takes its place
+   * without each module that ends or blocks it.
+   */
+  static async open(parts: RoomParts): Promise<Room> {
+    const skipped: SkippedModule[] = []
+    for (;;) {
+      const opened = await Room.#load(parts, skipped)
+      if (opened instanceof Room) return opened
+      skipped.push(opened)
+    }
+  }
+
+  static async #load(
+    { settings, store, ...parts }: RoomParts,
+    skipped: SkippedModule[],
+  ): Promise<Room | SkippedModule> {
     const { onPrint = () => {}, readFiles = refuseFiles, isAside = false, clock = systemClock } = parts
     const { patienceMs = isAside ? ASIDE_PATIENCE_MS : PATIENCE_MS } = parts
     const child = fork(pathOf('room-main'), {
@@ -110,20 +129,33 @@ export class Room implements AsyncDisposable {
     parts.signal?.addEventListener('abort', () => child.kill('SIGKILL'))
     for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
     const { listDeletes, listRunEvents, readOutput } = store
+    const state: { loading: Omit<SkippedModule, 'why'> | null } = { loading: null }
     const link = new Link((message) => postMessage(child, message), {
       ...{ listDeletes, listRunEvents, readOutput, readFiles },
       pulse: () => {},
+      loading: (module: typeof state.loading) => {
+        state.loading = module
+        watch()
+      },
       borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
     })
     child.on('message', (message: LinkMessage) => link.receive(message))
     child.on('error', (error) => link.end(describeEnd(error.message)))
     child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
-    const cancel = after(clock, patienceMs, () => link.end(describeEnd(describeSilence(patienceMs))))
+    let cancel = () => {}
+    const watch = () => {
+      cancel()
+      const ms = state.loading === null || isAside ? patienceMs : Math.min(patienceMs, MAX_LOAD_MS + LOAD_GRACE_MS)
+      cancel = after(clock, ms, () => link.end(describeEnd(describeSilence(ms))))
+    }
+    watch()
     try {
-      return new Room({ child, link, patienceMs, clock, settings, code: await link.call<LoadedCode>('load', settings) })
+      const code = await link.call<LoadedCode>('load', settings, skipped)
+      return new Room({ child, link, patienceMs, clock, settings, code })
     } catch (error) {
       child.kill('SIGKILL')
-      throw error
+      if (state.loading === null || parts.signal?.aborted === true) throw error
+      return { ...state.loading, why: describeError(error).message.replace(/\.$/, '') }
     } finally {
       cancel()
     }

@@ -134,11 +134,16 @@ test('a room has no variable that names a key, an address or an option of Node',
   expect((await plan('zoo-0')).end).toEqual({ kind: 'completed', output: '["OWN"]' })
 })
 
-test('a module that never comes to rest while it is loaded ends the room, and says so', async () => {
+test('a module that loops or exits while it is loaded is left out of the room, and named', async () => {
   const modules = tempFolder()
   writeFileSync(join(modules, 'stuck.workflow.ts'), 'for (;;) {}')
+  writeFileSync(join(modules, 'gone.workflow.ts'), 'process.exit(3)')
+  writeFileSync(join(modules, 'sound.workflow.ts'), 'export default 1')
   const settings = { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {} }
-  await expect(Room.open({ settings, store: openTestStore(), patienceMs: 3_000 })).rejects.toThrow(
-    'no answer within 3000 ms: code of a workflow does not come to rest',
-  )
+  await using room = await Room.open({ settings, store: openTestStore(), patienceMs: 5_000 })
+  expect(room.code.broken).toMatchObject([
+    { file: 'gone.workflow.ts', error: { message: expect.stringContaining('process.exit') } },
+    { file: 'sound.workflow.ts', error: { message: expect.stringContaining('has no workflow') } },
+    { file: 'stuck.workflow.ts', error: { message: expect.stringContaining('no answer within 5000 ms') } },
+  ])
 })

@@ -1,8 +1,9 @@
 import { activeSecrets, planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { planRuns } from '../../src/core/incoming/route.ts'
+import { scanJson } from '../../src/core/incoming/scan-json.ts'
 import { verifySignature } from '../../src/core/incoming/signature.ts'
 import { IntakeLimit } from '../../src/receive/limits/intake-limit.ts'
-import { readEvent, scanJson } from '../../src/receive/read-event.ts'
+import { JSON_LIMITS, readEvent } from '../../src/receive/read-event.ts'
 import { EVENT_TYPE, makeDelivery, SECRET } from '../deliveries.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
 
@@ -22,7 +23,7 @@ type Delivery = (typeof deliveries)[number]
 const STAGES = {
   intake: () => [intake.admit('127.0.0.1', NOW), intake.admitTo(endpoint.id, NOW), intake.checkQueue()],
   verify: (delivery: Delivery) => verifySignature(endpoint.scheme, activeSecrets(endpoint, NOW), delivery, NOW),
-  scan: ({ text }: Delivery) => scanJson(text),
+  scan: ({ text }: Delivery) => scanJson(text, JSON_LIMITS),
   /** Includes the scan. */
   parse: ({ body }: Delivery) => readEvent(body),
   plan: () => planRuns(EVENT_TYPE, routes),

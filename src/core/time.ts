@@ -164,6 +164,21 @@ export function parseMoment(moment: Date | number, option: string): number {
   )
 }
 
+const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i
+
+/**
+ * Epoch milliseconds of an ISO 8601 text, in UTC where it names no zone. NaN for anything else, and
+ * for a day that its month does not have.
+ */
+export function readIso(text: string): number {
+  const [, year, month, day, time = '00:00', zone = 'Z'] = ISO.exec(text.trim()) ?? []
+  const midnight = Date.parse(`${year}-${month}-${day}T00:00:00Z`)
+  // JavaScript takes 30 February for 2 March.
+  if (!Number.isFinite(midnight) || new Date(midnight).getUTCDate() !== Number(day)) return Number.NaN
+  const offset = zone.toUpperCase() === 'Z' ? 'Z' : `${zone.slice(0, 3)}:${zone.slice(-2)}`
+  return Date.parse(`${year}-${month}-${day}T${time}${offset}`)
+}
+
 /** True for epoch milliseconds that a date can hold. */
 export function isMoment(value: unknown): value is number {
   return typeof value === 'number' && Math.abs(value) <= MAX_MOMENT

@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { UpshotError } from '../../src/core/errors.ts'
-import { JSON_LIMITS, readEvent, scanJson } from '../../src/receive/read-event.ts'
+import { scanJson as scan } from '../../src/core/incoming/scan-json.ts'
+import { JSON_LIMITS, readEvent } from '../../src/receive/read-event.ts'
+
+const scanJson = (text: string) => scan(text, JSON_LIMITS)
+
 import { eventBody } from '../support/fixtures.ts'
 
 type Node = string | number | boolean | null | Node[] | { members: [string, Node][] }

@@ -1,5 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
-import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
+import { type Duration, isoTime, parseDuration, readIso } from '../../core/time.ts'
 
 /** The value without its undefined fields, as filters of the store want it. */
 export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
@@ -9,7 +9,7 @@ export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<
 /** A moment in epoch milliseconds: ISO 8601, or a duration before now. */
 export function readMoment(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
-  return /^\d{4}-/.test(text) ? Date.parse(text) : now - parseDuration(text as Duration)
+  return /^\d{4}-/.test(text) ? readIso(text) : now - parseDuration(text as Duration)
 }
 
 /** An opaque position in a list. */

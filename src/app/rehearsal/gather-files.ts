@@ -2,6 +2,7 @@ import type { ServiceEvent } from '../../core/incoming/event.ts'
 import { isPlainObject, parseJson } from '../../core/json.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { findStorage, type StorageName, type StorageSpellings } from '../../core/service/storage.ts'
+import { readIso } from '../../core/time.ts'
 
 /** A file or folder that an event, or a read of its runs, names. Null: none tells. */
 export interface NamedFile {
@@ -131,6 +132,6 @@ function readText(value: unknown): string | null {
 }
 
 function readMoment(value: unknown): number | null {
-  const moment = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  const moment = typeof value === 'string' ? readIso(value) : Number.NaN
   return Number.isNaN(moment) ? null : moment
 }

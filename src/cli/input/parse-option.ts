@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander'
-import { parseDuration } from '../../core/time.ts'
+import { parseDuration, readIso } from '../../core/time.ts'
 
 /** A parser of whole numbers from 1 to `most`. */
 export function countUpTo(most: number): (text: string) => number {
@@ -36,8 +36,7 @@ export function parseSince(text: string): Since {
     const ms = parseDuration(text)
     return (now) => now - ms
   } catch {
-    // Date.parse accepts bare numbers too.
-    const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+    const moment = readIso(text)
     if (!Number.isNaN(moment)) return () => moment
     throw new InvalidArgumentError(
       'Give a duration before now, such as 30m, 24h or 7d, or a time, such as 2026-06-01T12:00Z.',

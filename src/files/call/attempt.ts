@@ -25,6 +25,8 @@ export interface ApiRequest {
 /** A successful reply. */
 export interface Reply {
   status: number
+  /** True where the body itself says that it went well. */
+  hasFlag: boolean
   data: unknown
   pagination: Pagination | null
 }
@@ -104,12 +106,12 @@ function interpret(
     if (!parsed.hasFlag && parsed.data !== null) {
       parts.log({ kind: 'warning', service: call.service, message: 'A reply carries neither "success" nor "status".' })
     }
-    return { status, data: parsed.data, pagination: parsed.pagination }
+    return { status, hasFlag: parsed.hasFlag, data: parsed.data, pagination: parsed.pagination }
   }
   if (status >= 200 && status < 300 && parsed.kind === 'unreadable') {
     const types = typesOf(headers)
     const facts = { ...factsOf(call), ...types, status, requestId: requestIdOf(headers), retryable: true }
-    const why = 'it is no JSON object, or it holds neither data nor an error.'
+    const why = 'it is no JSON object, has a key twice, or holds neither data nor an error.'
     return new ProtocolError(`The reply${describeTypes(types)} cannot be read: ${why}`, facts)
   }
   const safe = redactSecret(parsed, key)

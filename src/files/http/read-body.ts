@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { Clock } from '../../core/time.ts'
 import { type ErrorFacts, ProtocolError, StalledError } from '../errors.ts'
 import type { HttpReply } from './transport.ts'
@@ -56,5 +57,8 @@ export async function readText(reply: Pick<HttpReply, 'body' | 'discard'>, patie
     }
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const text = Buffer.concat(chunks)
+  if (isUtf8(text)) return text.toString('utf8')
+  const message = 'The reply is not UTF-8: a path or name in it could not be read as it is.'
+  throw new ProtocolError(message, patience.facts)
 }

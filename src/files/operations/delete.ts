@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { askOwnDelete } from '../../core/access/own-delete.ts'
 import type { FileDetails, FileRef } from '../../core/service/file.ts'
 import type { DeleteOptions, DeleteOutcome } from '../../core/service/files-api.ts'
+import type { Reply } from '../call/attempt.ts'
 import { type Call, factsOf } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
 import { isProvenMissing, isTransient } from '../call/decide-resend.ts'
 import { pauseBeforeResend } from '../call/pause-before-resend.ts'
 import { sendRequest } from '../call/send-request.ts'
-import { FilesError, InvalidRequestError, NotFoundError, PermissionError } from '../errors.ts'
+import { FilesError, InvalidRequestError, NotFoundError, PermissionError, ServerError } from '../errors.ts'
 import { entryUrl } from '../http/request-url.ts'
 import { readType } from '../reply/parse-entry.ts'
 import { readDetails } from './get.ts'
@@ -47,20 +48,45 @@ export async function deleteFile(
   if (first instanceof NotFoundError) return missing(first, options)
   if (!first.isAsExpected) return { outcome: 'changed', proof: 'verified' }
   for (let tries = 1; ; tries++) {
-    let doubt: FilesError
+    let doubt: FilesError | null = null
     try {
       const { beforeSend } = options
-      await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
-      return { outcome: 'deleted', proof: 'reply' }
+      const reply = await sendRequest(parts, call, { method: 'DELETE', url, resend: 'throttled', beforeSend })
+      if (isDone(reply)) return { outcome: 'deleted', proof: 'reply' }
     } catch (error) {
       if (isProvenMissing(error)) return { outcome: 'already_gone', proof: 'verified' }
       if (!isDoubtful(error)) throw error
       doubt = error
     }
+    if (doubt === null) return awaitEnd(parts, call, { file, options, seen: first.details })
     await pauseBeforeResend(parts, call, { error: doubt, resend: 'any', tries, unreadable: 0 })
     const seen = await inspectAfter(parts, call, { file, options, expect: [first.details], doubt })
     if (seen instanceof NotFoundError) return { outcome: 'already_gone', proof: 'verified' }
     if (!seen.isAsExpected) return { outcome: 'changed', proof: 'verified' }
+  }
+}
+
+/** True for a reply that says that the entry is gone: by its body, or by the status 204. */
+function isDone({ status, hasFlag, data }: Reply): boolean {
+  return status !== 202 && (status === 204 || hasFlag || data !== null)
+}
+
+/**
+ * Looks until the entry is gone, as often as a request is tried. A 202 says that the service will
+ * delete it, and an empty reply says nothing.
+ */
+async function awaitEnd(
+  parts: ClientParts,
+  call: Call,
+  { file, options, seen }: Pick<Inspection, 'file' | 'options'> & { seen: FileDetails },
+): Promise<DeleteOutcome> {
+  const message = 'The service has taken the delete, and the entry is still there. Ask again later.'
+  for (let tries = 1; ; tries++) {
+    const look = await inspect(parts, call, { file, options, expect: [seen] })
+    if (look instanceof NotFoundError) return { outcome: 'deleted', proof: 'verified' }
+    if (!look.isAsExpected) return { outcome: 'changed', proof: 'verified' }
+    const error = new ServerError(message, { ...factsOf(call), retryable: true })
+    await pauseBeforeResend(parts, call, { error, resend: 'any', tries, unreadable: 0 })
   }
 }
 

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../core/json.ts'
 import type { FileDetails, FileEntry } from '../../core/service/file.ts'
 import type { StorageName } from '../../core/service/storage.ts'
+import { readIso } from '../../core/time.ts'
 import { readCount, readText } from './parse-reply.ts'
 
 /**
@@ -91,19 +92,12 @@ export function parseDownloadUrl(data: unknown): { url: string; expiresAt: numbe
 }
 
 /**
- * ISO text in UTC from ISO text with any offset, epoch seconds or milliseconds; null for anything
- * else.
+ * ISO text in UTC from ISO text with any offset or none, epoch seconds or milliseconds; null for
+ * anything else.
  */
 export function parseMoment(value: unknown): string | null {
-  const moment = typeof value === 'number' ? (Math.abs(value) < 1e11 ? value * 1_000 : value) : parseIso(value)
+  const moment = typeof value === 'number' ? (Math.abs(value) < 1e11 ? value * 1_000 : value) : readIso(String(value))
   return Number.isFinite(moment) && Math.abs(moment) <= 8.64e15 ? new Date(moment).toISOString() : null
-}
-
-function parseIso(value: unknown): number {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}/.test(value)) return Number.NaN
-  // Without an offset the service means UTC; Date.parse would use this machine's zone.
-  const isLocal = /T\d{2}:\d{2}/.test(value) && !/(Z|[+-]\d{2}:?\d{2})$/i.test(value)
-  return Date.parse(isLocal ? `${value}Z` : value)
 }
 
 function rooted(path: string): string {

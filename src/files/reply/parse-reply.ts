@@ -1,3 +1,4 @@
+import { scanJson } from '../../core/incoming/scan-json.ts'
 import { isPlainObject } from '../../core/json.ts'
 
 /** A reply of the API in one shape, whichever of the two forms it came in. */
@@ -14,6 +15,8 @@ export interface Pagination {
   totalItems: number | null
   totalPages: number | null
 }
+
+const NO_LIMITS = { depth: Infinity, keys: Infinity }
 
 /** Bound of an error's message, which is for people. */
 const MAX_MESSAGE_CHARACTERS = 500
@@ -43,7 +46,8 @@ function isYes(flag: unknown): boolean {
 function parseObject(text: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text)
-    return isPlainObject(value) ? value : null
+    // Nobody can say which of two equal keys, such as `id`, the service means.
+    return isPlainObject(value) && !scanJson(text, NO_LIMITS).hasTwin ? value : null
   } catch {
     // The parser's message quotes the body, which may hold a download URL.
     return null

@@ -33,11 +33,36 @@ test.each<[string, Reply]>([
   ['a message', DELETED],
   ['the other form', json(200, { status: 'success', data: { message: 'ok' } })],
   ['an empty 204', (response) => response.writeHead(204).end()],
-  ['an empty 200', text(200, '')],
 ])('delete() takes %s for success', async (_name, reply) => {
   const { result, requests } = await deleteWith([THERE, reply])
   expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
   expect(requests).toBe('GET DELETE')
+})
+
+test.each<[string, Reply]>([
+  ['an empty 200', text(200, '')],
+  ['a 202', json(202, { success: true, data: { message: 'later' } })],
+  ['an empty 202', text(202, '')],
+])('delete() looks after %s until the entry is gone', async (_name, reply) => {
+  const { result, requests } = await deleteWith([THERE, reply, THERE, THERE, MISSING])
+  expect(result).toEqual({ outcome: 'deleted', proof: 'verified' })
+  expect(requests).toBe('GET DELETE GET GET GET')
+})
+
+test('delete() does not call an entry deleted that stays after a 202, and looks only so often', async () => {
+  const { result, requests } = await deleteWith(
+    [THERE, text(202, ''), ...Array(9).fill(THERE)],
+    {},
+    { retry: { attempts: 3 } },
+  )
+  expect(result).toMatchObject({ name: 'ServerError', retryable: true, message: /still there/ })
+  expect(requests).toBe('GET DELETE GET GET GET')
+})
+
+test('delete() leaves a file alone that was replaced after a 202', async () => {
+  const other = ok(entry('a', { size: 9 }))
+  const { result } = await deleteWith([THERE, text(202, ''), other])
+  expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
 })
 
 test('delete() does not take a first 404 for proof of a deletion', async () => {

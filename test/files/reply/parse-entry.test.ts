@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parseEntry, parseMoment } from '../../../src/files/reply/parse-entry.ts'
 import { entry, snakeEntry } from '../support/entries.ts'
 
@@ -43,4 +43,28 @@ test.each([
   [1e300, null],
 ])('the moment %j is parsed to %j', (value, moment) => {
   expect(parseMoment(value)).toBe(moment)
+})
+
+test.each([
+  ['2026-06-01T12:00:00', '2026-06-01T12:00:00.000Z'],
+  ['2026-06-01T12:00', '2026-06-01T12:00:00.000Z'],
+  ['2026-06-01 12:00:00.5', '2026-06-01T12:00:00.500Z'],
+  ['2026-06-01', '2026-06-01T00:00:00.000Z'],
+  ['2026-06-01T12:00:00+02:00', '2026-06-01T10:00:00.000Z'],
+  ['2026-06-01T12:00:00-0230', '2026-06-01T14:30:00.000Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+  ['2026-02-30T00:00:00Z', null],
+  ['2026-02-29', null],
+  ['2026-06-31T00:00:00Z', null],
+  ['2026-06-01T24:30:00Z', null],
+  ['2026-06-01 GMT+5', null],
+  ['01.06.2026', null],
+])('the moment "%s" is read in UTC, or not at all', (text, moment) => {
+  const zone = process.env.TZ
+  process.env.TZ = 'America/New_York'
+  onTestFinished(() => {
+    process.env.TZ = zone
+    if (zone === undefined) delete process.env.TZ
+  })
+  expect(parseMoment(text)).toBe(moment)
 })

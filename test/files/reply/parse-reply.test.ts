@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { parseReply } from '../../../src/files/reply/parse-reply.ts'
 import { entry, REF } from '../support/entries.ts'
 import { json, ScriptedServer } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
@@ -44,4 +45,21 @@ test('an entry whose id is a number is described by its text, and one beyond 2^5
     name: 'ProtocolError',
     message: /2\^53/,
   })
+})
+
+test.each([
+  '{"success":true,"data":{"id":"a","id":"b"}}',
+  '{"success":true,"success":false,"data":[]}',
+  '{"success":true,"data":[{"id":"a","\\u0069d":"b"}]}',
+])('a reply with the same key twice is not read: %s', (text) => {
+  expect(parseReply(200, text)).toEqual({ kind: 'unreadable' })
+})
+
+test('a reply whose path is broken UTF-8 is refused, not read with another path', async () => {
+  await using server = await ScriptedServer.start()
+  const body = Buffer.from(JSON.stringify({ success: true, data: entry('a', { path: '/in/\u00e9.txt' }) }))
+  body[body.indexOf(0xc3) + 1] = 0x20
+  server.otherwise((response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body))
+  const { files } = testClient({ baseUrl: server.baseUrl })
+  expect(await errorOf(files.get(REF))).toMatchObject({ name: 'ProtocolError', message: /UTF-8/ })
 })

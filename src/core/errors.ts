@@ -120,20 +120,43 @@ export interface Failure {
   at?: string[]
 }
 
-/** Characters of a message that are kept. */
+/** Characters of a message that are kept; of a name or code; of a stack that are looked at. */
 const MESSAGE_LIMIT = 2_000
+const NAME_LIMIT = 200
+const STACK_LIMIT = 20_000
+
+/**
+ * Whether a value that code of others has thrown is of a class. Such a value may throw whenever it
+ * is looked at: a proxy, a getter. See {@link readProperty}, too.
+ */
+export function isA<T>(value: unknown, type: abstract new (...given: never[]) => T): value is T {
+  try {
+    return value instanceof type
+  } catch {
+    return false
+  }
+}
+
+/** A property of an error that code of others has thrown; undefined where it cannot be read. */
+export function readProperty(error: Error, name: string): unknown {
+  try {
+    return (error as unknown as Record<string, unknown>)[name]
+  } catch {
+    return undefined
+  }
+}
 
 /**
  * Turns any thrown value, also one that is not an `Error`, into a failure that may be stored and
- * logged.
+ * logged. Never throws.
  */
 export function describeError(error: unknown): Failure {
-  if (!(error instanceof Error)) return { name: 'Thrown', message: toMessage(() => error) }
-  const code = readText(error, 'code')
-  const frames = readFrames(readText(error, 'stack') ?? '')
+  if (!isA(error, Error)) return { name: 'Thrown', message: toMessage(error) }
+  const code = readText(error, 'code', NAME_LIMIT)
+  const frames = readFrames(readText(error, 'stack', STACK_LIMIT) ?? '')
   return {
-    name: readText(error, 'name') ?? 'Error',
-    message: toMessage(() => withCause(error)),
+    name: readText(error, 'name', NAME_LIMIT) ?? 'Error',
+    message: describeMessage(error),
     ...(code === undefined ? {} : { code }),
     ...(frames.length > 0 ? { at: frames } : {}),
   }
@@ -169,14 +192,10 @@ export function findAuthorFrame({ at = [] }: Pick<Failure, 'at'>): string | null
   return null
 }
 
-/** Reads a text property of an error. It may be anything, even a getter that throws. */
-function readText(error: Error & { code?: unknown }, name: 'name' | 'stack' | 'code'): string | undefined {
-  try {
-    const text = error[name]
-    return typeof text === 'string' ? text : undefined
-  } catch {
-    return undefined
-  }
+/** The beginning of a property that is text. */
+function readText(error: Error, name: 'name' | 'stack' | 'code', limit: number): string | undefined {
+  const text = readProperty(error, name)
+  return typeof text === 'string' ? text.slice(0, limit) : undefined
 }
 
 /** Whether two failures say the same, apart from the moments that they name. */
@@ -186,15 +205,16 @@ export function isSameReason(one: Failure | null, other: Failure): boolean {
 }
 
 /** Adds the cause's message: `fetch failed` alone helps nobody. */
-function withCause({ message, cause }: Error): string {
-  return cause instanceof Error && cause.message !== '' && cause.message !== message
-    ? `${message} (${cause.message})`
-    : message
+function describeMessage(error: Error): string {
+  const message = toMessage(readProperty(error, 'message'))
+  const cause = readProperty(error, 'cause')
+  const reason = isA(cause, Error) ? toMessage(readProperty(cause, 'message')) : ''
+  return reason === '' || reason === message ? message : `${message} (${reason})`.slice(0, MESSAGE_LIMIT)
 }
 
-function toMessage(read: () => unknown): string {
+function toMessage(value: unknown): string {
   try {
-    return redactUrls(String(read()).slice(0, MESSAGE_LIMIT))
+    return redactUrls(String(value).slice(0, MESSAGE_LIMIT))
   } catch {
     return 'a value that has no text'
   }

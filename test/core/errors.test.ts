@@ -9,6 +9,7 @@ import {
 } from '../../src/core/errors.ts'
 import { RetryAt } from '../../src/core/runs/retry.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
+import { hostileValues } from '../support/hostile-values.ts'
 
 describe('UpshotError', () => {
   it('an UpshotError has the status of its code and says whether another try can help', () => {
@@ -53,6 +54,12 @@ describe('describeError', () => {
   ])('describeError reads an error with %s', (_, thrown) => {
     const failure = describeError(thrown)
     expect([typeof failure.name, typeof failure.message]).toEqual(['string', 'string'])
+  })
+
+  it.each(hostileValues)('describeError never throws, and keeps little, for %s', (_, make) => {
+    const { name, message, code = '', at = [] } = describeError(make())
+    for (const text of [name, message, code, ...at]) expect(typeof text).toBe('string')
+    expect(JSON.stringify([name, message, code, at]).length).toBeLessThan(6_000)
   })
 
   it('describeError cuts a message at 2,000 characters', () => {

@@ -1,4 +1,4 @@
-import { StepError, TerminalError, UpshotError } from '../errors.ts'
+import { isA, readProperty, StepError, TerminalError, UpshotError } from '../errors.ts'
 import { type Duration, isMoment, parseDuration, parseMoment } from '../time.ts'
 
 /** `RetryOptions` with every default filled in. */
@@ -88,7 +88,7 @@ export function decideRetry(failure: {
   random: number
 }): RetryDecision {
   const { error, attempt, policy, now, random } = failure
-  if (error instanceof TerminalError || error instanceof StepError || isMarkedFinal(error)) return { kind: 'give_up' }
+  if (isA(error, TerminalError) || isA(error, StepError) || isMarkedFinal(error)) return { kind: 'give_up' }
   const named = namedMoment(error, now)
   // A time that has passed counts as a failure, or the step would repeat without a pause for ever.
   if (named !== null && named > now) return { kind: 'retry', at: named, counts: false }
@@ -102,15 +102,16 @@ export function decideRetry(failure: {
  * the Files client sets it.
  */
 function namedMoment(error: unknown, now: number): number | null {
-  if (error instanceof RetryAfter) return now + error.durationMs
-  const given = error instanceof Error && 'retryAt' in error ? error.retryAt : null
-  const moment = error instanceof RetryAt ? error.moment : given
+  if (!isA(error, Error)) return null
+  const pauseMs = isA(error, RetryAfter) ? readProperty(error, 'durationMs') : undefined
+  const named = readProperty(error, isA(error, RetryAt) ? 'moment' : 'retryAt')
+  const moment = typeof pauseMs === 'number' ? now + pauseMs : named
   return isMoment(moment) ? Math.ceil(moment) : null
 }
 
 /** True for an error with `retryable: false`; errors without that property are retried. */
 function isMarkedFinal(error: unknown): boolean {
-  return error instanceof Error && 'retryable' in error && error.retryable === false
+  return isA(error, Error) && readProperty(error, 'retryable') === false
 }
 
 /**

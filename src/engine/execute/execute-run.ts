@@ -150,9 +150,18 @@ async function complete(pass: Pass, value: unknown): Promise<RunOutcome> {
   }
 }
 
+/** Names the step where its failure has ended the run. */
+function describeFailure(error: unknown): Failure {
+  const described = describeError(error)
+  try {
+    return error instanceof StepError ? { ...error.failure, message: described.message, step: error.step } : described
+  } catch {
+    return described
+  }
+}
+
 function decideFailure(pass: Pass, error: unknown): RunOutcome {
-  const failure: Failure =
-    error instanceof StepError ? { ...error.failure, message: error.message, step: error.step } : describeError(error)
+  const failure = describeFailure(error)
   const decision = decideRetry({
     error,
     attempt: pass.run.attempt + 1,

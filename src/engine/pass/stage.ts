@@ -1,3 +1,4 @@
+import { isA } from '../../core/errors.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { Asked, FileState } from '../../core/safety/effect.ts'
@@ -17,6 +18,10 @@ export interface LiveReads {
 
 /** Thrown where a function is still at work after the longest time of a play. */
 export class LateRead extends Error {}
+
+export function isLate(error: unknown): boolean {
+  return isA(error, LateRead)
+}
 
 /** Stands in for the world where a run is played instead of executed. */
 export interface Stage {

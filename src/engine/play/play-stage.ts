@@ -1,3 +1,4 @@
+import { describeError } from '../../core/errors.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ManualClock } from '../../core/time.ts'
 import { neverSettles, type Parking } from '../pass/parking.ts'
@@ -43,7 +44,7 @@ export class PlayStage implements Stage {
     try {
       given = await this.#parts.answerStep(step, about)
     } catch (error) {
-      return this.#endOpen(step, `it cannot be answered: ${error instanceof Error ? error.message : error}`)
+      return this.#endOpen(step, `it cannot be answered: ${describeError(error).message}`)
     }
     if (given === null) return this.#endOpen(step, describeOpen(step))
     const { source, from, outcome, number, seen = null } = given

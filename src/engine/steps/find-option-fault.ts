@@ -1,5 +1,5 @@
 import type { OnceStepOptions } from '../../author/step-api.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { isA, UpshotError } from '../../core/errors.ts'
 import { planRetries } from '../../core/runs/retry.ts'
 import { parseDuration } from '../../core/time.ts'
 
@@ -10,7 +10,7 @@ export function findOptionFault(key: string, { timeout, retry }: OnceStepOptions
     if (retry !== undefined) planRetries(retry)
     return null
   } catch (error) {
-    if (error instanceof UpshotError) return new UpshotError(error.code, `Step "${key}": ${error.message}`)
+    if (isA(error, UpshotError)) return new UpshotError(error.code, `Step "${key}": ${error.message}`)
     throw error
   }
 }

@@ -10,7 +10,7 @@ import { parseDuration } from '../../core/time.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { LateRead } from '../pass/stage.ts'
+import { isLate } from '../pass/stage.ts'
 import { describeUnsaved, type Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
 import { askGuard, type EffectFacts, needsPermit } from './guard/ask-guard.ts'
@@ -186,7 +186,7 @@ async function attemptStep<T>(
     complete(pass, step, packed ? { apartBytes: packed.bytes } : { output: json }, saved)
     return { kind: 'completed', value: options.keep === false ? value : JSON.parse(json) }
   } catch (error) {
-    return error instanceof LateRead ? { kind: 'late' } : failAttempt(pass, step, error, options)
+    return isLate(error) ? { kind: 'late' } : failAttempt(pass, step, error, options)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EventDefinition } from '../../author/define-event.ts'
 import { declaredKeys } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import { planMatch } from '../../core/runs/matching.ts'
@@ -125,7 +125,7 @@ export function fitFound(
     const fit = () => fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on)
     return Promise.resolve(withStorageNames(pass.spellings, fit))
   } catch (error) {
-    return pass.parking.halt(`step "${key}": ${error instanceof Error ? error.message : error}`)
+    return pass.parking.halt(`step "${key}": ${describeError(error).message}`)
   }
 }
 

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi } from '../../../src/author/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
+import { hostileValues } from '../../support/hostile-values.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
 /** Ends a run whose code is one call, and returns it with the times that its effects happened. */
@@ -113,6 +114,38 @@ test.each([
   expect(run.error?.message).toMatch(/The result of step "a" is no JSON/)
   expect(run.error?.message).toMatch(why)
   expect(effects()).toBe(1)
+})
+
+const revoked = Proxy.revocable({}, {})
+revoked.revoke()
+
+test('a result that cannot be looked at fails its step at once', async () => {
+  const { run, effects } = await runOnce((step, effect) =>
+    step.run('a', () => {
+      effect()
+      return revoked.proxy as never
+    }),
+  )
+  expect(run).toMatchObject({ status: 'failed', error: { code: 'output_not_json', step: 'a' } })
+  expect(effects()).toBe(1)
+})
+
+test.each(hostileValues)('%s fails a step and a run as any error does', async (_, make) => {
+  const engine = createTestEngine()
+  let tries = 0
+  const fail = () => {
+    tries += 1
+    throw make()
+  }
+  await engine.start([
+    defineWorkflow({ id: 'step', on: '*', run: ({ step }) => step.run('a', fail, { retry: { attempts: 1 } }) }),
+    defineWorkflow({ id: 'once', on: '*', run: ({ step }) => step.run('a', fail, { once: true }) }),
+    defineWorkflow({ id: 'code', on: '*', retry: { attempts: 1 }, run: fail }),
+  ])
+  expect(await engine.run('step')).toMatchObject({ status: 'failed', error: { step: 'a' } })
+  expect(await engine.run('once', 'evt_2')).toMatchObject({ status: 'failed', error: { step: 'a' } })
+  expect(await engine.run('code', 'evt_3')).toMatchObject({ status: 'failed' })
+  expect(tries).toBe(3)
 })
 
 test.each<[string, (step: StepApi, effect: () => void) => unknown, string]>([

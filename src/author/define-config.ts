@@ -44,12 +44,12 @@ export interface ConfigFile {
   engine?: {
     /**
      * Time for which code may block the engine's thread, 1s or more. Then the thread is ended, and
-     * another one goes on. Default 60s.
+     * another one goes on. Default 10s.
      */
     hang?: Duration
     /**
-     * Bytes of the engine's JavaScript heap, 64 MiB to 1 TiB; an engine that needs more is ended.
-     * Buffers lie outside the heap. Default 1 GiB (1,073,741,824).
+     * Bytes of the engine's JavaScript heap, 64 MiB to 1 TiB, and as many again for the buffers
+     * beside it. An engine that needs more is ended. Default 1 GiB (1,073,741,824).
      */
     heapBytes?: number
   }

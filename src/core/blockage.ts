@@ -26,7 +26,7 @@ export function observeBeat(
 }
 
 /** Why an engine ended that nobody had asked to stop. */
-const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'killed', 'stalled'] as const
+const ENGINE_END_CAUSES = ['blocked', 'exited', 'threw', 'out_of_memory', 'replaced', 'killed', 'stalled'] as const
 export type EngineEndCause = (typeof ENGINE_END_CAUSES)[number]
 
 /** Life after which an earlier end no longer counts. */

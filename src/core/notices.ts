@@ -122,8 +122,11 @@ export type Notice =
   | { kind: 'runs.recovered'; count: number }
   /** They were at work when their worker died, so each is tried alone. */
   | { kind: 'runs.suspected'; runs: RunName[] }
-  /** The engine ended and begins again; `runs` were at work. `run.parked` names the guilty one. */
-  | { kind: 'engine.ended'; cause: EngineEndCause; error: Failure; runs: RunName[] }
+  /**
+   * The engine ended and begins again; `runs` were at work. `guilty`: those whose code was seen to
+   * end it.
+   */
+  | { kind: 'engine.ended'; cause: EngineEndCause; error: Failure; runs: RunName[]; guilty: readonly string[] }
   | ({
       kind: 'step.completed'
       target: string | null

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { KeyRegistry } from '../author/event-keys.ts'
 import { withStorageNames } from '../author/storage-name.ts'
 import { describeError } from '../core/errors.ts'
@@ -44,6 +45,9 @@ export class EventMatcher {
   #isStopped = false
   readonly #reportedKeys = new Set<string>()
 
+  /** Calls what works for no run, whoever has asked for it. */
+  readonly #apart = AsyncLocalStorage.snapshot()
+
   constructor(parts: Parts) {
     this.#parts = parts
   }
@@ -80,7 +84,7 @@ export class EventMatcher {
   #match(): void {
     this.#isAsked = true
     if (this.#isStopped) return
-    this.#running ??= this.#matchWhileAsked().finally(() => {
+    this.#running ??= this.#apart(() => this.#matchWhileAsked()).finally(() => {
       this.#running = null
       if (this.#isAsked && !this.#isStopped) this.#match()
     })

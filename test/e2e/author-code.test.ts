@@ -10,12 +10,30 @@ function p99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN
 }
 
-/** Harm to the engine, and how its end is told. */
-const HARM: Record<string, Guilt & { cause: string }> = {
-  'a loop without end': { step: 'for (;;) {}', cause: 'blocked' },
-  'a pattern that backtracks in where': { where: "/^(a+)+$/.test('a'.repeat(40) + '!')", cause: 'blocked' },
-  'process.exit': { step: 'process.exit(1)', cause: 'exited' },
-  'memory without end': { step: 'const all = []; for (;;) all.push(new Array(1e6).fill({}))', cause: 'out_of_memory' },
+const FIVE_ALONE = 'it ended its worker 5 times, with no other run at work'
+
+/** Harm to the engine, how its end is told, and why its run is parked. */
+const HARM: Record<string, Guilt & { cause: string; reason: string }> = {
+  'a loop without end': {
+    step: 'await null; for (;;) {}',
+    ...{ cause: 'blocked', reason: 'its code blocked the engine at workflows/guilty.workflow.ts:7:' },
+  },
+  'a pattern that backtracks in where': {
+    where: "/^(a+)+$/.test('a'.repeat(40) + '!')",
+    ...{ cause: 'blocked', reason: 'its code blocked the engine at workflows/guilty.workflow.ts:6:' },
+  },
+  'process.exit': {
+    step: 'process.exit(1)',
+    ...{ cause: 'exited', reason: 'its code called process.exit(1) at workflows/guilty.workflow.ts:7:' },
+  },
+  'buffers without end': {
+    step: 'const all = []; for (;;) all.push(Buffer.alloc(4_194_304, 1))',
+    ...{ cause: 'out_of_memory', reason: 'its code filled the memory at workflows/guilty.workflow.ts:7:' },
+  },
+  'memory without end': {
+    step: 'const all = []; for (;;) all.push(new Array(1e6).fill({}))',
+    ...{ cause: 'out_of_memory', reason: FIVE_ALONE },
+  },
 }
 
 /** A busy machine may clear away garbage for longer than the 2 s after which a loop is blocked. */
@@ -23,7 +41,7 @@ const FILLING = { engine: { hang: '30s', heapBytes: 128 * 1_048_576 } }
 
 test.each(Object.entries(HARM))(
   '%s in a workflow delays no delivery, and only its run is parked',
-  async (_harm, { cause, ...guilt }) => {
+  async (_harm, { cause, reason, ...guilt }) => {
     const stage = new GuiltyStage(guilt, cause === 'out_of_memory' ? FILLING : {})
     const started = await stage.start()
     await stage.occupy(NEIGHBOURS)
@@ -44,7 +62,7 @@ test.each(Object.entries(HARM))(
     expect(times.length).toBeGreaterThan(100)
     await stage.untilNeighboursDone()
     for (let n = 0; n < 50; n++) calm.push(await stage.deliver(`evt_after_${n}`, 'folder.created'))
-    // Each of six deaths would hold one back for two seconds. A busy machine is slow without them.
+    // Each death would hold one back for two seconds. A busy machine is slow without them.
     expect(times.filter((ms) => ms > 1_000 + 2 * p99(calm)).length).toBeLessThan(4)
 
     const ended = started.lines.filter(({ message }) => message === 'the engine ended and begins again')
@@ -52,17 +70,49 @@ test.each(Object.entries(HARM))(
     // Its first death names all that were at work, the later ones the guilty run alone.
     expect(ended[0]?.runs).toContain(`${guilty} (guilty)`)
     expect(String(ended[0]?.runs).split(',').length).toBeGreaterThan(NEIGHBOURS)
-    expect(ended.slice(1).map(({ runs }) => runs)).toEqual(Array(5).fill([`${guilty} (guilty)`]))
+    // Code that was seen to do it has one more chance; what nobody saw is found by trying.
+    const isSeen = reason !== FIVE_ALONE
+    const later = Array(isSeen ? 1 : 5).fill([`${guilty} (guilty)`])
+    expect(ended.slice(1).map(({ runs }) => runs)).toEqual(later)
+    expect(ended.every((line) => String(line.guilty) === (isSeen ? guilty : 'undefined'))).toBe(true)
     const forPeople = started.lines.filter(({ message }) => message === 'run waits for a person')
-    expect(forPeople.map(({ run, reason }) => ({ run, reason }))).toEqual([
-      { run: guilty, reason: 'it ended its worker 5 times, with no other run at work' },
-    ])
+    expect(forPeople.map(({ run }) => run)).toEqual([guilty])
+    expect(forPeople[0]?.reason).toContain(reason)
     started.child.kill('SIGTERM')
     expect(await started.exited).toEqual({ code: 0, signal: null })
     expect(started.lines.at(-1)).toMatchObject({ message: 'stopped' })
   },
   120_000,
 )
+
+test('a module that replaces a function of JavaScript is named and left out, and the others go on', async () => {
+  const stage = new GuiltyStage({ step: "await null; Promise.prototype.then = () => { throw new Error('none') }" })
+  const started = await stage.start()
+  await stage.occupy(NEIGHBOURS)
+  await stage.deliver('evt_guilty', 'file.deleted')
+  const replaced = await started.line(({ cause }) => cause === 'replaced')
+  expect(JSON.stringify(replaced.err)).toContain(
+    'replaced Promise.prototype.then by a function at workflows/guilty.workflow.ts:7',
+  )
+  stage.goOn()
+  await stage.untilNeighboursDone()
+  await stage.deliver('evt_again', 'file.deleted')
+  await stage.until(async () => (await stage.guiltyRun())?.reason === 'no module defines the workflow "guilty"')
+  expect(started.lines.filter(({ message }) => message === 'run waits for a person')).toEqual([])
+  expect(started.lines.filter(({ cause }) => cause === 'replaced')).toHaveLength(1)
+}, 60_000)
+
+test('a module that replaces one as it is loaded is broken, and the engine goes on', async () => {
+  const stage = new GuiltyStage({ top: 'Array.prototype.map = () => []' })
+  const started = await stage.start()
+  await stage.occupy(1)
+  stage.goOn()
+  await stage.untilNeighboursDone()
+  const broken = started.lines.filter(({ message }) => message === 'workflow broken')
+  expect(JSON.stringify(broken)).toContain(
+    'guilty.workflow.ts, or a module that it imports, replaces Array.prototype.map',
+  )
+}, 60_000)
 
 test('a stop ends an engine whose loop is blocked within the drain, and releases its run without blame', async () => {
   const stage = new GuiltyStage({ step: 'for (;;) {}' }, { engine: { hang: '1h' } })
@@ -102,12 +152,9 @@ test('the process that tries suspects alone ends with its parent, even while a r
   // Tried first, so that the guilty run meets an engine that has started.
   await stage.occupy(2)
   await stage.deliver('evt_guilty', 'file.deleted')
-  const guilty = (await stage.guiltyRun())?.id
-  const ends = () => started.lines.filter(({ message }) => message === 'the engine ended and begins again')
-  await stage.until(() => ends().length > 0)
+  await started.line(({ message }) => message === 'the engine ended and begins again')
   stage.goOn()
-  await stage.until(() => ends().some(({ runs }) => String(runs) === `${guilty} (guilty)`))
-  // The next engine of that process has claimed the run in its start, and is blocked there.
+  // That process has claimed the run, which was seen to block the engine, and is blocked, too.
   await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
   const children = readFileSync(`/proc/${started.child.pid}/task/${started.child.pid}/children`, 'utf8')
   started.child.kill('SIGKILL')

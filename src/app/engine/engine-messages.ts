@@ -3,6 +3,7 @@ import type { ErrorCode, UpshotError } from '../../core/errors.ts'
 import type { IncomingDelivery } from '../../core/incoming/delivery.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
+import type { CodeAtWork } from '../../engine/pass/code-at-work.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
@@ -60,6 +61,10 @@ export type FromEngine =
   | { kind: 'done'; call: EngineCall['kind'] | 'load'; error?: EngineFault }
   | { kind: 'loading'; module: LoadingModule | null }
   | { kind: 'late'; module: SkippedModule }
+  /** It ends by `process.exit`, called there. */
+  | { kind: 'exiting'; at: CodeAtWork | null }
+  /** Code of a run has replaced this function of JavaScript. */
+  | { kind: 'replaced'; name: string }
   | { kind: 'loaded'; codeHashes: Record<string, string> }
   | { kind: 'limits'; fileLimits: EngineLoad['fileLimits'] }
   | readonly Notice[]

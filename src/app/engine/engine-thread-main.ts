@@ -2,20 +2,26 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { UpshotError } from '../../core/errors.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
+import { findCodeAtWork } from '../../engine/pass/code-at-work.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { adoptHidden } from '../../project/config/environment.ts'
+import { Intrinsics } from '../../project/workflows/intrinsics.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
 import { DatabaseClock } from './database/database-clock.ts'
 import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
+import { giveAnswer } from './watch/give-answer.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
 const { config, store: options, port, worker, counts, pulse, pulseMs, variables, skipped } = workerData as EngineStart
 adoptHidden(variables)
 const beats = new Int32Array(pulse)
-setInterval(() => Atomics.add(beats, 0, 1), pulseMs)
+setInterval(() => {
+  Atomics.add(beats, 0, 1)
+  tellReplaced()
+}, pulseMs)
 /** How often the file limits are told. */
 const LIMITS_EVERY_MS = 5_000
 
@@ -23,6 +29,11 @@ const notices = createNoticeBus()
 const tell = (message: FromEngine) => parentPort?.postMessage(message)
 const flush = forwardNotices(notices, tell)
 catchStrayErrors(notices.publish)
+process.on('exit', () => tell({ kind: 'exiting', at: findCodeAtWork() }))
+giveAnswer('codeAtWork', findCodeAtWork)
+const intrinsics = new Intrinsics()
+let replacedBy: unknown
+giveAnswer('replacedBy', () => replacedBy)
 const store = await openConnectedStore(options, port)
 let stopClock = () => {}
 
@@ -58,6 +69,13 @@ function handle(engine: LocalEngine, message: ToEngine): void {
   else if (message.kind === 'endPass') engine.endPass(message.run)
   else if (message.kind === 'start') void answer('start', engine.start(message.access))
   else void answer('stop', stop(engine))
+}
+
+function tellReplaced(): void {
+  const replaced = intrinsics.restore()
+  if (replaced === null) return
+  replacedBy = replaced.by
+  tell({ kind: 'replaced', name: replaced.name })
 }
 
 async function stop(engine: LocalEngine): Promise<void> {

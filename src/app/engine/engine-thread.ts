@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import type { EngineEndCause } from '../../core/blockage.ts'
-import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { Clock } from '../../core/time.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
+import type { CodeAtWork } from '../../engine/pass/code-at-work.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
@@ -13,6 +13,8 @@ import type { SharedStore } from '../../store/shared-store.ts'
 import type { EngineLoad } from './engine.ts'
 import type { EngineCall, EngineConfig, EngineStart, FromEngine, LoadingModule, ToEngine } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
+import { describeExit, type EngineEnd } from './watch/engine-end.ts'
+import { Question } from './watch/question.ts'
 
 /**
  * MiB of the young generation. With a larger one, V8 would end the process when the heap is full,
@@ -25,12 +27,6 @@ const SHARED_BEAT_MS = 1_000
 
 /** How long to wait for a thread that is told to end: native code may keep it. */
 const END_WITHIN_MS = 1_000
-
-/** How an engine ended that nobody had asked to stop. */
-export interface EngineEnd {
-  cause: EngineEndCause
-  error: Failure
-}
 
 export interface EngineThreadParts {
   config: EngineConfig & Pick<Config, 'engine'>
@@ -65,6 +61,8 @@ export class EngineThread {
   readonly #calls = new Map<string, { resolve: () => void; reject: (error: unknown) => void }>()
   readonly #gone = Promise.withResolvers<void>()
   #end: EngineEnd | null = null
+  /** Where code called `process.exit`. */
+  #exitedAt: CodeAtWork | null = null
 
   constructor({ config, storeOptions, store, now, pulseMs, skipped, heard }: EngineThreadParts) {
     this.id = newId('wrk', now)
@@ -98,6 +96,16 @@ export class EngineThread {
   /** A number that rises while its loop turns. */
   get beat(): number {
     return Atomics.load(this.#pulse, 0)
+  }
+
+  get threadId(): number {
+    return this.#thread.threadId
+  }
+
+  /** Bytes that its code holds outside the heap. Answers even while its loop is blocked. */
+  async bufferBytes(): Promise<number> {
+    const { external_memory } = await this.#thread.getHeapStatistics().catch(() => ({ external_memory: 0 }))
+    return external_memory
   }
 
   /** Rejects with the error of the call, or with `not_running` when the thread ends meanwhile. */
@@ -134,7 +142,21 @@ export class EngineThread {
     else if (message.kind === 'loading') this.loading = message.module
     else if (message.kind === 'late') this.#skipped.push(message.module)
     else if (message.kind === 'limits') this.fileLimits = message.fileLimits
+    else if (message.kind === 'exiting') this.#exitedAt = message.at
+    else if (message.kind === 'replaced') void this.#endReplaced(message.name)
     else this.#settle(message)
+  }
+
+  /** Code has replaced a function of JavaScript that the engine calls: its state is not known. */
+  async #endReplaced(name: string): Promise<void> {
+    using question = new Question(this.threadId)
+    const place = await question.locate('replacedBy')
+    const how = `replaced ${name}${place === null ? '' : ` by a function at ${place}`}`
+    const error = { name: 'Error', message: `The code of a workflow ${how}, which the engine runs on.` }
+    const file = /[^/]+\.workflow\.[jt]s(?=:\d+$)/.exec(place ?? '')?.[0]
+    const skipped = file === undefined ? null : { file, code: null, why: `a run of it ${how}` }
+    // Its runs wait for the module; others that were at work have done nothing.
+    await this.end({ cause: 'replaced', error, skipped, harm: skipped && { runs: [], how } })
   }
 
   #settle({ call, error }: Extract<FromEngine, { kind: 'done' }>): void {
@@ -160,8 +182,7 @@ export class EngineThread {
     })
     await this.#gone.promise
     this.#cut()
-    const message = `The code of a workflow called process.exit(${exitCode}).`
-    const end = this.#end ?? ({ cause: 'exited', error: { name: 'Error', message } } as const)
+    const end = this.#end ?? describeExit(exitCode, this.#exitedAt)
     const lost = new UpshotError('not_running', `The engine has ended. ${end.error.message}`)
     for (const { reject } of this.#calls.values()) reject(lost)
     this.#calls.clear()

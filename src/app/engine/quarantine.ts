@@ -125,7 +125,7 @@ export class Quarantine {
     const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
     const message = `The process that tries suspects alone has ended: ${signal ?? `exit code ${code}`}.`
     const runs = [...recovery.suspects, ...recovery.parked].map(({ run, workflow }) => ({ run, workflow }))
-    notices.publish({ kind: 'engine.ended', cause: 'killed', error: { name: 'Error', message }, runs })
+    notices.publish({ kind: 'engine.ended', cause: 'killed', error: { name: 'Error', message }, runs, guilty: [] })
     publishRecovery(notices.publish, recovery)
     // Without a run to blame it failed by itself, and the next look tries again.
     if (recovery.count > 0 && !this.#isStopped) this.#look()

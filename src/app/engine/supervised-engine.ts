@@ -1,6 +1,6 @@
 import { url as debuggerUrl } from 'node:inspector'
-import { type Blockage, countEnd, type EngineEnds, MAX_LOAD_MS, observeBeat } from '../../core/blockage.ts'
-import { describeError } from '../../core/errors.ts'
+import { countEnd, type EngineEnds, MAX_LOAD_MS } from '../../core/blockage.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
@@ -13,15 +13,11 @@ import type { Access } from '../service/account-clients.ts'
 import { CLAIM_LOOK_MS, ClaimWatch } from './database/claim-watch.ts'
 import type { Engine, EngineLoad } from './engine.ts'
 import { type LoadingModule, packArrivals } from './engine-messages.ts'
-import type { EngineEnd, EngineThread, EngineThreadParts } from './engine-thread.ts'
+import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
+import type { EngineEnd } from './watch/engine-end.ts'
+import { EngineWatch, planLook } from './watch/engine-watch.ts'
 
-/** Longest interval between two looks at the engine's pulse. */
-const MAX_LOOK_MS = 1_000
-/** Looks until a blocked loop is certain. */
-const LOOKS = 4
-/** Least time for which an engine may be blocked until it has its modules, between them. */
-const LOAD_MS = 30_000
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
 /** Pause after a death could not be written. */
@@ -45,7 +41,6 @@ interface SupervisedEngineParts {
  */
 export class SupervisedEngine implements Engine {
   readonly #parts: SupervisedEngineParts
-  readonly #lookMs: number
   readonly #stopping = new AbortController()
   readonly #claims: ClaimWatch
   #thread: EngineThread
@@ -54,16 +49,13 @@ export class SupervisedEngine implements Engine {
   #access: Access | null = null
   #beganAt: number
   #ends: EngineEnds | null = null
-  #blockage: Blockage | null = null
-  /** True once the thread has its modules: from then on, only a run can block it. */
-  #isLoaded = false
+  #watch: EngineWatch | null = null
   /** Modules that ended or blocked a thread while it loaded them. */
   readonly #skipped: SkippedModule[] = []
   #isAtWork = false
   #isWoken = false
   #restarting: Promise<void> = Promise.resolve()
   #stopped: Promise<void> | null = null
-  #cancelLook = () => {}
 
   /** Loads the modules; those that end or block the engine are left out. */
   static async load(parts: SupervisedEngineParts): Promise<SupervisedEngine> {
@@ -79,10 +71,8 @@ export class SupervisedEngine implements Engine {
 
   private constructor(parts: SupervisedEngineParts) {
     this.#parts = parts
-    this.#lookMs = Math.min(MAX_LOOK_MS, Math.ceil(parts.config.engine.hangMs / LOOKS))
     this.#beganAt = parts.clock.now()
     this.#thread = this.#begin()
-    this.#look()
     this.#claims = new ClaimWatch({
       ...{ store: parts.store, clock: parts.clock, publish: parts.notices.publish, slots: parts.config.slots },
       thread: () => (this.#isAtWork && this.#isTurning ? this.#thread : null),
@@ -135,21 +125,24 @@ export class SupervisedEngine implements Engine {
 
   /** False while its loop is blocked, or a debugger may hold it. */
   get #isTurning(): boolean {
-    return !debuggerUrl() && (this.#blockage?.blockedMs ?? 0) < CLAIM_LOOK_MS
+    return !debuggerUrl() && (this.#watch?.blockedMs ?? 0) < CLAIM_LOOK_MS
   }
 
   #begin(): EngineThread {
-    const { begin, notices, clock } = this.#parts
+    const { begin, config, notices, clock } = this.#parts
     this.#beganAt = clock.now()
-    this.#blockage = null
-    this.#isLoaded = false
     const heard: EngineThreadParts['heard'] = (all) => {
       for (const notice of all) notices.publish(notice)
     }
-    const thread = begin({ pulseMs: this.#lookMs, skipped: this.#skipped, heard })
-    void thread.ended.then((end) => this.#receiveEnd(thread, end))
+    const thread = begin({ pulseMs: planLook(config), skipped: this.#skipped, heard })
+    const watch = new EngineWatch({ config, clock, thread })
+    this.#watch = watch
+    void thread.ended.then((end) => {
+      watch.stop()
+      this.#receiveEnd(thread, end)
+    })
     thread.loaded.then(
-      () => this.#noteLoaded(thread),
+      () => watch.noteLoaded(),
       () => {},
     )
     return thread
@@ -163,6 +156,8 @@ export class SupervisedEngine implements Engine {
         return await thread.loaded
       } catch (error) {
         if (this.#stopping.signal.aborted || thread.loading === null) throw error
+        const isEnded = error instanceof UpshotError && error.code === 'not_running'
+        if (!isEnded) await thread.end({ cause: 'replaced', error: describeError(error) })
         this.#skip(thread.loading, await thread.ended)
         this.#thread = this.#begin()
       }
@@ -175,17 +170,10 @@ export class SupervisedEngine implements Engine {
     this.#skipped.push({ ...module, why: `${why} while it was loaded${message}` })
   }
 
-  #noteLoaded(thread: EngineThread): void {
-    if (thread !== this.#thread) return
-    this.#isLoaded = true
-    this.#blockage = null
-  }
-
   /** From now on, deliveries are claimed for the thread. */
   #open(): void {
     const thread = this.#thread
     this.#isAtWork = true
-    this.#blockage = null
     this.#intake = new ClaimOnArrival({
       store: this.#parts.store,
       counts: thread.counts,
@@ -194,25 +182,6 @@ export class SupervisedEngine implements Engine {
         if (thread === this.#thread && this.#isAtWork) thread.tell(packArrivals(arrivals))
       },
     })
-  }
-
-  /** Looks at the pulse again and again. A debugger may hold the engine for as long as it likes. */
-  #look(): void {
-    const { clock, config } = this.#parts
-    this.#cancelLook = clock.at(clock.now() + this.#lookMs, () => {
-      const seen = { beat: this.#thread.beat, now: clock.now() }
-      this.#blockage = observeBeat(debuggerUrl() ? null : this.#blockage, seen, this.#lookMs)
-      const loadMs = this.#thread.loading ? MAX_LOAD_MS : Math.max(config.engine.hangMs, LOAD_MS)
-      const hangMs = this.#isLoaded && !this.#thread.loading ? config.engine.hangMs : loadMs
-      if (this.#blockage.blockedMs >= hangMs) this.#endBlocked(hangMs)
-      this.#look()
-    })
-  }
-
-  #endBlocked(ms: number): void {
-    const message = `The code of a workflow has blocked the engine's loop for ${ms / 1_000} s.`
-    this.#blockage = null
-    void this.#thread.end({ cause: 'blocked', error: { name: 'Error', message } })
   }
 
   /** Its passes may finish within `drain`. */
@@ -228,7 +197,7 @@ export class SupervisedEngine implements Engine {
     this.#isAtWork = false
     this.#intake = null
     // Where a module ended it in a start, `untilLoaded` goes on.
-    if (this.#access === null || (!this.#isLoaded && thread.loading)) return
+    if (this.#access === null || (!this.#watch?.isLoaded && thread.loading)) return
     this.#restarting = this.#restart(thread, end).catch((error: unknown) => this.#giveUp(error))
   }
 
@@ -237,6 +206,7 @@ export class SupervisedEngine implements Engine {
     const { signal } = this.#stopping
     this.#ends = countEnd(this.#ends, clock.now() - this.#beganAt)
     if (thread.loading) this.#skip(thread.loading, end)
+    else if (end.skipped) this.#skipped.push(end.skipped)
     await this.#bury(thread, end)
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()
@@ -255,7 +225,7 @@ export class SupervisedEngine implements Engine {
    * Says which runs were at work, and has the store blame them, unless a module is to blame. Tries
    * until that is written.
    */
-  async #bury({ id, loading }: EngineThread, { cause, error }: EngineEnd): Promise<void> {
+  async #bury({ id, loading }: EngineThread, { cause, error, harm = null }: EngineEnd): Promise<void> {
     const { store, clock, notices } = this.#parts
     const { signal } = this.#stopping
     let isTold = false
@@ -264,11 +234,11 @@ export class SupervisedEngine implements Engine {
         const leases = loading ? [] : await store.listLeases(id)
         const runs = await Promise.all(leases.map(async ({ runId }) => (await store.findRun(runId))?.workflow))
         const named = leases.map(({ runId }, index) => ({ run: runId, workflow: runs[index] ?? '' }))
-        if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs: named })
+        if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs: named, guilty: harm?.runs ?? [] })
         isTold = true
         // No run is to blame for a load, nor for what was not claimed.
         if (loading || cause === 'stalled') await store.stopWorker(id)
-        else publishRecovery(notices.publish, await store.endWorker(id))
+        else publishRecovery(notices.publish, await store.endWorker(id, harm))
         return
       } catch (fault) {
         notices.publish({ kind: 'fault', where: 'recovering the runs of an engine', error: describeError(fault) })
@@ -281,7 +251,7 @@ export class SupervisedEngine implements Engine {
   async #stop(): Promise<void> {
     const stopped = { cause: 'killed', error: { name: 'Error', message: 'The app stops.' } } as const
     this.#stopping.abort()
-    this.#cancelLook()
+    this.#watch?.stop()
     this.#claims.stop()
     // A restart would wait without end for a thread that a run has blocked in its start.
     if (!this.#isAtWork) await this.#thread.end(stopped)

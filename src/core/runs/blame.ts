@@ -6,31 +6,52 @@ import { MAX_CRASHES } from './lease.ts'
  */
 export type WorkerEnd = 'process' | 'engine'
 
+/** Runs whose code was seen to harm the engine, such as `blocked it at a.workflow.ts:3:5`. */
+export interface Harm {
+  runs: readonly string[]
+  how: string
+}
+
 /** A run that was at work when its worker died. */
 export interface Suspect {
-  /** Deaths at which it alone was at work. */
+  run: string
+  /** Deaths at which it alone was at work, or that its code was seen to cause. */
   crashes: number
   suspicion: number
 }
 
 /** Processes that may die with a run among others before it is tried alone. */
 export const TRIED_ALONE = 2
+/** Deaths that the code of a run was seen to cause before it waits for a person. */
+const MAX_SEEN = 2
 
 type Blame = Suspect & {
   /** It goes on like any other, is tried alone, or waits for a person. */
   kind: 'release' | 'isolate' | 'park'
+  /** Why it waits for a person; null where it does not. */
+  reason: string | null
 }
 
 /**
- * Blames the runs of a dead worker. A death counts against a run only if no other run was at work,
- * so no neighbour is ever parked. See decision 36.
+ * Blames the runs of a dead worker: those seen to harm it; all where nobody saw. A death counts
+ * against a run only if no other is to blame, so no neighbour is ever parked. See decision 36.
  */
-export function decideBlame<Run extends Suspect>(suspects: readonly Run[], end: WorkerEnd): (Run & Blame)[] {
-  const isAlone = suspects.length === 1
-  return suspects.map((run) => {
-    const crashes = run.crashes + (isAlone ? 1 : 0)
-    const suspicion = end === 'engine' ? TRIED_ALONE : Math.min(run.suspicion + 1, TRIED_ALONE)
-    const kind = crashes >= MAX_CRASHES ? 'park' : suspicion >= TRIED_ALONE ? 'isolate' : 'release'
-    return { ...run, crashes, suspicion, kind }
+export function decideBlame<Run extends Suspect>(
+  atWork: readonly Run[],
+  end: WorkerEnd,
+  harm: Harm | null = null,
+): (Run & Blame)[] {
+  const seen = atWork.filter(({ run }) => harm?.runs.includes(run))
+  const blamed = harm ? seen : atWork
+  const most = harm ? MAX_SEEN : MAX_CRASHES
+  const how = harm ? `: its code ${harm.how}` : ', with no other run at work'
+  return atWork.map((run) => {
+    const isBlamed = blamed.includes(run)
+    const crashes = run.crashes + (isBlamed && blamed.length === 1 ? 1 : 0)
+    const more = isBlamed ? (end === 'engine' ? TRIED_ALONE : 1) : 0
+    const suspicion = Math.min(run.suspicion + more, TRIED_ALONE)
+    const kind = isBlamed && crashes >= most ? 'park' : suspicion >= TRIED_ALONE ? 'isolate' : 'release'
+    const reason = kind === 'park' ? `it ended its worker ${crashes} times${how}` : null
+    return { ...run, crashes, suspicion, kind, reason }
   })
 }

@@ -1,3 +1,4 @@
+import type { Harm } from '../runs/blame.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { RunName } from '../runs/run.ts'
 
@@ -22,7 +23,7 @@ export interface WorkerWrites {
    */
   recoverRuns(now: number, leaseMs: number): Promise<Recovery>
   /** The same for one worker whose engine has ended while its process lives on. */
-  endWorker(worker: string): Promise<Recovery>
+  endWorker(worker: string, harm?: Harm | null): Promise<Recovery>
   /** Releases a worker's runs and removes it. */
   stopWorker(worker: string): Promise<void>
 }

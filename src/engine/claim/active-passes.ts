@@ -7,6 +7,7 @@ import type { Claim } from '../execute/run-pass.ts'
 import type { OwnWorkItem } from '../pass/own-work.ts'
 import { Parking } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
+import { runForRun } from '../pass/scope.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { ForgottenLeases } from './forgotten-leases.ts'
@@ -86,7 +87,7 @@ export class ActivePasses {
     const pass: RunningPass = { lease, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
     this.#passes.set(runId, pass)
     this.#admissionPasses += admissionPasses
-    const execute = () => this.#parts.execute(run, claim, pass)
+    const execute = () => runForRun(runId, () => this.#parts.execute(run, claim, pass))
     pass.done = (before ? executeAfter(before, pass, execute) : execute()).finally(() => {
       releaseSlot()
       this.#parts.ended()

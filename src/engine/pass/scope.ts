@@ -17,22 +17,34 @@ export interface CurrentStep {
   onOver?: () => void
 }
 
-/** The pass whose code is running, and the step inside whose function it is. */
+/** The run that the thread works for, its pass, and the step inside whose function it is. */
 interface Scope {
-  pass: Pass
+  run: string
+  /** Null before its code is called. */
+  pass: Pass | null
   step: CurrentStep | null
 }
 
 const scopes = new AsyncLocalStorage<Scope | null>()
 
+/** Calls what works for a run, admission included, so that {@link runAtWork} names it. */
+export function runForRun<T>(run: string, call: () => T): T {
+  return scopes.run({ run, pass: null, step: null }, call)
+}
+
+/** The run that the thread works for in this moment; null for none. */
+export function runAtWork(): string | null {
+  return scopes.getStore()?.run ?? null
+}
+
 /** Calls the author's function, so that {@link currentPass} finds its pass in all that it does. */
 export function runInPass<T>(pass: Pass, call: () => T): T {
-  return scopes.run({ pass, step: null }, call)
+  return scopes.run({ run: pass.run.lease.runId, pass, step: null }, call)
 }
 
 /** Calls a step's function, so that {@link currentStep} finds it in everything that it does. */
 export function runInStep<T>(pass: Pass, step: CurrentStep, call: () => T): T {
-  return scopes.run({ pass, step }, call)
+  return scopes.run({ run: pass.run.lease.runId, pass, step }, call)
 }
 
 /** Calls code of ours in the name of no run: nothing that it does is the author's. */
@@ -43,7 +55,7 @@ export function runOutside<T>(call: () => T): T {
 /** The step of this pass whose function calls; null in the code outside steps. */
 export function currentStep(pass: Pass): CurrentStep | null {
   const scope = scopes.getStore()
-  return scope?.pass === pass ? scope.step : null
+  return scope && scope.pass === pass ? scope.step : null
 }
 
 /** The step whose function calls, in any pass; null in code outside steps. */

@@ -131,8 +131,11 @@ const LINES: Lines = {
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
   'runs.suspected': ({ runs }) =>
     line('warn', 'runs were at work when their worker died: each is tried alone', { runs: runs.map(nameRun) }),
-  'engine.ended': ({ cause, error, runs }) =>
-    line('error', 'the engine ended and begins again', { cause, runs: runs.map(nameRun), err: error }),
+  'engine.ended': ({ cause, error, runs, guilty }) =>
+    line('error', 'the engine ended and begins again', {
+      ...{ cause, runs: runs.map(nameRun), err: error },
+      ...(guilty.length > 0 && { guilty }),
+    }),
   'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
   'step.failed': ({ kind, retryAt, error, ...fields }) =>
     retryAt === null

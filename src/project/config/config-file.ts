@@ -59,7 +59,7 @@ const configFile = z.strictObject({
   drain: durationSetting('10s'),
   engine: z
     .strictObject({
-      hang: durationSetting('60s').refine((ms) => ms >= MIN_HANG_MS, 'must be at least 1s'),
+      hang: durationSetting('10s').refine((ms) => ms >= MIN_HANG_MS, 'must be at least 1s'),
       heapBytes: z.int().min(67_108_864).max(1_099_511_627_776).default(1_073_741_824),
     })
     .prefault({})

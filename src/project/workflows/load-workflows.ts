@@ -7,6 +7,7 @@ import { MAX_LOAD_MS } from '../../core/blockage.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { hashModule } from './hash-module.ts'
 import { importFresh } from './import-fresh.ts'
+import { Intrinsics } from './intrinsics.ts'
 
 /** An author's module: its workflow, or the reason that it has none. */
 export type LoadedModule =
@@ -16,8 +17,8 @@ export type LoadedModule =
 /** A module that is left out, because it ended or blocked the thread that loaded it before. */
 export interface SkippedModule {
   file: string
-  /** Hash of its code: once that is another, it is loaded again. */
-  code: string
+  /** Hash of its code: once that is another, it is loaded again. Null: not in this process. */
+  code: string | null
   /** A clause. */
   why: string
 }
@@ -69,7 +70,11 @@ interface ModuleSource extends LoadOptions {
 async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Promise<LoadedModule> {
   const { file } = source
   const before = declaredKeys.snapshot()
+  const intrinsics = new Intrinsics()
   const module = await loadModule(source)
+  const replaced = intrinsics.restore()
+  // What was loaded before may have called it meanwhile, so nothing of this thread is of use.
+  if (replaced !== null) throw describeReplacing(file, replaced.name)
   const own = declaredKeys.declaredSince(before)
   const clash = declared.map((others) => findClash(own, others)).find((key) => key !== null)
   if (clash === undefined) {
@@ -83,12 +88,17 @@ async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Pr
   return { kind: 'broken', file, error: new UpshotError('invalid_workflow', message) }
 }
 
+function describeReplacing(file: string, name: string): UpshotError {
+  const fault = `${file}, or a module that it imports, replaces ${name}, which the engine runs on.`
+  return new UpshotError('invalid_workflow', `${fault} Call a function of your own instead.`)
+}
+
 async function loadModule({ folder, file, ...options }: ModuleSource): Promise<LoadedModule> {
   const { version = null, skipped = [], onLoading = () => {}, onLate = () => {}, maxMs = MAX_LOAD_MS } = options
   try {
     const url = pathToFileURL(join(folder, file)).href
     const code = await hashModule(join(folder, file))
-    const known = skipped.find((module) => module.file === file && module.code === code)
+    const known = skipped.find((module) => module.file === file && (module.code ?? code) === code)
     if (known) throw describeSkip(known.why)
     onLoading({ file, code })
     const importing: Promise<{ default?: unknown }> = version === null ? import(url) : importFresh(url, version)

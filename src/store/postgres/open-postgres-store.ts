@@ -262,8 +262,8 @@ function workerWrites(writer: StoreWrites, session: Session): Partial<WorkerWrit
       await writer.beatWorker(worker, now)
       await session.hold(worker)
     },
-    async endWorker(worker) {
-      const recovery = await writer.endWorker(worker)
+    async endWorker(worker, harm) {
+      const recovery = await writer.endWorker(worker, harm)
       await session.drop(worker)
       return recovery
     },

@@ -92,7 +92,7 @@ const workers: Pick<Transactions, 'startWorker' | 'beatWorker' | 'recoverRuns' |
     await t.workflows.releaseForgotten(MAX_RELEASED)
     return t.workers.recover()
   },
-  endWorker: (t, worker) => t.workers.end(worker),
+  endWorker: (t, worker, harm = null) => t.workers.end(worker, harm),
   stopWorker: (t, worker) => t.workers.stop(worker),
 }
 

@@ -138,7 +138,7 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
         for (let slice = 0; slice < MAX_SLICES && decisions.carryOut(now) !== null; slice++);
         return workers.recover(now, leaseMs)
       }),
-    endWorker: (worker) => commit.write(() => workers.end(worker)),
+    endWorker: (worker, harm = null) => commit.write(() => workers.end(worker, harm)),
     stopWorker: (worker) => commit.write(() => workers.stop(worker)),
   }
 }

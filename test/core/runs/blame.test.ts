@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { decideBlame, type Suspect } from '../../../src/core/runs/blame.ts'
 import { MAX_CRASHES } from '../../../src/core/runs/lease.ts'
 
-const NEW: Suspect = { crashes: 0, suspicion: 0 }
+const NEW: Suspect = { run: 'run_1', crashes: 0, suspicion: 0 }
 
 test('one death of a process makes nobody a suspect, a second one everybody who was at work', () => {
   const once = decideBlame([NEW, NEW], 'process')
@@ -13,18 +13,40 @@ test('one death of a process makes nobody a suspect, a second one everybody who 
 
 test('the end of an engine makes all its runs suspects at once, because author code ended it', () => {
   expect(decideBlame([NEW, NEW], 'engine')).toEqual([
-    { kind: 'isolate', crashes: 0, suspicion: 2 },
-    { kind: 'isolate', crashes: 0, suspicion: 2 },
+    { ...NEW, kind: 'isolate', suspicion: 2, reason: null },
+    { ...NEW, kind: 'isolate', suspicion: 2, reason: null },
   ])
 })
 
+test('a run that was seen to end the engine is parked at the second time, and its neighbours go free', () => {
+  const harm = { runs: ['run_2'], how: 'blocked the engine at a.workflow.ts:3:5' }
+  const atWork = [NEW, { ...NEW, run: 'run_2' }, { ...NEW, run: 'run_3' }]
+  const once = decideBlame(atWork, 'engine', harm)
+  expect(once.map(({ kind, crashes }) => [kind, crashes])).toEqual([
+    ['release', 0],
+    ['isolate', 1],
+    ['release', 0],
+  ])
+  const reason = 'it ended its worker 2 times: its code blocked the engine at a.workflow.ts:3:5'
+  expect(decideBlame(once.slice(1, 2), 'engine', harm)).toMatchObject([{ kind: 'park', reason }])
+})
+
+test('of several runs of a harmful module each is tried alone; where none is at work, nobody is blamed', () => {
+  const atWork = [NEW, { ...NEW, run: 'run_2' }, { ...NEW, run: 'run_3' }]
+  const kinds = (runs: string[]) => decideBlame(atWork, 'engine', { runs, how: '' }).map(({ kind }) => kind)
+  expect(kinds(['run_1', 'run_3'])).toEqual(['isolate', 'release', 'isolate'])
+  expect(kinds([])).toEqual(['release', 'release', 'release'])
+})
+
 test('a run is parked after five deaths at which it alone was at work', () => {
-  expect(decideBlame([{ crashes: MAX_CRASHES - 2, suspicion: 2 }], 'engine')).toMatchObject([{ kind: 'isolate' }])
-  expect(decideBlame([{ crashes: MAX_CRASHES - 1, suspicion: 2 }], 'process')).toMatchObject([{ kind: 'park' }])
+  expect(decideBlame([{ ...NEW, crashes: MAX_CRASHES - 2, suspicion: 2 }], 'engine')).toMatchObject([
+    { kind: 'isolate' },
+  ])
+  expect(decideBlame([{ ...NEW, crashes: MAX_CRASHES - 1, suspicion: 2 }], 'process')).toMatchObject([{ kind: 'park' }])
 })
 
 test('no run is ever parked for a death that it shared', () => {
-  const suspect = fc.record({ crashes: fc.nat(MAX_CRASHES - 1), suspicion: fc.nat(2) })
+  const suspect = fc.record({ run: fc.uuid(), crashes: fc.nat(MAX_CRASHES - 1), suspicion: fc.nat(2) })
   fc.assert(
     fc.property(
       fc.array(suspect, { minLength: 2 }),

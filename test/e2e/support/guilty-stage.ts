@@ -34,6 +34,8 @@ export interface Guilt {
   step?: string
   /** An expression for `where`. */
   where?: string
+  /** A statement of the module. */
+  top?: string
 }
 
 /** The real process, with a workflow that harms its engine and others that wait beside it. */
@@ -43,8 +45,9 @@ export class GuiltyStage {
   url = ''
   #isOver = false
 
-  constructor({ step = '', where = 'true' }: Guilt, settings: object = {}) {
+  constructor({ step = '', where = 'true', top = '' }: Guilt, settings: object = {}) {
     const guilty = `import { defineWorkflow } from '${INDEX}'
+${top}
 export default defineWorkflow({
   id: 'guilty',
   on: 'file.deleted',

@@ -120,6 +120,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     cause: 'blocked',
     error: ERROR,
     runs: [{ run: 'run_1', workflow: 'verify-transfer' }],
+    guilty: ['run_1'],
   },
   'step.completed': {
     kind: 'step.completed',

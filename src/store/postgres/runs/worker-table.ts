@@ -1,4 +1,4 @@
-import { decideBlame, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
+import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Recovery } from '../../../core/store/workers.ts'
 import type { Connection } from '../database/connection.ts'
@@ -49,8 +49,8 @@ export class WorkerTable {
   }
 
   /** The same for one worker, whose process lives. */
-  async end(id: string): Promise<Recovery> {
-    return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] })
+  async end(id: string, harm: Harm | null): Promise<Recovery> {
+    return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] }, harm)
   }
 
   async stop(id: string): Promise<void> {
@@ -58,13 +58,12 @@ export class WorkerTable {
     await this.#remove(id)
   }
 
-  async #bury(id: string, end: WorkerEnd, recovery: Recovery): Promise<Recovery> {
-    for (const { run, workflow, kind, crashes, suspicion } of decideBlame(await this.#sql.leased.all(id), end)) {
-      const isParked = kind === 'park'
-      const reason = isParked ? `it ended its worker ${crashes} times, with no other run at work` : null
-      await this.#sql.takeBack.run({ run, crashes, suspicion, reason, status: isParked ? 'waiting' : 'pending' })
+  async #bury(id: string, end: WorkerEnd, recovery: Recovery, harm: Harm | null = null): Promise<Recovery> {
+    for (const { run, workflow, kind, reason, ...counts } of decideBlame(await this.#sql.leased.all(id), end, harm)) {
+      const status = reason === null ? 'pending' : 'waiting'
+      await this.#sql.takeBack.run({ run, ...counts, reason, status })
       recovery.count += 1
-      if (isParked) await this.#gates.sleep(run)
+      if (reason !== null) await this.#gates.sleep(run)
       if (reason !== null) recovery.parked.push({ run, workflow, reason })
       else if (kind === 'isolate') recovery.suspects.push({ run, workflow })
     }

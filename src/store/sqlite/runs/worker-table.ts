@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { decideBlame, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
+import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Recovery } from '../../../core/store/workers.ts'
 import { isLockFree, type ProcessLock, takeProcessLock } from '../database/process-lock.ts'
@@ -82,8 +82,8 @@ export class WorkerTable {
   }
 
   /** The same for one worker, whose process lives. */
-  end(id: string): Recovery {
-    return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] })
+  end(id: string, harm: Harm | null): Recovery {
+    return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] }, harm)
   }
 
   stop(id: string): void {
@@ -91,11 +91,10 @@ export class WorkerTable {
     this.#remove(id)
   }
 
-  #bury(id: string, end: WorkerEnd, recovery: Recovery): Recovery {
-    for (const { run, workflow, kind, crashes, suspicion } of decideBlame(this.#leased.all(id), end)) {
-      const isParked = kind === 'park'
-      const reason = isParked ? `it ended its worker ${crashes} times, with no other run at work` : null
-      this.#takeBack.run({ run, crashes, suspicion, reason, status: isParked ? 'waiting' : 'pending' })
+  #bury(id: string, end: WorkerEnd, recovery: Recovery, harm: Harm | null = null): Recovery {
+    for (const { run, workflow, kind, reason, ...counts } of decideBlame(this.#leased.all(id), end, harm)) {
+      const status = reason === null ? 'pending' : 'waiting'
+      this.#takeBack.run({ run, ...counts, reason, status })
       recovery.count += 1
       if (reason !== null) recovery.parked.push({ run, workflow, reason })
       else if (kind === 'isolate') recovery.suspects.push({ run, workflow })

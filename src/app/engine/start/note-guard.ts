@@ -1,8 +1,8 @@
 import { hostname, userInfo } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
-import type { JsonValue } from '../../core/json.ts'
-import { DEFAULT_POLICY, type GuardPolicy } from '../../core/safety/guard.ts'
-import type { Store } from '../../core/store/store.ts'
+import type { JsonValue } from '../../../core/json.ts'
+import { DEFAULT_POLICY, type GuardPolicy } from '../../../core/safety/guard.ts'
+import type { Store } from '../../../core/store/store.ts'
 
 const TARGET = 'guard'
 

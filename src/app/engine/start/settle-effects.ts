@@ -1,10 +1,10 @@
 import { hostname } from 'node:os'
-import { UpshotError } from '../../core/errors.ts'
-import { LASTING_TARGET } from '../../core/safety/audit.ts'
-import { type EffectsMode, presentMode } from '../../core/safety/stop.ts'
-import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../core/store/health/processes.ts'
-import { listSwitches, SWITCH_ACTION } from '../../core/store/safety/list-switches.ts'
-import type { Store } from '../../core/store/store.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { LASTING_TARGET } from '../../../core/safety/audit.ts'
+import { type EffectsMode, presentMode } from '../../../core/safety/stop.ts'
+import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
+import { listSwitches, SWITCH_ACTION } from '../../../core/store/safety/list-switches.ts'
+import type { Store } from '../../../core/store/store.ts'
 import { readUser } from './note-guard.ts'
 
 type ModeStore = Pick<Store, 'listActions' | 'recordAction' | 'listProcesses'>

@@ -7,7 +7,7 @@ import type { FileEntry } from '../core/service/file.ts'
 import type { Duration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
 import type { Jsonify, KeptAsJson } from './jsonify.ts'
-import type { InputOf, Trigger } from './trigger.ts'
+import type { InputOf, InvokeOptions, Trigger } from './trigger.ts'
 
 /** Options of `step.run` and `step.map`. */
 export interface StepOptions {
@@ -52,8 +52,8 @@ type Dry<T, Given extends unknown[] = []> = (...given: Given) => NoInfer<T> | Pr
  */
 type InvokeArguments<On> =
   undefined extends InputOf<On>
-    ? [input?: InputOf<On>, options?: { timeout?: Duration }]
-    : [input: InputOf<On>, options?: { timeout?: Duration }]
+    ? [input?: InputOf<On>, options?: InvokeOptions]
+    : [input: InputOf<On>, options?: InvokeOptions]
 
 /** Arguments of `step.continueAs`. */
 type ContinueArguments<On> = undefined extends InputOf<On> ? [input?: InputOf<On>] : [input: InputOf<On>]
@@ -244,8 +244,8 @@ export interface StepApi<On = Trigger> {
   /**
    * Runs another workflow exactly once, and returns its output. The waiting run holds no worker.
    *
-   * Throws `StepError` when the other run fails, is skipped or canceled. After `timeout` (default:
-   * none) the other run is canceled, as it is with this run.
+   * Throws `StepError` when the other run fails, is skipped or canceled, and after `timeout`. See
+   * `parentClosePolicy` for an end of this run before that.
    *
    * An input that does not fit its schema, and an invocation more than 100 deep, throw `StepError`,
    * too. The input has at most 1 MiB; throws `output_too_large` for a larger one.

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ReceivedEvent } from '../core/incoming/event.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
+import type { Duration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
 
 /** A trigger for invocations: `step.invoke` starts the workflow, with an input of this shape. */
@@ -70,3 +71,19 @@ export type InputOf<On> = On extends CronTrigger
 /** Of several types, one must be named. */
 type RequireType<Each, Input> =
   Each extends EventDefinition<infer Type> ? Input & { type: Type } : Input & { type: Each }
+
+/** Options of `step.invoke`. */
+export interface InvokeOptions {
+  /**
+   * Longest time for the other run, from the step's start; then it is canceled, and the step throws
+   * `StepError`. Counts also after the end of this run. Default: none.
+   */
+  timeout?: Duration
+  /**
+   * The fate of the other run where this one fails, times out or is canceled before. `cancel`:
+   * canceled in the same commit, with all that it invoked. `abandon`: it goes on. Default `cancel`.
+   *
+   * Where this run completes, the other one goes on.
+   */
+  parentClosePolicy?: 'cancel' | 'abandon'
+}

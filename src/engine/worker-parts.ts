@@ -142,6 +142,7 @@ type WorkerStore = Pick<
   | 'findInvoked'
   | 'listEndedWaits'
   | 'watchRun'
+  | 'cancelRun'
   | 'completeRun'
   | 'continueRun'
   | 'failRun'

@@ -59,6 +59,48 @@ describeStores((open) => {
     }
   })
 
+  test('what a run has invoked ends with its failure or cancel at any depth, unless it may outlive it', async () => {
+    for (const end of ['failed', 'canceled'] as const) {
+      const { store } = await open()
+      const parent = await claimLease(store)
+      const invoke = async (lease: Lease, run: string, rest: Partial<Invocation> = {}) => {
+        const child = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW, ...rest }
+        const step = checkpoint(run, { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
+        await store.saveCheckpoint(lease, step, undefined, { invoke: child })
+        const [claimed] = await store.claimRuns('wrk_1', 1, NOW)
+        if (!claimed) throw new Error('it was made')
+        return claimed
+      }
+      const child = await invoke(parent, 'run_child', { endsBy: NOW + 5 })
+      const grandchild = await invoke(child.lease, 'run_grandchild')
+      const kept = await invoke(grandchild.lease, 'run_kept', { outlives: true })
+      const done = await invoke(parent, 'run_done')
+      await store.completeRun(done.lease, '1', NOW)
+      expect([child.endsBy, grandchild.endsBy]).toEqual([NOW + 5, undefined])
+      if (end === 'failed') await store.failRun(parent, { name: 'Error', message: 'no' }, NOW)
+      else await store.cancelRun(parent.runId, 'by hand', NOW)
+      const states = await Promise.all(
+        [child, grandchild, kept, done].map(async ({ lease }) => {
+          const { status = null, reason = null } = (await store.findRun(lease.runId)) ?? {}
+          return { status, reason }
+        }),
+      )
+      const because = (run: string, how: string) => `run ${run}, which invoked it, ${how}`
+      expect(states).toEqual([
+        { status: 'canceled', reason: because(parent.runId, end === 'failed' ? 'failed' : 'was canceled') },
+        { status: 'canceled', reason: because('run_child', 'was canceled') },
+        { status: 'running', reason: null },
+        { status: 'completed', reason: null },
+      ])
+      await expect(store.completeRun(child.lease, '2', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
+      // A person's word lifts the moment at which it had to end.
+      expect(await store.retryRun('run_child', NOW)).toBe(true)
+      const again = (await store.claimRuns('wrk_1', 5, NOW)).find(({ lease }) => lease.runId === 'run_child')
+      expect(again).toMatchObject({ lease: { runId: 'run_child' } })
+      expect(again?.endsBy).toBeUndefined()
+    }
+  })
+
   test('a successor takes over the parent, its wait and the positions, in the commit that ends the run', async () => {
     const { store } = await open()
     const before = await addEvent(store, 'evt_before')

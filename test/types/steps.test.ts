@@ -119,10 +119,13 @@ it('step.invoke takes the input of a workflow and returns its output', () => {
     [
       await step.invoke('a', child, { n: '1' }),
       await step.invoke('b', quiet),
-      await step.invoke('c', quiet, undefined, { timeout: '1h' }),
+      await step.invoke('c', quiet, undefined, { timeout: '1h', parentClosePolicy: 'abandon' }),
       await step.invoke('d', onMoved, { data: { id: 't', bytes: '12' } }),
       await step.invoke('e', onAny, { type: 'file.created', data: {} }),
     ] as const
+  // @ts-expect-error: there are two policies.
+  const wrong = (step: StepApi) => step.invoke('f', quiet, undefined, { parentClosePolicy: 'terminate' })
+  expectTypeOf(wrong).toBeFunction()
   expectTypeOf(invokes).returns.resolves.toEqualTypeOf<readonly [{ doubled: number }, string, string, number, string]>()
 })
 

@@ -34,6 +34,8 @@ export interface ClaimedRun {
   handler: RunHandler
   /** The run that it repeats, forks or follows; null for none. */
   originRun: string | null
+  /** When the step that invoked it gives up, in epoch milliseconds; absent: never. */
+  endsBy?: number
   /** Events that the runs before it have taken, by stream; absent where it continues none. */
   received?: Record<string, readonly string[]>
   /** The failure that `onFailure` is given; null for `run`. */

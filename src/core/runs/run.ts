@@ -126,6 +126,8 @@ export type RunOutcome =
   | { kind: 'ready' }
   /** By a rule of its workflow, such as `cancelOn`; already written. */
   | { kind: 'canceled'; reason: string }
+  /** The step that invoked it has given up: it is canceled. */
+  | { kind: 'expired'; reason: string }
   /** Its code failed outside a step and runs again at `dueAt`. */
   | { kind: 'retry'; dueAt: number; error: Failure }
   /** By its `where`, or because another run has its event. `isSettled`: already written. */

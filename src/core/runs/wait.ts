@@ -32,6 +32,10 @@ export interface Invocation {
   input: string
   /** Epoch milliseconds. */
   createdAt: number
+  /** When the step that invokes it gives up, in epoch milliseconds. Default null: never. */
+  endsBy?: number | null
+  /** True where it goes on although its parent fails or is canceled. Default false. */
+  outlives?: boolean
 }
 
 /** An event that a step makes, with the workflows that it starts. */

@@ -6,7 +6,7 @@ import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
 import type { Cause } from '../admit/cause.ts'
-import { limitWait, watchDeadline } from '../pass/deadline.ts'
+import { describeExpired, limitWait, watchDeadline } from '../pass/deadline.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { CodeEnd } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -121,7 +121,9 @@ function decideOutcome(pass: Pass, ending: Ending): RunOutcome | Promise<RunOutc
       return outcome.kind === 'failed' ? (decideMisfit(pass) ?? outcome) : outcome
     }
     case 'overdue':
-      return { kind: 'failed', error: describeError(ending.error) }
+      return pass.run.endsBy !== undefined && pass.run.endsBy === pass.deadline
+        ? describeExpired(pass.run)
+        : { kind: 'failed', error: describeError(ending.error) }
     case 'broken':
       throw ending.error
     case 'parked':

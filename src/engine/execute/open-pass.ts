@@ -61,7 +61,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     guard,
     ownLimits,
     limitsWrites: guard.limits !== null && limitsWrites(guard.limits, ownLimits),
-    deadline: computeDeadline(workflow, startedAt),
+    deadline: computeDeadline(workflow, { startedAt, ...(run.endsBy !== undefined && { endsBy: run.endsBy }) }),
     store,
     matcher,
     routes,

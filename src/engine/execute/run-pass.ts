@@ -5,7 +5,7 @@ import { rootOf } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
-import { computeDeadline, describeOverdue } from '../pass/deadline.ts'
+import { computeDeadline, describeExpired, describeOverdue } from '../pass/deadline.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import type { Planner, WorkerParts } from '../worker-parts.ts'
@@ -39,6 +39,7 @@ export async function runPass(
   { run, workflow, claim, cancelOther, kept, ...control }: PassRequest,
 ): Promise<{ outcome: RunOutcome; pass?: Pass }> {
   const { store, clock, filesFor } = parts
+  if (run.endsBy !== undefined && clock.now() >= run.endsBy) return { outcome: describeExpired(run) }
   const known = run.isFirstPass || kept ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
   const hasStarted = kept !== undefined || run.attempt > 0 || known.length > 0
   if (!workflow) {
@@ -53,7 +54,7 @@ export async function runPass(
     const dueAt = clock.now() + RECHECK_MS
     return { outcome: { kind: 'parked', dueAt, reason: MADE_TO_ACT, hasNotStarted: !hasStarted } }
   }
-  const deadline = computeDeadline(workflow, run.startedAt)
+  const deadline = computeDeadline(workflow, run)
   if (deadline !== null && hasStarted && clock.now() >= deadline) {
     return { outcome: { kind: 'failed', error: describeError(describeOverdue(deadline)) } }
   }

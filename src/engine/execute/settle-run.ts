@@ -27,6 +27,8 @@ export function settleRun(
       return outcome.isSettled ? Promise.resolve() : store.skipRun(lease, outcome.reason, now)
     case 'planned':
       return store.endPlanned(lease, outcome, now)
+    case 'expired':
+      return store.cancelRun(lease.runId, outcome.reason, now).then(() => {})
     case 'released':
       return store.releaseRun(lease)
     case 'queued':
@@ -60,6 +62,7 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
     case 'ready':
       return { kind: 'run.ready', ...about }
     case 'canceled':
+    case 'expired':
       return { kind: 'run.canceled', ...about, ms, reason: outcome.reason }
     case 'retry':
       return { kind: 'run.retried', ...about, dueAt: outcome.dueAt, error: outcome.error }

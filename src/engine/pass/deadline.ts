@@ -1,14 +1,32 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { isoTime, parseDuration } from '../../core/time.ts'
 import type { Pass } from './pass.ts'
 
 /**
- * When a run that started at `startedAt` times out; null where its workflow has no `timeout.run`.
+ * When a run that started at `startedAt` is over, by the `timeout.run` of its workflow or its
+ * `endsBy`. Null: never.
  */
-export function computeDeadline({ timeout }: Pick<AnyWorkflow, 'timeout'>, startedAt: number): number | null {
-  return timeout?.run === undefined ? null : startedAt + parseDuration(timeout.run, 'timeout.run')
+export function computeDeadline(
+  { timeout }: Pick<AnyWorkflow, 'timeout'>,
+  { startedAt, endsBy }: Pick<ClaimedRun, 'startedAt' | 'endsBy'>,
+): number | null {
+  const own = timeout?.run === undefined ? Infinity : startedAt + parseDuration(timeout.run, 'timeout.run')
+  const moment = Math.min(own, endsBy ?? Infinity)
+  return moment === Infinity ? null : moment
+}
+
+/** The end of a run whose parent waits no longer, whether that is there or not. */
+export function describeExpired({ cause }: Pick<ClaimedRun, 'cause'>): Extract<RunOutcome, { kind: 'expired' }> {
+  const parent = cause.kind === 'call' ? cause.parentRun : ''
+  return { kind: 'expired', reason: describeGivenUp(parent) }
+}
+
+/** Why a child is canceled after the timeout of its step. */
+export function describeGivenUp(parent: string): string {
+  return `the step of run ${parent} that invoked it timed out`
 }
 
 /** The failure of a run that timed out. */

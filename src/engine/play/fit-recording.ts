@@ -26,7 +26,7 @@ export async function fitRecording(
   { recording, workflow, now }: { recording: Recording; workflow: AnyWorkflow; now: number },
 ): Promise<Fit> {
   const { claim, run, steps } = recording
-  const deadline = computeDeadline(workflow, claim.startedAt)
+  const deadline = computeDeadline(workflow, { startedAt: claim.startedAt })
   if (deadline !== null && now >= deadline) return { kind: 'fails', reason: describeOverdue(deadline).message }
   const outcome = await playPass(parts, {
     claim,
@@ -60,6 +60,8 @@ function judge(outcome: RunOutcome, known: Failure | null): Fit {
       return { kind: 'fails', reason: describeFailure(outcome.error) }
     case 'skipped':
       return { kind: 'skips', reason: outcome.reason }
+    case 'expired':
+      return { kind: 'fails', reason: outcome.reason }
     case 'canceled':
     case 'lost':
     case 'released':

@@ -85,6 +85,8 @@ function describeEnd(outcome: RunOutcome, lastRead: string | null): PlayedEnd {
       return { kind: 'failed', error: outcome.error }
     case 'skipped':
       return { kind: 'skipped', reason: outcome.reason }
+    case 'expired':
+      return { kind: 'failed', error: { name: 'Error', message: outcome.reason } }
     case 'parked':
       if (outcome.dueAt === null) return { kind: 'halted', reason: outcome.reason }
       return { kind: 'open', step: lastRead ?? '', reason: outcome.reason }

@@ -1,4 +1,5 @@
 import type { Invocable } from '../../author/step-api.ts'
+import type { InvokeOptions } from '../../author/trigger.ts'
 import { describeError, type Failure, StepError, UpshotError } from '../../core/errors.ts'
 import { deriveRunId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'
@@ -6,8 +7,9 @@ import { accountOf } from '../../core/runs/claim.ts'
 import type { Run } from '../../core/runs/run.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { type Invocation, MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
-import { type Duration, parseDuration } from '../../core/time.ts'
+import { parseDuration } from '../../core/time.ts'
 import { readCall } from '../admit/read-cause.ts'
+import { describeGivenUp } from '../pass/deadline.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
@@ -18,7 +20,7 @@ import { stageStep } from './stage-step.ts'
 export interface InvokeRequest {
   workflow: Invocable
   input: unknown
-  options: { timeout?: Duration }
+  options: InvokeOptions
 }
 
 /** Runs another workflow as a child of this run, and parks until the child has ended. */
@@ -32,16 +34,13 @@ export function invokeStep(pass: Pass, name: StepName, request: InvokeRequest): 
  * Creates the child in the commit of the step that waits for it: neither exists without the other.
  */
 async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<unknown> {
-  const now = pass.clock.now()
-  const { timeout } = request.options
   const invoke = planInvocation(pass, key, request)
-  const dueAt = timeout === undefined ? null : now + parseDuration(timeout, `Step "${key}": timeout`)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const first = newStep(pass, { key, kind: 'invoke', effect: 'write' })
   const refusal = findRefusal(pass, request, invoke)
   if (refusal) return fail(pass, first, refusal, {})
-  const step = { ...first, target: invoke.run, dueAt }
+  const step = { ...first, target: invoke.run, dueAt: invoke.endsBy }
   if (pass.stage) return stageStep(pass, pass.stage, step, { invoke })
   let isSaved = false
   pass.journal.record(step, undefined, { invoke }).then(
@@ -57,7 +56,11 @@ async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<u
 }
 
 /** The child's id contains the fence: a step that a person retries starts another child. */
-function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequest): Invocation {
+function planInvocation(
+  pass: Pass,
+  key: string,
+  { workflow, input, options }: InvokeRequest,
+): Invocation & { endsBy: number | null } {
   const { runId, fence } = pass.run.lease
   const { on } = workflow
   if (typeof on === 'object' && 'kind' in on && on.kind === 'cron') {
@@ -70,8 +73,16 @@ function planInvocation(pass: Pass, key: string, { workflow, input }: InvokeRequ
       `Step "${key}" gives "${workflow.id}" an input of more than ${MAX_SENT_BYTES} bytes. Pass ids, not content.`,
     )
   }
+  const { timeout, parentClosePolicy = 'cancel' } = options
+  if (parentClosePolicy !== 'cancel' && parentClosePolicy !== 'abandon') {
+    const given = `Step "${key}": parentClosePolicy is "${parentClosePolicy}".`
+    throw new UpshotError('invalid_workflow', `${given} Use "cancel" or "abandon".`)
+  }
   const run = deriveRunId(runId, key, fence)
-  return { run, workflow: workflow.id, account: accountOf(pass.run.cause), input: json, createdAt: pass.clock.now() }
+  const createdAt = pass.clock.now()
+  const endsBy = timeout === undefined ? null : createdAt + parseDuration(timeout, `Step "${key}": timeout`)
+  const child = { run, workflow: workflow.id, account: accountOf(pass.run.cause), input: json, createdAt }
+  return { ...child, endsBy, outlives: parentClosePolicy === 'abandon' }
 }
 
 /** Why the child may not be made: the step fails with it at once. Null where it may. */
@@ -94,12 +105,13 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   if (held && !(await held)) return neverSettles()
   const child = await readDuringPass(pass, () => findChild(pass, step))
   const now = pass.clock.now()
-  if (child && child.finishedAt === null) {
-    if (step.dueAt === null || step.dueAt > now) {
-      await park(pass, step)
-      return goOn(pass, step)
-    }
-    const reason = `step "${step.key}" of run ${pass.run.lease.runId} timed out waiting for it`
+  const reason = describeGivenUp(pass.run.lease.runId)
+  if (child && child.finishedAt === null && (step.dueAt === null || step.dueAt > now)) {
+    await park(pass, step)
+    return goOn(pass, step)
+  }
+  // The child may have noticed that before this run.
+  if (child && (child.finishedAt === null || child.reason === reason)) {
     const failure = { name: 'UpshotError', code: 'step_timeout', message: `run ${child.id} did not end in time` }
     return fail(pass, step, failure, { isSettled: true, cancel: { run: child.id, reason, now } })
   }

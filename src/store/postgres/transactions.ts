@@ -122,6 +122,7 @@ const runs: Pick<
   },
   async failRun(t, lease, error, now, followUp) {
     await endRun(t, lease, { status: 'failed', error }, now)
+    await t.waits.closeChildren(lease.runId, now)
     await t.runs.noteFailureKind(lease.runId, error)
     if (followUp) await t.runs.followUp(lease.runId, now)
   },

@@ -171,7 +171,8 @@ function runWrites({ runs, claims, gates, admissions, outputs, waits }: Tables, 
     completeRun: (lease, output, now) => end(lease, now, () => runs.complete(lease, small(output), now), output),
     endPlanned: (lease, { reason, plan }, now) =>
       end(lease, now, () => runs.endPlanned(lease, { reason, plan: small(plan) }, now), plan),
-    failRun: (lease, error, now, followUp) => end(lease, now, () => runs.fail(lease, error, now, followUp)),
+    failRun: (lease, error, now, followUp) =>
+      end(lease, now, () => runs.fail(lease, error, now, followUp) && waits.closeChildren(lease.runId, now)),
     skipRun: (lease, reason, now) => end(lease, now, () => runs.skip(lease, reason, now)),
     continueRun: (lease, successor, now) => end(lease, now, () => runs.continueAs(lease, successor, now)),
     parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),

@@ -135,6 +135,68 @@ test('an invoke that times out cancels its child', async () => {
   expect(await engine.store.findRun(child.id)).toMatchObject({ status: 'canceled' })
 })
 
+test('a failed run cancels what it invoked, and an abandoned child keeps the timeout of its step', async () => {
+  const engine = createTestEngine()
+  const sleeper = (id: string) =>
+    defineWorkflow({
+      id,
+      on: callable(z.void()),
+      run: async ({ step }) => {
+        await step.sleep('long', '30d')
+        return 'late'
+      },
+    })
+  const [closed, kept] = [sleeper('closed'), sleeper('kept')]
+  let fails = true
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    retry: { attempts: 1 },
+    run: async ({ step }) => {
+      const children = [
+        step.invoke('closed', closed),
+        step.invoke('kept', kept, undefined, { timeout: '2h', parentClosePolicy: 'abandon' }),
+      ]
+      await step.sleep('until both are at work', '1h')
+      if (fails) throw new Error('no more')
+      return Promise.race(children).catch((error: StepError) => error.failure.message)
+    },
+  })
+  await engine.start([caller, closed, kept])
+  const { id } = await engine.run('caller')
+  const before = await awaitFound(engine.notices, async () => {
+    const both = await children(engine, id)
+    return both.length === 2 && both.every(({ status }) => status === 'waiting') ? both : null
+  })
+  expect(await engine.advance(id, '1h')).toMatchObject({ status: 'failed' })
+  const find = (workflow: string) => engine.store.findRun(before.find((run) => run.workflow === workflow)?.id ?? '')
+  expect(await find('closed')).toMatchObject({ status: 'canceled', reason: `run ${id}, which invoked it, failed` })
+  expect(await find('kept')).toMatchObject({ status: 'waiting' })
+  // A retry invokes both anew: nothing waits for a child that was canceled.
+  fails = false
+  expect(await engine.store.retryRun(id, engine.clock.now())).toBe(true)
+  const abandoned = (await find('kept'))?.id ?? ''
+  expect(await engine.advance(abandoned, '1h')).toMatchObject({
+    status: 'canceled',
+    reason: `the step of run ${id} that invoked it timed out`,
+  })
+  expect(await children(engine, id)).toHaveLength(4)
+})
+
+test('an unknown parentClosePolicy fails the step and makes no run', async () => {
+  const engine = createTestEngine()
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    retry: { attempts: 1 },
+    run: ({ step }) => step.invoke('twice', double, { n: '1' }, { parentClosePolicy: 'terminate' as never }),
+  })
+  await engine.start([caller, double])
+  const run = await engine.run('caller')
+  expect(run.error?.message).toBe('Step "twice": parentClosePolicy is "terminate". Use "cancel" or "abandon".')
+  expect(await children(engine, run.id)).toEqual([])
+})
+
 test('canceling a run cancels its children, at work or not', async () => {
   const engine = createTestEngine()
   const begun = Promise.withResolvers<AbortSignal>()

@@ -1,7 +1,7 @@
 import type { EngineEndCause } from '../../../core/blockage.ts'
 import type { Failure } from '../../../core/errors.ts'
 import type { Harm } from '../../../core/runs/blame.ts'
-import type { CodeAtWork } from '../../../engine/pass/code-at-work.ts'
+import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
 import type { SkippedModule } from '../../../project/workflows/load-workflows.ts'
 
 /** How an engine ended that nobody had asked to stop. */

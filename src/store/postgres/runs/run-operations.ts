@@ -189,12 +189,12 @@ function prepareContinue(db: Connection) {
   return {
     // The end goes, and the run has its row in the queue again.
     retry: db.prepare(
-      `WITH ended AS (DELETE FROM outcome WHERE run_id = ? AND status IN ('failed', 'canceled') RETURNING *)
+      `WITH ended AS (DELETE FROM outcome WHERE run_id = ? AND status IN ('failed', 'canceled') RETURNING *),
+         lifted AS (UPDATE run SET ends_by = NULL FROM ended WHERE id = run_id AND ends_by IS NOT NULL)
        INSERT INTO work (run_id, workflow, status, rank, fence, started_at, code_hash, error, gates, gate_state, folded,
          tick_at, tick_account)
        SELECT ended.run_id, ended.workflow, 'pending', ended.rank, ended.fence + 1, ended.started_at, ended.code_hash,
-         ended.error, ended.gates, ended.gate_state, ended.folded, CASE WHEN run.handler = 'run' THEN run.tick_at END,
-         run.account
+         ended.error, gates, gate_state, folded, CASE WHEN run.handler = 'run' THEN run.tick_at END, run.account
        FROM ended JOIN run ON run.id = ended.run_id`,
     ),
     markHour: db.prepare<[string]>('SELECT mark_hours_1(ARRAY[?::text], NULL)'),

@@ -219,10 +219,11 @@ function prepareEnds(db: Connection) {
     ),
     insertSuccessor: db.prepare<[object]>(
       `WITH made AS (
-         INSERT INTO run (id, workflow, input, account, parent_run, parent_step, depth, since_seq, created_at, origin,
-           origin_run, chain_seq, received)
-         SELECT @run, workflow, @input, @account, parent_run, parent_step, depth, ${newestEvent('@account::text')},
-           @now::bigint, 'continue', id, coalesce(chain_seq, since_seq, event_seq, 0), @received
+         INSERT INTO run (id, workflow, input, account, parent_run, parent_step, depth, outlives, ends_by, since_seq,
+           created_at, origin, origin_run, chain_seq, received)
+         SELECT @run, workflow, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
+           ${newestEvent('@account::text')}, @now::bigint, 'continue', id,
+           coalesce(chain_seq, since_seq, event_seq, 0), @received
          FROM run WHERE id = @runId RETURNING id)
        INSERT INTO work (run_id, workflow, status, rank, gates, gate_state)
        SELECT made.id, workflow, 'pending', rank, gates, gate_state FROM made, work WHERE run_id = @runId`,

@@ -129,8 +129,15 @@ export class WaitTable {
     return true
   }
 
+  /** Cancels what a failed run has invoked and may not outlive it. */
+  async closeChildren(runId: string, now: number): Promise<void> {
+    for (const child of await this.#runRows.listChildren.all(runId))
+      await this.cancel(child, describeClose(runId, 'failed'), now)
+  }
+
   /**
-   * Cancels a run and all that it invoked, at any depth; returns those that were unfinished.
+   * Cancels a run and what it invoked and may not outlive it, at any depth; returns those that were
+   * unfinished.
    * `byRule`: a rule of its workflow cancels it.
    */
   async cancel(runId: string, reason: string, now: number, byRule = false): Promise<string[]> {
@@ -147,7 +154,7 @@ export class WaitTable {
         continue
       canceled.push(next.runId)
       await this.runEnded(next.runId, now)
-      const because = `run ${next.runId}, which invoked it, was canceled`
+      const because = describeClose(next.runId, 'was canceled')
       for (const child of await this.#runRows.listChildren.all(next.runId)) {
         open.push({ runId: child, reason: because, byRule: false })
       }
@@ -226,8 +233,13 @@ export class WaitTable {
     return Math.max(newestAtChain, ...seqs.flat())
   }
 
-  async #invoke(parent: string, step: string, { run, workflow, account, input, createdAt }: Invocation): Promise<void> {
-    await this.#runRows.insertChild.run({ run, workflow, input, account, parent, step, createdAt })
+  async #invoke(
+    parent: string,
+    step: string,
+    { endsBy = null, outlives = false, ...child }: Invocation,
+  ): Promise<void> {
+    const { run } = child
+    await this.#runRows.insertChild.run({ ...child, parent, step, endsBy, outlives: Number(outlives) })
     await this.#waits.insertChild.run(parent, step, run)
   }
 
@@ -293,9 +305,10 @@ function prepareRuns(db: Connection) {
       .pluck(),
     insertChild: db.prepare(
       `WITH made AS (
-         INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, depth)
+         INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at,
+           outlives, ends_by, depth)
          VALUES (@run, @workflow, @input, @account, @parent, @step, ${newestEvent('@account')}, @createdAt,
-           1 + (SELECT depth FROM run WHERE id = @parent))
+           @outlives, @endsBy, 1 + (SELECT depth FROM run WHERE id = @parent))
          ON CONFLICT (id) DO NOTHING RETURNING id, workflow)
        INSERT INTO work (run_id, workflow, status, rank) SELECT made.id, workflow, 'pending', ${RANK} FROM made`,
     ),
@@ -305,8 +318,16 @@ function prepareRuns(db: Connection) {
       .prepare<[string], number>('SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?')
       .pluck(),
     // Index: run_invoked.
-    listChildren: db.prepare<[string], string>('SELECT id FROM run WHERE parent_run = ?').pluck(),
+    listChildren: db
+      .prepare<[string], string>(
+        'SELECT id FROM run JOIN work ON run_id = id WHERE parent_run = ? AND outlives = 0 ORDER BY id',
+      )
+      .pluck(),
   }
+}
+
+function describeClose(parent: string, end: string): string {
+  return `run ${parent}, which invoked it, ${end}`
 }
 
 function describeCancel(event: string, type: string): string {

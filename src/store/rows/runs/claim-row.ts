@@ -24,6 +24,7 @@ export interface ClaimRow {
   failure: string | null
   received: string | null
   has_steps: boolean | number
+  ends_by: number | null
   /** See `Lease`; absent in a store without failover. */
   era?: string
 }
@@ -31,7 +32,7 @@ export interface ClaimRow {
 /** The columns of a {@link ClaimRow}. */
 export const CLAIM_COLUMNS =
   'id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence, attempt, created_at, ' +
-  'started_at, origin, handler, origin_run, failure, gate_state, folded, received, ' +
+  'started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
   '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = id)) AS has_steps'
 
 /** A claimed run. `now`: the start of a run that has none. */
@@ -56,6 +57,7 @@ export function readClaim(
     handler: row.handler,
     originRun: row.origin_run,
     failure: row.failure === null ? null : JSON.parse(row.failure),
+    ...(row.ends_by === null ? {} : { endsBy: row.ends_by }),
     ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
   }
 }

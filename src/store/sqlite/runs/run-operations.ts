@@ -179,7 +179,7 @@ function prepareContinue(db: Database) {
   return {
     retry: db.prepare(
       `UPDATE run SET status = 'pending', fence = fence + 1, reason = NULL, due_at = NULL, finished_at = NULL,
-         attempt = 0, crashes = 0, suspicion = 0, resolution = NULL
+         attempt = 0, crashes = 0, suspicion = 0, resolution = NULL, ends_by = NULL
        WHERE id = ? AND status IN ('failed', 'canceled')`,
     ),
     resolve: db.prepare<[string, string]>(

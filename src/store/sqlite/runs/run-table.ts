@@ -161,10 +161,11 @@ function prepareEnds(db: Database) {
        WHERE id = ? AND status IN ('pending', 'running', 'waiting')`,
     ),
     insertSuccessor: db.prepare(
-      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, depth, since_seq, priority,
-         created_at, origin, origin_run, gates, gate_state, chain_seq, received)
-       SELECT @run, workflow, 'pending', @input, @account, parent_run, parent_step, depth, ${NEWEST_EVENT}, priority,
-         @now, 'continue', id, gates, gate_state, coalesce(chain_seq, since_seq, event_seq, 0), @received
+      `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, depth, outlives, ends_by,
+         since_seq, priority, created_at, origin, origin_run, gates, gate_state, chain_seq, received)
+       SELECT @run, workflow, 'pending', @input, @account, parent_run, parent_step, depth, outlives, ends_by,
+         ${NEWEST_EVENT}, priority, @now, 'continue', id, gates, gate_state,
+         coalesce(chain_seq, since_seq, event_seq, 0), @received
        FROM run WHERE ${IS_LEASED}`,
     ),
     // Index: place_run.

@@ -112,8 +112,15 @@ export class WaitTable {
     return true
   }
 
+  /** Cancels what a failed run has invoked and may not outlive it. Returns true. */
+  closeChildren(runId: string, now: number): true {
+    for (const child of this.#runRows.listChildren.all(runId)) this.cancel(child, describeClose(runId, 'failed'), now)
+    return true
+  }
+
   /**
-   * Cancels a run and all that it invoked, at any depth; returns those that were unfinished.
+   * Cancels a run and what it invoked and may not outlive it, at any depth; returns those that were
+   * unfinished.
    * `byRule`: a rule of its workflow cancels it.
    */
   cancel(runId: string, reason: string, now: number, byRule = false): string[] {
@@ -123,7 +130,7 @@ export class WaitTable {
       if (!this.#runs.cancel(next.runId, next.reason, now, next.byRule)) continue
       canceled.push(next.runId)
       this.runEnded(next.runId, now)
-      const because = `run ${next.runId}, which invoked it, was canceled`
+      const because = describeClose(next.runId, 'was canceled')
       for (const child of this.#runRows.listChildren.all(next.runId)) {
         open.push({ runId: child, reason: because, byRule: false })
       }
@@ -200,9 +207,10 @@ export class WaitTable {
     return Math.max(newestAtChain, ...since.after.flatMap((event) => this.#events.findSeqs(event, account)))
   }
 
-  #invoke(parent: string, step: string, { run, workflow, account, input, createdAt }: Invocation): void {
+  #invoke(parent: string, step: string, { endsBy = null, outlives = false, ...child }: Invocation): void {
+    const { run } = child
     const newest = this.#cursors.newest()
-    this.#runRows.insertChild.run({ run, workflow, input, account, parent, step, newest, createdAt })
+    this.#runRows.insertChild.run({ ...child, parent, step, newest, endsBy, outlives: Number(outlives) })
     this.#waits.insertChild.run(parent, step, run)
   }
 
@@ -271,16 +279,24 @@ function prepareRuns(db: Database) {
       .pluck(),
     insertChild: db.prepare(
       `INSERT INTO run (id, workflow, status, input, account, parent_run, parent_step, since_seq, created_at,
-         depth, priority)
+         outlives, ends_by, depth, priority)
        VALUES (@run, @workflow, 'pending', @input, @account, @parent, @step, @newest, @createdAt,
-         1 + (SELECT depth FROM run WHERE id = @parent),
+         @outlives, @endsBy, 1 + (SELECT depth FROM run WHERE id = @parent),
          coalesce((SELECT priority FROM workflow WHERE id = @workflow), 0))
        ON CONFLICT (id) DO NOTHING`,
     ),
     saveCodeHash: db.prepare('UPDATE run SET code_hash = ? WHERE id = ?'),
     // Index: run_invoked.
-    listChildren: db.prepare<[string], string>('SELECT id FROM run WHERE parent_run = ?').pluck(),
+    listChildren: db
+      .prepare<[string], string>(
+        `SELECT id FROM run WHERE parent_run = ? AND outlives = 0 AND status IN ('pending', 'running', 'waiting')`,
+      )
+      .pluck(),
   }
+}
+
+function describeClose(parent: string, end: string): string {
+  return `run ${parent}, which invoked it, ${end}`
 }
 
 function describeCancel(event: string, type: string): string {

@@ -226,6 +226,10 @@ CREATE TABLE run (
   parent_run  text COLLATE "C",
   parent_step text COLLATE "C",
   depth       bigint NOT NULL DEFAULT 0,
+  -- Of an invoked run: 1 where it goes on although that one fails or is canceled, and the moment at
+  -- which the step that waits for it gives up.
+  outlives    bigint NOT NULL DEFAULT 0,
+  ends_by     bigint,
   -- The newest event of its stream when it was made; null where that is `event_seq`.
   since_seq   bigint,
   created_at  bigint NOT NULL,

@@ -210,6 +210,10 @@ CREATE TABLE run (
   parent_step TEXT,
   -- The number of runs above it: the one that invoked it, the one that invoked that one, and so on.
   depth       INTEGER NOT NULL DEFAULT 0,
+  -- Of an invoked run: 1 where it goes on although that one fails or is canceled, and the moment at
+  -- which the step that waits for it gives up.
+  outlives    INTEGER NOT NULL DEFAULT 0,
+  ends_by     INTEGER,
   code_hash   TEXT,
   -- The newest event when the run was made; null where that is `event_seq`.
   since_seq   INTEGER,

@@ -1,5 +1,5 @@
-import { findCallPlace } from './find-call-place.ts'
-import { runAtWork } from './scope.ts'
+import { findCallPlace } from '../find-call-place.ts'
+import { runAtWork } from '../scope.ts'
 
 /** The run that a thread works for, and where its code is. */
 export interface CodeAtWork {

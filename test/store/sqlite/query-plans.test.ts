@@ -304,7 +304,7 @@ test('waits are resolved by their indexes, however many there are', () => {
     'SEARCH wait USING PRIMARY KEY (run_id=?)',
     'SEARCH wait USING COVERING INDEX wait_child (child_run=?)',
   ])
-  expect(searches('WHERE parent_run = ?')).toEqual(['SEARCH run USING COVERING INDEX run_invoked (parent_run=?)'])
+  expect(searches('WHERE parent_run = ?')).toEqual(['SEARCH run USING INDEX run_invoked (parent_run=?)'])
   expect(searches('FROM match_cursor').join()).toContain('wait USING COVERING INDEX wait_open (type=? AND name=?)')
   expect(searches('DELETE FROM event_key').join()).toContain('event_key USING COVERING INDEX event_key_age')
   expect(searches('DELETE FROM wait').every((line) => line.includes('PRIMARY KEY (run_id=?'))).toBe(true)

@@ -1,5 +1,6 @@
-import { cpSync, existsSync, rmSync, statSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { isLogMissing } from '../../../../src/store/sqlite/database/open-mark.ts'
 import { openTestStore } from '../../../support/test-store.ts'
@@ -24,6 +25,40 @@ test('a missing log is noticed after a crash, and not after a close or beside an
   await second.close()
   await store.close()
   expect([existsSync(`${file}-wal`), isLogMissing(file)]).toEqual([false, false])
+})
+
+/** What a kill leaves behind: the database, its log and the mark as they are in this moment. */
+function killedCopy(store: { folder: string }, name: string): string {
+  const copy = `${store.folder}-${name}`
+  cpSync(store.folder, copy, { recursive: true })
+  return join(copy, 'upshot.db')
+}
+
+test('a kill while the database is opened or closed is no loss: only a log that somebody removed is', async () => {
+  const store = openTestStore()
+  const file = join(store.folder, 'upshot.db')
+  await store.checkWritable(1)
+  const lastMark = readFileSync(`${file}-open`)
+  await store.close()
+  // Between the last close, which has moved the log into the database, and the end of the mark.
+  writeFileSync(`${file}-open`, lastMark)
+  expect(isLogMissing(file)).toBe(false)
+
+  const again = openTestStore(store.folder)
+  expect(statSync(`${file}-open`).ino).toBe(statSync(`${file}-wal`).ino)
+  for (let n = 1; n <= 3; n++) {
+    await again.checkWritable(n)
+    const written = killedCopy(again, `written-${n}`)
+    rmSync(`${written}-wal`)
+    expect(isLogMissing(written)).toBe(true)
+    const other = new Database(file)
+    other.pragma('wal_checkpoint(PASSIVE)')
+    other.close()
+    const moved = killedCopy(again, `moved-${n}`)
+    rmSync(`${moved}-wal`)
+    expect(isLogMissing(moved)).toBe(false)
+  }
+  await again.close()
 })
 
 test.skipIf(process.platform === 'win32')('only its owner may read a database, its log and its index', async () => {

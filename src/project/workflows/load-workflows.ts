@@ -73,7 +73,7 @@ async function loadDeclaring(source: ModuleSource, declared: DeclaredKeys[]): Pr
   const intrinsics = new Intrinsics()
   const module = await loadModule(source)
   const replaced = intrinsics.restore()
-  // What was loaded before may have called it meanwhile, so nothing of this thread is of use.
+  // Modules that were loaded before may have called it, so nothing of this thread is of use.
   if (replaced !== null) throw describeReplacing(file, replaced.name)
   const own = declaredKeys.declaredSince(before)
   const clash = declared.map((others) => findClash(own, others)).find((key) => key !== null)

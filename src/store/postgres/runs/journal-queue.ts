@@ -161,9 +161,10 @@ function listSent(calls: readonly PlainCall[], leases: readonly number[]): objec
 function listInvoked(calls: readonly PlainCall[], leases: readonly number[]): object[] {
   return calls.flatMap((call, index) => {
     if (!('invoke' in call) || call.invoke === undefined) return []
-    const { run, workflow, account, input, createdAt: created } = call.invoke
+    const { run, workflow, account, input, createdAt: created, endsBy: ends = null, outlives = false } = call.invoke
+    const child = { run, workflow, account, input, created, ends, outlives: Number(outlives) }
     const { key: step } = call.step
-    return { lease: leases[index], parent: call.lease.runId, step, run, workflow, account, input, created }
+    return { lease: leases[index], parent: call.lease.runId, step, ...child }
   })
 }
 

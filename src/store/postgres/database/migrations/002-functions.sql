@@ -311,11 +311,12 @@ CREATE FUNCTION save_invoked_1(p_invokes json) RETURNS void LANGUAGE plpgsql
   SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
   WITH made AS (
-    INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, depth)
+    INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
+        depth)
       SELECT i.run, i.workflow, i.input, i.account, i.parent, i.step,
-        (SELECT seq FROM stream WHERE stream.id = stream_of(i.account)), i.created, 1 + parent.depth
+        (SELECT seq FROM stream WHERE stream.id = stream_of(i.account)), i.created, i.outlives, i.ends, 1 + parent.depth
       FROM json_to_recordset(p_invokes) AS i (run text, workflow text, input text, account text, parent text, step text,
-        created bigint) CROSS JOIN LATERAL (SELECT depth FROM run WHERE id = i.parent OFFSET 0) AS parent
+        created bigint, outlives bigint, ends bigint) CROSS JOIN LATERAL (SELECT depth FROM run WHERE id = i.parent OFFSET 0) AS parent
       ON CONFLICT (id) DO NOTHING RETURNING id, workflow)
     INSERT INTO work (run_id, workflow, status, rank)
       SELECT id, workflow, 'pending', -coalesce((SELECT priority FROM workflow WHERE workflow.id = made.workflow), 0)

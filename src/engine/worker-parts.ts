@@ -78,6 +78,8 @@ export interface WorkerParts {
    * them; `only`: this is one. Default `when_idle`: one while no other run is at work.
    */
   suspects?: 'never' | 'only' | 'when_idle'
+  /** True once the process that this one serves is gone: no step begins then. Default: never. */
+  isOrphan?: () => boolean
   /** How long `Worker.stop` waits for steps at work before it ends their passes. */
   drainMs: number
   /** How often the worker claims without being woken. Default 1 s. */

@@ -161,6 +161,32 @@ test('the process that tries suspects alone ends with its parent, even while a r
   await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
 }, 60_000)
 
+test('the process that tries suspects begins no step after its parent was killed', async () => {
+  const step = "appendFileSync('steps.txt', '.')"
+  const stage = new GuiltyStage({ top: "import { appendFileSync } from 'node:fs'", steps: step })
+  const receiver = await stage.start('receiver')
+  const first = await stage.start('worker')
+  first.child.kill('SIGTERM')
+  await first.exited
+  await stage.deliver('evt_suspect', 'file.deleted')
+  receiver.child.kill('SIGTERM')
+  await receiver.exited
+  // As after an engine that ended while the run was at work.
+  await stage.store.startWorker('wrk_dead', Date.now())
+  await stage.store.claimRuns('wrk_dead', 1, Date.now())
+  await stage.store.endWorker('wrk_dead')
+  const worker = await stage.start('worker')
+  const begun = () => (existsSync(`${stage.root}/steps.txt`) ? readFileSync(`${stage.root}/steps.txt`).length : 0)
+  await stage.until(() => begun() > 20)
+  const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
+  worker.child.kill('SIGKILL')
+  await worker.exited
+  const before = begun()
+  await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
+  // One may have begun as its parent went.
+  expect(begun() - before).toBeLessThanOrEqual(1)
+}, 60_000)
+
 test('synchronous work beyond a lease in one of two worker processes lose it no run', async () => {
   const ms = LEASE_MS + HEARTBEAT_MS
   const work = `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms}); return 'done'`

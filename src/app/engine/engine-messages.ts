@@ -20,6 +20,8 @@ export interface EngineConfig
   /** Whether it claims runs that may have ended their workers. */
   suspects?: WorkerParts['suspects']
   beatMs?: WorkerParts['beatMs']
+  /** Id of the process without which it begins no step; null: none. */
+  parent?: number | null
 }
 
 /** Settings for another thread or process. It names every one, so that none is forgotten. */

@@ -107,6 +107,7 @@ export class LocalEngine implements Engine {
         slots: config.slots,
         admitsAhead: () => workflows.some(isGated),
         ...(config.suspects === undefined ? {} : { suspects: config.suspects }),
+        ...(config.parent == null ? {} : { isOrphan: () => process.ppid !== config.parent }),
         ...(config.beatMs === undefined ? {} : { beatMs: config.beatMs }),
         drainMs: config.drainMs,
         tellsTimers: config.dev === true,

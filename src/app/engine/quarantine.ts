@@ -104,7 +104,7 @@ export class Quarantine {
     const child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
     const start: QuarantineStart = {
       // The engine beside it follows changes of modules.
-      config: { ...handConfig(config), dev: false, engine: config.engine },
+      config: { ...handConfig(config), dev: false, parent: process.pid, engine: config.engine },
       storeOptions: place,
       access: this.#access,
       variables: hiddenVariables(),

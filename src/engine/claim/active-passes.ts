@@ -28,7 +28,7 @@ export interface RunningPass {
   done: Promise<void>
 }
 
-interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps'> {
+interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps' | 'isOrphan'> {
   store: Pick<WorkerParts['store'], 'listEndedWaits'>
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
@@ -95,10 +95,11 @@ export class ActivePasses {
   }
 
   #openParking(run: ClaimedRun): Parking {
-    const { clock, store, tellPending, tellTimer } = this.#parts
+    const { clock, store, tellPending, tellTimer, isOrphan } = this.#parts
     return new Parking({
       clock,
       hints: this.#hints,
+      isOrphan,
       listEndedWaits: () => store.listEndedWaits(run.lease.runId),
       tellPending: (item) => tellPending(run, item),
       tellTimer: tellTimer && ((item) => tellTimer(run, item)),

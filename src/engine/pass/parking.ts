@@ -14,6 +14,8 @@ interface ParkingParts {
   hints: WaitHints
   /** Keys of the steps whose wait is ended by an event, another run or people. */
   listEndedWaits: () => Promise<string[]>
+  /** True once nothing may begin any more. */
+  isOrphan?: (() => boolean) | undefined
   /** Hears of work outside steps that a pass does not wait for any longer. */
   tellPending?: (item: OwnWorkItem) => void
   /** Hears of timers that the code sets outside steps. */
@@ -69,7 +71,7 @@ export class Parking {
 
   /** True when no other step may begin in this pass. */
   get isClosed(): boolean {
-    return this.#isOver || this.#isDraining || this.#halt !== null
+    return this.#isOver || this.#isDraining || this.#halt !== null || this.#parts.isOrphan?.() === true
   }
 
   /** True once the pass has ended. A step that is then at work has lost its lease. */

@@ -15,7 +15,7 @@ test('another thread is handed every setting of the engine, and no secret', () =
       trustsReads: true,
       guardPolicy: DEFAULT_POLICY,
     },
-    ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', traces: null, effects: 'plan' },
+    ...{ reconcile: [PLAN], files: { burst: 9 }, suspects: 'only', parent: 7, traces: null, effects: 'plan' },
     limits: { steps: 7 },
     outside: { keys: ['k'], processes: ['p'] },
   }

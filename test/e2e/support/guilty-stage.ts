@@ -34,6 +34,8 @@ export interface Guilt {
   step?: string
   /** An expression for `where`. */
   where?: string
+  /** A statement of steps without end, in place of `step`. */
+  steps?: string
   /** A statement of the module. */
   top?: string
 }
@@ -45,14 +47,17 @@ export class GuiltyStage {
   url = ''
   #isOver = false
 
-  constructor({ step = '', where = 'true', top = '' }: Guilt, settings: object = {}) {
+  constructor({ step = '', steps, where = 'true', top = '' }: Guilt, settings: object = {}) {
+    const run = steps
+      ? `async ({ step }) => { for (let n = 0; ; n++) await step.run(['one', n], async () => { ${steps} }) }`
+      : `({ step }) => step.run('harm', async () => { ${step} })`
     const guilty = `import { defineWorkflow } from '${INDEX}'
 ${top}
 export default defineWorkflow({
   id: 'guilty',
   on: 'file.deleted',
   where: () => ${where},
-  run: ({ step }) => step.run('harm', async () => { ${step} }),
+  run: ${run},
 })`
     this.root = makeProject({ 'guilty.workflow.ts': guilty, 'neighbour.workflow.ts': neighbour })
     mkdirSync(join(this.root, 'config'))

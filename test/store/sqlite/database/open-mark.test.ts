@@ -27,7 +27,7 @@ test('a missing log is noticed after a crash, and not after a close or beside an
   expect([existsSync(`${file}-wal`), isLogMissing(file)]).toEqual([false, false])
 })
 
-/** What a kill leaves behind: the database, its log and the mark as they are in this moment. */
+/** The files that a kill leaves in this moment: the database, its log and the mark. */
 function killedCopy(store: { folder: string }, name: string): string {
   const copy = `${store.folder}-${name}`
   cpSync(store.folder, copy, { recursive: true })

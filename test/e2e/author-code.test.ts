@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { HEARTBEAT_MS, LEASE_MS } from '../../src/core/runs/lease.ts'
@@ -180,7 +181,8 @@ test('the process that tries suspects begins no step after its parent was killed
   await stage.until(() => begun() > 20)
   const children = readFileSync(`/proc/${worker.child.pid}/task/${worker.child.pid}/children`, 'utf8')
   worker.child.kill('SIGKILL')
-  await worker.exited
+  // Not its `close`: the process that it leaves behind has its output, too.
+  await once(worker.child, 'exit')
   const before = begun()
   await stage.until(() => !existsSync(`/proc/${Number(children.trim())}`))
   // One may have begun as its parent went.

@@ -1,4 +1,4 @@
-import type { Differences, Sample } from '../../core/safety/difference.ts'
+import type { Differences, Group, Sample } from '../../core/safety/difference.ts'
 import type { WorkflowLimits } from '../../core/safety/guard.ts'
 import { compareSides } from '../../engine/play/compare/compare-sides.ts'
 import type { RunSide } from '../../engine/play/compare/deed.ts'
@@ -27,6 +27,8 @@ interface Options {
   against: Pick<Room, 'playAll' | 'settings' | 'code'> | null
   rules: PlayRules
   withOutputs: boolean
+  /** Finds what else starts runs now, beside the groups of recorded runs. Default: nothing. */
+  findStarts?: (known: readonly Group[]) => Promise<Group[]>
   /** Ends the backtest after the page at work, with the reason of the signal. */
   signal?: AbortSignal
   /** Hears how many runs were played. */
@@ -55,7 +57,9 @@ export async function backtest(pages: AsyncIterable<CasePage>, options: Options)
   } finally {
     await Promise.allSettled(atWork)
   }
-  return found.conclude()
+  const result = found.conclude()
+  const starts = (await options.findStarts?.(result.groups)) ?? []
+  return { ...result, groups: [...starts, ...result.groups] }
 }
 
 async function playPage(page: CasePage, { room, against, workflow, rules }: Options, found: Findings): Promise<void> {

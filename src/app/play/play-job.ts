@@ -2,15 +2,20 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
+import type { CronTrigger } from '../../core/runs/schedule.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
+import { compareSides } from '../../engine/play/compare/compare-sides.ts'
+import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
 import { declaredAnswers } from '../../engine/play/declared-answers.ts'
 import { assumeDeleted, derivedAnswers } from '../../engine/play/derived-answers.ts'
+import { findUnstarted, type Unstarted } from '../../engine/play/find-unstarted.ts'
 import { type AnswerStep, firstAnswer } from '../../engine/play/first-answer.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayControl, playRun } from '../../engine/play/play-run.ts'
 import type { Played } from '../../engine/play/played.ts'
 import { recordedAnswers } from '../../engine/play/recorded-answers.ts'
+import { parseCronLine } from '../../schedule/cron-line.ts'
 import { PlannedFiles, type ReadFiles } from './planned-files.ts'
 import { standInForLink } from './play-plan.ts'
 
@@ -36,6 +41,8 @@ export interface PlayRules {
 
 /** The end and the effects of a job. */
 export interface JobEnd extends Pick<Played, 'end' | 'effects'> {
+  /** Null where the cause of the run starts this code. */
+  unstarted: Unstarted | null
   /** False where two plays of it differ. */
   isSteady: boolean
 }
@@ -48,13 +55,22 @@ interface JobWorld {
 
 /** Plays a job: on what its run has recorded, and no effect. */
 export async function playJob(world: JobWorld, workflow: AnyWorkflow, job: PlayJob): Promise<JobEnd> {
+  const unstarted = findUnstarted(workflow, job.claim, isDue)
+  if (unstarted !== null) {
+    return { unstarted, end: { kind: 'skipped', reason: `it runs on ${unstarted.on}` }, effects: [], isSteady: true }
+  }
   const first = await playOnce(world, workflow, job)
-  const isSteady = !job.isTwice || describe(first) === describe(await playOnce(world, workflow, job))
-  return { end: first.end, effects: first.effects, isSteady }
+  const isSteady = !job.isTwice || areAlike(first, await playOnce(world, workflow, job))
+  return { unstarted, end: first.end, effects: first.effects, isSteady }
 }
 
-function describe({ end, effects }: Played): string {
-  return JSON.stringify([end, effects])
+function isDue({ expression, timezone }: CronTrigger, moment: number): boolean {
+  return parseCronLine(expression, timezone)(moment - 1) === moment
+}
+
+function areAlike(one: Played, other: Played): boolean {
+  const verdict = compareSides(sideOfPlay(one), sideOfPlay(other), { withOutputs: true })
+  return verdict.kind !== 'differs' && one.end.kind === other.end.kind
 }
 
 async function playOnce({ parts, readFiles, rules }: JobWorld, workflow: AnyWorkflow, job: PlayJob): Promise<Played> {

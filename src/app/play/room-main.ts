@@ -67,11 +67,18 @@ async function load(settings: RoomSettings, skipped: SkippedModule[]): Promise<L
   const set = await WorkflowSet.load(settings.workflowsDir, publish, { skipped, onLoading })
   code = { set, settings }
   const hashes = set.codeHashes
-  const workflows = set.describe().workflows.map(({ id, file }) => ({
+  const workflows = set.describe().workflows.map(({ id, file, eventTypes, schedule }) => ({
     ...{ id, file, codeHash: hashes[id] ?? '' },
     guard: readWorkflowGuard(set.find(id) ?? {}),
+    starts: { eventTypes, schedule, limits: describeLimits(set.find(id) ?? {}) },
   }))
   return { workflows, broken, undeclared: roomHooks.takeRefused(null) }
+}
+
+/** Limits on runs as text, functions with their code. */
+function describeLimits({ concurrency, throttle, singleton, batch, debounce, timeout }: Partial<AnyWorkflow>): string {
+  const limits = { concurrency, throttle, singleton, batch, debounce, startWithin: timeout?.start }
+  return JSON.stringify(limits, (_, value) => (typeof value === 'function' ? String(value) : value))
 }
 
 async function fit(recording: Recording, now: number): Promise<RoomFit> {

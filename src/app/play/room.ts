@@ -6,6 +6,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
+import type { Starts } from '../../core/safety/difference.ts'
 import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -39,7 +40,7 @@ export interface RoomSettings {
 /** The author's code in a room. */
 export interface LoadedCode {
   /** `guard`: the bounds that a workflow sets for itself. */
-  workflows: { id: string; file: string; codeHash: string; guard: WorkflowLimits | undefined }[]
+  workflows: { id: string; file: string; codeHash: string; guard: WorkflowLimits | undefined; starts: Starts }[]
   broken: { file: string; error: Failure }[]
   /** Calls of the modules while they were loaded; they were refused. */
   undeclared: UndeclaredEffect[]

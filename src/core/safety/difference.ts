@@ -1,3 +1,5 @@
+import type { CronTrigger } from '../runs/schedule.ts'
+
 /** A difference between two sides of a run, in words that are equal for runs that differ alike. */
 export interface Change {
   /** `+`: only the code that is tried does it. `-`: only the other side; `~`: both, otherwise. */
@@ -17,7 +19,8 @@ type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'start' 
 
 /** A run as an example of a group. */
 export interface Sample {
-  run: string
+  /** Null for an event that has started none. */
+  run: string | null
   /** The event that started it; null for another cause. */
   event: string | null
 }
@@ -32,6 +35,14 @@ export interface Group {
   /** Each also as a line of text. */
   changes: (Omit<Change, 'bytes'> & { text: string })[]
   samples: Sample[]
+}
+
+/** The causes of a workflow's runs, and the limits that they pass before their code begins. */
+export interface Starts {
+  eventTypes: readonly string[]
+  schedule: CronTrigger | null
+  /** As text; null: not known. */
+  limits: string | null
 }
 
 /** Runs about which nothing can be said, for one reason. */

@@ -54,9 +54,8 @@ export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunO
   const { claim, workflow, known, clock, openStage } = play
   const { reads, filesFor, guard, spellingsOf = () => ({}), routes = () => [], publish = () => {} } = parts
   const { maxSteps = DEFAULT_MAX_STEPS } = parts
-  // Limits are not asked again: the run is played as one that they have let in.
-  const run = { ...claim, isAdmitted: true }
-  const store = { ...reads, ...memoryStore() }
+  const run = claim
+  const store = { ...reads, ...memoryStore(claim) }
   const facts = { createdAt: run.createdAt, deadline: null, hasStarted: true, hasSlot: true, isQueueEmpty: true }
   const admission = await admitRun({ store, clock, spellingsOf, cancelOther: () => {} }, run, workflow, facts)
   if (admission.kind !== 'admitted') return admission
@@ -81,10 +80,14 @@ export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunO
 }
 
 /** Takes what a pass writes, and forgets it. It gives no permit, so that no effect can begin. */
-function memoryStore(): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionStore, 'admitRun'> {
+function memoryStore({
+  startedAt,
+  folded,
+}: ClaimedRun): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionStore, 'admitRun'> {
   return {
     saveCheckpoint: async () => {},
-    admitRun: async () => ({ verdict: { kind: 'skipped', reason: 'it is played' }, canceled: [] }),
+    // The run is played as one that the limits have let in.
+    admitRun: async () => ({ verdict: { kind: 'admitted', startedAt, folded }, canceled: [] }),
     beginEffects: refuseEffects,
     beginPart: refuseEffects,
     reserveEffects: refuseEffects,

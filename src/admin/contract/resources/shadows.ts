@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { time } from '../route.ts'
 
-const sample = z.object({ run: z.string(), event: z.string().nullable() })
+const sample = z.object({ run: z.string().nullable(), event: z.string().nullable() })
 
 /** The differences of a shadow from the runs of its workflow. */
 export const shadow = z

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { UpshotError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json.ts'
+import type { Starts } from '../../../core/safety/difference.ts'
 import type { CasePage } from '../read-cases.ts'
 import type { CorpusCase } from './redact-case.ts'
 
@@ -15,12 +16,14 @@ interface CorpusHead {
   workflow: string
   /** Hash of the code that was there when it was saved. */
   codeHash: string
+  /** The causes of its runs. */
+  starts: Starts
   /** Epoch milliseconds. */
   savedAt: number
   runs: number
 }
 
-export const CORPUS_VERSION = 1
+export const CORPUS_VERSION = 2
 const PAGE = 64
 
 /** Writes gzipped lines: the head, each case, and the SHA-256 of all before. Returns that hash. */

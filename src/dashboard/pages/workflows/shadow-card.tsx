@@ -76,11 +76,11 @@ function describeRuns({ runs, same }: Shadow): string {
 function kindsOf({ groups, cannotSay }: Shadow): Kind[] {
   return [
     ...groups.map(({ key, count, bytes, changes, samples }) => ({
-      ...{ key, count, bytes, run: samples[0]?.run },
+      ...{ key, count, bytes, run: samples[0]?.run ?? undefined },
       lines: changes.length === 0 ? ['other differences'] : changes.map(({ text }) => text),
     })),
     ...cannotSay.map(({ question, count, samples }) => ({
-      ...{ key: `? ${question}`, count, bytes: 0, run: samples[0]?.run },
+      ...{ key: `? ${question}`, count, bytes: 0, run: samples[0]?.run ?? undefined },
       lines: [`cannot say: ${question}`],
     })),
   ]

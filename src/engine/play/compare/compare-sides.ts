@@ -28,6 +28,8 @@ export function compareSides(
   after: RunSide,
   { withOutputs = false, isCut = false }: Options = {},
 ): Comparison {
+  const start = compareStart(before, after)
+  if (start !== null) return start
   const isOpen = after.end.kind === 'open'
   // An effect that an open play has not reached yet is not missing; one behind a cut is not more.
   const counts = ({ sign }: Change) => !(sign === '-' && isOpen) && !(sign === '+' && isCut)
@@ -43,6 +45,19 @@ export function compareSides(
   if (changes.length > 0) return { kind: 'differs', changes: merge(changes) }
   if (isOpen && !isCut) return { kind: 'unknown', question: generalize(after.end.text) }
   return { kind: 'same' }
+}
+
+/** Null where both sides start: only then, what they do is compared. */
+function compareStart({ unstarted: old = null }: RunSide, { unstarted: fresh = null }: RunSide): Comparison | null {
+  const found = old ?? fresh
+  if (found === null) return null
+  if (old !== null && fresh !== null) return { kind: 'same' }
+  const words = {
+    from: fresh ? 'starts it' : `starts ${found.on}`,
+    to: fresh ? `starts none: it runs on ${found.on}` : 'starts it',
+  }
+  const about = { class: 'start', operation: found.by, target: null, bytes: 0 } as const
+  return { kind: 'differs', changes: [{ sign: fresh ? '-' : '+', ...about, ...words }] }
 }
 
 type Pair = [old: Deed | undefined, fresh: Deed | undefined]

@@ -1,3 +1,4 @@
+import type { Unstarted } from '../find-unstarted.ts'
 import type { PlayedEffect } from '../played.ts'
 
 /** An effect of a run, as a recording or a play knows it. */
@@ -36,4 +37,6 @@ export interface RunSide {
   end: Ending
   /** In the order in which they began. */
   deeds: Deed[]
+  /** Its code is not what the cause of the run starts: it does nothing. Default null: it is. */
+  unstarted?: Unstarted | null
 }

@@ -3,9 +3,11 @@ import type { Played, PlayedEffect, PlayedEnd } from '../played.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 
 /** The side of a played run. */
-export function sideOfPlay({ end, effects }: Pick<Played, 'end' | 'effects'>): RunSide {
-  return { end: describeEnd(end), deeds: effects.map(describeEffect) }
+export function sideOfPlay({ end, effects, unstarted = null }: PlayedSide): RunSide {
+  return { end: describeEnd(end), deeds: effects.map(describeEffect), unstarted }
 }
+
+type PlayedSide = Pick<Played, 'end' | 'effects'> & Pick<RunSide, 'unstarted'>
 
 function describeEffect({ asked, expect, body, ...effect }: PlayedEffect): Deed {
   const { step, class: kind, operation, target, after, begunBefore } = effect

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readCorpusHead, writeCorpus } from '../../../../src/app/backtest/corpus/corpus-file.ts'
+import { CORPUS_VERSION, readCorpusHead, writeCorpus } from '../../../../src/app/backtest/corpus/corpus-file.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 test('a corpus that was cut off at any byte is refused as such, and a missing one, too', async () => {
   const file = join(tempFolder(), 'tidy.ndjson.gz')
-  const head = { corpus: 1, workflow: 'tidy', codeHash: '3f9a', savedAt: 0, runs: 0 }
+  const starts = { eventTypes: ['file.created'], schedule: null, limits: '{}' }
+  const head = { corpus: CORPUS_VERSION, workflow: 'tidy', codeHash: '3f9a', starts, savedAt: 0, runs: 0 }
   await writeCorpus(file, head, [])
   expect(await readCorpusHead(file)).toEqual(head)
   const whole = readFileSync(file)

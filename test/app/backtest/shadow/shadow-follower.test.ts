@@ -24,7 +24,7 @@ async function openProject() {
     notices,
     write: (code: string) => {
       rmSync(join(workflowsDir, 'tidy.shadow.ts'), { force: true })
-      writeTidyIn(workflowsDir, code, '', 'tidy.shadow.ts')
+      writeTidyIn(workflowsDir, code, '', { file: 'tidy.shadow.ts' })
     },
     /** Runs the workflow on a file; the run of a `.tmp` sleeps first. */
     run: async (file: string) => {
@@ -106,7 +106,9 @@ test('edited code begins anew, the former counts stay, and what is accepted is n
   await passOf(await run('mov-c'))
   const { since } = await book(({ found }) => found.runs === 1)
   const key = '~ write note notes `input` → other `input`: size'
-  writeTidyIn(workflowsDir, TIDY.replace(`file: file.id, size: file.size`, `file: file.id`), '', 'tidy.shadow.ts')
+  writeTidyIn(workflowsDir, TIDY.replace(`file: file.id, size: file.size`, `file: file.id`), '', {
+    file: 'tidy.shadow.ts',
+  })
   const accepted = join(workflowsDir, 'backtest')
   await book((fresh) => fresh.since > since)
   mkdirSync(accepted)

@@ -31,7 +31,7 @@ export function formatBacktest(found: Backtest, about: AboutBacktest, { paint }:
       .slice(0, SHOWN)
       .flatMap(({ question, count, samples }) => [
         formatCount(count, `${paint('yellow', 'cannot say')}  ${formatText(question, 200)}`),
-        `${INDENT}${nameSample(samples)}`,
+        ...nameSample(samples),
       ]),
     ...formatMore(found.cannotSay.length, 'questions'),
     ...formatCounts(found),
@@ -89,16 +89,19 @@ function formatGroup(
   const lines = changes.length === 0 ? ['other differences'] : changes.map(({ text }) => formatText(text, 200))
   const size = `${bytes === 0 ? '' : `  (${formatBytes(bytes)})`}${accepted.has(key) ? '  accepted' : ''}`
   const [first = '', ...rest] = lines.map((line) => paint(line.startsWith('+ delete') ? 'red' : 'yellow', line))
-  return [
-    formatCount(count, `${first}${size}`),
-    ...rest.map((line) => `${INDENT}${line}`),
-    `${INDENT}${nameSample(samples)}`,
-  ]
+  return [formatCount(count, `${first}${size}`), ...rest.map((line) => `${INDENT}${line}`), ...nameSample(samples)]
 }
 
-function nameSample([first]: readonly Sample[]): string {
-  if (first === undefined) return ''
-  return `such as ${first.run}${first.event === null ? '' : ` of ${first.event}`}`
+/** Indented; none where nothing is named. */
+function nameSample([first]: readonly Sample[]): string[] {
+  if (first === undefined) return []
+  const words = [first.run, first.event].filter((each) => each !== null)
+  return [`${INDENT}such as ${words.join(' of ')}`]
+}
+
+/** The command that shows a sample. */
+export function commandOf({ run, event }: Sample): string {
+  return run === null ? `upshot events show ${event}` : `upshot runs show ${run}`
 }
 
 function formatMore(count: number, what: string): string[] {

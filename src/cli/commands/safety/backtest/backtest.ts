@@ -1,86 +1,91 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
-import { acceptedFile, readAccepted, writeAccepted } from '../../../../app/backtest/accepted-keys.ts'
+import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
 import type { OtherCode } from '../../../../app/backtest/check-out.ts'
 import type { PlayRules } from '../../../../app/play/play-job.ts'
+import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
+import type { Group } from '../../../../core/safety/difference.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { openLiveReads } from '../open-live-reads.ts'
-import { explainSigns, formatBacktest } from './backtest-view.ts'
-import { FAIL_ON, judgeBacktest, parseShare, REQUIRE } from './judge-backtest.ts'
+import { formatBacktest } from './backtest-view.ts'
+import { FAIL_ON, parseShare, REQUIRE } from './judge-backtest.ts'
 import { type Candidate, openCandidate } from './open-candidate.ts'
-import { openCode } from './open-code.ts'
-import { withRuns } from './with-runs.ts'
-import { writeHtml } from './write-html.ts'
-import { writeMarkdown } from './write-markdown.ts'
+import { openCode, requireLoaded } from './open-code.ts'
+import { reportDifferences } from './report-differences.ts'
+import { type Runs, withRuns } from './with-runs.ts'
 
 /** `upshot backtest <workflow>`: what its code would do otherwise than recorded runs did. */
 export function define(command: Command, { out, project }: Cli): void {
   addOptions(command).action((workflow, { outputs = false, ...options }) => {
     // Before anything is loaded: a person sees at once that it has begun.
     out.note(`Playing ${options.corpus === undefined ? 'recorded runs' : 'a corpus'} of ${workflow} …`)
-    return withRuns(project, { corpus: undefined, ...options, workflow, outputs }, async ({ store, config, pages }) => {
-      const { reads, fixtures, rerun = [], workflows, against, accept, markdown, html, ...more } = options
-      const { failOn, require, corpus, code: tried, trustReads: trustsReads = config.trustsReads ?? false } = more
-      const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
-      const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
-      // A working tree of git is left behind by a process that just ends.
-      const signal = onInterrupt()
-      const { backtest } = await import('../../../../app/backtest/backtest.ts')
-      await using live = rules.readsLive ? await openLiveReads(config) : null
-      const code = { store, config, workflow, trustsReads, readFiles: live?.readFiles }
-      const wanted = { ...code, workflows, notesLines: against !== undefined }
-      await using candidate = await openCandidate(out, { ...wanted, code: tried, against })
-      const { room, dir, hash } = candidate
-      await using other = against === undefined ? null : await openOther(against, dir)
-      await using base = other && (await openCode(out, { ...code, workflows: other.workflowsDir }))
-      using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
-      const found = await backtest(pages, {
-        ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },
-        signal,
-        onPlayed: (count) => progress.set(count),
-      })
-      progress.end()
-      const lines = other && (await readLines(candidate, other))
-      const file = acceptedFile(dir, workflow, corpus)
-      const accepted = readAccepted(file)
-      const about = { workflow, candidate: hash, against: against ?? 'recorded', accepted, lines: describeLines(lines) }
-      // Those of a corpus are in its file alone.
-      const hasRuns =
-        found.runs > 0 || corpus !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
-      const { changed: linesChanged = null, ran: linesRan = null, notReached = [] } = lines ?? {}
-      const data = {
-        workflow,
-        candidate: hash,
-        against: about.against,
-        ...found,
-        isNew: !hasRuns,
-        linesChanged,
-        linesRan,
-        notReached,
-        accepted: [...accepted],
-      }
-      out.result(data, () => formatBacktest(found, about, out))
-      if (markdown !== undefined) writeFileSync(markdown, writeMarkdown(found, about))
-      if (html !== undefined) writeFileSync(html, writeHtml(found, about))
-      if (accept && !out.given.dryRun) {
-        out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
-      }
-      const known = accept ? new Set(found.groups.map(({ key }) => key)) : accepted
-      const isThrottled = live?.isThrottled() ?? false
-      const rule = { failOn, required: require, accepted: known, isThrottled }
-      const verdict = judgeBacktest(found, { ...rule, unknown: hasRuns ? null : workflow })
-      if (found.groups.length > 0 && !accept) out.note(explainSigns(other === null ? 'run' : 'other code'))
-      for (const note of verdict.notes) out.note(note)
-      if (verdict.exit !== null) out.leaveWith(verdict.exit)
-    })
+    return withRuns(
+      project,
+      { corpus: undefined, ...options, workflow, outputs },
+      async ({ store, config, pages, ...runs }) => {
+        const { reads, fixtures, rerun = [], workflows, against, accept, markdown, html, ...more } = options
+        const { failOn, require, corpus, code: tried, trustReads: trustsReads = config.trustsReads ?? false } = more
+        const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
+        const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
+        // A working tree of git is left behind by a process that just ends.
+        const signal = onInterrupt()
+        const { backtest } = await import('../../../../app/backtest/backtest.ts')
+        await using live = rules.readsLive ? await openLiveReads(config) : null
+        const code = { store, config, workflow, trustsReads, readFiles: live?.readFiles }
+        const wanted = { ...code, workflows, notesLines: against !== undefined }
+        await using candidate = await openCandidate(out, { ...wanted, code: tried, against })
+        const { room, dir, hash } = candidate
+        await using other = against === undefined ? null : await openOther(against, dir)
+        await using base = other && (await openCode(out, { ...code, workflows: other.workflowsDir }))
+        using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
+        const found = await backtest(pages, {
+          ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },
+          findStarts: (known) => findStarts(runs, { workflow, room, base, known }),
+          signal,
+          onPlayed: (count) => progress.set(count),
+        })
+        progress.end()
+        const lines = other && (await readLines(candidate, other))
+        const file = acceptedFile(dir, workflow, corpus)
+        const accepted = readAccepted(file)
+        const about = {
+          workflow,
+          candidate: hash,
+          against: against ?? 'recorded',
+          accepted,
+          lines: describeLines(lines),
+        }
+        // Those of a corpus are in its file alone.
+        const hasRuns =
+          found.runs > 0 || corpus !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
+        const { changed: linesChanged = null, ran: linesRan = null, notReached = [] } = lines ?? {}
+        const data = {
+          ...{ workflow, candidate: hash, against: about.against, ...found, isNew: !hasRuns },
+          ...{ linesChanged, linesRan, notReached, accepted: [...accepted] },
+        }
+        out.result(data, () => formatBacktest(found, about, out))
+        const isThrottled = live?.isThrottled() ?? false
+        const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
+        reportDifferences(out, found, { about, file, asked: { accept, markdown, html }, rule })
+      },
+    )
   })
+}
+
+/** The differences in what starts runs, from the other code or from what production has now. */
+async function findStarts(
+  { starts, compareStarts }: Pick<Runs, 'starts' | 'compareStarts'>,
+  { workflow, room, base, known }: { workflow: string; room: Room; base: Room | null; known: readonly Group[] },
+): Promise<Group[]> {
+  const was = base === null ? starts : requireLoaded(base, workflow).starts
+  return was === null ? [] : compareStarts({ was, is: requireLoaded(room, workflow).starts, known })
 }
 
 function addOptions(command: Command) {

@@ -42,3 +42,10 @@ export async function openCode(
     details: { fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.' },
   })
 }
+
+/** The workflow in a room that has it. */
+export function requireLoaded({ code }: Pick<Room, 'code'>, workflow: string): Room['code']['workflows'][number] {
+  const found = code.workflows.find(({ id }) => id === workflow)
+  if (found === undefined) throw new Error(`The room has loaded no "${workflow}".`)
+  return found
+}

@@ -1,5 +1,7 @@
+import type { compareStarts } from '../../../../app/backtest/compare-starts.ts'
 import type { CasePage, RunChoice } from '../../../../app/backtest/read-cases.ts'
 import { UpshotError } from '../../../../core/errors.ts'
+import type { Group, Starts } from '../../../../core/safety/difference.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { readMoments, type Since } from '../../../input/parse-option.ts'
@@ -17,6 +19,10 @@ export interface Runs {
   /** Asked by a room while it plays. */
   store: Parameters<typeof openCode>[1]['store']
   pages: AsyncIterable<CasePage>
+  /** Of the workflow in production, or as the corpus was saved; null: it is not there. */
+  starts: Starts | null
+  /** Compares what starts two versions of it, over the time of the runs. */
+  compareStarts: (sides: Parameters<typeof compareStarts>[1]) => Promise<Group[]>
 }
 
 type Chosen = { [Name in keyof Omit<RunChoice, 'workflow' | 'since' | 'until'>]?: RunChoice[Name] | undefined } & {
@@ -37,9 +43,14 @@ export async function withRuns(project: Project, wanted: Wanted, use: (runs: Run
   const { corpus, workflow, outputs, reads, ...chosen } = wanted
   if (corpus !== undefined) return use(await openCorpus(project, { ...wanted, corpus }))
   const { readCases } = await import('../../../../app/backtest/read-cases.ts')
-  return project.withReads((store, config) => {
-    const pages = readCases(store, toChoice(workflow, chosen), { withOutputs: outputs })
-    return use({ config, store, pages })
+  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
+  return project.withReads(async (store, config) => {
+    const choice = toChoice(workflow, chosen)
+    const pages = readCases(store, choice, { withOutputs: outputs })
+    const known = (await store.listWorkflows()).find(({ id }) => id === workflow)
+    const starts = known === undefined ? null : { ...known, limits: null }
+    const stretch = { ...choice, until: choice.until ?? commandClock.now() }
+    return use({ config, store, pages, starts, compareStarts: (sides) => compareStarts(store, sides, stretch) })
   })
 }
 
@@ -63,7 +74,12 @@ async function openCorpus(project: Project, { corpus, workflow, reads, ...chosen
     })
   }
   const config = await project.load({}, { isSandbox: true })
-  return { config, store: NO_STORE, pages: readCorpus(corpus) }
+  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
+  const stretch = { since: head.savedAt, until: head.savedAt }
+  return {
+    ...{ config, store: NO_STORE, pages: readCorpus(corpus), starts: head.starts },
+    compareStarts: (sides: Parameters<typeof compareStarts>[1]) => compareStarts(null, sides, stretch),
+  }
 }
 
 /** A corpus has everything that a play asks for. */

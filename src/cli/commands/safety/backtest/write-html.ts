@@ -1,6 +1,13 @@
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
-import { type AboutBacktest, describeSides, formatNumber, listFindings, listUncompared } from './backtest-view.ts'
+import {
+  type AboutBacktest,
+  commandOf,
+  describeSides,
+  formatNumber,
+  listFindings,
+  listUncompared,
+} from './backtest-view.ts'
 
 const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
@@ -46,8 +53,9 @@ function describe({ key, bytes, changes, samples }: Backtest['groups'][number], 
     return `<code class="${sign === '+' ? 'plus' : 'minus'}">${escapeText(text)}</code>`
   })
   const size = bytes === 0 ? '' : `<span class="quiet">${formatBytes(bytes)}</span>`
-  const named = samples.slice(0, SAMPLES).map(({ run, event }) => {
-    return `<code>upshot runs show ${escapeText(run)}${event === null ? '' : `   # ${escapeText(event)}`}</code>`
+  const named = samples.slice(0, SAMPLES).map((each) => {
+    const { event } = each
+    return `<code>${escapeText(commandOf(each))}${event === null ? '' : `   # ${escapeText(event)}`}</code>`
   })
   const more = `<details><summary>${named.length} samples</summary>${named.join('')}</details>`
   return `${lines.join('') || 'other differences'}${size}${accepted.has(key) ? ' accepted' : ''}${more}`

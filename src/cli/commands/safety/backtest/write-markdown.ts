@@ -1,6 +1,13 @@
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
-import { type AboutBacktest, describeSides, formatNumber, listFindings, listUncompared } from './backtest-view.ts'
+import {
+  type AboutBacktest,
+  commandOf,
+  describeSides,
+  formatNumber,
+  listFindings,
+  listUncompared,
+} from './backtest-view.ts'
 
 /** Groups in a report: a comment of a pull request has an end. */
 const SHOWN = 30
@@ -41,7 +48,7 @@ function describeSamples({ key, samples }: Group): string[] {
     '',
     `<details><summary>${escapeText(formatText(key, 200))}</summary>`,
     '',
-    ...samples.slice(0, SAMPLES).map(({ run, event }) => `- \`upshot runs show ${run}\`${event ? ` (${event})` : ''}`),
+    ...samples.slice(0, SAMPLES).map((each) => `- \`${commandOf(each)}\`${each.event ? ` (${each.event})` : ''}`),
     '',
     '</details>',
   ]

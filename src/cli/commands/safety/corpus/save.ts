@@ -7,7 +7,7 @@ import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
-import { openCode } from '../backtest/open-code.ts'
+import { openCode, requireLoaded } from '../backtest/open-code.ts'
 
 const WEEK_MS = 7 * 86_400_000
 const MAX_RUNS = 1_000
@@ -31,8 +31,9 @@ export function define(command: Command, { out, project }: Cli): void {
         const corpus = await makeCorpus(store, { workflow, since, sample: max }, { room, kept: keep, signal })
         const { cases, ...counts } = corpus
         if (cases.length === 0) throw describeEmpty(workflow, corpus)
-        const codeHash = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? ''
-        const head = { corpus: CORPUS_VERSION, workflow, codeHash, savedAt: commandClock.now(), runs: cases.length }
+        const { codeHash, starts } = requireLoaded(room, workflow)
+        const about = { workflow, codeHash, starts, savedAt: commandClock.now(), runs: cases.length }
+        const head = { corpus: CORPUS_VERSION, ...about }
         const isDry = out.given.dryRun
         const sha256 = isDry ? null : await writeCorpus(file, head, cases)
         const bytes = isDry ? null : statSync(file).size

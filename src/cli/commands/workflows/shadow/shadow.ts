@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
-import { acceptedFile, readAccepted, writeAccepted } from '../../../../app/backtest/accepted-keys.ts'
+import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { explainSigns, formatBacktest } from '../../safety/backtest/backtest-view.ts'
-import { judgeBacktest, parseShare, REQUIRE } from '../../safety/backtest/judge-backtest.ts'
-import { writeHtml } from '../../safety/backtest/write-html.ts'
-import { writeMarkdown } from '../../safety/backtest/write-markdown.ts'
+import { formatBacktest } from '../../safety/backtest/backtest-view.ts'
+import { parseShare, REQUIRE } from '../../safety/backtest/judge-backtest.ts'
+import { reportDifferences } from '../../safety/backtest/report-differences.ts'
 import { describeBook, describeNothing, differencesOf, readShadow } from './read-shadow.ts'
 
 /** `upshot workflows shadow <id>`: the differences of its shadow from runs since it was added. */
@@ -23,8 +21,8 @@ export function define(command: Command, { out, project }: Cli): void {
         const shadow = await readShadow(store, workflowsDir, workflow)
         const { module, book } = shadow
         const found = differencesOf(book)
-        const file = acceptedFile(workflowsDir, workflow)
-        const accepted = readAccepted(file)
+        const kept = acceptedFile(workflowsDir, workflow)
+        const accepted = readAccepted(kept)
         const lines = [describeBook(shadow, now)]
         const about = { workflow, candidate: module.code, against: 'recorded', accepted, lines }
         const { since = null, followed = null, missed = 0 } = book ?? {}
@@ -44,18 +42,9 @@ export function define(command: Command, { out, project }: Cli): void {
           out.note(nothing)
           return out.leaveWith('notFound')
         }
-        if (markdown !== undefined) writeFileSync(markdown, writeMarkdown(found, about))
-        if (html !== undefined) writeFileSync(html, writeHtml(found, about))
-        if (accept && !out.given.dryRun) {
-          out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
-        }
-        const known = accept ? new Set(found.groups.map(({ key }) => key)) : accepted
-        const rule = { failOn: 'any' as const, required: require, accepted: known, isThrottled: false, unknown: null }
-        const { exit, notes } = judgeBacktest(found, rule)
-        for (const note of notes) out.note(note)
-        if (found.groups.length > 0 && !accept) out.note(explainSigns('run'))
+        const rule = { failOn: 'any', required: require, isThrottled: false, unknown: null } as const
+        reportDifferences(out, found, { about, file: kept, asked: { accept, markdown, html }, rule })
         out.note(`To put it in the place of the present module: upshot workflows promote ${workflow}`)
-        if (exit !== null) out.leaveWith(exit)
       }),
     )
 }

@@ -1,6 +1,7 @@
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { eventBody, incoming, NOW } from '../../../../support/fixtures.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { openRecorded, TIDY, writeTidy } from './recorded-project.ts'
@@ -284,4 +285,35 @@ test('a backtest whose reader closes the pipe keeps its exit code, and leaves no
   const args = ['backtest', 'tidy', '--since', '2020-01-01', '--code', code, '--json']
   const { exit, stderr } = await runCli(folder, args, { closes: 'at once', env: { TMPDIR: temporary } })
   expect([exit, stderr, readdirSync(temporary)]).toEqual([7, '', []])
+})
+
+test('events that start the workflow no more, or only now, are differences with names and counts', async () => {
+  const { store, backtest, cli } = await openRecorded(['tmp-a', 'mov-c'])
+  const loaded = { id: 'tidy', file: 'tidy.workflow.ts', eventTypes: ['file.created'], schedule: null }
+  await store.saveWorkflows({ workflows: [loaded], broken: [] }, NOW)
+  await store.saveDelivery(incoming('evt_new', { body: eventBody('evt_new', 'file.updated', {}), receivedAt: NOW }))
+  const on = (types: string) => writeTidy(TIDY, '', types)
+  const run = (folder: string, ...args: string[]) =>
+    cli('backtest', 'tidy', '--since', '2020-01-01', '--workflows', folder, '--json', ...args)
+  const keysOf = async (folder: string, ...args: string[]) => {
+    const { json, exit, stdout } = await run(folder, ...args)
+    expect(exit, stdout).toBe(7)
+    return json.data.groups.map(({ key, count }: { key: string; count: number }) => `${count} ${key}`)
+  }
+  expect(await keysOf(on('transfer.completed'))).toEqual([
+    '0 + start transfer.completed',
+    '2 - start file.created starts it → starts none: it runs on transfer.completed',
+  ])
+  expect(await keysOf(on('file.*'))).toEqual(['1 + start file.*'])
+  expect(await keysOf(on('file.created'), '--against', on('file.*'))).toEqual(['0 - start file.*'])
+  // Of a key that throws, no run would begin.
+  const throwing = ` singleton: { key: () => { throw new Error('no key') } },`
+  const { json } = await run(writeTidy(TIDY, throwing))
+  expect(json.data.groups.map(({ key }: { key: string }) => key)).toEqual(
+    Array(2).fill(expect.stringMatching(/completed → halted: .*no key/)),
+  )
+  expect(await keysOf(writeTidy(TIDY, ' singleton: true,'), '--against', on('file.created'))).toEqual([
+    expect.stringMatching(/^0 ~ start limits {} → .*singleton/),
+  ])
+  expect((await backtest(TIDY, '--json')).json.data).toMatchObject({ same: 2, groups: [] })
 })

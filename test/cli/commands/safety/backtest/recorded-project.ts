@@ -39,16 +39,21 @@ const client = filesOf({
 })
 
 /** Writes a module of `tidy`, and returns its folder. */
-export function writeTidy(run: string, more = ''): string {
+export function writeTidy(run: string, more = '', on = 'file.created'): string {
   const folder = tempFolder()
-  writeTidyIn(folder, run, more)
+  writeTidyIn(folder, run, more, { on })
   return folder
 }
 
 /** The same in a folder that is there. */
-export function writeTidyIn(folder: string, run: string, more = '', file = 'tidy.workflow.ts'): void {
+export function writeTidyIn(
+  folder: string,
+  run: string,
+  more = '',
+  { file = 'tidy.workflow.ts', on = 'file.created' } = {},
+): void {
   const code = `import { defineWorkflow } from '${DOOR}'
-export default defineWorkflow({ id: 'tidy', on: 'file.created',${more} run: ${run} })
+export default defineWorkflow({ id: 'tidy', on: '${on}',${more} run: ${run} })
 `
   writeFileSync(join(folder, file), code)
 }

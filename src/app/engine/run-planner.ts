@@ -1,5 +1,6 @@
 import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
+import { wouldDelete } from '../../core/safety/effect.ts'
 import { type EffectsMode, type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/safety/list-switches.ts'
@@ -155,7 +156,7 @@ function failed(error: unknown): RoomPlan {
 
 /** How the run would end and what it would do, in a sentence without its subject. */
 function describePlan({ end, effects, holds, undeclared }: RoomPlan): string {
-  const deletes = effects.filter((each) => each.class === 'delete' && each.outcome === 'deleted').length
+  const deletes = effects.filter(wouldDelete).length
   const others = effects.filter((each) => each.class !== 'delete').length
   const counts = [
     count(deletes, 'delete'),

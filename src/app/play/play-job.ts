@@ -2,7 +2,6 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import type { CronTrigger } from '../../core/runs/schedule.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import { compareSides } from '../../engine/play/compare/compare-sides.ts'
@@ -15,7 +14,6 @@ import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayControl, playRun } from '../../engine/play/play-run.ts'
 import type { Played } from '../../engine/play/played.ts'
 import { recordedAnswers } from '../../engine/play/recorded-answers.ts'
-import { parseCronLine } from '../../schedule/cron-line.ts'
 import { PlannedFiles, type ReadFiles } from './planned-files.ts'
 import { standInForLink } from './play-plan.ts'
 
@@ -55,17 +53,13 @@ interface JobWorld {
 
 /** Plays a job: on what its run has recorded, and no effect. */
 export async function playJob(world: JobWorld, workflow: AnyWorkflow, job: PlayJob): Promise<JobEnd> {
-  const unstarted = findUnstarted(workflow, job.claim, isDue)
+  const unstarted = findUnstarted(workflow, job.claim)
   if (unstarted !== null) {
     return { unstarted, end: { kind: 'skipped', reason: `it runs on ${unstarted.on}` }, effects: [], isSteady: true }
   }
   const first = await playOnce(world, workflow, job)
   const isSteady = !job.isTwice || areAlike(first, await playOnce(world, workflow, job))
   return { unstarted, end: first.end, effects: first.effects, isSteady }
-}
-
-function isDue({ expression, timezone }: CronTrigger, moment: number): boolean {
-  return parseCronLine(expression, timezone)(moment - 1) === moment
 }
 
 function areAlike(one: Played, other: Played): boolean {

@@ -27,7 +27,7 @@ import type { LoadedCode, RoomFit, RoomJobEnd, RoomPlan, RoomSettings } from './
 import { type FileCoverage, startCoverage } from './start-coverage.ts'
 
 /** The author's code, once the parent has named its folder. */
-let code: { set: WorkflowSet; settings: RoomSettings } | null = null
+let code: { set: WorkflowSet; settings: RoomSettings; broken: LoadedCode['broken'] } | null = null
 
 /** Tells the parent that a read is at work, and that no code blocks this process meanwhile. */
 const PULSE_MS = 1_000
@@ -65,7 +65,7 @@ async function load(settings: RoomSettings, skipped: SkippedModule[]): Promise<L
   }
   const onLoading: LoadOptions['onLoading'] = (module) => void link.call('loading', module).catch(() => {})
   const set = await WorkflowSet.load(settings.workflowsDir, publish, { skipped, onLoading })
-  code = { set, settings }
+  code = { set, settings, broken }
   const hashes = set.codeHashes
   const workflows = set.describe().workflows.map(({ id, file, eventTypes, schedule }) => ({
     ...{ id, file, codeHash: hashes[id] ?? '' },
@@ -161,7 +161,8 @@ function requireTrigger({ cause }: ClaimedRun, workflow: AnyWorkflow): void {
 }
 
 function describeMissing(workflow: string): string {
-  return `no module defines the workflow "${workflow}"`
+  const faults = requireCode().broken.map(({ file, error }) => `${file} cannot be loaded (${error.message})`)
+  return [`no module defines the workflow "${workflow}"`, ...faults].join('; ')
 }
 
 /** The world as the parent lets this process see it. */

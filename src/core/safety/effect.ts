@@ -149,3 +149,8 @@ export function heldStep(step: Checkpoint): Checkpoint {
   const attempt = step.status === 'started' ? step.attempt - 1 : step.attempt
   return { ...step, status: 'waiting', attempt, dueAt: null }
 }
+
+/** True for a planned delete that finds its file, or that the code does not wait for. */
+export function wouldDelete({ class: kind, outcome }: { class: string; outcome: string | null }): boolean {
+  return kind === 'delete' && (outcome === null || outcome === 'deleted')
+}

@@ -2,7 +2,6 @@ import { describeTrigger, planRoutes, scheduleOf } from '../../author/read-workf
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { planRuns } from '../../core/incoming/route.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import type { CronTrigger } from '../../core/runs/schedule.ts'
 
 /** The cause of a run, and what starts runs of the code instead. */
 export interface Unstarted {
@@ -14,11 +13,7 @@ export interface Unstarted {
 const ROUTED: readonly ClaimedRun['origin'][] = ['event', 'tick', 'replay', 'plan']
 
 /** Tells that the code would not have been started; null where its `on` still has the cause. */
-export function findUnstarted(
-  workflow: AnyWorkflow,
-  { cause, origin, handler }: ClaimedRun,
-  isDue: (trigger: CronTrigger, moment: number) => boolean,
-): Unstarted | null {
+export function findUnstarted(workflow: AnyWorkflow, { cause, origin, handler }: ClaimedRun): Unstarted | null {
   if (handler !== 'run' || !ROUTED.includes(origin)) return null
   const on = describeTrigger(workflow)
   if (cause.kind === 'event') {
@@ -26,7 +21,7 @@ export function findUnstarted(
   }
   if (cause.kind === 'call') return null
   const trigger = scheduleOf(workflow)
-  if (trigger === null || !isDue(trigger, cause.scheduledFor)) return { by: 'tick', on }
+  if (trigger === null) return { by: 'tick', on }
   const { accounts } = trigger
   const isOurs = accounts === 'each' || accounts.includes(cause.account)
   return isOurs ? null : { by: `tick of ${cause.account}`, on: `${on} of ${accounts.join(', ')}` }

@@ -30,13 +30,12 @@ test('a changed cron line is told with the moments that only one of both has', a
   ])
 })
 
-test('a tick starts only code whose line has its moment, for its account; a tick by hand any', () => {
-  const workflow = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *', { account: 'acme' }), run: () => {} })
+test('a tick starts no code without a cron line, or one for other accounts; a tick by hand does', () => {
+  const of = (on: ReturnType<typeof cron> | string) => defineWorkflow({ id: 'nightly', on, run: () => {} })
   const tick = { kind: 'tick', account: 'acme', scheduledFor: since, lastRunAt: null, missed: 0 } as const
   const claim = { ...imagineRun({ type: 'a' } as never, 'nightly', since), cause: tick, origin: 'tick' } as const
-  const unstarted = (part: object, isDue = true) => findUnstarted(workflow, { ...claim, ...part }, () => isDue)
-  expect(unstarted({})).toBeNull()
-  expect(unstarted({}, false)).toEqual({ by: 'tick', on: 'cron 0 3 * * * (UTC)' })
-  expect(unstarted({ cause: { ...tick, account: 'default' } })).toMatchObject({ by: 'tick of default' })
-  expect(unstarted({ origin: 'manual' }, false)).toBeNull()
+  expect(findUnstarted(of(cron('0 3 * * *', { account: 'acme' })), claim)).toBeNull()
+  expect(findUnstarted(of(cron('0 3 * * *')), claim)).toMatchObject({ by: 'tick of acme' })
+  expect(findUnstarted(of('file.created'), claim)).toEqual({ by: 'tick', on: 'file.created' })
+  expect(findUnstarted(of('file.created'), { ...claim, origin: 'manual' })).toBeNull()
 })

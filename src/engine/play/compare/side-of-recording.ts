@@ -1,5 +1,5 @@
 import type { Recording } from '../../../core/runs/claim.ts'
-import { type Checkpoint, isFinished, stepNameOf } from '../../../core/runs/step.ts'
+import { type Checkpoint, stepNameOf } from '../../../core/runs/step.ts'
 import type { Asked } from '../../../core/safety/effect.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 import { readHold } from './hold.ts'
@@ -32,27 +32,7 @@ export function sideOfRecording(
   output: string | null,
 ): RunSide {
   const known = new Map(requests.map((request) => [request.step, request]))
-  const deeds = steps.flatMap((step) => describeStep(step, known.get(step.key)))
-  return { end: describeEnd(run, output), deeds: orderDeeds(steps, deeds) }
-}
-
-/**
- * Adds what each effect came after, as far as a journal tells it. A step in line began after all
- * before it had ended, and all that follow waited for it.
- */
-function orderDeeds(steps: readonly Checkpoint[], deeds: readonly Deed[]): Deed[] {
-  const byStep = new Map(deeds.map((deed) => [deed.step, deed]))
-  let newest: string | null = null
-  let after: string | null = null
-  return steps.flatMap((step) => {
-    const isInLine = isFinished(step) && step.settled === undefined
-    const deed = byStep.get(step.key)
-    if (isInLine) after = newest
-    const ordered = deed === undefined ? [] : [{ ...deed, after }]
-    if (deed !== undefined) newest = deed.step
-    if (isInLine) after = newest
-    return ordered
-  })
+  return { end: describeEnd(run, output), deeds: steps.flatMap((step) => describeStep(step, known.get(step.key))) }
 }
 
 /** The request of a ledger row. An approved delete requires what people saw, not its author. */

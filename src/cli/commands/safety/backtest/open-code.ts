@@ -38,7 +38,8 @@ export async function openCode(
   await room[Symbol.asyncDispose]()
   const where =
     module === undefined ? `No module of ${room.settings.workflowsDir} defines` : `${module} does not define`
-  throw new UpshotError('not_found', `${where} the workflow "${workflow}".`, {
+  const faults = broken.map(({ file, error }) => ` ${module ?? file} cannot be loaded: ${formatFailure(error)}.`)
+  throw new UpshotError('not_found', `${where} the workflow "${workflow}".${faults.join('')}`, {
     details: { fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.' },
   })
 }

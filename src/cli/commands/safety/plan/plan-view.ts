@@ -2,6 +2,7 @@ import { describeRefused } from '../../../../app/play/describe-refused.ts'
 import type { RoomPlan } from '../../../../app/play/room.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
+import { wouldDelete } from '../../../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
 import { isoTime } from '../../../../core/time.ts'
 import { formatBytes, formatFailure, formatText, parseOutput } from '../../../terminal/format-value.ts'
@@ -143,7 +144,7 @@ function countEffects(plans: readonly RoomPlan[]): string {
 
 function sumDeletes(plans: readonly RoomPlan[]): { count: number; bytes: number; others: number } {
   const effects = plans.flatMap((plan) => plan.effects)
-  const deletes = effects.filter((each) => each.class === 'delete' && each.outcome === 'deleted')
+  const deletes = effects.filter(wouldDelete)
   const bytes = deletes.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0)
   return { count: deletes.length, bytes, others: effects.filter((each) => each.class !== 'delete').length }
 }

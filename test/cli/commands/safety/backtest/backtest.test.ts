@@ -250,14 +250,17 @@ test('"copy, then delete" turned round is a difference, and so is a delete that 
     const { json, exit } = await backtest(MOVE(order), '--json')
     return [...json.data.groups.map(({ key }: { key: string }) => key), exit]
   }
-  const turned = '~ order files.delete storage_a after copy archive → before it'
+  const turned = '~ order copy archive before files.delete storage_a → after it'
   expect(await keysOf('await copy(); await pause(); await remove()')).toEqual([0])
   expect(await keysOf('await copy(); await note(1); await pause(); await remove()')).toEqual(['+ write note', 7])
   expect(await keysOf('await remove(); await pause(); await copy()')).toEqual([turned, 7])
   expect(await keysOf('await remove(); await copy()')).toEqual([turned, 7])
-  expect(await keysOf('await Promise.all([copy(), remove()])')).toEqual([
-    '~ order files.delete storage_a after copy archive → without waiting for it',
-    7,
+  const against = await backtest(
+    MOVE('await Promise.all([copy(), remove()])'),
+    ...['--against', writeTidy(MOVE('await copy(); await remove()')), '--json'],
+  )
+  expect(against.json.data.groups).toMatchObject([
+    { key: '~ order files.delete storage_a after copy archive → without waiting for it', count: 2 },
   ])
 })
 

@@ -136,7 +136,7 @@ test('a corpus that was cut off, edited, made longer or is of another workflow o
   expect(await refused(all.slice(0, -1))).toContain('its end is missing')
   expect(await refused([head, one.replace('completed', 'skipped'), ...rest])).toContain('do not fit its hash')
   expect(await refused([...all, one])).toContain('goes on behind its end')
-  expect(await refused([head.replace('"corpus":1', '"corpus":9'), one, ...rest])).toContain('has version 9')
+  expect(await refused([head.replace('"corpus":2', '"corpus":9'), one, ...rest])).toContain('has version 9')
   expect(await refused(Buffer.from('no gzip'))).toContain('is no whole corpus')
   writeFileSync(file, whole)
   expect((await play(TIDY, '--since', '7d')).stderr).toContain('--since cannot be given')

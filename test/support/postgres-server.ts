@@ -131,12 +131,15 @@ class ServerProcess {
     })
     this.#child = child
     while (!(await answers(url))) {
-      if (child.exitCode !== null) throw new Error(`the database server ended:\n${log}`)
+      if (child.exitCode === null) continue
+      // Children of a killed postmaster end once they notice.
+      if (log.includes('is still in use')) return this.start()
+      throw new Error(`the database server ended:\n${log}`)
     }
   }
 
   /**
-   * A killed postmaster leaves its children, which end once they notice; the next start waits for
+   * A killed postmaster leaves its children, which end once they notice. The next start waits for
    * them.
    */
   async end(signal: 'SIGINT' | 'SIGKILL' | 'SIGQUIT'): Promise<void> {

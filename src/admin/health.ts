@@ -3,6 +3,8 @@ export interface HealthReport {
   ready: boolean
   /** For each check `ok`, or the error's message. */
   checks: Record<string, string>
+  /** Faults for a person to mend, though deliveries are taken. */
+  warnings: string[]
 }
 
 const CHECK_WITHIN_MS = 6_000
@@ -18,13 +20,17 @@ export interface Health {
  * Runs all checks in parallel. One that takes longer than `withinMs` has failed: who asks wants an
  * answer, whatever is stuck.
  */
-export function createHealth(checks: Record<string, HealthCheck>, withinMs = CHECK_WITHIN_MS): Health {
+export function createHealth(
+  checks: Record<string, HealthCheck>,
+  { withinMs = CHECK_WITHIN_MS, warnings = () => [] }: { withinMs?: number; warnings?: () => string[] } = {},
+): Health {
   return {
     async check() {
       const results = await Promise.all(
         Object.entries(checks).map(async ([name, run]) => [name, await runCheck(run, withinMs)] as const),
       )
-      return { ready: results.every(([, result]) => result === 'ok'), checks: Object.fromEntries(results) }
+      const ready = results.every(([, result]) => result === 'ok')
+      return { ready, checks: Object.fromEntries(results), warnings: warnings() }
     },
   }
 }

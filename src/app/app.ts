@@ -98,8 +98,7 @@ export class App {
 
   private constructor(
     config: Config,
-    given: Omit<Parameters<typeof openParts>[1], 'hooks'> &
-      Pick<AppParts, 'secrets'> & { openParts: typeof openParts; stopClock: () => void },
+    given: Omit<Parameters<typeof openParts>[1], 'hooks'> & { openParts: typeof openParts; stopClock: () => void },
   ) {
     this.notices = given.notices
     this.store = given.store
@@ -189,6 +188,7 @@ export class App {
     if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
     await noteGuard(this.store, guardPolicy, now)
     await engine.start(accessTo(this.#config, this.#embedded))
+    await beat.tell()
   }
 
   /** Takes every port. The receiver answers 503 until the start is complete. */

@@ -3,6 +3,7 @@ import { createHealth } from '../admin/health.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { newId } from '../core/ids.ts'
 import type { Publish } from '../core/notices.ts'
+import { type BrokenModule, describeBroken } from '../core/runs/workflow-record.ts'
 import type { Anchor } from '../core/safety/ledger/anchor.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
@@ -52,7 +53,7 @@ export interface AppHooks {
   embedded(): EmbeddedSandbox | null
 }
 
-interface Wiring extends Pick<AppParts, 'clock' | 'notices'> {
+interface Wiring extends Pick<AppParts, 'clock' | 'notices' | 'secrets'> {
   store: Store
   plan: RolePlan
   /** Null in a process without a worker. */
@@ -70,7 +71,7 @@ export type OpenParts = ReturnType<typeof openParts>
 
 /** Makes every part beside the engine; none of them has started. */
 export function openParts(config: Config, { commits, hooks, tracing, ...wiring }: Wiring) {
-  const { clock, notices, store, plan, engine, probeKey } = wiring
+  const { clock, notices, secrets, store, plan, engine, probeKey } = wiring
   const { publish } = notices
   const aside = readAside(store)
   const routes = () => readRoutes(store)
@@ -92,7 +93,8 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     readRoutes: routes,
     checkEndpoints: plan.receive ? () => receiver.checkEndpoints() : null,
   })
-  const health = createHealth(checks)
+  const broken = () => listBroken(engine, secrets)
+  const health = createHealth(checks, { warnings: () => broken().map(describeBroken) })
   const metrics = openMetrics(config, {
     ...{ store, clock, notices, plan, health, commits },
     slots: engine ? () => ({ total: config.slots, busy: engine.load.busy }) : null,
@@ -110,7 +112,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     scheduler: new Scheduler({ store, clock, publish: publishTick, schedules: [] }),
     alerts: openAlerts(config, { store, clock, publish }),
     hours: new HourCounter({ store: aside, clock, publish }),
-    beat: new ProcessBeat({ store, clock }),
+    beat: new ProcessBeat({ store, clock, broken }),
     sealer: new Sealer({ store, clock, publish, keepAnchor: keepAnchorIn(config) }),
     sweeper: new Sweeper(config.reconcile ?? [], {
       ...{ store, clock, publish, owner: newId('wrk', clock.now()), approvals: config.guardPolicy.approvals },
@@ -132,6 +134,18 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
       }),
     }),
   }
+}
+
+/** Modules that are told; a folder with more has one fault. */
+const MAX_BROKEN = 50
+/** Characters of a reason. */
+const MAX_REASON = 500
+
+function listBroken(engine: Engine | null, secrets: KnownSecrets): BrokenModule[] {
+  return (engine?.broken ?? []).slice(0, MAX_BROKEN).map(({ file, reason }) => ({
+    file,
+    reason: secrets.redact(reason).slice(0, MAX_REASON),
+  }))
 }
 
 /** Appends anchors to the file that the operator named; null where they named none. */

@@ -24,10 +24,10 @@ async function startAsked(answerWithinMs?: number) {
 test('a stop waits for the health request that is being answered, and for no other', async () => {
   const { admin, report, answered } = await startAsked()
   const stopped = admin.stop()
-  report.resolve({ ready: false, checks: { receiver: 'draining' } })
+  report.resolve({ ready: false, checks: { receiver: 'draining' }, warnings: [] })
   const [response] = await answered
   expect(response.statusCode).toBe(503)
-  expect(JSON.parse(await text(response))).toEqual({ ready: false, checks: { receiver: 'draining' } })
+  expect(JSON.parse(await text(response))).toEqual({ ready: false, checks: { receiver: 'draining' }, warnings: [] })
   expect(response.headers.connection).toBe('close')
   await stopped
 })

@@ -1,5 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
+import type { BrokenModule } from '../../src/core/runs/workflow-record.ts'
+import { listBrokenModules } from '../../src/core/store/health/list-broken-modules.ts'
+import { PROCESS_SILENCE_MS } from '../../src/core/store/health/processes.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
@@ -18,6 +21,22 @@ describeStores((open) => {
   test('a store that can be written and is migrated says so', async () => {
     const { store } = await open()
     expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true, isReplicated: null })
+  })
+
+  test('a row of a process names the modules that it could not load, as its newest beat tells', async () => {
+    const { store } = await open()
+    const about = { role: 'worker', pid: 7, version: '1', adminUrl: '', receiverUrl: '', startedAt: NOW }
+    const beat = (id: string, seenAt: number, broken: readonly BrokenModule[]) =>
+      store.beatProcess({ ...about, id, seenAt, broken })
+    const stuck = { file: 'stuck.workflow.ts', reason: 'it loops' }
+    await beat('one', NOW, [])
+    await beat('one', NOW + 1, [stuck])
+    await beat('two', NOW + 1, [stuck])
+    await beat('silent', NOW - PROCESS_SILENCE_MS, [{ file: 'gone.workflow.ts', reason: 'it exits' }])
+    expect(await listBrokenModules(store, NOW + 1)).toEqual([{ ...stuck, pids: [7, 7] }])
+    await beat('one', NOW + 2, [])
+    await store.removeProcess('two')
+    expect(await listBrokenModules(store, NOW + 2)).toEqual([])
   })
 
   test('a watch calls after writes of this process and of others, and only after writes', async () => {

@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { listBrokenModules } from '../../src/core/store/health/list-broken-modules.ts'
+import { runCli } from '../cli/support/run-cli.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
 const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
@@ -60,6 +63,9 @@ test('modules that hang, exit or loop as they are loaded are named, and their ev
   for (const { file, err } of broken) {
     expect((err as Error).message).toContain(`The module is skipped: ${HARM[String(file)]?.[1]}. At the top level`)
   }
+  const rows = await listBrokenModules(store, Date.now())
+  expect(rows.map(({ file }) => file).sort()).toEqual(Object.keys(HARM).sort())
+  for (const { file, reason } of rows) expect(reason).toContain(HARM[file]?.[1])
   await started.deliver('evt_2', 'file.created')
   const waiting = (await store.listRuns({ limit: 10 })).filter(({ workflow }) => workflow !== 'sound')
   expect(waiting.map(({ workflow }) => workflow).sort()).toEqual(['exits', 'hangs', 'loops'])
@@ -70,7 +76,17 @@ test('modules that hang, exit or loop as they are loaded are named, and their ev
     waiting.map(({ id }) => mended.line(({ message, run }) => message === 'run completed' && run === id)),
   )
   expect(runs).toHaveLength(3)
+  expect(await listBrokenModules(store, Date.now())).toEqual([])
 }, 240_000)
+
+test('"types check" leaves out a module that loops as it is loaded, and names it', async () => {
+  const workflows = tempFolder()
+  writeFileSync(join(workflows, 'loops.workflow.ts'), 'for (;;) {}')
+  const dataDir = tempFolder()
+  await openDataDir({ dataDir, secretKey: null }).close()
+  const checked = await runCli(dataDir, ['types', 'check'], { env: { UPSHOT_WORKFLOWS_DIR: workflows } })
+  expect(checked).toMatchObject({ exit: 1, stderr: expect.stringContaining('loops.workflow.ts does not load') })
+}, 120_000)
 
 test('a module that blocks the engine as it is loaded anew is left out until mended, and blames no run', async () => {
   const { store, write, start } = project()

@@ -3,30 +3,47 @@ import { PROCESS_BEAT_MS, type ProcessRecord } from '../../core/store/health/pro
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 
+interface BeatParts {
+  store: Pick<Store, 'beatProcess' | 'removeProcess'>
+  clock: Clock
+  /** Modules that this process could not load. */
+  broken: () => ProcessRecord['broken']
+}
+
 /** Writes the row by which the admin servers of other processes find this one. */
 export class ProcessBeat {
-  readonly #store: Pick<Store, 'beatProcess' | 'removeProcess'>
+  readonly #store: BeatParts['store']
   readonly #clock: Clock
+  readonly #broken: BeatParts['broken']
   readonly id = randomWord().slice(0, 16)
   #beating: Promise<void> = Promise.resolve()
+  #beat = () => {}
   #cancel = () => {}
   #isStopped = false
 
-  constructor({ store, clock }: { store: Pick<Store, 'beatProcess' | 'removeProcess'>; clock: Clock }) {
+  constructor({ store, clock, broken }: BeatParts) {
     this.#store = store
     this.#clock = clock
+    this.#broken = broken
   }
 
   /** Resolves once the first row is written. */
-  start(about: Omit<ProcessRecord, 'id' | 'startedAt' | 'seenAt'>): Promise<void> {
+  start(about: Omit<ProcessRecord, 'id' | 'startedAt' | 'seenAt' | 'broken'>): Promise<void> {
     const startedAt = this.#clock.now()
-    const beat = () => {
+    this.#beat = () => {
+      this.#cancel()
       const seenAt = this.#clock.now()
       // A beat that fails is one that others miss; `/readyz` reports the store.
-      this.#beating = this.#store.beatProcess({ ...about, id: this.id, startedAt, seenAt }).catch(() => {})
-      this.#cancel = this.#clock.at(seenAt + PROCESS_BEAT_MS, beat)
+      const row = { ...about, id: this.id, startedAt, seenAt, broken: this.#broken() }
+      this.#beating = this.#store.beatProcess(row).catch(() => {})
+      this.#cancel = this.#clock.at(seenAt + PROCESS_BEAT_MS, this.#beat)
     }
-    if (!this.#isStopped) beat()
+    return this.tell()
+  }
+
+  /** Writes the row now; resolves once it is written. */
+  tell(): Promise<void> {
+    if (!this.#isStopped) this.#beat()
     return this.#beating
   }
 

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { ErrorCode, UpshotError } from '../../core/errors.ts'
 import type { IncomingDelivery } from '../../core/incoming/delivery.ts'
 import type { Notice } from '../../core/notices.ts'
+import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { CodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
@@ -67,7 +68,7 @@ export type FromEngine =
   | { kind: 'exiting'; at: CodeAtWork | null }
   /** Code of a run has replaced this function of JavaScript. */
   | { kind: 'replaced'; name: string }
-  | { kind: 'loaded'; codeHashes: Record<string, string> }
+  | { kind: 'loaded'; codeHashes: Record<string, string>; broken: readonly BrokenModule[] }
   | { kind: 'limits'; fileLimits: EngineLoad['fileLimits'] }
   | readonly Notice[]
 

@@ -59,7 +59,7 @@ async function load(): Promise<LocalEngine> {
     random: Math.random,
     worker: { id: worker, counts: new WorkerCounts(counts) },
     modules: { skipped, onLoading: (module) => tell({ kind: 'loading', module }), onLate: skip },
-    onLoaded: (codeHashes) => tell({ kind: 'loaded', codeHashes }),
+    onLoaded: (codeHashes, broken) => tell({ kind: 'loaded', codeHashes, broken }),
   })
 }
 

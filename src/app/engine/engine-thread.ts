@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
+import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Clock } from '../../core/time.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import type { CodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
@@ -36,6 +37,8 @@ export interface EngineThreadParts {
   pulseMs: number
   /** Modules that ended or blocked an earlier one; late ones are added. */
   skipped: SkippedModule[]
+  /** Replaced by the modules that it could not load. */
+  broken: BrokenModule[]
   heard: (notices: readonly Notice[]) => void
 }
 
@@ -57,6 +60,7 @@ export class EngineThread {
   readonly #pulse = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   readonly #thread: Worker
   readonly #skipped: SkippedModule[]
+  readonly #broken: BrokenModule[]
   readonly #cut: () => void
   readonly #calls = new Map<string, { resolve: () => void; reject: (error: unknown) => void }>()
   readonly #gone = Promise.withResolvers<void>()
@@ -64,11 +68,12 @@ export class EngineThread {
   /** Where code called `process.exit`. */
   #exitedAt: CodeAtWork | null = null
 
-  constructor({ config, storeOptions, store, now, pulseMs, skipped, heard }: EngineThreadParts) {
+  constructor({ config, storeOptions, store, now, pulseMs, skipped, broken, heard }: EngineThreadParts) {
     this.id = newId('wrk', now)
     const { port, cut } = store.connect()
     this.#cut = cut
     this.#skipped = skipped
+    this.#broken = broken
     const workerData: EngineStart = {
       config: {
         ...handConfig(config),
@@ -138,7 +143,7 @@ export class EngineThread {
 
   #receive(message: FromEngine, heard: EngineThreadParts['heard']): void {
     if (isNotices(message)) heard(message)
-    else if (message.kind === 'loaded') this.codeHashes = message.codeHashes
+    else if (message.kind === 'loaded') this.#noteLoaded(message)
     else if (message.kind === 'loading') this.loading = message.module
     else if (message.kind === 'late') this.#skipped.push(message.module)
     else if (message.kind === 'limits') this.fileLimits = message.fileLimits
@@ -157,6 +162,11 @@ export class EngineThread {
     const skipped = file === undefined ? null : { file, code: null, why: `a run of it ${how}` }
     // Its runs wait for the module; others that were at work have done nothing.
     await this.end({ cause: 'replaced', error, skipped, harm: skipped && { runs: [], how } })
+  }
+
+  #noteLoaded({ codeHashes, broken }: Extract<FromEngine, { kind: 'loaded' }>): void {
+    this.codeHashes = codeHashes
+    this.#broken.splice(0, this.#broken.length, ...broken)
   }
 
   #settle({ call, error }: Extract<FromEngine, { kind: 'done' }>): void {

@@ -1,3 +1,4 @@
+import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { DeliveryIntake } from '../../core/store/deliveries.ts'
 import type { Access } from '../service/account-clients.ts'
 
@@ -17,6 +18,8 @@ export interface Engine extends DeliveryIntake {
    */
   start(access: Access): Promise<void>
   readonly load: EngineLoad
+  /** Modules that it could not load. */
+  readonly broken: readonly BrokenModule[]
   /** A hint that there may be something to claim. */
   wake(): void
   /** Ends the pass of a run that a person canceled. */

@@ -3,6 +3,7 @@ import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import { carryOutAll } from '../../core/store/safety/carry-out.ts'
 import type { Store, StoreWatch } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
@@ -39,7 +40,7 @@ export interface LocalEngineParts {
   /** Modules to leave out, and who hears of the one that is loaded. */
   modules?: LoadOptions
   /** Given the hash of each workflow's code, by id, before its runs may be claimed. */
-  onLoaded?: (codeHashes: Record<string, string>) => void
+  onLoaded?: (codeHashes: Record<string, string>, broken: readonly BrokenModule[]) => void
 }
 
 /** The engine on this thread. */
@@ -145,6 +146,10 @@ export class LocalEngine implements Engine {
     return { busy: this.#worker.atWork.length, fileLimits: this.#clients.limits }
   }
 
+  get broken(): readonly BrokenModule[] {
+    return this.#workflows.broken
+  }
+
   /** Begins runs that another thread claimed for this engine's worker. */
   receive(arrivals: Arrivals): void {
     this.#worker.receive(arrivals)
@@ -199,7 +204,7 @@ export class LocalEngine implements Engine {
     await carryOutAll(store, clock)
     if (removed.length > 0) notices.publish({ kind: 'workflows.removed', workflows: removed })
     if (elsewhere.length > 0) notices.publish({ kind: 'workflows.elsewhere', workflows: elsewhere })
-    this.#parts.onLoaded?.(this.#workflows.codeHashes)
+    this.#parts.onLoaded?.(this.#workflows.codeHashes, this.broken)
   }
 }
 

@@ -2,6 +2,7 @@ import { url as debuggerUrl } from 'node:inspector'
 import { countEnd, type EngineEnds, MAX_LOAD_MS } from '../../core/blockage.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { ClaimOnArrival } from '../../engine/claim/claim-on-arrival.ts'
@@ -31,7 +32,7 @@ interface SupervisedEngineParts {
   /** Tries runs alone that may have ended an engine. Default: nobody does. */
   quarantine?: Quarantine
   /** Begins an engine on a thread of its own. */
-  begin: (begin: Pick<EngineThreadParts, 'pulseMs' | 'skipped' | 'heard'>) => EngineThread
+  begin: (begin: Pick<EngineThreadParts, 'pulseMs' | 'skipped' | 'broken' | 'heard'>) => EngineThread
 }
 
 /**
@@ -52,6 +53,7 @@ export class SupervisedEngine implements Engine {
   #watch: EngineWatch | null = null
   /** Modules that ended or blocked a thread while it loaded them. */
   readonly #skipped: SkippedModule[] = []
+  readonly broken: BrokenModule[] = []
   #isAtWork = false
   #isWoken = false
   #restarting: Promise<void> = Promise.resolve()
@@ -134,7 +136,7 @@ export class SupervisedEngine implements Engine {
     const heard: EngineThreadParts['heard'] = (all) => {
       for (const notice of all) notices.publish(notice)
     }
-    const thread = begin({ pulseMs: planLook(config), skipped: this.#skipped, heard })
+    const thread = begin({ pulseMs: planLook(config), skipped: this.#skipped, broken: this.broken, heard })
     const watch = new EngineWatch({ config, clock, thread })
     this.#watch = watch
     void thread.ended.then((end) => {

@@ -21,6 +21,8 @@ export const ALERT_KINDS = {
   'event.missing': 'count',
   /** Code of a workflow calls past the guard and the ledger, in a way and place that is new. */
   'effect.outside': 'once',
+  /** A process at work could not load a module, by module. */
+  'module.broken': 'state',
   /** Too much of the disk of the database is used. */
   'disk.low': 'state',
   /** A shadow differs from runs of its workflow in a way that is new, and not accepted. */

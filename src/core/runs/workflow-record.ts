@@ -19,6 +19,18 @@ export interface WorkflowRecord {
   held: number
 }
 
+/** A module that a process could not load, so that its code is not at work there. */
+export interface BrokenModule {
+  file: string
+  /** The fault in words, which says what to do where we know it. */
+  reason: string
+}
+
+/** A sentence about it. */
+export function describeBroken({ file, reason }: BrokenModule): string {
+  return `${file} cannot be loaded: ${reason}`
+}
+
 /** The result of loading the workflows folder. */
 export interface LoadedWorkflows {
   workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule' | 'priority' | 'runTimeoutMs'>[]

@@ -2,7 +2,7 @@ import type { EventDefinition } from '../../author/define-event.ts'
 import { type DeclaredKeys, declaredKeys } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { isDefinition, listTriggers } from '../../author/trigger.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import { matchType } from '../../core/incoming/event.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import { describeMisfit, type Misfit } from './describe-misfit.ts'
@@ -37,13 +37,16 @@ export async function listDefinitions(folder: string): Promise<UsedDefinition[]>
   return [...used.values()].sort((one, other) => (one.type < other.type ? -1 : 1))
 }
 
+/** The error of a module that does not load. */
+export function describeUnknown(file: string, { message }: Pick<Failure, 'message'>): UpshotError {
+  return new UpshotError('invalid_workflow', `${file} does not load, so its events are unknown: ${message}`)
+}
+
 type Use = [definition: Pick<EventDefinition, 'type' | 'data'>, workflow: string | null]
 
 function usesOf(module: LoadedModule): Use[] {
   if (module.kind === 'broken') {
-    throw new UpshotError('invalid_workflow', `${module.file} does not load, so its events are unknown.`, {
-      cause: module.error,
-    })
+    throw describeUnknown(module.file, describeError(module.error))
   }
   const { id, on, cancelOn = [] } = module.workflow
   const triggers = [...listTriggers(on), ...[cancelOn].flat().map((rule) => rule.on)]

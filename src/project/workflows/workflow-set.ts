@@ -1,9 +1,9 @@
 import { codeHashOf } from '../../author/code-hash.ts'
 import { describeTrigger, describeWorkflow, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import { describeError } from '../../core/errors.ts'
+import { describeError, type Failure, findAuthorFrame, UpshotError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
-import type { LoadedWorkflows } from '../../core/runs/workflow-record.ts'
+import type { BrokenModule, LoadedWorkflows } from '../../core/runs/workflow-record.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import { type LoadedModule, type LoadOptions, loadWorkflows } from './load-workflows.ts'
 
@@ -14,7 +14,7 @@ export class WorkflowSet {
   readonly #options: LoadOptions
   #byFile = new Map<string, AnyWorkflow>()
   #byId = new Map<string, AnyWorkflow>()
-  #broken: string[] = []
+  #broken: BrokenModule[] = []
 
   private constructor(folder: string, publish: Publish, options: LoadOptions) {
     this.#folder = folder
@@ -47,6 +47,11 @@ export class WorkflowSet {
     return [...this.#byId.values()].some(fits)
   }
 
+  /** Modules whose code is not at work; a former version may be. */
+  get broken(): readonly BrokenModule[] {
+    return this.#broken
+  }
+
   /** Hash of the code of each workflow, by id. */
   get codeHashes(): Record<string, string> {
     return Object.fromEntries([...this.#byId].map(([id, workflow]) => [id, codeHashOf(workflow)]))
@@ -55,7 +60,7 @@ export class WorkflowSet {
   /** The set as `saveWorkflows` tells other processes. */
   describe(): LoadedWorkflows {
     const workflows = [...this.#byFile].map(([file, workflow]) => ({ file, ...describeWorkflow(workflow) }))
-    return { workflows, broken: this.#broken }
+    return { workflows, broken: this.#broken.map(({ file }) => file) }
   }
 
   /**
@@ -82,17 +87,27 @@ export class WorkflowSet {
       if (module.kind === 'loaded' && error === null) sound.set(file, module.workflow)
       else faults.push({ kind: 'workflow.broken', file, error: describeError(error) })
     }
+    this.#broken = []
     const taken = new Set([...sound.values()].map(({ id }) => id))
     for (const fault of faults) {
       const former = this.#byFile.get(fault.file)
       const isKept = former !== undefined && !taken.has(former.id)
       if (isKept) sound.set(fault.file, former)
       this.#publish({ ...fault, ...(isKept ? { kept: true } : {}) })
+      const reason = `${explain(fault.error)}${isKept ? ' Until then its former version stays at work.' : ''}`
+      this.#broken.push({ file: fault.file, reason })
     }
     this.#byFile = sound
     this.#byId = new Map([...sound.values()].map((workflow) => [workflow.id, workflow]))
-    this.#broken = faults.map(({ file }) => file)
   }
+}
+
+/** A fault with what to do. Errors of ours say so themselves. */
+function explain(error: Failure): string {
+  if (error.name === UpshotError.name) return error.message
+  const place = findAuthorFrame(error)
+  const where = place === null ? '' : ` (at ${place})`
+  return `${error.name}: ${error.message}${where}. Mend the module, then start the app again.`
 }
 
 /** Checked here so that a bad cron line breaks its own workflow, not the scheduler. */

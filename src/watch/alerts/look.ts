@@ -2,9 +2,11 @@ import type { AlertBook, Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { groupFailure } from '../../core/runs/failures/failure-group.ts'
 import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
+import { describeBroken } from '../../core/runs/workflow-record.ts'
 import type { Approval } from '../../core/safety/approval.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { FindingState } from '../../core/service/sweep/file-finding.ts'
+import { listBrokenModules } from '../../core/store/health/list-broken-modules.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
 import { lookAtShadows } from './look-at-shadows.ts'
@@ -23,6 +25,8 @@ type Looker = (parts: LookParts, rule: AlertRule, position: string | null, now: 
 
 /** Rows of one look; what is left comes with the next one. */
 const MAX_ROWS = 1_000
+/** Characters of a title that holds words of an error. */
+const MAX_TITLE = 300
 /** A process may commit an end this long after the moment that it gave it. */
 const COMMIT_DELAY_MS = 3_000
 
@@ -36,6 +40,7 @@ const LOOKERS: Record<AlertKind, Looker> = {
   'tick.missed': lookAtTicks,
   'event.missing': lookAtLosses,
   'effect.outside': lookOutside,
+  'module.broken': lookAtModules,
   'disk.low': lookAtDisk,
   'shadow.differs': lookAtShadows,
   'operation.done': lookAtOperations,
@@ -160,6 +165,20 @@ async function lookAtLosses({ store }: LookParts, _rule: AlertRule, position: st
   })
   const last = Array.from(places, ([place, findings]) => [place, Math.max(...findings.map(({ sweep }) => sweep))])
   return { sightings, position: JSON.stringify({ ...told, ...Object.fromEntries(last) }) }
+}
+
+async function lookAtModules({ store }: LookParts, _rule: AlertRule, position: string | null, now: number) {
+  // Of a module with two faults, one is enough.
+  const modules = new Map((await listBrokenModules(store, now)).map((module) => [module.file, module]))
+  const sightings = Array.from(modules, ([file, module]) => ({
+    id: file,
+    title: describeBroken(module).slice(0, MAX_TITLE),
+    page: '/system',
+    command: 'status',
+    at: now,
+    count: 1,
+  }))
+  return { sightings, position }
 }
 
 async function lookAtDisk({ readDiskUse }: LookParts, { over }: AlertRule, position: string | null, now: number) {

@@ -18,6 +18,8 @@ test('a set keeps the former version of a module that breaks, and takes the repa
     { kind: 'workflows.reloaded', workflows: 2, broken: 1 },
   ])
   expect(set.describe()).toMatchObject({ workflows: [{ id: 'b' }, { id: 'a' }], broken: ['a.workflow.ts'] })
+  const reason = expect.stringMatching(/start the app again\. Until then its former version stays at work\.$/)
+  expect(set.broken).toEqual([{ file: 'a.workflow.ts', reason }])
   write('a.workflow.ts', moduleOf('a', '3', `cron('61 * * * *')`))
   await reload()
   expect(runOf('a')).toBe(1)
@@ -25,6 +27,7 @@ test('a set keeps the former version of a module that breaks, and takes the repa
   await reload()
   expect(runOf('a')).toBe(4)
   expect(set.describe().broken).toEqual([])
+  expect(set.broken).toEqual([])
 })
 
 test('a set drops deleted modules, takes renamed ones, and keeps the former one of two with one id', async () => {

@@ -156,8 +156,8 @@ test('a target in use and a file in use are refused, and nothing is changed', as
   const store = openTestStore(folder)
   await store.beatProcess({
     ...{ id: 'prc_1', role: 'worker', pid: 12, version: '1', adminUrl: '', receiverUrl: '' },
-    ...{ startedAt: NOW, seenAt: NOW },
-  } as never)
+    ...{ startedAt: NOW, seenAt: NOW, broken: [] },
+  })
   await store.close()
   await expect(move(file, makeSchema())).rejects.toThrow(/Process 12/)
   expect(await openTestStore(folder).countOpenRuns(NOW)).toMatchObject({ waiting: 2 })

@@ -126,12 +126,13 @@ function describeHour({ hour, ...rest }: RunHour) {
   return { ...rest, at: isoTime(hour * HOUR_MS) }
 }
 
-function describeProcess({ receiverUrl, startedAt, seenAt, ...rest }: ProcessRecord, now: number) {
+function describeProcess({ receiverUrl, startedAt, seenAt, broken, ...rest }: ProcessRecord, now: number) {
   return {
     ...rest,
     receiverUrl: receiverUrl === '' ? null : receiverUrl,
     startedAt: isoTime(startedAt),
     seenAt: isoTime(seenAt),
+    broken: [...broken],
     isSilent: now - seenAt >= PROCESS_SILENCE_MS,
   }
 }

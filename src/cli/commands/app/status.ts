@@ -1,6 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
+import { describeBroken } from '../../../core/runs/workflow-record.ts'
 import { type EffectsMode, presentMode } from '../../../core/safety/stop.ts'
+import { listBrokenModules } from '../../../core/store/health/list-broken-modules.ts'
 import { listSwitches } from '../../../core/store/safety/list-switches.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
@@ -11,8 +13,8 @@ import type { Output } from '../../terminal/output.ts'
 import { describeSweepView, readSweepViews, type SweepView } from '../events/losses/sweep-view.ts'
 
 /**
- * `upshot status`: the running app's state and addresses, and how sweeps stand. It exits with 7
- * where an event was lost within a week.
+ * `upshot status`: the running app's state and addresses, modules that cannot be loaded, and how
+ * sweeps stand. It exits with 7 where an event was lost within a week.
  */
 export function define(command: Command, { out, project }: Cli): void {
   command.action(async () => {
@@ -21,16 +23,18 @@ export function define(command: Command, { out, project }: Cli): void {
     if (app === null) throw new UpshotError('not_running', `No app is running on ${dataDir}.`)
     const sweeps = await readSweeps(project)
     const effects = await readMode(project)
+    const broken = await readBroken(project)
     if (sweeps.some(({ lost, held }) => lost + held > 0)) out.leaveWith('difference')
     if (!app.isReady) out.leaveWith('temporary')
     const { isReady, pid, startedAt, receiver, admin, sandbox, checks } = app
     // The sandbox's key in `app` must not be shown.
-    const facts = { pid, startedAt, receiver, admin, sandbox: sandbox?.origin ?? null, effects, checks }
+    const facts = { pid, startedAt, receiver, admin, sandbox: sandbox?.origin ?? null, effects, checks, broken }
     out.result({ running: true, ready: isReady, dataDir, ...facts, sweeps: sweeps.map(describeTimes) }, () => [
       describeState(app, out),
       ...(effects === 'plan'
         ? [out.paint('yellow', '  NOTHING ACTS: runs are only planned (UPSHOT_EFFECTS=plan).')]
         : []),
+      ...broken.map((module) => out.paint('red', `  ${describeBroken(module)}`)),
       `  receiver  ${receiver}`,
       `  admin     ${admin}`,
       `  sandbox   ${sandbox?.origin ?? '– (the real service)'}`,
@@ -48,6 +52,11 @@ function readSweeps(project: Cli['project']): Promise<SweepView[]> {
 /** Null while the database does not answer. */
 function readMode(project: Cli['project']): Promise<EffectsMode | null> {
   return project.withReads(async (store) => presentMode(await listSwitches(store))).catch(() => null)
+}
+
+/** None while the database does not answer. */
+function readBroken(project: Cli['project']) {
+  return project.withReads((store) => listBrokenModules(store, commandClock.now())).catch(() => [])
 }
 
 function describeTimes({ complete, ...view }: SweepView): object {

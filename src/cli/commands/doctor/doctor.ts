@@ -1,4 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
+import { describeBroken } from '../../../core/runs/workflow-record.ts'
+import { listBrokenModules } from '../../../core/store/health/list-broken-modules.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
@@ -52,6 +54,7 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     ...checkRights(config, root),
     checkDisk(config, root),
     checkWorkflows(config),
+    ...(await checkModules(project, config)),
     ...(await checkDatabase(project, config)),
     ...(await checkWeeks(project, config)),
     ...(await checkLedger(project, config)),
@@ -85,6 +88,15 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
     fix: 'Start it: it continues where it was. Its log shows why it ended.',
     repair: { will: 'delete the runtime file of the app that is gone', perform: () => removeRuntimeFile(dataDir) },
   })
+}
+
+/** One finding for each module that a process at work could not load. */
+async function checkModules(project: Project, config: Config): Promise<Finding[]> {
+  if (!hasDatabase(config)) return []
+  const broken = await project.withStore((store) => listBrokenModules(store, commandClock.now())).catch(() => [])
+  return broken.map(({ pids, ...module }) =>
+    fail('module', describeBroken(module), { fix: `The log of process ${pids.join(', ')} has the whole fault.` }),
+  )
 }
 
 /** Not a fault: a service sends types that nobody follows. No finding where there are none. */

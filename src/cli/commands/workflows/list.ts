@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import { describeBroken, type WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import { listBrokenModules } from '../../../core/store/health/list-broken-modules.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
@@ -13,6 +14,7 @@ export function define(command: Command, { out, project }: Cli): void {
     project.withStore(async (store) => {
       const workflows = await store.listWorkflows()
       out.result(workflows.map(describeWorkflow), () => formatTable(workflows, columns(commandClock.now()), out))
+      for (const module of await listBrokenModules(store, commandClock.now())) out.note(describeBroken(module))
       const unmatched = await listUnmatched(store)
       if (unmatched.length > 0) out.note(`${describeUnmatched(unmatched)}.`)
       if (workflows.length === 0) out.note('No workflow is known yet. The app registers workflows when it starts.')

@@ -1,3 +1,5 @@
+import type { BrokenModule } from '../../runs/workflow-record.ts'
+
 /** A running process of Upshot. Times are epoch milliseconds. */
 export interface ProcessRecord {
   /** Made at its start. */
@@ -11,6 +13,8 @@ export interface ProcessRecord {
   receiverUrl: string
   startedAt: number
   seenAt: number
+  /** Modules that it could not load, the first 50. */
+  broken: readonly BrokenModule[]
 }
 
 /** A process writes its row this often. */

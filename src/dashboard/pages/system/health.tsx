@@ -54,6 +54,13 @@ export function Health() {
                   {verdict !== 'ok' && `: ${verdict}`}
                 </li>
               ))}
+              {processes.flatMap(({ id, pid, broken }) =>
+                broken.map(({ file, reason }) => (
+                  <li key={`${id} ${file}`} className="status" data-state="failed">
+                    ✗ process {pid} cannot load {file}: {reason}
+                  </li>
+                )),
+              )}
             </ul>
           </section>
           <Doctor />

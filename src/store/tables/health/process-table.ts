@@ -1,7 +1,10 @@
+import type { BrokenModule } from '../../../core/runs/workflow-record.ts'
 import type { ProcessRecord } from '../../../core/store/health/processes.ts'
 import type { Connection } from '../../connection.ts'
 
 const DAY_MS = 86_400_000
+
+type ProcessRow = Omit<ProcessRecord, 'broken'> & { broken: string }
 
 /** The running processes, a row each. Index: primary key; a handful of rows. */
 export class ProcessTable {
@@ -11,22 +14,22 @@ export class ProcessTable {
   readonly #list
 
   constructor(db: Connection) {
-    this.#save = db.prepare<[ProcessRecord]>(
-      `INSERT INTO process (id, role, pid, version, admin_url, receiver_url, started_at, seen_at)
-       VALUES (@id, @role, @pid, @version, @adminUrl, @receiverUrl, @startedAt, @seenAt)
-       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+    this.#save = db.prepare<[ProcessRow]>(
+      `INSERT INTO process (id, role, pid, version, admin_url, receiver_url, started_at, seen_at, broken)
+       VALUES (@id, @role, @pid, @version, @adminUrl, @receiverUrl, @startedAt, @seenAt, @broken)
+       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, broken = excluded.broken`,
     )
     this.#drop = db.prepare('DELETE FROM process WHERE id = ?')
     this.#dropSilent = db.prepare('DELETE FROM process WHERE seen_at < ?')
-    this.#list = db.prepare<[], ProcessRecord>(
+    this.#list = db.prepare<[], ProcessRow>(
       `SELECT id, role, pid, version, admin_url AS adminUrl, receiver_url AS receiverUrl, started_at AS startedAt,
-         seen_at AS seenAt FROM process ORDER BY id DESC`,
+         seen_at AS seenAt, broken FROM process ORDER BY id DESC`,
     )
   }
 
   async beat(process: ProcessRecord): Promise<void> {
     await this.#dropSilent.run(process.seenAt - DAY_MS)
-    await this.#save.run(process)
+    await this.#save.run({ ...process, broken: JSON.stringify(process.broken) })
   }
 
   async remove(id: string): Promise<void> {
@@ -34,6 +37,6 @@ export class ProcessTable {
   }
 
   async list(): Promise<ProcessRecord[]> {
-    return await this.#list.all()
+    return (await this.#list.all()).map((row) => ({ ...row, broken: JSON.parse(row.broken) as BrokenModule[] }))
   }
 }

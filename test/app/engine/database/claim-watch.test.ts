@@ -31,8 +31,11 @@ async function startEngine() {
   const engine = await SupervisedEngine.load({
     ...parts,
     quarantine: new Quarantine({ ...parts, storeOptions }),
-    begin: ({ heard }) => {
-      const thread = new EngineThread({ config, storeOptions, store, now: Date.now(), pulseMs: 5, skipped: [], heard })
+    begin: ({ heard, skipped, broken }) => {
+      const thread = new EngineThread({
+        ...{ config, storeOptions, store, now: Date.now() },
+        ...{ pulseMs: 5, skipped, broken, heard },
+      })
       threads.push(thread)
       return thread
     },

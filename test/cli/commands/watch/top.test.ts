@@ -14,7 +14,7 @@ const NOW = Date.UTC(2026, 4, 1, 12)
 
 const PROCESS = {
   ...{ id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0' },
-  ...{ adminUrl: 'http://127.0.0.1:4701', receiverUrl: '' },
+  ...{ adminUrl: 'http://127.0.0.1:4701', receiverUrl: '', broken: [] },
 }
 
 /** A terminal of 24 rows; `lastFrame` is what it shows, without styles. */

@@ -38,6 +38,10 @@ const DELETES: Group['changes'][number] = {
   ...{ sign: '+', class: 'delete', operation: 'files.delete', target: 'storage_a', from: null, to: null },
   text: '+ delete files.delete storage_a',
 }
+const BROKEN = {
+  ...{ id: 'prc_1', role: 'worker', pid: 1, version: '1', adminUrl: '', receiverUrl: '', startedAt: AT },
+  broken: [{ file: 'stuck.workflow.ts', reason: 'it loops' }],
+}
 const UNDECIDED = { reason: null, approval: null, event: null, lateEvent: null }
 
 /** A case for each built-in rule. Those that claim a run come before those that leave one. */
@@ -132,6 +136,12 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
         ...{ place: 'tidy.workflow.ts:9:3', run: 'run_1', workflow: 'tidy' },
       }),
     title: /tidy calls fetch DELETE to api\.example\.com past `files`, at tidy\.workflow\.ts:9:3/,
+  },
+  'module.broken': {
+    // It lives for as long as the test looks.
+    happen: ({ store }) => store.beatProcess({ ...BROKEN, seenAt: AT + HOUR }),
+    end: ({ store }, at) => store.beatProcess({ ...BROKEN, seenAt: at, broken: [] }),
+    title: /stuck\.workflow\.ts cannot be loaded: it loops/,
   },
   'disk.low': {
     rule: { over: 0.9 },

@@ -73,6 +73,7 @@ const system = z
         receiverUrl: z.string().nullable(),
         startedAt: time(),
         seenAt: time(),
+        broken: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Modules that it could not load.'),
         isSilent: z.boolean().describe('True when it has said nothing for 35 s.'),
       }),
     ),

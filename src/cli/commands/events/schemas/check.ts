@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
+import { openRoom } from '../../../../app/play/open-room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { foldBody } from '../../../../core/service/shapes/fold-body.ts'
@@ -9,7 +10,7 @@ import type { ShapeDrift } from '../../../../core/service/shapes/shape-book.ts'
 import type { StorageSpellings } from '../../../../core/service/storage.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
-import { listDefinitions, type UsedDefinition } from '../../../../project/workflows/definitions.ts'
+import { describeUnknown, listDefinitions, type UsedDefinition } from '../../../../project/workflows/definitions.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
@@ -61,7 +62,7 @@ export function define(command: Command, { out, project }: Cli): void {
         if (showValues && !out.isWatched) throw noTerminal()
         const since = asked?.(commandClock.now()) ?? commandClock.now() - TRAFFIC_MS
         const known = readShapes(file ?? join(config.workflowsDir, SHAPES_FILE))
-        const definitions = await listDefinitions(config.workflowsDir)
+        const definitions = await loadDefinitions(store, config)
         const { fits, shapes } = await readFits(store, config, definitions, { since, showValues })
         const drifts = [...(known ?? [])].flatMap(([type, outline]): Drift[] => {
           const shape = shapes.get(type)
@@ -79,6 +80,14 @@ export function define(command: Command, { out, project }: Cli): void {
         if (drifts.length > 0 || fits.some(({ misfits }) => misfits > 0)) out.leaveWith('difference')
       }),
     )
+}
+
+/** Another process loads them first: one that loops or exits would hold or end this one. */
+async function loadDefinitions(store: ReadStore, config: Config): Promise<UsedDefinition[]> {
+  await using room = await openRoom(store, config, { onPrint: () => {} })
+  const [broken] = room.code.broken
+  if (broken) throw describeUnknown(broken.file, broken.error)
+  return await listDefinitions(config.workflowsDir)
 }
 
 /** Values of events end in logs and pipes only where somebody puts them there. */

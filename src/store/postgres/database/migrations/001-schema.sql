@@ -614,7 +614,9 @@ CREATE TABLE process (
   admin_url    text COLLATE "C" NOT NULL,
   receiver_url text COLLATE "C" NOT NULL,
   started_at   bigint NOT NULL,
-  seen_at      bigint NOT NULL
+  seen_at      bigint NOT NULL,
+  -- JSON: the modules that it could not load.
+  broken       text COLLATE "C" NOT NULL
 );
 
 -- Runs by the hour of their making, counted once the hour is over. Hours count from 1970.

@@ -595,7 +595,9 @@ CREATE TABLE process (
   admin_url    TEXT NOT NULL,
   receiver_url TEXT NOT NULL,
   started_at   INTEGER NOT NULL,
-  seen_at      INTEGER NOT NULL
+  seen_at      INTEGER NOT NULL,
+  -- JSON: the modules that it could not load.
+  broken       TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Runs by the hour of their making, counted once the hour is over. Hours count from 1970.

@@ -120,6 +120,11 @@ test('"types generate" without events, and "types check" beside a broken module 
     exit: 1,
     stderr: expect.stringContaining('a.workflow.ts does not load'),
   })
+  writeFileSync(join(workflows, 'a.workflow.ts'), 'process.exit(0)')
+  expect(await cli('types', 'check')).toMatchObject({
+    exit: 1,
+    stderr: expect.stringMatching(/a\.workflow\.ts does not load.*process\.exit/s),
+  })
   writeFileSync(join(workflows, 'events.shapes.json'), '{"file.created": {"": "thing"}}')
   expect(await cli('types', 'check')).toMatchObject({ exit: 2, stderr: expect.stringContaining('types generate') })
 })

@@ -1,0 +1,52 @@
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { App } from '../../../../src/app/app.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../../../support/test-config.ts'
+import { runHere } from '../../support/run-here.ts'
+
+const INDEX = resolve(import.meta.dirname, '../../../../src/author/index.ts')
+const twin = `import { defineWorkflow } from '${INDEX}'
+export default defineWorkflow({ id: 'twin', on: '*', run() {} })`
+
+/** A module's code, and the reason that is told of it. */
+const MODULES: Record<string, [code: string, reason: RegExp]> = {
+  'exits.workflow.ts': [
+    'process.exit(3)',
+    /^The module is skipped: it ended the engine while .* start the app again\.$/,
+  ],
+  'odd.workflow.ts': ['export default {', /^SyntaxError: .*\. Mend the module, then start the app again\.$/s],
+  'throws.workflow.ts': [
+    `\nthrow new TypeError('no ${WEBHOOK_SECRET}')`,
+    /^TypeError: no \[redacted\] \(at .*throws\.workflow\.ts:2\)\. Mend the module, then start the app again\.$/,
+  ],
+  'twin-a.workflow.ts': [twin, /^twin-a.workflow.ts and twin-b.workflow.ts both define .* Rename one of them\.$/],
+  'twin-b.workflow.ts': [twin, /both define the workflow "twin"/],
+}
+const FILES = Object.keys(MODULES)
+
+test('modules that cannot be loaded are named with the reason by /readyz and the commands', async () => {
+  const dataDir = tempFolder()
+  const workflowsDir = tempFolder()
+  for (const [file, [code]] of Object.entries(MODULES)) writeFileSync(join(workflowsDir, file), code)
+  const app = await App.create(testConfig(dataDir, { workflowsDir, service: NO_SERVICE }))
+  onTestFinished(() => app.stop())
+  const urls = await app.start()
+  const env = { UPSHOT_WORKFLOWS_DIR: workflowsDir }
+  const { data } = (await runHere(dataDir, ['status', '--json'], { env })).json
+  const { broken } = data as { broken: { file: string; reason: string; pids: number[] }[] }
+  expect(broken.map(({ file }) => file)).toEqual(FILES)
+  for (const { file, reason, pids } of broken) {
+    expect(reason).toMatch(MODULES[file]?.[1] ?? /never/)
+    expect(pids).toEqual([process.pid])
+  }
+  const told = broken.map(({ file, reason }) => `${file} cannot be loaded: ${reason}`)
+  const ready = await fetch(`${urls.admin}/readyz`)
+  expect(ready.status).toBe(200)
+  expect(await ready.json()).toMatchObject({ ready: true, warnings: told })
+  const [, exits = ''] = /(exits.workflow.ts cannot be loaded: .*)/.exec(told.join('\n')) ?? []
+  expect((await runHere(dataDir, ['status'], { env })).stdout).toContain(exits)
+  expect((await runHere(dataDir, ['workflows', 'list'], { env })).stderr).toContain(exits)
+  expect(await runHere(dataDir, ['doctor'], { env })).toMatchObject({ exit: 7, stdout: expect.stringContaining(exits) })
+})

@@ -149,6 +149,16 @@ export type Notice =
   | { kind: 'step.shared'; run: string; workflow: string; step: string }
   /** It was still at work when the run's function returned; the end of the run waited for it. */
   | { kind: 'step.joined'; run: string; workflow: string; step: string; place: string | null }
+  /** An open wait goes on for `target`, and its code asks for `asked` now. */
+  | {
+      kind: 'wait.changed'
+      run: string
+      workflow: string
+      step: string
+      target: string | null
+      asked: string
+      place: string | null
+    }
   /** The run has to wait while its code awaits something outside steps, begun at `place`. */
   | { kind: 'code.pending'; run: string; workflow: string; place: string | null }
   /** A timer of the code's own, outside steps: no replay repeats it. */

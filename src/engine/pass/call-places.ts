@@ -9,6 +9,7 @@ const MAX_NAMES = 1_000
  */
 export class CallPlaces {
   readonly #places = new Map<string, string | null>()
+  readonly #changed = new Set<string>()
 
   note(name: string): void {
     if (!this.#places.has(name) && this.#places.size < MAX_NAMES) this.#places.set(name, findCallPlace())
@@ -16,6 +17,13 @@ export class CallPlaces {
 
   find(name: string): string | null {
     return this.#places.get(name) ?? null
+  }
+
+  /** True the first time: what the code has changed in an open wait of this name is told once. */
+  noteChange(name: string): boolean {
+    if (this.#changed.has(name) || this.#changed.size >= MAX_NAMES) return false
+    this.#changed.add(name)
+    return true
   }
 
   /** Those of an author's function; another version of its code is another function. */

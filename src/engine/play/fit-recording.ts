@@ -1,5 +1,6 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { Failure } from '../../core/errors.ts'
+import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { DIVERGED } from '../../core/runs/step.ts'
@@ -10,9 +11,10 @@ import { type PlayParts, playPass } from './play-pass.ts'
 
 /**
  * How a run would go on with this code. `diverges`: the code contradicts the journal; `fails`: it
- * throws before it comes further. `halts`: it waits for a person; `skips`: its `where` refuses.
+ * throws before it comes further. `halts`: it waits for a person; `skips`: its `where` refuses;
+ * `keeps`: it goes on to wait for an event that the code does not ask for any more.
  */
-export type Fit = { kind: 'fits' } | { kind: 'diverges' | 'fails' | 'halts' | 'skips'; reason: string }
+export type Fit = { kind: 'fits' } | { kind: 'diverges' | 'fails' | 'halts' | 'skips' | 'keeps'; reason: string }
 
 /** The reason of a pass that has come to the end of the journal. */
 const AT_THE_END = 'the journal ends here'
@@ -28,20 +30,35 @@ export async function fitRecording(
   const { claim, run, steps } = recording
   const deadline = computeDeadline(workflow, { startedAt: claim.startedAt })
   if (deadline !== null && now >= deadline) return { kind: 'fails', reason: describeOverdue(deadline).message }
-  const outcome = await playPass(parts, {
-    claim,
-    workflow,
-    known: steps,
-    // No wait is over yet: what would end it is not in the journal.
-    clock: new ManualClock(lastMoment(recording)),
-    openStage: ({ parking }) => ({
-      answer: async (step) => {
-        await parking.wait(step, null, AT_THE_END)
-        return neverSettles()
-      },
-    }),
-  })
-  return judge(outcome, run.error)
+  const kept: string[] = []
+  const publish: Publish = (notice) => {
+    if (notice.kind === 'wait.changed') kept.push(describeKept(notice))
+    parts.publish?.(notice)
+  }
+  const outcome = await playPass(
+    { ...parts, publish },
+    {
+      claim,
+      workflow,
+      known: steps,
+      // No wait is over yet: what would end it is not in the journal.
+      clock: new ManualClock(lastMoment(recording)),
+      openStage: ({ parking }) => ({
+        answer: async (step) => {
+          await parking.wait(step, null, AT_THE_END)
+          return neverSettles()
+        },
+      }),
+    },
+  )
+  const fit = judge(outcome, run.error)
+  const [reason] = kept
+  return fit.kind === 'fits' && reason !== undefined ? { kind: 'keeps', reason } : fit
+}
+
+function describeKept({ step, target, asked, place }: NoticeOf<'wait.changed'>): string {
+  const at = place === null ? '' : ` at ${place}`
+  return `step "${step}" still waits for ${target}, and the code asks for ${asked}${at}`
 }
 
 function lastMoment({ claim, steps }: Recording): number {

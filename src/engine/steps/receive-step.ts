@@ -9,7 +9,15 @@ import type { Pass } from '../pass/pass.ts'
 import type { Stage } from '../pass/stage.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { stageStep } from './stage-step.ts'
-import { awaitMatch, completeWait, describeTarget, fitFound, planWait, type WaitRequest } from './wait-step.ts'
+import {
+  awaitMatch,
+  completeWait,
+  describeTarget,
+  fitFound,
+  planWait,
+  tellChanged,
+  type WaitRequest,
+} from './wait-step.ts'
 
 export type ReceiveRequest = Omit<WaitRequest, 'since'>
 
@@ -143,6 +151,7 @@ function open(receiver: Receiver, step: Checkpoint, isAgain = false): Promise<vo
 
 async function goOn(receiver: Receiver, step: Checkpoint): Promise<ServiceEvent | null> {
   const { pass, request } = receiver
+  tellChanged(pass, step, request)
   if (pass.stage) return answerReceive(receiver, pass.stage, step)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()

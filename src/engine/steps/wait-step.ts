@@ -5,7 +5,7 @@ import { describeError, UpshotError } from '../../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import { planMatch } from '../../core/runs/matching.ts'
-import type { Checkpoint, StepName } from '../../core/runs/step.ts'
+import { type Checkpoint, type StepName, stepNameOf } from '../../core/runs/step.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
@@ -52,6 +52,7 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Ser
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
+  tellChanged(pass, step, request)
   if (pass.stage) return answerWait(pass, pass.stage, { step, request })
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
@@ -151,4 +152,15 @@ export function describeTarget({ on, where = {} }: Pick<WaitRequest, 'on' | 'whe
   const type = typeof on === 'string' ? on : on.type
   const values = Object.entries(where).map(([name, value]) => `${name} ${String(value).slice(0, 100)}`)
   return values.length === 0 ? type : `${type} with ${values.join(' and ')}`
+}
+
+/** Tells of code that asks for something else than its open wait goes on for, once for each name. */
+export function tellChanged(pass: Pass, { key, target }: Checkpoint, request: Pick<WaitRequest, 'on' | 'where'>): void {
+  const asked = describeTarget(request)
+  const name = stepNameOf(key)
+  // A play tells it of every run.
+  if (target === asked || !(pass.stage || pass.places.noteChange(name))) return
+  const { lease, workflow } = pass.run
+  const place = pass.places.find(name)
+  pass.publish({ kind: 'wait.changed', run: lease.runId, workflow, step: key, target, asked, place })
 }

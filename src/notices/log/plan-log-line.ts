@@ -145,6 +145,8 @@ const LINES: Lines = {
     line('warn', 'two branches use one step name at the same time: give each its key, as [name, key]', fields),
   'step.joined': ({ kind, ...fields }) =>
     line('warn', 'the function of the run returned before this step had ended: await every step', fields),
+  'wait.changed': ({ kind, ...fields }) =>
+    line('warn', 'an open wait keeps its event, though the code asks for another: rename the step', fields),
   'code.pending': ({ kind, ...fields }) =>
     line('warn', 'the run has to wait while its code awaits something outside steps: put that into a step', fields),
   'code.timer': ({ kind, ...fields }) =>

@@ -103,3 +103,18 @@ test('runs that wait for an event, a run or people fit', async () => {
     expect(await judge(changed, workflow)).toMatchObject({ kind: 'diverges' })
   }
 })
+
+test.each(['waitFor', 'receive'] as const)('a `%s` whose event is another now keeps the old one', async (verb) => {
+  const wait = (on: string, name = 'go') =>
+    define(async ({ step }) => {
+      await step.run('first', act('first'))
+      return step[verb](name, { on, timeout: '1d' })
+    })
+  expect(await judge(wait('file.renamed'), wait('file.moved'))).toEqual({
+    kind: 'keeps',
+    reason: expect.stringMatching(
+      /^step "go" still waits for file\.moved, and the code asks for file\.renamed at .*fit-recording\.test\.ts:\d+:\d+$/,
+    ),
+  })
+  expect(await judge(wait('file.renamed', 'renamed'), wait('file.moved'))).toEqual({ kind: 'fits' })
+})

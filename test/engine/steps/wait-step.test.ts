@@ -204,3 +204,34 @@ test('a wait since the run finds events since the tick that caused the run', asy
   worker.wake()
   expect((await awaitStatus(engine, runId, 'completed')).output).toContain('evt_between')
 })
+
+test('code that changes the event of an open wait is told once, and the wait keeps its event', async () => {
+  const engine = createTestEngine()
+  const wait = (on: string) =>
+    defineWorkflow({
+      id: 'w',
+      on: 'file.created',
+      run: async ({ step }) => {
+        const [found] = await Promise.all([
+          step.waitFor('go', { on, timeout: '1d' }),
+          step.sleep('nap', '1h').then(() => step.sleep('long nap', '1h')),
+        ])
+        return found?.type
+      },
+    })
+  const before = await engine.start([wait('file.moved')])
+  const { id } = await engine.run('w')
+  await before.stop()
+  const worker = await engine.start([wait('file.renamed')])
+  await engine.advance(id, '1h')
+  await engine.advance(id, '1h')
+  await deliverEvent(engine, worker, { id: 'evt_new', type: 'file.renamed', data: {} })
+  await deliverEvent(engine, worker, { id: 'evt_old', type: 'file.moved', data: {} })
+  expect((await awaitStatus(engine, id, 'completed')).output).toBe('"file.moved"')
+  expect(engine.heard.filter(({ kind }) => kind === 'wait.changed')).toEqual([
+    {
+      ...{ kind: 'wait.changed', run: id, workflow: 'w', step: 'go', target: 'file.moved', asked: 'file.renamed' },
+      place: expect.stringContaining('wait-step.test.ts:'),
+    },
+  ])
+})

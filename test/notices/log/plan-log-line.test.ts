@@ -64,6 +64,7 @@ test('a notice of each kind has one level and one message', () => {
     'run.canceled': ['info: run canceled'],
     'step.shared': ['warn: two branches use one step name at the same time: give each its key, as [name, key]'],
     'step.joined': ['warn: the function of the run returned before this step had ended: await every step'],
+    'wait.changed': ['warn: an open wait keeps its event, though the code asks for another: rename the step'],
     'code.pending': ['warn: the run has to wait while its code awaits something outside steps: put that into a step'],
     'code.timer': ['warn: a timer outside steps does not survive a pause: use step.sleep, or put it into a step'],
     'code.undeclared': ['warn: the code acts where no step declares it: put that into a step with its effect'],

@@ -74,6 +74,10 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   'run.canceled': { kind: 'run.canceled', ...END, ms: 5, reason: 'canceled by event evt_1 (file.deleted)' },
   'step.shared': { kind: 'step.shared', ...RUN, step: 'copy' },
   'step.joined': { kind: 'step.joined', ...RUN, step: 'copy', place: 'a.workflow.ts:3:9' },
+  'wait.changed': {
+    ...{ kind: 'wait.changed', ...RUN, step: 'moved', target: 'file.moved', asked: 'file.renamed' },
+    place: 'a.workflow.ts:4:9',
+  },
   'code.pending': { kind: 'code.pending', ...RUN, place: 'a.workflow.ts:4:9' },
   'code.timer': { kind: 'code.timer', ...RUN, place: 'a.workflow.ts:5:9' },
   'code.undeclared': {

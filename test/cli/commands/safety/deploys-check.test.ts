@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { Checkpoint } from '../../../../src/core/runs/step.ts'
 import { checkpoint, queueRun } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
@@ -8,8 +9,8 @@ import { openTestProject } from '../../support/test-project.ts'
 
 const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
 
-/** A project with two runs of `follow-up` that have finished the step `a`, and wait. */
-async function openWaiting() {
+/** A project with two runs of `follow-up` that have finished the step `a`, and wait, in `open` too. */
+async function openWaiting(open?: Checkpoint) {
   const { store, dataDir } = await openTestProject()
   const now = Date.now()
   const runs: string[] = []
@@ -20,6 +21,7 @@ async function openWaiting() {
     await store.saveCheckpoint(claimed.lease, checkpoint('a', { startedAt: now, finishedAt: now }), undefined, {
       codeHash: 'old',
     })
+    if (open) await store.saveCheckpoint(claimed.lease, open)
     await store.parkRun(claimed.lease, { dueAt: now + 9e8, reason: 'sleeps' })
   }
   await queueRun(store, 'evt_3', 'follow-up', now)
@@ -71,6 +73,30 @@ test('code that does something outside steps, or cannot be loaded, does not pass
   expect(broken.exit).toBe(7)
   expect(broken.json.data).toMatchObject({
     broken: [{ file: 'follow-up.workflow.ts' }],
-    misfits: [{ kind: 'halts', reason: 'no module defines the workflow "follow-up"' }],
+    misfits: [{ kind: 'halts', reason: expect.stringMatching(/^no module defines the workflow "follow-up"; follow-up/) }],
   })
 })
+
+test('"deploys check" names the open waits whose event the code has changed', async () => {
+  const { check } = await openWaiting(checkpoint('go', { position: 1, kind: 'wait', effect: 'read', ...OPEN }))
+  const wait = (on: string) =>
+    check(
+      `async ({ step }) => { await step.run('a', () => 1); await step.waitFor('go', { on: '${on}', timeout: '1d' }) }`,
+    )
+  expect((await wait('file.moved')).exit).toBe(0)
+  const { exit, stdout, stderr } = await wait('file.renamed')
+  expect(exit).toBe(7)
+  expect(stdout).toMatch(
+    /2 +keep its wait +step "go" still waits for file.moved, and the code asks for file.renamed at/,
+  )
+  expect(stderr).toContain('give the step another name')
+  expect(stderr).not.toContain('upshot runs resume')
+})
+
+const OPEN = {
+  status: 'waiting',
+  target: 'file.moved',
+  output: null,
+  finishedAt: null,
+  dueAt: Date.now() + 9e8,
+} as const

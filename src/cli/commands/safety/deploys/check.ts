@@ -33,15 +33,19 @@ export function define(command: Command, { out, project }: Cli): void {
           describeCount(check),
         ])
         for (const { file, error } of broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
-        if (check.misfits.length > 0) out.note(ADVICE)
+        if (check.misfits.some(({ kind }) => kind !== 'keeps')) out.note(ADVICE)
+        if (check.misfits.some(({ kind }) => kind === 'keeps')) out.note(KEPT_ADVICE)
         if (check.misfits.length > 0 || broken.length > 0) out.leaveWith('difference')
       }),
     )
 }
 
 const ADVICE =
-  'These runs would wait for a person. Keep their path with step.patched, or begin them anew after the ' +
+  'Runs that do not fit would wait for a person. Keep their path with step.patched, or begin them anew after the ' +
   'deployment: upshot runs resume <id> --restart'
+
+const KEPT_ADVICE =
+  'An open wait keeps the event that it began with. To wait for the new one, give the step another name.'
 
 const COLUMNS: Column<Misfit>[] = [
   { title: 'WORKFLOW', value: ({ workflow }) => workflow },
@@ -56,6 +60,7 @@ const WORDS: Record<Misfit['kind'], string> = {
   fails: 'fail',
   halts: 'wait',
   skips: 'be skipped',
+  keeps: 'keep its wait',
 }
 
 function describeCount({ checked, fits }: DeploymentCheck): string {

@@ -11,8 +11,8 @@ import { type PlayParts, playPass } from './play-pass.ts'
 
 /**
  * How a run would go on with this code. `diverges`: the code contradicts the journal; `fails`: it
- * throws before it comes further. `halts`: it waits for a person; `skips`: its `where` refuses;
- * `keeps`: it goes on to wait for an event that the code does not ask for any more.
+ * throws before it comes further. `halts`: it waits for a person; `skips`: its `where` refuses.
+ * `keeps`: it still waits for an event for which the code does not ask any more.
  */
 export type Fit = { kind: 'fits' } | { kind: 'diverges' | 'fails' | 'halts' | 'skips' | 'keeps'; reason: string }
 

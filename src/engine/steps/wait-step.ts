@@ -154,7 +154,7 @@ export function describeTarget({ on, where = {} }: Pick<WaitRequest, 'on' | 'whe
   return values.length === 0 ? type : `${type} with ${values.join(' and ')}`
 }
 
-/** Tells of code that asks for something else than its open wait goes on for, once for each name. */
+/** Tells of code that asks for something else than its open wait, once for each name. */
 export function tellChanged(pass: Pass, { key, target }: Checkpoint, request: Pick<WaitRequest, 'on' | 'where'>): void {
   const asked = describeTarget(request)
   const name = stepNameOf(key)

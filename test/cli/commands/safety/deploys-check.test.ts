@@ -9,7 +9,7 @@ import { openTestProject } from '../../support/test-project.ts'
 
 const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
 
-/** A project with two runs of `follow-up` that have finished the step `a`, and wait, in `open` too. */
+/** A project with two runs of `follow-up` that have finished the step `a`, and wait in `open`. */
 async function openWaiting(open?: Checkpoint) {
   const { store, dataDir } = await openTestProject()
   const now = Date.now()
@@ -73,7 +73,9 @@ test('code that does something outside steps, or cannot be loaded, does not pass
   expect(broken.exit).toBe(7)
   expect(broken.json.data).toMatchObject({
     broken: [{ file: 'follow-up.workflow.ts' }],
-    misfits: [{ kind: 'halts', reason: expect.stringMatching(/^no module defines the workflow "follow-up"; follow-up/) }],
+    misfits: [
+      { kind: 'halts', reason: expect.stringMatching(/^no module defines the workflow "follow-up"; follow-up/) },
+    ],
   })
 })
 

@@ -3,6 +3,7 @@ import { KnownSecrets } from '../../notices/log/known-secrets.ts'
 import { logNotices } from '../../notices/log/log-notices.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { App } from '../app.ts'
 import { makeLoginLink } from '../console/make-login-link.ts'
@@ -12,7 +13,7 @@ import { RehearsalClock } from './rehearsal-clock.ts'
 
 /** A message of the parent. */
 export type ToRehearsal =
-  | { kind: 'start'; config: Config }
+  | { kind: 'start'; config: Config; skipped: readonly SkippedModule[] }
   /** Sets the clock of the app forward, to epoch milliseconds. */
   | { kind: 'forward'; to: number }
   | { kind: 'link' }
@@ -21,6 +22,8 @@ export type ToRehearsal =
 export type FromRehearsal =
   /** `broken`: modules that cannot be loaded. */
   | { kind: 'started'; receiver: string; admin: string; broken: { file: string; error: Failure }[] }
+  /** The module that is loaded next; null once all are. */
+  | { kind: 'loading'; module: Omit<SkippedModule, 'why'> | null }
   | { kind: 'failed'; code: ErrorCode; message: string }
   /** A workflow has asked for a host beyond the sandbox. */
   | { kind: 'refused'; host: string }
@@ -36,7 +39,7 @@ function tell(message: FromRehearsal): void {
   postMessage(process, message)
 }
 
-async function start(config: Config): Promise<void> {
+async function start({ config, skipped }: Extract<ToRehearsal, { kind: 'start' }>): Promise<void> {
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()
   const broken: { file: string; error: Failure }[] = []
@@ -44,7 +47,10 @@ async function start(config: Config): Promise<void> {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })
   })
   logNotices(notices, { level: config.logLevel, secrets, clock })
-  const set = await WorkflowSet.load(config.workflowsDir, notices.publish)
+  const set = await WorkflowSet.load(config.workflowsDir, notices.publish, {
+    skipped,
+    onLoading: (module) => tell({ kind: 'loading', module }),
+  })
   const workflows = set.describe().workflows.flatMap(({ id }) => set.find(id) ?? [])
   app = await App.create(config, { notices, secrets, clock, workflows })
   const { receiver, admin } = await app.start()
@@ -57,7 +63,7 @@ async function start(config: Config): Promise<void> {
 }
 
 async function receive(message: ToRehearsal): Promise<void> {
-  if (message.kind === 'start') await start(message.config)
+  if (message.kind === 'start') await start(message)
   if (message.kind === 'forward') {
     clock.forwardTo(message.to)
     tell({ kind: 'forwarded', now: clock.now() })

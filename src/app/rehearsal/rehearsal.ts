@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type Failure, UpshotError } from '../../core/errors.ts'
+import { MAX_LOAD_MS } from '../../core/blockage.ts'
+import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import { type Endpoint, planEndpoint } from '../../core/incoming/endpoint.ts'
 import { DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
@@ -12,6 +13,7 @@ import type { Store } from '../../core/store/store.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { openStore } from '../../project/data-dir/open-store.ts'
+import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts'
 import { postMessage } from '../play/link.ts'
 import { deliverSigned } from '../send/send-event.ts'
@@ -36,6 +38,8 @@ interface RehearsalParts {
 
 /** Time for the app to load its modules and start. */
 const START_WITHIN_MS = 60_000
+/** Time beyond its own for a module that loads: the app gives up an await by itself. */
+const LOAD_GRACE_MS = 1_000
 const DELIVER_WITHIN_MS = 10_000
 /** Variables that a process needs, and that hold no secret. */
 const PLAIN = /^(PATH|HOME|LANG|LC_\w+|TZ|SystemRoot|NODE_COMPILE_CACHE)$/
@@ -55,6 +59,8 @@ export class Rehearsal implements AsyncDisposable {
   readonly #endpoint: Endpoint
   #opened: AsyncDisposableStack | null = null
   #child: ChildProcess | null = null
+  /** The module that the app loads now; null: none. */
+  #loading: Omit<SkippedModule, 'why'> | null = null
   #receiver = ''
   /** Time of the app minus that of the machine. */
   #aheadMs = 0
@@ -134,7 +140,26 @@ export class Rehearsal implements AsyncDisposable {
     await this.#opened?.disposeAsync()
   }
 
-  async #start(config: Config, { root, hosts, variables }: RehearsalParts): Promise<void> {
+  /** Another app takes the place of one that a module ends or blocks, without that module. */
+  async #start(config: Config, parts: RehearsalParts): Promise<void> {
+    const skipped: SkippedModule[] = []
+    for (;;) {
+      this.#fork(config, parts)
+      try {
+        const { receiver, broken } = await this.#ask({ kind: 'start', config, skipped }, 'started', START_WITHIN_MS)
+        this.#receiver = receiver
+        this.broken = broken
+        return
+      } catch (error) {
+        if (this.#loading === null) throw error
+        skipped.push({ ...this.#loading, why: describeError(error).message.replace(/\.$/, '') })
+        await this.#kill()
+      }
+    }
+  }
+
+  #fork(config: Config, { root, hosts, variables }: RehearsalParts): void {
+    this.#loading = null
     const own = Object.entries(processEnvironment()).filter(([name]) => PLAIN.test(name))
     const { origin, downloadOrigin } = this.sandbox
     const reach = [new URL(origin).host, new URL(downloadOrigin).host, ...hosts]
@@ -159,9 +184,6 @@ export class Rehearsal implements AsyncDisposable {
     this.#child.on('message', (message: FromRehearsal) => {
       if (message.kind === 'refused') this.refused.add(message.host)
     })
-    const { receiver, broken } = await this.#ask({ kind: 'start', config }, 'started', START_WITHIN_MS)
-    this.#receiver = receiver
-    this.broken = broken
   }
 
   /** Rejects where the process ends, fails, or does not answer in time. */
@@ -173,13 +195,22 @@ export class Rehearsal implements AsyncDisposable {
     const child = this.#child
     const { promise, resolve, reject } = Promise.withResolvers<Extract<FromRehearsal, { kind: Kind }>>()
     const giveUp = (why: string) => reject(new UpshotError('internal', `The app of the rehearsal ${why}`))
+    let timer: NodeJS.Timeout | undefined
+    const wait = (ms: number) => {
+      clearTimeout(timer)
+      timer = setTimeout(() => giveUp(`gives no answer within ${ms / 1_000} s.`), ms)
+    }
+    wait(withinMs)
     const hear = (heard: FromRehearsal) => {
+      if (heard.kind === 'loading') {
+        this.#loading = heard.module
+        wait(heard.module === null ? withinMs : MAX_LOAD_MS + LOAD_GRACE_MS)
+      }
       if (heard.kind === answer) resolve(heard as never)
       if (heard.kind === 'failed') reject(new UpshotError(heard.code, heard.message))
     }
     const gone = () => giveUp('has ended by itself.')
     const failed = ({ message }: Error) => giveUp(`cannot be started: ${message}`)
-    const timer = setTimeout(() => giveUp(`gives no answer within ${withinMs / 1_000} s.`), withinMs)
     child?.on('message', hear).once('exit', gone).once('error', failed)
     if (child?.connected) postMessage(child, message)
     else gone()

@@ -69,7 +69,7 @@ async function openProject({ attempt = '', type = 'file.created', steps = [] as 
     },
   }
   const rehearse = (...args: string[]) => runCli(dataDir, ['events', 'rehearse', ...args], { env })
-  return { rehearse, requests, dataDir, temporary }
+  return { rehearse, requests, dataDir, workflows, temporary }
 }
 
 const read = (operation: string, target: string, output: unknown) =>
@@ -114,6 +114,16 @@ test('an event is played with real effects in a sandbox alone: no request and no
   expect(existsSync(join(dataDir, 'note.txt'))).toBe(false)
   expect(readdirSync(temporary)).toEqual([])
 })
+
+test('modules that end or block the app as they are loaded are left out of it, and named', async () => {
+  const { rehearse, workflows } = await openProject({ steps: [GET, LIST] })
+  writeFileSync(join(workflows, 'exits.workflow.ts'), 'process.exit(3)')
+  writeFileSync(join(workflows, 'loops.workflow.ts'), 'for (;;) {}')
+  const { exit, stdout, stderr } = await rehearse('evt_1')
+  expect([exit, stdout]).toEqual([0, expect.stringContaining('tidy')])
+  expect(stderr).toMatch(/exits\.workflow\.ts cannot be loaded: .*The app of the rehearsal has ended by itself\. At/)
+  expect(stderr).toMatch(/loops\.workflow\.ts cannot be loaded: .*gives no answer within 11 s\. At/)
+}, 60_000)
 
 test('ordered trouble strikes and is told, and a file has the bytes that a person gives', async () => {
   const { rehearse } = await openProject({ steps: [GET, LIST] })

@@ -12,6 +12,7 @@ import { WaitHints } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { ForgottenLeases } from './forgotten-leases.ts'
 import { KeptPasses } from './kept-passes.ts'
+import { StillWatch } from './still-watch.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
 /** A pass that a worker is executing. */
@@ -21,6 +22,9 @@ export interface RunningPass {
   abort: AbortController
   /** The earlier pass whose code it goes on with. */
   kept: Pass | undefined
+  still: StillWatch
+  /** To be called where its code is called. */
+  opened: (pass: Pass) => void
   /** True once its outcome is decided: it cannot be ended any more. */
   isSettling: boolean
   /** May be called early; the end of the pass calls it in any case. */
@@ -84,7 +88,19 @@ export class ActivePasses {
       parking: kept?.parking ?? this.#openParking(run),
       abort: kept?.abort ?? new AbortController(),
     }
-    const pass: RunningPass = { lease, ...control, isSettling: false, releaseSlot, done: Promise.resolve() }
+    const still = new StillWatch(kept ?? null)
+    const opened = (begun: Pass) => {
+      still.pass = begun
+    }
+    const pass: RunningPass = {
+      lease,
+      ...control,
+      still,
+      opened,
+      isSettling: false,
+      releaseSlot,
+      done: Promise.resolve(),
+    }
     this.#passes.set(runId, pass)
     this.#admissionPasses += admissionPasses
     const execute = () => runForRun(runId, () => this.#parts.execute(run, claim, pass))
@@ -135,8 +151,12 @@ export class ActivePasses {
     }
   }
 
-  /** The same, and gives back what the worker holds without a pass: see `ForgottenLeases`. */
+  /**
+   * The same, gives back what the worker holds without a pass (see `ForgottenLeases`), and looks
+   * for passes that are still.
+   */
   async checkAll({ store, publish }: Pick<WorkerParts, 'store' | 'publish'>, worker: string): Promise<void> {
+    for (const { still } of this.#passes.values()) still.look(this.#parts.clock)
     await this.endLostPasses(() => store.listLeases(worker))
     const held = await store.listLeases(worker)
     for (const lease of this.#forgotten.find(held, { atWork: this.runIds, now: this.#parts.clock.now() })) {

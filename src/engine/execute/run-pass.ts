@@ -31,6 +31,8 @@ interface PassRequest extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort'
   claim: Claim
   /** An earlier pass of the run, whose code waits in memory. */
   kept?: Pass | undefined
+  /** Called before the run's code is. */
+  opened?: (pass: Pass) => void
 }
 
 /** One pass from admission to its outcome; `pass`: where the run's code was called. */
@@ -72,6 +74,7 @@ export async function runPass(
     return { outcome: await goOnWithRun(kept, execution), pass: kept }
   }
   const pass = openPass(parts, { run, workflow, known, startedAt, spellings, ...control })
+  control.opened?.(pass)
   if (!hasStarted) publishStart(pass)
   return { outcome: await executeRun(pass, execution), pass }
 }

@@ -53,6 +53,7 @@ export class Journal {
   readonly #nextKey = stepKeys()
   #codeHash: string | null
   #finished = 0
+  #lastEnded: string | null = null
   #givenBytes = 0
   /** Keys of the new steps that have begun and not ended. */
   readonly #open = new Set<string>()
@@ -100,6 +101,11 @@ export class Journal {
   /** The steps of earlier passes that this one has not reached. */
   get unreached(): IteratorObject<Checkpoint> {
     return this.#unreached?.values() ?? this.#rest.values()
+  }
+
+  /** Key of the step whose outcome is the newest; null before the first. */
+  get lastEnded(): string | null {
+    return this.#lastEnded
   }
 
   /** True where an earlier pass has come further; a marker of changed code may be gone. */
@@ -271,6 +277,7 @@ export class Journal {
 
   #passTime(step: Checkpoint): void {
     if (step.finishedAt === null || step.kind === 'patch') return
+    this.#lastEnded = step.key
     this.#now = Math.max(this.#now, step.finishedAt)
     this.#givenBytes += step.apartBytes ?? step.output?.length ?? 0
   }

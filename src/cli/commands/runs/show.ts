@@ -53,6 +53,8 @@ interface Story {
 const OUTPUT_SHOWN = 100
 const CHILDREN_SHOWN = 100
 const OUTSIDE_SHOWN = 50
+/** Time from which a run at work says for how long nothing of it has ended. */
+const STILL_MS = 60_000
 
 /** `upshot runs show <id>`: one run with its event, steps and failed attempts. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -122,7 +124,7 @@ function formatStory(
   const cause = describeCause(run, now)
   const facts: [string, string | null][] = [
     ['status', style === null ? run.status : paint(style, run.status)],
-    ['why', describeReason(run, now)],
+    ['why', describeReason(run, now) ?? describeStillness(run, steps, now)],
     ['error', run.error === null ? null : formatFailure(run.error)],
     ['resolved', describeResolution(run, now)],
     ['workflow', run.workflow],
@@ -153,6 +155,21 @@ function formatStory(
       paint,
     ),
   ]
+}
+
+/**
+ * For how long nothing of a run at work has ended, from a minute on. A step at work may have no
+ * row. Where its code awaits something else, the log of the run says so.
+ */
+function describeStillness({ status, startedAt }: Run, steps: readonly Checkpoint[], now: number): string | null {
+  const ended = steps.filter(({ finishedAt }) => finishedAt !== null)
+  const last = ended.reduce<Checkpoint | null>((a, b) => (a && (a.finishedAt ?? 0) > (b.finishedAt ?? 0) ? a : b), null)
+  const since = last?.finishedAt ?? startedAt
+  if (status !== 'running' || since === null || now - since < STILL_MS) return null
+  const after = last === null ? 'since it started' : `since step "${last.key}"`
+  const open = steps.find((step) => step.status === 'started')
+  const stands = open ? `step "${open.key}" is at work` : 'a step is at work, or its code awaits something else'
+  return `nothing has ended for ${formatSpan(since, now)}, ${after}: ${stands}`
 }
 
 function tellAct(row: EffectRecord): string {

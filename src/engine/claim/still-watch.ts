@@ -1,0 +1,50 @@
+import { stepNameOf } from '../../core/runs/step.ts'
+import type { Clock } from '../../core/time.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
+
+/** Time without a movement after which a run says where it stands. */
+const STILL_MS = 60_000
+
+/**
+ * Watches a pass for code that does nothing while no step is at work. It awaits something outside
+ * its steps, perhaps for ever, and the log of the run tells it once.
+ */
+export class StillWatch {
+  /** Null before the code is called. */
+  pass: Pass | null
+  #moves = -1
+  #since = 0
+  #isTold = false
+
+  constructor(pass: Pass | null) {
+    this.pass = pass
+  }
+
+  /** To be called again and again. */
+  look(clock: Clock): void {
+    if (this.pass === null || this.#isTold) return
+    const { parking, order } = this.pass
+    const moves = order.moves + parking.ownWork.moves
+    // The clock of the machine may be set.
+    const moment = clock.uptime?.() ?? clock.now()
+    if (parking.isBusy || parking.isClosed || moves !== this.#moves) {
+      this.#moves = moves
+      this.#since = moment
+    } else if (moment - this.#since >= STILL_MS) {
+      this.#isTold = true
+      tellStill(this.pass, moment - this.#since)
+    }
+  }
+}
+
+function tellStill(pass: Pass, ms: number): void {
+  const { lastEnded } = pass.journal
+  const since = lastEnded === null ? 'before its first step' : `since step "${lastEnded}" ended`
+  const seconds = Math.floor(ms / 1_000)
+  const message = `nothing has moved for ${seconds} s: the code awaits something outside its steps, ${since}`
+  const facts = {
+    calledAt: lastEnded === null ? null : pass.places.find(stepNameOf(lastEnded)),
+    awaits: pass.parking.ownWork.pending?.place ?? null,
+  }
+  pass.publish({ kind: 'run.log', ...aboutRun(pass), level: 'warn', message, facts })
+}

@@ -232,7 +232,7 @@ describeStores((open) => {
       'a person is put in',
       `INSERT INTO approver (number, name, sealed) SELECT 9, 'eve', sealed FROM approver
       WHERE name = 'anna'`,
-      /^the approver "eve" was not added by/,
+      /^the approver "eve" was not added by our command$/,
     ],
     [
       'a word is taken out',

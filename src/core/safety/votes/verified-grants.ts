@@ -65,7 +65,7 @@ export class VerifiedGrants {
   /** Once, after the last row. */
   async end(): Promise<void> {
     for (const { name, publicKey } of await this.#listPeople()) {
-      if (publicKey === '') this.faults.push(`the approver "${name}" was not added by "upshot approvers add"`)
+      if (publicKey === '') this.faults.push(`the approver "${name}" was not added by our command`)
     }
   }
 

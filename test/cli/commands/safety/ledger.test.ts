@@ -129,3 +129,22 @@ test('"effects verify" checks the signature of a vote, and names a forged or cha
   )
   expect((await cli('effects', 'verify')).exit).toBe(7)
 })
+
+test('a list that was changed in the database is neither shown nor approved, and a signed no ends it', async () => {
+  const { store, cli, database } = await openLedger()
+  const { id } = await holdDeletes(store, ['a'])
+  const { hash = '' } = (await store.findApproval(id, Date.now())) ?? {}
+  const { publicKey, privateKey } = opensslPair()
+  await store.addApprover({ name: 'anna', publicKey, roles: [], addedAt: 1, removedAt: null })
+  const key = join(tempFolder(), 'anna.key')
+  writeFileSync(key, privateKey)
+  const as = ['--as', 'anna', '--key-file', key]
+  expect(await cli('approvals', 'show', id)).toMatchObject({ exit: 0 })
+  change(database, `UPDATE approval_item SET asked = '{"path":"/b","bytes":1,"modifiedAt":null}'`)
+  const refused = { json: { error: { code: 'conflict' } } }
+  expect(await cli('approvals', 'show', id)).toMatchObject(refused)
+  const approving = await cli('approvals', 'approve', id, '--hash', hash, '--reason', 'ok', ...as)
+  expect(approving).toMatchObject({ json: { error: { code: 'list_changed' } } })
+  expect(await cli('approvals', 'deny', id, '--reason', 'somebody changed it', ...as)).toMatchObject({ exit: 0 })
+  expect(await store.findApproval(id, Date.now())).toMatchObject({ status: 'denied', votes: [{ isSigned: true }] })
+})

@@ -26,7 +26,9 @@ export async function decide(
   const { actor, reason } = project.operator
   const words = { ...decision, actor: as ?? actor, reason, signature: null }
   if (keyFile === undefined) return store.decideApproval(words, commandClock.now())
-  const whole = { ...words, hash: await findWholeHash(store, words) }
+  // A no needs no list, so that one can be given to a list that was changed.
+  const hash = words.verdict === 'denied' ? words.hash : await findWholeHash(store, words)
+  const whole = { ...words, hash }
   return store.decideApproval({ ...whole, signature: signVote(whole, keyFile) }, commandClock.now())
 }
 

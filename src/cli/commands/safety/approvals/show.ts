@@ -48,7 +48,7 @@ function requireHashed({ id, hash }: Approval, proof: ApprovalProof): void {
   if (proof.hash === hash) return
   throw new UpshotError('conflict', `Approval ${id} cannot be shown: ${CHANGED_LIST}.`, {
     details: {
-      fix: `Somebody changed the database. Deny it: "upshot approvals deny ${id} --hash ${hash.slice(0, 8)}".`,
+      fix: `Somebody changed the database. Deny it: "upshot approvals deny ${id}".`,
     },
   })
 }

@@ -1,5 +1,6 @@
 import type { Caller } from '../core/notices.ts'
 import type { Asked, FileBefore, FileState } from '../core/safety/effect.ts'
+import { type FolderCount, folderOf, foldersAbove } from '../core/safety/folders.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../core/service/file.ts'
 import type {
   CallFacts,
@@ -14,6 +15,7 @@ import type {
   ListQuery,
   WrapCall,
 } from '../core/service/files-api.ts'
+import { findStorage } from '../core/service/storage.ts'
 import type { FilesLogLine } from './log-line.ts'
 import { deleteAll } from './operations/delete-all.ts'
 import type { Collection, FilePage, FileQuery } from './operations/listing/file-page.ts'
@@ -120,7 +122,7 @@ function wrapDeletes(
   const remove = (
     file: FileRef,
     options: CallLimits & DeleteOptions = {},
-    more: Partial<Pick<CallFacts, 'list' | 'listed'>> = {},
+    more: Pick<CallFacts, 'list'> = {},
   ): Promise<DeleteOutcome> => {
     const { rest, limits } = splitLimits(options)
     const target = fileTarget(file)
@@ -129,7 +131,7 @@ function wrapDeletes(
     const expect = toExpected(rest.expect)
     const facts = {
       asked: seen.asked(target),
-      listed: seen.countListed(file.service),
+      listedAbove: (path: string | null) => seen.listedAbove(file.service, path),
       expect,
       look,
       isFolderAllowed: rest.allowFolder === true,
@@ -144,9 +146,8 @@ function wrapDeletes(
     delete: (file, options) => remove(file, options),
     deleteAll: (files, { of, ...limits } = {}) => {
       const list = {}
-      const facts = of ? { list, listed: of.items.length } : { list }
       const ways = { ...(of && { of }), ...(atOnce !== undefined && { atOnce }) }
-      return deleteAll(files, ways, (file) => remove(file, { ...limits, expect: file }, facts))
+      return deleteAll(files, ways, (file) => remove(file, { ...limits, expect: file }, { list }))
     },
   }
 }
@@ -154,7 +155,10 @@ function wrapDeletes(
 /** The entries that a run has read, in this pass and by replay. */
 class SeenEntries {
   readonly #byTarget = new Map<string, Asked>()
-  readonly #listed = new Map<string, Set<string>>()
+  /** By storage and id, the folder of each file that was listed. */
+  readonly #listed = new Map<string, Map<string, string>>()
+  /** By storage, the files in each folder and below it. */
+  readonly #counts = new Map<string, Map<string, number>>()
   /** Hashes of bytes, with the date of the file that was read. */
   readonly #hashes = new Map<string, { sha256: string; bytes: number; modifiedAt: string }>()
 
@@ -164,13 +168,29 @@ class SeenEntries {
 
   list(entry: FileEntry): void {
     this.note(entry)
-    const ids = this.#listed.get(entry.service) ?? new Set()
-    this.#listed.set(entry.service, ids.add(entry.id))
+    if (entry.type === 'folder') return
+    const { service, id, path } = entry
+    const files = this.#listed.get(service) ?? new Map<string, string>()
+    const counts = this.#counts.get(service) ?? new Map<string, number>()
+    const [before, folder] = [files.get(id) ?? null, folderOf(path) ?? '/']
+    if (before === folder) return
+    const add = (to: string, count: number) => {
+      for (const each of foldersAbove(to)) counts.set(each, (counts.get(each) ?? 0) + count)
+    }
+    // A file that was moved counts where it was listed last.
+    if (before !== null) add(before, -1)
+    add(folder, 1)
+    this.#listed.set(service, files.set(id, folder))
+    this.#counts.set(service, counts)
   }
 
-  /** Distinct entries of a storage that the run has listed; null: none. */
-  countListed(service: string): number | null {
-    return this.#listed.get(service)?.size ?? null
+  /** Distinct files that the run has listed in each folder above a path; null: of the storage. */
+  listedAbove(given: string, path: string | null): FolderCount[] {
+    const counts = this.#counts.get(findStorage(given, {}) ?? given)
+    return foldersAbove(folderOf(path)).flatMap((folder) => {
+      const listed = counts?.get(folder) ?? 0
+      return listed === 0 ? [] : [{ folder, listed }]
+    })
   }
 
   /** Remembers the hash of a file's bytes, where the run knows which version it has read. */

@@ -28,7 +28,7 @@ const ask = (key: string, bytes = 10) =>
   deleteAsk(checkpoint(key, { target: `storage_a:${key}` }), { asked: { path: `/${key}`, bytes, modifiedAt: null } })
 
 const sourceOf = ({ runId }: Lease) =>
-  ({ runId, workflow: 'follow-up', account: 'default', storage: 'storage_a' }) as const
+  ({ runId, workflow: 'follow-up', account: 'default', storage: 'storage_a', folder: '/' }) as const
 const listOf = (lease: Lease, number = 0): EffectList => ({ number, sources: [sourceOf(lease)] })
 const share = (lease: Lease, count: number, most = 100): EffectShare => ({
   source: sourceOf(lease),

@@ -63,7 +63,7 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
       facts: {
         asked: expect.objectContaining({ path: entry('x').path }),
         expect: null,
-        listed: null,
+        listedAbove: expect.any(Function),
         isFolderAllowed: false,
         look: expect.any(Function),
       },

@@ -60,7 +60,12 @@ export function findFullIn(shares: readonly EffectShare[], usedOf: (limit: Limit
 export function sharesOf(group: readonly CountedAsk[]): EffectShare[] {
   const shares = new Map<string, EffectShare>()
   for (const { ask, source } of group) {
-    const name = [source.storage, ask.class, ...ask.limits.map((limit) => `${nameOf(limit)} ${limit.most}`)].join()
+    const name = [
+      source.storage,
+      source.folder,
+      ask.class,
+      ...ask.limits.map((limit) => `${nameOf(limit)} ${limit.most}`),
+    ].join()
     const { count, bytes } = sizeOf(ask)
     const known = shares.get(name)
     if (known) {

@@ -1,4 +1,5 @@
 import { UpshotError } from '../errors.ts'
+import { type FolderCount, foldersAbove } from './folders.ts'
 
 /** Bounds on the deletes or writes of one scope. Left out: no bound. */
 interface CountLimits {
@@ -95,28 +96,35 @@ export interface EffectSource {
   workflow: string
   account: string
   storage: string | null
+  /** Folder of the file in its storage. Null or left out: not known. */
+  folder?: string | null
 }
 
-/** The counters of an effect. The last two belong to its run alone. */
-export function listScopes({ runId, workflow, account, storage }: EffectSource) {
+/** The counter of a run's deletes in a folder and below it. */
+function shareScope(runId: string, storage: string, folder: string): string {
+  return `run/${runId}/${storage}${folder === '/' ? '' : folder}`
+}
+
+/** The counters of an effect. The last two kinds belong to its run alone. */
+export function listScopes({ runId, workflow, account, storage, folder = null }: EffectSource) {
   return {
     all: 'all',
     account: `account/${account}`,
     storage: storage === null ? null : `storage/${account}/${storage}`,
     workflow: `workflow/${workflow}`,
     run: `run/${runId}`,
-    share: storage === null ? null : `run/${runId}/${storage}`,
+    shares: storage === null ? [] : foldersAbove(folder).map((each) => shareScope(runId, storage, each)),
   }
 }
 
 /**
- * The limits of an effect. `listed`: distinct entries of the storage that the run has listed. Null:
- * no listing is known, and no share applies.
+ * The limits of an effect. `listed`: what the run has listed in each folder above its file. A share
+ * counts in each of them, so that no other folder makes room in it.
  */
 export function planLimits(
   guard: Guard,
   own: WorkflowLimits | undefined,
-  { source, effect, listed }: { source: EffectSource; effect: 'delete' | 'write'; listed: number | null },
+  { source, effect, listed }: { source: EffectSource; effect: 'delete' | 'write'; listed: readonly FolderCount[] },
 ): Limit[] {
   const scopes = listScopes(source)
   const workflow = own ?? guard.workflow
@@ -124,7 +132,7 @@ export function planLimits(
   const place = own === undefined ? 'guard.workflow' : `guard of ${source.workflow}`
   const planned = [
     ...planScope(scopes.workflow, place, { limits: workflow, run: scopes.run }),
-    ...planShare(scopes.share, place, { limits: workflow.deletes, listed }),
+    ...listed.flatMap((counted) => planShare(source, place, { limits: workflow.deletes, counted })),
     ...planScope(scopes.storage, 'guard.storage', { limits: guard.storage, run: scopes.run }),
     ...planScope(scopes.account, 'guard.account', { limits: guard.account, run: scopes.run }),
     ...planScope(scopes.all, 'guard.all', { limits: guard.all, run: scopes.run }),
@@ -157,12 +165,13 @@ function planScope(
 }
 
 function planShare(
-  scope: string | null,
+  { runId, storage }: EffectSource,
   place: string,
-  { limits = {}, listed }: { limits: DeleteLimits | undefined; listed: number | null },
+  { limits = {}, counted: { folder, listed } }: { limits: DeleteLimits | undefined; counted: FolderCount },
 ): PlannedLimit[] {
   const { share, shareFrom = 1 } = limits
-  if (scope === null || share === undefined || listed === null || listed < shareFrom) return []
+  if (storage === null || share === undefined || listed < shareFrom) return []
+  const scope = shareScope(runId, storage, folder)
   const most = Math.floor(share * listed)
   return [{ scope, what: 'deletes', window: 'run', most, setting: `${place}.deletes.share` }]
 }
@@ -238,7 +247,7 @@ export function ruleOf({ setting }: Pick<Limit, 'setting'>): string {
 export function listRules(guard: Guard): string[] {
   const source = { runId: '', workflow: '', account: '', storage: 'storage_a' }
   const limits = (['delete', 'write'] as const).flatMap((effect) =>
-    planLimits(guard, undefined, { source, effect, listed: Infinity }),
+    planLimits(guard, undefined, { source, effect, listed: [{ folder: '/', listed: Infinity }] }),
   )
   return ['folder', 'plan', ...new Set(limits.map(ruleOf))]
 }
@@ -251,7 +260,9 @@ export function describeLimit({ scope, what, window, most, setting }: Limit): st
   if (setting === FOLDER) return `${FOLDER_WORDS}, which always asks`
   if (setting === PLAN) return 'outside of the plan that the run was started with'
   const whose = scope.startsWith('run/') ? '' : ` of ${scope === 'all' ? 'all workflows' : scope.replace('/', ' ')}`
-  const part = setting.endsWith('.share') ? ', the allowed share of what it listed' : ''
+  const folder = scope.split('/').slice(3).join('/')
+  const share = `, the allowed share of what it listed${folder === '' ? '' : ` in /${folder}`}`
+  const part = setting.endsWith('.share') ? share : ''
   return `over ${most} ${NOUNS[what]}${whose} ${WORDS[window]}${part} (${setting})`
 }
 

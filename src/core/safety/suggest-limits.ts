@@ -1,4 +1,5 @@
 import type { EffectRecord } from './effect.ts'
+import type { Guard, Window } from './guard.ts'
 
 /** The deletes of a workflow, and limits with room for twice as many. */
 export interface Suggestion {
@@ -48,4 +49,18 @@ function count<Key>(counts: Map<Key, number>, key: Key): void {
 function percentile(counts: ReadonlyMap<unknown, number>): number {
   const sorted = [...counts.values()].sort((one, other) => one - other)
   return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0
+}
+
+/**
+ * The limit of the project on a counter; null without one. A workflow may have limits of its own.
+ */
+export function findUseLimit(
+  guard: Guard | null,
+  { scope, class: kind, window }: { scope: string; class: 'delete' | 'write' | 'approved'; window: Window },
+): number | null {
+  if (guard === null || kind === 'approved') return null
+  const [noun = 'all'] = scope.split('/')
+  const limits = noun in guard ? guard[noun as keyof Guard] : undefined
+  const counts = kind === 'delete' ? limits?.deletes : limits?.writes
+  return (window === 'hour' ? counts?.perHour : counts?.perDay) ?? null
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../notices.ts'
 import type { RetryOptions } from '../runs/retry.ts'
 import type { Effect } from '../runs/step.ts'
 import type { Asked, FileBefore, FileState } from '../safety/effect.ts'
+import type { FolderCount } from '../safety/folders.ts'
 import type { Duration } from '../time.ts'
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from './file.ts'
 import type { StorageName } from './storage.ts'
@@ -116,8 +117,8 @@ export type DeleteOutcome = {
 /** Options of `deleteAll`. */
 export interface DeleteAllOptions {
   /**
-   * The listing that the files were chosen from: a share of the guard counts against its entries.
-   * It must be complete. Default: everything that the run has listed in the storage.
+   * The listing that the files were chosen from. It must be complete. A share of the guard counts
+   * what the run itself has listed in the folders of the files.
    */
   of?: Snapshot
 }
@@ -159,8 +160,8 @@ export interface CallFacts {
   asked: Asked | null
   /** The state that its author requires; null without one. */
   expect: FileState | null
-  /** Distinct entries of the storage that the run has listed; null: none. */
-  listed: number | null
+  /** Files that the run has listed in each folder above a path; null: of the whole storage. */
+  listedAbove(path: string | null): FolderCount[]
   /** Reads its present state; null: there is no such file. */
   look(signal: AbortSignal): Promise<Asked | null>
   /** True where a folder may go, with everything in it: a person decides that. */

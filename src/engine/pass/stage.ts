@@ -2,6 +2,7 @@ import { isA } from '../../core/errors.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { Asked, FileState } from '../../core/safety/effect.ts'
+import type { FolderCount } from '../../core/safety/folders.ts'
 import type { Clock } from '../../core/time.ts'
 
 /**
@@ -48,8 +49,8 @@ export interface StagedEffect {
   asked: Asked | null
   /** State of its file that its author requires; null without one. */
   expect: FileState | null
-  /** Distinct entries of the storage that the run has listed; null: none. */
-  listed: number | null
+  /** Files that the run has listed in each folder above its file. */
+  listed: readonly FolderCount[]
   /** Reads the present state of its file; null: there is none. Absent without a file. */
   look?: (signal: AbortSignal) => Promise<Asked | null>
   isFolderAllowed: boolean

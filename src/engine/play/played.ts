@@ -1,5 +1,6 @@
 import type { Failure } from '../../core/errors.ts'
 import type { Asked, FileState } from '../../core/safety/effect.ts'
+import type { FolderCount } from '../../core/safety/folders.ts'
 
 /** The effects and the end of a run, found without doing anything. */
 export interface Played {
@@ -54,8 +55,8 @@ export interface PlayedEffect extends PlayedStep {
   asked: Asked | null
   /** State of the file that its author requires; null without one. */
   expect: FileState | null
-  /** Distinct entries of the storage that the run had listed; null: none. */
-  listed: number | null
+  /** Files that the run has listed in each folder above its file. */
+  listed: readonly FolderCount[]
   /** True where a folder may go, with everything in it: that always asks people. */
   isFolderAllowed: boolean
   /** JSON text: the data of an event, the input of a run, or the question to people. */

@@ -202,7 +202,7 @@ async function requirePermit(
   // A `once` step is on disk as started, so that a crash cannot begin it again. The row of a delete
   // is there before its event can arrive.
   const row = options.once ? step : { ...step, attempt: step.attempt - 1 }
-  const facts = options.facts ?? { asked: describeInput(options), listed: null }
+  const facts = options.facts ?? { asked: describeInput(options) }
   let permit: EffectPermit
   try {
     permit = await askGuard(pass, { step, row, isHeld }, facts)

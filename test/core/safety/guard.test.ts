@@ -15,11 +15,12 @@ import {
 } from '../../../src/core/safety/guard.ts'
 
 const SOURCE = { runId: 'run_1', workflow: 'tidy', account: 'default', storage: 'storage_a' }
+const listed = (count: number) => [{ folder: '/', listed: count }]
 const LIMIT: Limit = { scope: 'all', what: 'deletes', window: 'hour', most: 10, setting: 'guard.all', over: 'approve' }
 
 describe('limits', () => {
   test('the defaults bound a workflow by run, share, hour and day, and the rest by hour and day', () => {
-    const planned = planLimits(DEFAULT_GUARD, undefined, { source: SOURCE, effect: 'delete', listed: 200 })
+    const planned = planLimits(DEFAULT_GUARD, undefined, { source: SOURCE, effect: 'delete', listed: listed(200) })
     expect(planned.map(({ scope, window, most, setting }) => [scope, window, most, setting])).toEqual([
       ['run/run_1', 'run', 20, 'guard.workflow.deletes.perRun'],
       ['workflow/tidy', 'hour', 100, 'guard.workflow.deletes.perHour'],
@@ -36,29 +37,26 @@ describe('limits', () => {
 
   test("a workflow's own guard replaces that of workflows, and lifts no other limit", () => {
     const own = { deletes: { perRun: 5_000 } }
-    const planned = planLimits(DEFAULT_GUARD, own, { source: SOURCE, effect: 'delete', listed: 200 })
+    const planned = planLimits(DEFAULT_GUARD, own, { source: SOURCE, effect: 'delete', listed: listed(200) })
     expect(planned[0]).toMatchObject({ most: 5_000, setting: 'guard of tidy.deletes.perRun' })
     expect(planned.map(({ scope }) => scope)).toContain('all')
     expect(planned.filter(({ scope }) => scope === 'workflow/tidy')).toEqual([])
   })
 
   test.each([
-    [null, []],
+    [0, []],
     [19, []],
     [20, [2]],
     [200, [20]],
-  ])(
-    'a share of %s listed entries counts from shareFrom on, and not without a complete listing',
-    (listed, expected) => {
-      const planned = planLimits(DEFAULT_GUARD, undefined, { source: SOURCE, effect: 'delete', listed })
-      expect(planned.filter(({ setting }) => setting.endsWith('.share')).map(({ most }) => most)).toEqual(expected)
-    },
-  )
+  ])('a share of %s listed files counts from shareFrom on', (count, expected) => {
+    const planned = planLimits(DEFAULT_GUARD, undefined, { source: SOURCE, effect: 'delete', listed: listed(count) })
+    expect(planned.filter(({ setting }) => setting.endsWith('.share')).map(({ most }) => most)).toEqual(expected)
+  })
 
   test('deletes and bytes are limited for a delete, writes for a write', () => {
     const guard = { ...DEFAULT_GUARD, all: { deletes: { perHour: 1 }, bytes: { perDay: 2 }, writes: { perHour: 3 } } }
     const limitsOf = (effect: 'delete' | 'write') =>
-      planLimits(guard, {}, { source: { ...SOURCE, storage: null }, effect, listed: null })
+      planLimits(guard, {}, { source: { ...SOURCE, storage: null }, effect, listed: [] })
         .filter(({ scope }) => scope === 'all')
         .map(({ what, most }) => [what, most])
     expect(limitsOf('delete')).toEqual([

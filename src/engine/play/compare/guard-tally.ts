@@ -53,10 +53,21 @@ export class GuardTally {
       for (const limit of planLimits(this.#guard, this.#own, about)) {
         const { window, scope, setting } = limit
         const slot = window === 'run' ? '' : `${scope} ${Math.floor(at / WINDOWS[window].ms)}`
-        raise(window === 'run' ? inRun : this.#windows, `${setting} ${slot}`, limit, measure(limit, size))
+        raise(
+          window === 'run' ? inRun : this.#windows,
+          window === 'run' ? `${setting} ${scope}` : `${setting} ${slot}`,
+          limit,
+          measure(limit, size),
+        )
       }
     }
-    for (const { limit, sum } of inRun.values()) this.#note(this.#runs, limit, sum)
+    // A share counts in each folder: the fullest one stands for the run.
+    const fullest = new Map<string, { limit: Limit; sum: number }>()
+    for (const each of inRun.values()) {
+      const known = fullest.get(each.limit.setting)
+      if (!known || each.sum - each.limit.most > known.sum - known.limit.most) fullest.set(each.limit.setting, each)
+    }
+    for (const { limit, sum } of fullest.values()) this.#note(this.#runs, limit, sum)
   }
 
   /** The limits that would be exceeded. */

@@ -8,9 +8,10 @@ import {
   type FileBefore,
   type FileState,
 } from '../../../core/safety/effect.ts'
+import type { FolderCount } from '../../../core/safety/folders.ts'
 import { folderLimit, type Limit, planLimit, planLimits } from '../../../core/safety/guard.ts'
 import type { DeletePermit } from '../../../core/service/files-api.ts'
-import { STORAGES } from '../../../core/service/storage.ts'
+import { findStorage } from '../../../core/service/storage.ts'
 import type { Pass } from '../../pass/pass.ts'
 import { askTogether } from './ask-together.ts'
 
@@ -20,8 +21,8 @@ export interface EffectFacts {
   asked: Asked | null
   /** The state that its author requires. */
   expect?: FileState | null
-  /** Distinct entries of the storage that the run has listed; null: none. */
-  listed: number | null
+  /** Files that the run has listed in each folder above a path; null: of the whole storage. */
+  listedAbove?(path: string | null): FolderCount[]
   /** Reads the file's present state; null: there is none. */
   look?(signal: AbortSignal): Promise<Asked | null>
   /** True where a folder may go, with everything in it. */
@@ -52,16 +53,18 @@ export async function askGuard(
   { step, row, isHeld }: { step: Checkpoint; row: Checkpoint; isHeld: boolean },
   facts: EffectFacts,
 ): Promise<EffectPermit> {
-  const limits = planLimitsOf(pass, step, facts)
   const { asked: seen, expect = null, list } = facts
+  const limits = planLimitsOf(pass, step, facts, null)
   // A state that its author names wholly needs no look: only a file in this state is deleted.
   const isKnown = seen !== null || isWhole(expect)
-  // A size that nobody knows counts as nothing, so it is looked up where bytes are limited.
-  const mustLook = isHeld || isPlanned(pass) || limits.some(({ what }) => what === 'bytes')
+  // A size that nobody knows counts as nothing. It is looked up where bytes are limited, and so is
+  // a folder for its share.
+  const isLimited = limits.some(({ what, setting }) => what === 'bytes' || setting.endsWith('.share'))
+  const mustLook = isHeld || isPlanned(pass) || isLimited
   const looked = isKnown || !mustLook ? null : await look(pass, facts)
   const describe = (state: Asked | null) => {
     const asked = completeState(state, expect)
-    return describeAsk(pass, { step, row, asked, limits, facts })
+    return describeAsk(pass, { step, row, asked, limits: planLimitsOf(pass, step, facts, asked), facts })
   }
   const request = describe(seen ?? looked)
   const permit = await (list
@@ -115,12 +118,18 @@ function describeAsk(pass: Pass, { step, row, asked, limits, facts }: AskParts):
 }
 
 /** The limits of a step's effect. Where the guard is off, those that always ask. */
-function planLimitsOf(pass: Pass, step: Checkpoint, { listed, isFolderAllowed = false }: EffectFacts): Limit[] {
+function planLimitsOf(
+  pass: Pass,
+  step: Checkpoint,
+  { listedAbove, isFolderAllowed = false }: EffectFacts,
+  asked: Asked | null,
+): Limit[] {
   const { effect } = step
   const { runId } = pass.run.lease
   if (effect === 'read') return isFolderAllowed ? [folderLimit({ runId })] : []
   const { limits } = pass.guard
   const source = { runId, ...sourceOf(pass, step) }
+  const listed = listedAbove?.(asked?.path ?? null) ?? []
   return [
     ...(isPlanned(pass) ? [planLimit({ runId }, effect)] : []),
     ...(isFolderAllowed ? [folderLimit({ runId })] : []),
@@ -134,8 +143,8 @@ function isPlanned({ run }: Pass): boolean {
 }
 
 /** The source of an effect, as limits and stops count it. */
-export function sourceOf({ run }: Pass, { target }: Pick<Checkpoint, 'target'>) {
-  const storage = STORAGES.find((name) => target?.startsWith(`${name}:`)) ?? null
+export function sourceOf({ run, spellings }: Pass, { target }: Pick<Checkpoint, 'target'>) {
+  const storage = target === null ? null : findStorage(target.slice(0, target.indexOf(':')), spellings)
   return { workflow: run.workflow, account: accountOf(run.cause), storage }
 }
 

@@ -1,6 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { EffectAsk, EffectPermit } from '../../../core/safety/effect.ts'
 import { type EffectList, type ListRoom, MAX_TOGETHER, sharesOf } from '../../../core/safety/effect-group.ts'
+import { folderOf } from '../../../core/safety/folders.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import type { Journal } from '../../pass/journal.ts'
 
@@ -20,8 +21,8 @@ export async function askInParts(
   { asks, options }: { asks: readonly EffectAsk[]; options: AskOptions },
 ): Promise<EffectPermit[]> {
   const counted = asks.map((ask) => {
-    const { workflow, account, storage } = ask
-    return { ask, source: { runId, workflow, account, storage } }
+    const { workflow, account, storage, asked } = ask
+    return { ask, source: { runId, workflow, account, storage, folder: folderOf(asked?.path ?? null) } }
   })
   const sources = [...new Map(counted.map(({ source }) => [source.storage, source])).values()]
   const list = { number: journal.takeList(), sources }

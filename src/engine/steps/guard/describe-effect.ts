@@ -23,10 +23,11 @@ export function describeInput({ input }: Pick<Described, 'input'>): Asked | null
 /** The effect of a step, as a stage is told of it. */
 export function describeEffect(options: Described): StagedEffect {
   const { facts, once = false, keep = true, dry } = options
+  const asked = facts ? completeState(facts.asked, facts.expect ?? null) : describeInput(options)
   return {
-    asked: facts ? completeState(facts.asked, facts.expect ?? null) : describeInput(options),
+    asked,
     expect: facts?.expect ?? null,
-    listed: facts?.listed ?? null,
+    listed: facts?.listedAbove?.(asked?.path ?? null) ?? [],
     ...(facts?.look && { look: facts.look }),
     isFolderAllowed: facts?.isFolderAllowed ?? false,
     isOnce: once,

@@ -17,6 +17,7 @@ import {
   sharesOf,
   sizeOf,
 } from '../../../core/safety/effect-group.ts'
+import { folderOf } from '../../../core/safety/folders.ts'
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
@@ -131,7 +132,7 @@ export class Permits {
   /** The answers that come before the limits: a stop, an earlier permit, a person's word. */
   async #judge(runId: string, ask: EffectAsk, { inForce, now, needs, beside = [] }: JudgeParts): Promise<JudgedAsk> {
     const { workflow, account, storage, step, asked } = ask
-    const source = { runId, workflow, account, storage }
+    const source = { runId, workflow, account, storage, folder: folderOf(asked?.path ?? null) }
     const judge = (permit: EffectPermit | null): JudgedAsk => ({ ask, source, permit })
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })

@@ -1,5 +1,6 @@
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import { completeState, type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
+import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
@@ -76,7 +77,8 @@ export class EffectTable {
     await this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
     if (begun.class !== 'delete' || outcome === null || !LEFT_ALONE.includes(outcome)) return
     if ((await this.#writes.countPermits.get(runId, step.key)) !== 1) return
-    const source = { runId, workflow: begun.workflow, account: begun.account, storage: storageOf(begun.target) }
+    const place = { storage: storageOf(begun.target), folder: folderOf(begun.path) }
+    const source = { runId, workflow: begun.workflow, account: begun.account, ...place }
     const size = { count: 1, bytes: begun.bytes ?? 0 }
     await this.#guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
   }

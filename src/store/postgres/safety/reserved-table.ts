@@ -19,9 +19,9 @@ export class ReservedTable {
     this.#guard = guard
     // Index: primary key throughout.
     this.#add = db.prepare(
-      `INSERT INTO guard_reserved (run_id, fence, list, class, storage, workflow, account, at, count, bytes)
-       VALUES (@runId, @fence, @list, @class, @storage, @workflow, @account, @at, @count, @bytes)
-       ON CONFLICT (run_id, fence, list, class, storage) DO UPDATE SET
+      `INSERT INTO guard_reserved (run_id, fence, list, class, storage, folder, workflow, account, at, count, bytes)
+       VALUES (@runId, @fence, @list, @class, @storage, @folder, @workflow, @account, @at, @count, @bytes)
+       ON CONFLICT (run_id, fence, list, class, storage, folder) DO UPDATE SET
          count = guard_reserved.count + excluded.count, bytes = guard_reserved.bytes + excluded.bytes`,
     )
     // The end of a run looks for waits first. No step has such a key.
@@ -29,9 +29,10 @@ export class ReservedTable {
       `INSERT INTO wait (run_id, key) VALUES (?, '#reserved') ON CONFLICT (run_id, key) DO NOTHING`,
     )
     this.#take = db
-      .prepare<[number, string, number, number, string, string, number], number>(
+      .prepare<[number, string, number, number, string, string, string, number], number>(
         `UPDATE guard_reserved SET count = count - 1, bytes = bytes - ?
-         WHERE run_id = ? AND fence = ? AND list = ? AND class = ? AND storage = ? AND count > 0 AND bytes >= ?
+         WHERE run_id = ? AND fence = ? AND list = ? AND class = ? AND storage = ? AND folder = ?
+           AND count > 0 AND bytes >= ?
          RETURNING at`,
       )
       .pluck()
@@ -46,7 +47,7 @@ export class ReservedTable {
     { source, class: kind, count, bytes }: EffectShare,
     at: number,
   ): Promise<void> {
-    const { workflow, account, storage } = source
+    const { workflow, account, storage, folder } = source
     await this.#guard.reserve(source, kind, { count, bytes }, at)
     await this.#add.run({
       runId,
@@ -54,6 +55,7 @@ export class ReservedTable {
       list,
       class: kind,
       storage: storage ?? '',
+      folder: folder ?? '',
       workflow,
       account,
       at,
@@ -64,9 +66,14 @@ export class ReservedTable {
   }
 
   /** The moment at which the place of an effect was counted; null where it has none. */
-  async take({ runId, fence }: Lease, list: number, ask: EffectAsk, { storage }: EffectSource): Promise<number | null> {
+  async take(
+    { runId, fence }: Lease,
+    list: number,
+    ask: EffectAsk,
+    { storage, folder }: EffectSource,
+  ): Promise<number | null> {
     const { bytes } = sizeOf(ask)
-    return (await this.#take.get(bytes, runId, fence, list, ask.class, storage ?? '', bytes)) ?? null
+    return (await this.#take.get(bytes, runId, fence, list, ask.class, storage ?? '', folder ?? '', bytes)) ?? null
   }
 
   /** Gives back the places of a run that no list of this pass needs, and those of `list`. */

@@ -9,8 +9,8 @@ export const TIMED = ['hour', 'day'] as const
 
 /** The counters that an effect of this source fills; `width` 0: the run, in all. */
 export function guardSlots(source: EffectSource, now: number) {
-  const { run, share, ...timed } = listScopes(source)
-  const ofRun = [run, share].flatMap((scope) => (scope === null ? [] : [{ scope, width: 0, slot: 0, oldest: 0 }]))
+  const { run, shares, ...timed } = listScopes(source)
+  const ofRun = [run, ...shares].map((scope) => ({ scope, width: 0, slot: 0, oldest: 0 }))
   const ofTime = Object.values(timed).flatMap((scope) =>
     scope === null
       ? []

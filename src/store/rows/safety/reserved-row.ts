@@ -8,6 +8,8 @@ export interface ReservedRow {
   list: number
   class: EffectClass
   storage: string
+  /** Empty where it is not known. */
+  folder: string
   workflow: string
   account: string
   at: number
@@ -15,6 +17,6 @@ export interface ReservedRow {
   bytes: number
 }
 
-export function sourceOfReserved({ run_id: runId, workflow, account, storage }: ReservedRow): EffectSource {
-  return { runId, workflow, account, storage: storage === '' ? null : storage }
+export function sourceOfReserved({ run_id: runId, workflow, account, storage, folder }: ReservedRow): EffectSource {
+  return { runId, workflow, account, storage: storage === '' ? null : storage, folder: folder === '' ? null : folder }
 }

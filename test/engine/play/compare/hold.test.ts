@@ -8,7 +8,7 @@ const source = { runId: 'run_1', workflow: 'tidy', account: 'default' }
 const limits = { all: {}, account: {}, storage: {}, workflow: { deletes: { perRun: 2 } } }
 const remove = (id: string, part: Partial<PlayedEffect> = {}): PlayedEffect => ({
   ...{ step: id, kind: 'run', class: 'delete', operation: 'files.delete', target: `storage_a:${id}` },
-  ...{ source: 'recorded', dueAt: null, asked: null, expect: null, listed: null, body: null },
+  ...{ source: 'recorded', dueAt: null, asked: null, expect: null, listed: [], body: null },
   ...{ isFolderAllowed: false, outcome: 'deleted', after: null, begunBefore: null, ...part },
 })
 const deedOf = ({ step, operation, target }: PlayedEffect): Deed => ({
@@ -37,7 +37,11 @@ test('an effect whose hold no recording tells has none to compare, and fills no 
 
 test('the words of every limit of one run name their setting, and those of an hour say nothing of a run', () => {
   const own = { deletes: { perRun: 1, perHour: 2, share: 0.5 }, bytes: { perRun: 9, perDay: 9 } }
-  const planned = planLimits(limits, own, { source: { ...source, storage: 'storage_a' }, effect: 'delete', listed: 4 })
+  const planned = planLimits(limits, own, {
+    source: { ...source, storage: 'storage_a' },
+    effect: 'delete',
+    listed: [{ folder: '/', listed: 4 }],
+  })
   expect(planned.map((limit) => readHold(`approval apr_1 was denied: ${describeLimit(limit)}`, false))).toEqual([
     'held by guard of tidy.deletes.perRun',
     undefined,

@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
-import { findUseLimit } from '../../../../core/safety/find-use-limit.ts'
 import { describeScope } from '../../../../core/safety/stop.ts'
+import { findUseLimit } from '../../../../core/safety/suggest-limits.ts'
 import type { GuardUse } from '../../../../core/store/safety/effects.ts'
 import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'

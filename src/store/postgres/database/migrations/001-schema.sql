@@ -820,12 +820,13 @@ CREATE TABLE guard_reserved (
   class       text COLLATE "C" NOT NULL,
   -- Empty where the target is in none.
   storage     text COLLATE "C" NOT NULL,
+  folder      text COLLATE "C" NOT NULL,
   workflow    text COLLATE "C" NOT NULL,
   account     text COLLATE "C" NOT NULL,
   at          bigint NOT NULL,
   count       bigint NOT NULL,
   bytes       bigint NOT NULL,
-  PRIMARY KEY (run_id, fence, list, class, storage)
+  PRIMARY KEY (run_id, fence, list, class, storage, folder)
 );
 
 -- Stops in force. No delete and no `once` step begins that one of them covers.

@@ -864,12 +864,13 @@ CREATE TABLE guard_reserved (
   class       TEXT NOT NULL,
   -- Empty where the target is in none.
   storage     TEXT NOT NULL,
+  folder      TEXT NOT NULL,
   workflow    TEXT NOT NULL,
   account     TEXT NOT NULL,
   at          INTEGER NOT NULL,
   count       INTEGER NOT NULL,
   bytes       INTEGER NOT NULL,
-  PRIMARY KEY (run_id, fence, list, class, storage)
+  PRIMARY KEY (run_id, fence, list, class, storage, folder)
 ) STRICT, WITHOUT ROWID;
 
 -- Stops in force. No delete and no `once` step begins that one of them covers.

@@ -19,17 +19,19 @@ type ResealedSecrets = Resealed & { keyFiles: { present: string; before: string 
  * Seals all secrets under another key: `given`, or a new one for the key file. A call that was
  * interrupted is finished by the next one; the old key file stays, for backups.
  */
-export function resealSecrets(
+export async function resealSecrets(
   place: Pick<Config, 'dataDir' | 'secretKey'>,
   given: string | null,
   operator: Operator,
-): ResealedSecrets {
+): Promise<ResealedSecrets> {
   const action = { action: 'db.reseal', target: null, parameters: {}, at: systemClock.now() }
   const entry: AuditEntry = { ...operator, ...action }
   const { file, vaultKey } = sqliteOptions(place)
   const asked = given === null ? null : parseVaultKey(given, 'The new key')
   if (place.secretKey === null) return resealWithFile(file, vaultKeyFile(place), { present: vaultKey, asked, entry })
-  if (asked !== null) return { ...resealDatabase(file, { present: vaultKey, next: asked }, entry), keyFiles: null }
+  if (asked !== null) {
+    return { ...(await resealDatabase(file, { present: vaultKey, next: asked }, entry)), keyFiles: null }
+  }
   throw new UpshotError('invalid_request', 'UPSHOT_SECRET_KEY holds the key, so a new key must be given.', {
     details: {
       fix: 'Give it with --key-file, --key-env or --key-stdin; "openssl rand -base64 32" makes one.',
@@ -37,11 +39,11 @@ export function resealSecrets(
   })
 }
 
-function resealWithFile(
+async function resealWithFile(
   file: string,
   keyFile: string,
   { present, asked, entry }: { present: Buffer; asked: Buffer | null; entry: AuditEntry },
-): ResealedSecrets {
+): Promise<ResealedSecrets> {
   const [prepared, before] = [`${keyFile}.next`, `${keyFile}.old`]
   // An earlier call was interrupted between its commit and the rename of the key file.
   const isSealed = existsSync(prepared) && !opensDatabase(file, present) && opensDatabase(file, readVaultKey(prepared))
@@ -52,7 +54,7 @@ function resealWithFile(
       details: { fix: 'Run "upshot db reseal" without a key to finish it.' },
     })
   }
-  const resealed = resealDatabase(file, { present: isSealed ? next : present, next }, entry)
+  const resealed = await resealDatabase(file, { present: isSealed ? next : present, next }, entry)
   replaceKey(before, present)
   renameSync(prepared, keyFile)
   syncFile(dirname(keyFile))

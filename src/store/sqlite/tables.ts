@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
+import { BulkTable } from '../tables/bulk/bulk-table.ts'
 import { AlertTable } from '../tables/health/alert-table.ts'
 import { ProcessTable } from '../tables/health/process-table.ts'
 import { ShadowTable } from '../tables/health/shadow-table.ts'
@@ -11,11 +12,11 @@ import { RunLogTable } from '../tables/runs/run-log-table.ts'
 import { AccessTable } from '../tables/safety/access-table.ts'
 import { ApprovalProofs } from '../tables/safety/approval-proofs.ts'
 import { ApproverTable } from '../tables/safety/approver-table.ts'
+import { AuditTable } from '../tables/safety/audit-table.ts'
 import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import type { Vault } from '../vault.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
-import { BulkTable } from './bulk/bulk-table.ts'
-import { openConnection } from './database/connection.ts'
+import { openConnection, type SqliteConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
@@ -41,7 +42,6 @@ import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { ApprovalSearch } from './safety/approval-search.ts'
 import { ApprovalTable } from './safety/approval-table.ts'
-import { AuditTable } from './safety/audit-table.ts'
 import { EffectSearch } from './safety/effect-search.ts'
 import { EffectTable } from './safety/effect-table.ts'
 import { GuardTable } from './safety/guard-table.ts'
@@ -59,8 +59,8 @@ import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
 /** All tables on one connection. */
-export function openTables(connection: Database, vault: Vault) {
-  const db = prepareLate(connection)
+export function openTables(raw: Database, vault: Vault) {
+  const db = openConnection(prepareLate(raw))
   const events = new EventTable(db)
   const ticks = new TickTable(db)
   const workflows = new WorkflowTable(db)
@@ -97,8 +97,8 @@ export function openTables(connection: Database, vault: Vault) {
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
     retention: new Pruning(db, { events, audits, effects, seals }),
     pruneCounts: new PruneCounts(db, seals),
-    changes: openChangeCount(db),
-    setupVersion: openSetupVersion(db),
+    changes: openChangeCount(db.raw),
+    setupVersion: openSetupVersion(db.raw),
     gates,
     admissions: new Admission(db, gates, waits),
     deliveries: new DeliveryTable(db, events),
@@ -114,40 +114,39 @@ export function openTables(connection: Database, vault: Vault) {
     ...{ effects, guard, stops, seals },
     permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
     // A database in memory has no other process, and no folder.
-    workers: new WorkerTable(db, db.memory ? null : join(dirname(db.name), 'workers')),
+    workers: new WorkerTable(db, raw.memory ? null : join(dirname(raw.name), 'workers')),
   }
 }
 
 /** Approvals, and the words of people about them. */
-function openApprovals(db: Database, vault: Vault, ownEvents: OwnEvents) {
+function openApprovals(db: SqliteConnection, vault: Vault, ownEvents: OwnEvents) {
   const approvals = new ApprovalTable(db, ownEvents)
   const approvalSearch = new ApprovalSearch(db)
-  const approvers = new ApproverTable(openConnection(db), vault)
+  const approvers = new ApproverTable(db, vault)
   const votes = new VoteTable(db)
   const proofs = new ApprovalProofs({ approvals, approvalSearch, approvers, votes })
   return { approvals, approvalSearch, approvers, votes, proofs }
 }
 
 /** The tables that need no other. */
-function openPlainTables(db: Database, vault: Vault) {
-  const connection = openConnection(db)
+function openPlainTables(db: SqliteConnection, vault: Vault) {
   return {
-    access: new AccessTable(connection),
-    accounts: new AccountTable(connection, vault),
-    alerts: new AlertTable(connection),
-    shadows: new ShadowTable(connection),
-    shapes: new ShapeTable(connection),
-    captures: new CaptureTable(connection, vault),
+    access: new AccessTable(db),
+    accounts: new AccountTable(db, vault),
+    alerts: new AlertTable(db),
+    shadows: new ShadowTable(db),
+    shapes: new ShapeTable(db),
+    captures: new CaptureTable(db, vault),
     endpoints: new EndpointTable(db, vault),
     eventSearch: new EventSearcher(db),
     failureStates: new FailureStateTable(db),
     hours: new HourTable(db),
-    keptAnswers: new IdempotencyTable(connection),
-    limits: new KeyLimitTable(connection),
+    keptAnswers: new IdempotencyTable(db),
+    limits: new KeyLimitTable(db),
     outputs: new OutputTable(db),
-    processes: new ProcessTable(connection),
-    runLogs: new RunLogTable(connection),
-    writeProbe: new WriteProbe(db),
+    processes: new ProcessTable(db),
+    runLogs: new RunLogTable(db),
+    writeProbe: new WriteProbe(db.raw),
   }
 }
 

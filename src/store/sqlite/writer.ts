@@ -10,7 +10,6 @@ import type { MatchWrites } from '../../core/store/matches.ts'
 import type { OperationWrites } from '../../core/store/operations.ts'
 import type { RetentionWrites } from '../../core/store/retention.ts'
 import type { RunWrites } from '../../core/store/runs.ts'
-import type { AccessWrites } from '../../core/store/safety/access.ts'
 import type { AuditWrites } from '../../core/store/safety/audit.ts'
 import type { OperatorWrite } from '../../core/store/safety/operator-writes.ts'
 import type { ScheduleWrites } from '../../core/store/schedules.ts'
@@ -22,6 +21,7 @@ import { isInLedger } from '../rows/safety/is-in-ledger.ts'
 import type { GroupCommit } from './database/group-commit.ts'
 import { sweepWrites } from './health/sweep-writes.ts'
 import { approvalWrites, effectWrites } from './limits/effect-writes.ts'
+import { accessWrites } from './safety/access-writes.ts'
 import { sealWrites } from './safety/seal-writes.ts'
 import type { Tables } from './tables.ts'
 
@@ -70,7 +70,8 @@ function deliveryWrites({ deliveries, captures, setupVersion }: Tables, commit: 
   return {
     saveDelivery: (delivery) =>
       commit.write(
-        () => (delivery.setup === undefined || delivery.setup === setupVersion() ? deliveries.save(delivery) : null),
+        async () =>
+          delivery.setup === undefined || delivery.setup === setupVersion() ? await deliveries.save(delivery) : null,
         (receipt) => {
           if (receipt === null) throw describeStalePlan(delivery.id)
           return receipt
@@ -95,12 +96,12 @@ function endpointWrites({ accounts, captures, endpoints }: Tables, commit: Commi
     addEndpoint: (endpoint) => commit.write(() => endpoints.add(endpoint)),
     updateEndpoint: (endpoint) =>
       commit.write(async () => {
-        endpoints.update(endpoint)
+        await endpoints.update(endpoint)
         if (endpoint.status === 'disabled') await captures.drop(endpoint.id)
       }),
     removeEndpoint: (endpoint, now) =>
       commit.write(async () => {
-        endpoints.remove(endpoint, now)
+        await endpoints.remove(endpoint, now)
         await captures.drop(endpoint.id)
       }),
     saveAccount: (account) => commit.write(() => accounts.save(account)),
@@ -110,8 +111,10 @@ function endpointWrites({ accounts, captures, endpoints }: Tables, commit: Commi
 
 function workflowWrites({ workers, workflows }: Tables, commit: Commit): WorkflowWrites {
   return {
-    saveWorkflows: (loaded, now) => commit.write(() => workflows.save(loaded, workers.living(now, LEASE_MS), now)),
-    removeWorkflow: (workflow, now) => commit.write(() => workflows.remove(workflow, workers.living(now, LEASE_MS))),
+    saveWorkflows: (loaded, now) =>
+      commit.write(async () => workflows.save(loaded, await workers.living(now, LEASE_MS), now)),
+    removeWorkflow: (workflow, now) =>
+      commit.write(async () => workflows.remove(workflow, await workers.living(now, LEASE_MS))),
     pauseWorkflow: (workflow, now) => commit.write(() => workflows.pause(workflow, now)),
     holdRuns: (workflow, limit) => commit.write(() => workflows.holdPending(workflow, limit)),
     resumeWorkflow: (workflow) => commit.write(() => workflows.resume(workflow)),
@@ -132,10 +135,10 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
     startWorker: (worker, now) => commit.write(() => workers.start(worker, now)),
     beatWorker: (worker, now) => commit.write(() => workers.beat(worker, now)),
     recoverRuns: (now, leaseMs) =>
-      commit.write(() => {
-        workflows.releaseForgotten(MAX_RELEASED)
+      commit.write(async () => {
+        await workflows.releaseForgotten(MAX_RELEASED)
         // The process that decided may have died before it carried it out.
-        for (let slice = 0; slice < MAX_SLICES && decisions.carryOut(now) !== null; slice++);
+        for (let slice = 0; slice < MAX_SLICES && (await decisions.carryOut(now)) !== null; slice++);
         return workers.recover(now, leaseMs)
       }),
     endWorker: (worker, harm = null) => commit.write(() => workers.end(worker, harm)),
@@ -144,18 +147,18 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
 }
 
 function runWrites({ runs, claims, gates, admissions, outputs, waits }: Tables, commit: Commit): RunWrites {
-  const end = (lease: Lease, now: number, write: () => boolean, output?: string | PackedOutput) =>
-    writeLeased(commit, lease, () => {
-      if (!write()) return false
-      if (typeof output === 'object') outputs.saveOfRun(lease.runId, output)
+  const end = (lease: Lease, now: number, write: () => Promise<boolean>, output?: string | PackedOutput) =>
+    writeLeased(commit, lease, async () => {
+      if (!(await write())) return false
+      if (typeof output === 'object') await outputs.saveOfRun(lease.runId, output)
       return waits.runEnded(lease.runId, now)
     })
   const small = (output: string | PackedOutput) => (typeof output === 'string' ? output : null)
   return {
     claimRuns: (worker, limit, now) =>
-      commit.write(() => {
-        const claimed = claims.claim(worker, limit, now)
-        for (const run of claimed) if (run.isAdmitted) gates.start(run.workflow, run.lease.runId, now)
+      commit.write(async () => {
+        const claimed = await claims.claim(worker, limit, now)
+        for (const run of claimed) if (run.isAdmitted) await gates.start(run.workflow, run.lease.runId, now)
         return claimed
       }),
     admitRun: (lease, plan, now) =>
@@ -172,7 +175,11 @@ function runWrites({ runs, claims, gates, admissions, outputs, waits }: Tables, 
     endPlanned: (lease, { reason, plan }, now) =>
       end(lease, now, () => runs.endPlanned(lease, { reason, plan: small(plan) }, now), plan),
     failRun: (lease, error, now, followUp) =>
-      end(lease, now, () => runs.fail(lease, error, now, followUp) && waits.closeChildren(lease.runId, now)),
+      end(
+        lease,
+        now,
+        async () => (await runs.fail(lease, error, now, followUp)) && waits.closeChildren(lease.runId, now),
+      ),
     skipRun: (lease, reason, now) => end(lease, now, () => runs.skip(lease, reason, now)),
     continueRun: (lease, successor, now) => end(lease, now, () => runs.continueAs(lease, successor, now)),
     parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),
@@ -185,11 +192,11 @@ function journalWrites({ steps, outputs, waits, runLogs, effects }: Tables, comm
   return {
     saveRunLog: (lines) => commit.write(() => runLogs.save(lines)),
     saveCheckpoint: (lease, checkpoint, failure, saved) =>
-      writeLeased(commit, lease, () => {
-        if (!steps.save(lease, checkpoint, failure)) return false
-        if (saved?.packed) outputs.save(lease.runId, checkpoint.key, saved.packed)
-        if (saved) waits.saveWithStep(lease.runId, checkpoint.key, saved)
-        if (isInLedger(checkpoint, saved)) effects.end(lease.runId, checkpoint, saved?.effect)
+      writeLeased(commit, lease, async () => {
+        if (!(await steps.save(lease, checkpoint, failure))) return false
+        if (saved?.packed) await outputs.save(lease.runId, checkpoint.key, saved.packed)
+        if (saved) await waits.saveWithStep(lease.runId, checkpoint.key, saved)
+        if (isInLedger(checkpoint, saved)) await effects.end(lease.runId, checkpoint, saved?.effect)
         return true
       }),
   }
@@ -198,7 +205,7 @@ function journalWrites({ steps, outputs, waits, runLogs, effects }: Tables, comm
 function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWrites {
   return {
     watchRun: (lease, cancels, now) =>
-      commit.write(() => runs.isLeased(lease) && waits.watchRun(lease.runId, cancels, now)),
+      commit.write(async () => (await runs.isLeased(lease)) && waits.watchRun(lease.runId, cancels, now)),
     openMatchCursor: (cursor, now) => commit.write(() => cursors.openForWaits(cursor, now)),
     saveMatches: (batch, now) => commit.write(() => waits.saveMatches(batch, now)),
   }
@@ -216,7 +223,7 @@ function operationWrites(
     performBulk: (slice, now) => commit.write(() => bulkSlices.perform(slice, now)),
     saveFailureState: (state) => commit.write(() => failureStates.save(state)),
     startRun: (start) => commit.write(() => operations.start(start)),
-    cancelRun: (runId, reason, now) => commit.write(() => waits.cancel(runId, reason, now).length > 0),
+    cancelRun: (runId, reason, now) => commit.write(async () => (await waits.cancel(runId, reason, now)).length > 0),
     retryRun: (runId, now) => commit.write(() => operations.retry(runId, now)),
     resolveRun: (runId, resolution) => commit.write(() => operations.resolve(runId, resolution)),
     unresolveRun: (runId) => commit.write(() => operations.unresolve(runId)),
@@ -248,7 +255,7 @@ function auditWrites(tables: Tables, commit: Commit): AuditWrites {
       try {
         const value = await commit.write(async () => {
           const written = await performNow(tables, write, args)
-          audits.add(entry, written === false || written === null ? 'unchanged' : 'done')
+          await audits.add(entry, written === false || written === null ? 'unchanged' : 'done')
           return written
         })
         return value as never
@@ -275,22 +282,8 @@ function performNow(tables: Tables, name: OperatorWrite, args: readonly unknown[
   return write(...args)
 }
 
-function accessWrites({ access, keptAnswers }: Tables, commit: Commit): AccessWrites {
-  return {
-    beginAnswer: ({ caller, key, request }, now) => commit.write(() => keptAnswers.begin(caller, key, request, now)),
-    endAnswer: ({ caller, key }, answer) => commit.write(() => keptAnswers.end(caller, key, answer)),
-    saveLoginCode: (code) => commit.write(() => access.saveCode(code)),
-    startSession: (session, codeHash) => commit.write(() => access.startSession(session, codeHash)),
-    touchSession: (id, now) => commit.write(() => access.touchSession(id, now)),
-    endSession: (id) => commit.write(() => access.endSession(id)),
-    saveToken: (token) => commit.write(() => access.saveToken(token)),
-    touchToken: (id, now) => commit.write(() => access.touchToken(id, now)),
-    revokeToken: (id, now) => commit.write(() => access.revokeToken(id, now)),
-  }
-}
-
 /** A write under a lease; rejects with `stale_lease` if the run was canceled or taken over. */
-function writeLeased(commit: Commit, lease: Lease, write: () => boolean): Promise<void> {
+function writeLeased(commit: Commit, lease: Lease, write: () => Promise<boolean>): Promise<void> {
   return commit.write(write, (isLeased) => {
     if (!isLeased) throw describeStale(lease)
   })

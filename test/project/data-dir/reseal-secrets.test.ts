@@ -80,7 +80,7 @@ async function filledPlace(secretKey: string | null = null) {
 test('resealSecrets seals everything under a new key file and keeps the old one beside it', async () => {
   const { place, keyFile } = await filledPlace()
   const old = readFileSync(keyFile, 'utf8')
-  expect(resealSecrets(place, null, OPERATOR)).toEqual({
+  expect(await resealSecrets(place, null, OPERATOR)).toEqual({
     webhookSecrets: 2,
     apiKeys: 2,
     captures: 1,
@@ -98,12 +98,12 @@ test('resealSecrets seals everything under a new key file and keeps the old one 
 
 test('resealSecrets takes a given key, whether the old one is in a file or in the environment', async () => {
   const inFile = await filledPlace()
-  resealSecrets(inFile.place, textKey(1), OPERATOR)
+  await resealSecrets(inFile.place, textKey(1), OPERATOR)
   expect(readFileSync(inFile.keyFile, 'utf8').trim()).toBe(textKey(1))
   expect(await readAll(inFile.place)).toEqual(EVERYTHING)
 
   const { place, keyFile } = await filledPlace(textKey(2))
-  expect(resealSecrets(place, textKey(3), OPERATOR)).toMatchObject({ webhookSecrets: 2, keyFiles: null })
+  expect(await resealSecrets(place, textKey(3), OPERATOR)).toMatchObject({ webhookSecrets: 2, keyFiles: null })
   expect(await readAll({ ...place, secretKey: textKey(3) })).toEqual(EVERYTHING)
   await expect(readAll(place)).rejects.toMatchObject({ code: 'invalid_config' })
   expect(existsSync(keyFile)).toBe(false)
@@ -120,7 +120,7 @@ test('the chain over the effect ledger goes on with a new key, and keeps its anc
     return anchorOf(head, NOW)
   }
   const before = await fillLedger('a')
-  expect(resealSecrets(place, null, OPERATOR)).toMatchObject({ sealKeys: 1 })
+  expect(await resealSecrets(place, null, OPERATOR)).toMatchObject({ sealKeys: 1 })
   const anchors = [before, await fillLedger('b')]
   const store = openDataDir(place)
   expect(await store.listSeals({ limit: 9 })).toMatchObject([
@@ -135,8 +135,8 @@ test('the chain over the effect ledger goes on with a new key, and keeps its anc
 
 test('resealSecrets demands a new key where the old one is in the environment', async () => {
   const { place } = await filledPlace(textKey(2))
-  expect(() => resealSecrets(place, null, OPERATOR)).toThrow(/a new key must be given/)
-  expect(() => resealSecrets(place, 'short', OPERATOR)).toThrow(/32 bytes/)
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/a new key must be given/)
+  await expect(resealSecrets(place, 'short', OPERATOR)).rejects.toThrow(/32 bytes/)
   expect(await readAll(place)).toEqual(EVERYTHING)
 })
 
@@ -146,7 +146,7 @@ test('resealSecrets changes nothing if one secret cannot be opened', async () =>
   db.exec('UPDATE account SET fallback_key = api_key')
   const sealed = () => db.prepare('SELECT sealed FROM endpoint_secret ORDER BY endpoint_id').pluck().all()
   const [before, key] = [sealed(), readFileSync(keyFile, 'utf8')]
-  expect(() => resealSecrets(place, null, OPERATOR)).toThrow(/does not open with this key/)
+  await expect(resealSecrets(place, null, OPERATOR)).rejects.toThrow(/does not open with this key/)
   expect(sealed()).toEqual(before)
   expect(readFileSync(keyFile, 'utf8')).toBe(key)
   db.close()
@@ -161,19 +161,23 @@ test.each([
   const next = randomBytes(32)
   writeFileSync(`${keyFile}.next`, next.toString('base64'))
   if (isSealed)
-    resealDatabase(file, { present, next }, { ...OPERATOR, action: 'db.reseal', target: null, parameters: {}, at: 1 })
-  if (isSealed) expect(() => resealSecrets(place, textKey(4), OPERATOR)).toThrow(/was interrupted/)
-  resealSecrets(place, null, OPERATOR)
+    await resealDatabase(
+      file,
+      { present, next },
+      { ...OPERATOR, action: 'db.reseal', target: null, parameters: {}, at: 1 },
+    )
+  if (isSealed) await expect(resealSecrets(place, textKey(4), OPERATOR)).rejects.toThrow(/was interrupted/)
+  await resealSecrets(place, null, OPERATOR)
   expect(await readAll(place)).toEqual(EVERYTHING)
   expect(readFileSync(`${keyFile}.old`, 'utf8').trim()).toBe(present.toString('base64'))
   expect(existsSync(`${keyFile}.next`)).toBe(false)
 })
 
-test('resealSecrets ignores the rest of an interrupted call on a database without secrets', () => {
+test('resealSecrets ignores the rest of an interrupted call on a database without secrets', async () => {
   const place = { dataDir: tempFolder(), secretKey: null }
   const keyFile = join(place.dataDir, 'secret.key')
   writeFileSync(`${keyFile}.next`, textKey(5))
-  expect(resealSecrets(place, textKey(6), OPERATOR)).toMatchObject({ webhookSecrets: 0, apiKeys: 0, captures: 0 })
+  expect(await resealSecrets(place, textKey(6), OPERATOR)).toMatchObject({ webhookSecrets: 0, apiKeys: 0, captures: 0 })
   expect(readFileSync(keyFile, 'utf8').trim()).toBe(textKey(6))
 })
 

@@ -21,7 +21,6 @@ import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
 import { ApprovalSearch } from '../../../src/store/sqlite/safety/approval-search.ts'
 import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
-import { AuditTable } from '../../../src/store/sqlite/safety/audit-table.ts'
 import { EffectSearch } from '../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
 import { GuardTable } from '../../../src/store/sqlite/safety/guard-table.ts'
@@ -41,6 +40,7 @@ import { AccountTable } from '../../../src/store/tables/incoming/account-table.t
 import { CaptureTable } from '../../../src/store/tables/incoming/capture-table.ts'
 import { KeyLimitTable } from '../../../src/store/tables/limits/key-limit-table.ts'
 import { ApproverTable } from '../../../src/store/tables/safety/approver-table.ts'
+import { AuditTable } from '../../../src/store/tables/safety/audit-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
 /** A filter for each way to the runs. */
@@ -66,11 +66,11 @@ const RUN_FILTERS: RunFilter[] = [
 ]
 
 /** SQLite's plan for every statement that the tables prepare. */
-function collectPlans(): Map<string, string[]> {
+async function collectPlans(): Promise<Map<string, string[]>> {
   const db = new Database(':memory:')
   migrate(db)
   const statements: string[] = []
-  const recording = new Proxy(db, {
+  const recorder = new Proxy(db, {
     get(target, name) {
       if (name !== 'prepare') return Reflect.get(target, name)
       return (sql: string) => {
@@ -79,7 +79,7 @@ function collectPlans(): Map<string, string[]> {
       }
     },
   })
-  const connection = openConnection(recording)
+  const recording = openConnection(recorder)
   const events = new EventTable(recording)
   const workflows = new WorkflowTable(recording)
   const runs = new RunTable(recording, events)
@@ -92,15 +92,16 @@ function collectPlans(): Map<string, string[]> {
   const withdrawals = new WithdrawalTable(recording, approvals)
   new RunOperations(recording, { events, runs, steps, withdrawals })
   const audits = new AuditTable(recording)
-  for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }]) audits.list({ limit: 1, ...filter })
-  new AccountTable(connection, createVault(Buffer.alloc(32)))
+  for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }])
+    await audits.list({ limit: 1, ...filter })
+  new AccountTable(recording, createVault(Buffer.alloc(32)))
   const ledger = new DeliveryLedger(recording, events)
-  ledger.list({ limit: 1 })
-  ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
-  ledger.list({ limit: 1, verdicts: ['conflict'] })
-  ledger.list({ limit: 1, verdicts: ['stale'] })
-  new CaptureTable(connection, createVault(Buffer.alloc(32)))
-  new WriteProbe(recording)
+  await ledger.list({ limit: 1 })
+  await ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
+  await ledger.list({ limit: 1, verdicts: ['conflict'] })
+  await ledger.list({ limit: 1, verdicts: ['stale'] })
+  new CaptureTable(recording, createVault(Buffer.alloc(32)))
+  new WriteProbe(recorder)
   new OutputTable(recording)
   const cursors = new MatchCursorTable(recording)
   const guard = new GuardTable(recording)
@@ -116,7 +117,7 @@ function collectPlans(): Map<string, string[]> {
     withdrawals,
     ownEvents,
   })
-  new KeyLimitTable(connection)
+  new KeyLimitTable(recording)
   new WorkerTable(recording, null)
   new Admission(recording, new GateTable(recording), waits)
   const effects = new EffectTable(recording, guard)
@@ -129,33 +130,33 @@ function collectPlans(): Map<string, string[]> {
     { runId: 'a' },
     { since: 1, until: 2 },
   ]) {
-    effectSearch.list({ limit: 1, ...filter })
-    effectSearch.listAfter(1, { limit: 1, ...filter })
-    effectSearch.page({ beyond: null, limit: 1, ...filter })
-    effectSearch.search({ account: 'a', ...filter }, { rows: 2, limit: 1, after: '1_1' })
+    await effectSearch.list({ limit: 1, ...filter })
+    await effectSearch.listAfter(1, { limit: 1, ...filter })
+    await effectSearch.page({ beyond: null, limit: 1, ...filter })
+    await effectSearch.search({ account: 'a', ...filter }, { rows: 2, limit: 1, after: '1_1' })
   }
   const seals = new SealTable(recording, createVault(Buffer.alloc(32)), effectSearch)
   new Pruning(recording, { events, audits, effects, seals })
   new PruneCounts(recording, seals)
   new ApprovalSearch(recording)
-  new ApproverTable(openConnection(recording), createVault(Buffer.alloc(32)))
+  new ApproverTable(recording, createVault(Buffer.alloc(32)))
   new VoteTable(recording)
   new StopTable(recording)
   statements.push(...listTriggerStatements(db))
-  runs.countOpen(0)
-  events.list({ limit: 1 })
-  events.list({ limit: 1, type: 'file.created', since: 0 })
+  await runs.countOpen(0)
+  await events.list({ limit: 1 })
+  await events.list({ limit: 1, type: 'file.created', since: 0 })
   const search = new RunSearch(recording, events)
   for (const filter of RUN_FILTERS) {
-    search.list({ limit: 1, ...filter })
-    search.search(filter, { rows: 2, limit: 1, after: 'run_1' })
-    search.groupFailures(filter, { rows: 2, limit: 1, after: 'run_1' })
+    await search.list({ limit: 1, ...filter })
+    await search.search(filter, { rows: 2, limit: 1, after: 'run_1' })
+    await search.groupFailures(filter, { rows: 2, limit: 1, after: 'run_1' })
   }
   // An empty table is not searched at all.
   const one = `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
     VALUES (1, 0, x'00', 'evt_1', 'default', 'file.created', 'webhook', 0, 0, '{}')`
   db.exec(one)
-  new EventSearcher(recording).search({}, { rows: 2, limit: 1, after: null })
+  await new EventSearcher(recording).search({}, { rows: 2, limit: 1, after: null })
   return new Map(
     statements
       .filter((sql) => !sql.startsWith('PRAGMA') && !sql.includes('RAISE('))
@@ -179,7 +180,7 @@ function listTriggerStatements(db: Database.Database): string[] {
   })
 }
 
-const plans = collectPlans()
+const plans = await collectPlans()
 
 /** The plans of the statements that contain `part`; at least one does. */
 function planOf(part: string): string[] {

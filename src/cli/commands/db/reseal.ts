@@ -24,7 +24,7 @@ export function define(command: Command, { out, project }: Cli): void {
         return
       }
       const { resealSecrets } = await import('../../../project/data-dir/reseal-secrets.ts')
-      const { keyFiles, ...resealed } = resealSecrets(config, key ?? null, project.operator)
+      const { keyFiles, ...resealed } = await resealSecrets(config, key ?? null, project.operator)
       const { webhookSecrets, apiKeys, captures } = resealed
       out.result({ resealed, keyFiles }, () => [
         `Encrypted again: ${webhookSecrets} webhook secrets, ${apiKeys} API keys, ${captures} captured deliveries.`,

@@ -10,12 +10,12 @@ import {
   type RunBulkPlan,
 } from '../../../core/safety/bulk.ts'
 import type { BulkProgress, BulkSlice } from '../../../core/store/operations.ts'
+import type { BulkTable } from '../../tables/bulk/bulk-table.ts'
+import type { AuditTable } from '../../tables/safety/audit-table.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { RunOperations } from '../runs/run-operations.ts'
 import type { RunTable } from '../runs/run-table.ts'
-import type { AuditTable } from '../safety/audit-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
-import type { BulkTable } from './bulk-table.ts'
 
 interface BulkParts {
   bulks: BulkTable

@@ -1,7 +1,7 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { AuditTable } from '../../tables/safety/audit-table.ts'
 import type { Connection } from '../database/connection.ts'
-import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FilePruning } from './file-pruning.ts'

@@ -10,12 +10,12 @@ import {
   type RunBulkPlan,
 } from '../../../core/safety/bulk.ts'
 import type { BulkProgress, BulkSlice } from '../../../core/store/operations.ts'
+import type { BulkTable } from '../../tables/bulk/bulk-table.ts'
+import type { AuditTable } from '../../tables/safety/audit-table.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { RunOperations } from '../runs/run-operations.ts'
 import type { RunTable } from '../runs/run-table.ts'
-import type { AuditTable } from '../safety/audit-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
-import type { BulkTable } from './bulk-table.ts'
 
 interface BulkParts {
   bulks: BulkTable
@@ -44,57 +44,62 @@ export class BulkSlices {
   }
 
   /** Adds to the count; after the last slice the operation runs, or a dry run is done. */
-  count({ id, owner, after, next }: BulkSlice, count: BulkCount, now: number): BulkOperation | null {
+  async count({ id, owner, after, next }: BulkSlice, count: BulkCount, now: number): Promise<BulkOperation | null> {
     const { bulks } = this.#parts
-    const before = bulks.find(id)
+    const before = await bulks.find(id)
     if (before === null) return null
     const isOver = next === null && (before.isDryRun || count.total === 0)
     const status = next !== null ? 'counting' : isOver ? 'done' : 'running'
     const endedAt = isOver ? now : null
-    if (!bulks.move({ id, owner, was: 'counting', status, after, next, count, now, endedAt })) return null
-    if (isOver) this.#recordEnd({ ...before, done: 0, refused: 0 }, now)
+    if (!(await bulks.move({ id, owner, was: 'counting', status, after, next, count, now, endedAt }))) return null
+    if (isOver) await this.#recordEnd({ ...before, done: 0, refused: 0 }, now)
     return bulks.find(id)
   }
 
   /** Performs the operation on each target of the slice that it still fits. */
-  perform(slice: BulkSlice & { targets: readonly string[] }, now: number): BulkProgress | null {
+  async perform(slice: BulkSlice & { targets: readonly string[] }, now: number): Promise<BulkProgress | null> {
     const { bulks } = this.#parts
     const { id, owner, after, next } = slice
-    const before = bulks.find(id)
+    const before = await bulks.find(id)
     if (before === null) return null
     const endedAt = next === null ? now : null
     const move = { id, owner, was: 'running', after, next, count: before.count, now, endedAt } as const
     // The compare-and-set comes first: without the cursor nothing may be done.
-    if (!bulks.move({ ...move, status: next === null ? 'done' : 'running' })) return null
+    if (!(await bulks.move({ ...move, status: next === null ? 'done' : 'running' }))) return null
     const refusals: BulkRefusal[] = []
     for (const given of slice.targets) {
       const { target, why } =
-        before.kind === 'replay' ? this.#replay(before, Number(given), now) : this.#operate(before, given, now)
+        before.kind === 'replay'
+          ? await this.#replay(before, Number(given), now)
+          : await this.#operate(before, given, now)
       if (why !== null) refusals.push({ target, why })
     }
     const progress = { done: slice.targets.length - refusals.length, refused: refusals.length }
-    for (const [index, refusal] of refusals.slice(0, MAX_REFUSALS).entries()) bulks.refuse(id, refusal, index + 1)
-    bulks.add(id, progress)
+    for (const [index, refusal] of refusals.slice(0, MAX_REFUSALS).entries()) await bulks.refuse(id, refusal, index + 1)
+    await bulks.add(id, progress)
     if (next === null) {
-      this.#recordEnd({ ...before, done: before.done + progress.done, refused: before.refused + progress.refused }, now)
+      await this.#recordEnd(
+        { ...before, done: before.done + progress.done, refused: before.refused + progress.refused },
+        now,
+      )
     }
     return { ...progress, isOver: next === null }
   }
 
-  #operate(plan: RunBulkPlan, run: string, now: number): Performed {
-    const found = this.#parts.runs.find(run)
+  async #operate(plan: RunBulkPlan, run: string, now: number): Promise<Performed> {
+    const found = await this.#parts.runs.find(run)
     const obstacle = found === null ? 'it is gone' : findObstacle(plan.kind, found, now)
-    const isDone = obstacle === null && this.#perform(plan, run, now)
+    const isDone = obstacle === null && (await this.#perform(plan, run, now))
     const action = { action: `run.${plan.kind}`, target: run, parameters: { operation: plan.id } }
-    this.#parts.audits.add({ ...plan.operator, ...action, at: now }, isDone ? 'done' : 'unchanged')
+    await this.#parts.audits.add({ ...plan.operator, ...action, at: now }, isDone ? 'done' : 'unchanged')
     return { target: run, why: isDone ? null : (obstacle ?? 'its state has changed') }
   }
 
-  #perform({ kind, operator }: RunBulkPlan, run: string, now: number): boolean {
+  async #perform({ kind, operator }: RunBulkPlan, run: string, now: number): Promise<boolean> {
     const { waits, operations } = this.#parts
     switch (kind) {
       case 'cancel':
-        return waits.cancel(run, operator.reason ?? 'canceled by hand', now).length > 0
+        return (await waits.cancel(run, operator.reason ?? 'canceled by hand', now)).length > 0
       case 'retry':
         return operations.retry(run, now)
       case 'resume':
@@ -109,21 +114,21 @@ export class BulkSlices {
     }
   }
 
-  #replay(plan: ReplayPlan, seq: number, now: number): Performed {
+  async #replay(plan: ReplayPlan, seq: number, now: number): Promise<Performed> {
     const { events, operations, audits } = this.#parts
-    const event = events.find(seq)
+    const event = await events.find(seq)
     if (event === null) return { target: `event number ${seq}`, why: 'it is gone' }
     const { id, account } = event
     const why = findReplayObstacle(event)
     const workflows = planReplay(event, plan)
-    if (why === null) operations.replayStored(event, workflows, now)
+    if (why === null) await operations.replayStored(event, workflows, now)
     const action = { action: 'event.replay', target: id, parameters: { operation: plan.id, account, workflows } }
-    audits.add({ ...plan.operator, ...action, at: now }, why === null ? 'done' : 'unchanged')
+    await audits.add({ ...plan.operator, ...action, at: now }, why === null ? 'done' : 'unchanged')
     return { target: id, why }
   }
 
-  #recordEnd({ id, operator, done, refused }: BulkOperation, at: number): void {
+  async #recordEnd({ id, operator, done, refused }: BulkOperation, at: number): Promise<void> {
     const action = { action: 'operation.end', target: id, parameters: { done, refused } }
-    this.#parts.audits.add({ ...operator, ...action, at }, 'done')
+    await this.#parts.audits.add({ ...operator, ...action, at }, 'done')
   }
 }

@@ -18,7 +18,7 @@ export interface TransactionWatcher {
   begun(): void
   rolledBack(): void
   /** Called within the transaction, after the last write. */
-  ending?(): void
+  ending?(): Promise<void>
 }
 
 /** Milliseconds that a write waits for the lock of another process. */
@@ -137,7 +137,7 @@ export class GroupCommit {
       const values: unknown[] = []
       // One after the other: a write finds what the one before it wrote.
       for (const mutation of group) values.push(await mutation.run())
-      for (const watcher of this.#watchers) watcher.ending?.()
+      for (const watcher of this.#watchers) await watcher.ending?.()
       turn.require()
       const syncedFrom = performance.now()
       this.#commit.run()

@@ -11,7 +11,7 @@ export class VersionedCache<T> {
   #cached: { version: number; value: T } | null = null
 
   /** `table` has one row with the version. `load` gets the version, 0 before the first change. */
-  constructor(db: Database, table: 'endpoint_version' | 'workflow_version', load: (version: number) => T) {
+  constructor(db: Database, table: 'endpoint_version' | 'workflow_version', load: (version: number) => T | Promise<T>) {
     this.#file = db.name
     this.#version = db.prepare<[], number>(`SELECT version FROM ${table}`).pluck()
     this.#raise = db.prepare(`UPDATE ${table} SET version = version + 1`)
@@ -22,18 +22,18 @@ export class VersionedCache<T> {
    * The value. It asks SQLite once per turn: a commit during the turn counts as later. Throws
    * `store_unavailable` for a fault of the database.
    */
-  get(): T {
+  async get(): Promise<T> {
     if (this.#isChecked && this.#cached) return this.#cached.value
     try {
-      return this.#check()
+      return await this.#check()
     } catch (error) {
       throw translateFault(error, this.#file)
     }
   }
 
-  #check(): T {
+  async #check(): Promise<T> {
     const version = this.version()
-    if (version !== this.#cached?.version) this.#cached = { version, value: this.#load(version) }
+    if (version !== this.#cached?.version) this.#cached = { version, value: await this.#load(version) }
     this.#isChecked = true
     setImmediate(() => {
       this.#isChecked = false
@@ -42,8 +42,8 @@ export class VersionedCache<T> {
   }
 
   /** The version of the value that `get` gives in this turn. */
-  knownVersion(): number {
-    this.get()
+  async knownVersion(): Promise<number> {
+    await this.get()
     return this.#cached?.version ?? 0
   }
 

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
@@ -12,6 +11,7 @@ import type {
   RunCounts,
   RunHour,
 } from '../../../core/store/health/hours.ts'
+import type { Connection } from '../../connection.ts'
 
 const HOUR_MS = 3_600_000
 const SLICE = 5_000
@@ -26,7 +26,7 @@ export class HourTable {
   readonly #lists
   readonly #counts
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#due = prepareDue(db)
     this.#rows = prepareRows(db)
     this.#saves = prepareSaves(db)
@@ -35,64 +35,64 @@ export class HourTable {
   }
 
   /** Marked hours first: they are counted already, and few. */
-  findDue(now: number): DueHour | null {
+  async findDue(now: number): Promise<DueHour | null> {
     const present = Math.floor(now / HOUR_MS)
-    const marked = this.#due.marked.get(present)
+    const marked = await this.#due.marked.get(present)
     if (marked) return marked
-    const next = (this.#due.counted.get() ?? this.#oldestHour(present)) + 1
+    const next = ((await this.#due.counted.get()) ?? (await this.#oldestHour(present))) + 1
     return next < present ? { hour: next, version: 0 } : null
   }
 
   /** The hour before that of the oldest row; without rows the hour before the present one. */
-  #oldestHour(present: number): number {
-    const moments = [this.#due.oldestRun.get(), this.#due.oldestDelivery.get()].filter((at) => at != null)
+  async #oldestHour(present: number): Promise<number> {
+    const moments = [await this.#due.oldestRun.get(), await this.#due.oldestDelivery.get()].filter((at) => at != null)
     return moments.length === 0 ? present - 1 : Math.floor(Math.min(...moments) / HOUR_MS) - 1
   }
 
-  readRuns(hour: number, after: string | null): HourSlice {
+  async readRuns(hour: number, after: string | null): Promise<HourSlice> {
     const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
-    const runs = this.#rows.runs.all(after ?? from, to, SLICE)
+    const runs = await this.#rows.runs.all(after ?? from, to, SLICE)
     return { runs, next: runs.length === SLICE ? (runs.at(-1)?.id ?? null) : null }
   }
 
-  countOf(hour: number, { rows, after }: { rows: number; after: string | null }): HourCount {
+  async countOf(hour: number, { rows, after }: { rows: number; after: string | null }): Promise<HourCount> {
     const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
-    const found = this.#rows.counts.all(after ?? from, to, rows)
+    const found = await this.#rows.counts.all(after ?? from, to, rows)
     const last = found.reduce((newest, { last }) => (last > newest ? last : newest), '')
     const isFull = found.reduce((sum, { runs }) => sum + runs, 0) === rows
     return { runs: found.map(({ last: _, ...row }) => row), next: isFull ? last : null }
   }
 
-  readDeliveries(hour: number): DeliveryHour[] {
+  async readDeliveries(hour: number): Promise<DeliveryHour[]> {
     const [from, to] = [firstId('dlv', hour * HOUR_MS), firstId('dlv', (hour + 1) * HOUR_MS)]
-    return this.#rows.deliveries.all(from, to).map((row) => ({ hour, ...row }))
+    return (await this.#rows.deliveries.all(from, to)).map((row) => ({ hour, ...row }))
   }
 
-  save({ hour, version }: DueHour, { runs, deliveries }: CountedHour): void {
-    this.#saves.dropRuns.run(hour)
-    for (const row of runs) this.#saves.run.run(row)
-    for (const row of deliveries) this.#saves.delivery.run(row)
-    this.#saves.unmark.run(hour, version)
-    this.#saves.counted.run(hour)
+  async save({ hour, version }: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
+    await this.#saves.dropRuns.run(hour)
+    for (const row of runs) await this.#saves.run.run(row)
+    for (const row of deliveries) await this.#saves.delivery.run(row)
+    await this.#saves.unmark.run(hour, version)
+    await this.#saves.counted.run(hour)
   }
 
-  listRuns({ since, workflow }: { since: number; workflow?: string }): RunHour[] {
+  async listRuns({ since, workflow }: { since: number; workflow?: string }): Promise<RunHour[]> {
     const hour = Math.floor(since / HOUR_MS)
-    return workflow === undefined ? this.#lists.runs.all(hour) : this.#lists.runsOf.all(hour, workflow)
+    return workflow === undefined ? await this.#lists.runs.all(hour) : await this.#lists.runsOf.all(hour, workflow)
   }
 
-  listDeliveries(since: number): DeliveryHour[] {
+  async listDeliveries(since: number): Promise<DeliveryHour[]> {
     return this.#lists.deliveries.all(Math.floor(since / HOUR_MS))
   }
 
-  count(since: number): RunCounts {
+  async count(since: number): Promise<RunCounts> {
     const { failed, forPerson, pending, running, oldest } = this.#counts
     return {
-      failed: bound(failed.get({ from: firstId('run', since) })),
-      forPerson: bound(forPerson.get()),
-      pending: bound(pending.get()),
-      running: bound(running.get()),
-      oldestPendingAt: oldest.get() ?? null,
+      failed: bound(await failed.get({ from: firstId('run', since) })),
+      forPerson: bound(await forPerson.get()),
+      pending: bound(await pending.get()),
+      running: bound(await running.get()),
+      oldestPendingAt: (await oldest.get()) ?? null,
     }
   }
 }
@@ -102,7 +102,7 @@ function bound(count = 0): BoundedCount {
 }
 
 /** Index: primary keys; run and delivery are read at their first row. */
-function prepareDue(db: Database) {
+function prepareDue(db: Connection) {
   return {
     marked: db.prepare<[number], DueHour>(
       'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
@@ -114,7 +114,7 @@ function prepareDue(db: Database) {
 }
 
 /** Index: primary keys, from the first row of the hour to its last one. */
-function prepareRows(db: Database) {
+function prepareRows(db: Connection) {
   return {
     runs: db.prepare<[string, string, number], HourSlice['runs'][number]>(
       `SELECT id, workflow, status, finished_at - started_at AS ms FROM run WHERE id > ? AND id < ?
@@ -133,7 +133,7 @@ function prepareRows(db: Database) {
 }
 
 /** Index: primary keys. */
-function prepareSaves(db: Database) {
+function prepareSaves(db: Connection) {
   return {
     dropRuns: db.prepare('DELETE FROM run_hour WHERE hour = ?'),
     run: db.prepare(
@@ -153,7 +153,7 @@ function prepareSaves(db: Database) {
 }
 
 /** Index: primary keys, from the hour on. */
-function prepareLists(db: Database) {
+function prepareLists(db: Connection) {
   const columns = 'hour, workflow, status, runs, p50_ms AS p50Ms, p95_ms AS p95Ms'
   return {
     runs: db.prepare<[number], RunHour & { status: RunStatus }>(
@@ -170,7 +170,7 @@ function prepareLists(db: Database) {
 }
 
 /** Index: run_ended_badly, run_resolved, run_for_person, run_ready, run_leased; each is bounded. */
-function prepareCounts(db: Database) {
+function prepareCounts(db: Connection) {
   const count = (rest: string) =>
     db.prepare<unknown[], number>(`SELECT count(*) FROM (SELECT 1 FROM run ${rest} LIMIT ${MAX_COUNT + 1})`).pluck()
   return {

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import type { StorageName } from '../../../core/service/storage.ts'
 import type {
@@ -21,6 +20,7 @@ import type {
   SweepChange,
   SweepHold,
 } from '../../../core/store/health/sweeps.ts'
+import type { Connection } from '../../connection.ts'
 import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { ApprovalTable } from '../safety/approval-table.ts'
@@ -32,55 +32,65 @@ const LAST = '\u{10FFFF}'
 
 /** Sweeps, the files that they saw, and what they found. */
 export class SweepTable {
-  readonly #db: Database
+  readonly #db: Connection
   readonly #sql
   readonly #approvals: ApprovalTable
   readonly #ownEvents: OwnEvents
 
-  constructor(db: Database, parts: { approvals: ApprovalTable; ownEvents: OwnEvents }) {
+  constructor(db: Connection, parts: { approvals: ApprovalTable; ownEvents: OwnEvents }) {
     this.#db = db
     this.#sql = prepareSweeps(db)
     this.#approvals = parts.approvals
     this.#ownEvents = parts.ownEvents
   }
 
-  load(account: string, storage: StorageName): KeptSweep | null {
-    const row = this.#sql.find.get(account, storage)
+  async load(account: string, storage: StorageName): Promise<KeptSweep | null> {
+    const row = await this.#sql.find.get(account, storage)
     return row === undefined ? null : readSweep(row)
   }
 
-  list(): KeptSweep[] {
-    return this.#sql.list.all().map(readSweep)
+  async list(): Promise<KeptSweep[]> {
+    return (await this.#sql.list.all()).map(readSweep)
   }
 
   /** A compare-and-set, with everything that belongs to the new state. */
-  save(kept: KeptSweep, change: SweepChange = {}): boolean {
-    if (!this.#replace(kept)) return false
-    const row = this.#require(kept)
-    for (const mark of change.marks ?? []) this.#mark(row.id, mark)
+  async save(kept: KeptSweep, change: SweepChange = {}): Promise<boolean> {
+    if (!(await this.#replace(kept))) return false
+    const row = await this.#require(kept)
+    for (const mark of change.marks ?? []) await this.#mark(row.id, mark)
     for (const finding of change.findings ?? []) {
       const { approval, event, lateEvent, ...rest } = finding
-      this.#sql.addFinding.run(rest)
+      await this.#sql.addFinding.run(rest)
     }
-    if (change.settle) this.#settle(row, change.settle)
+    if (change.settle) await this.#settle(row, change.settle)
     return true
   }
 
-  savePage(kept: KeptSweep, page: ListedPage, files: readonly ListedFile[], now: number): KeptSweep | null {
-    const row = this.#sql.find.get(kept.account, kept.storage)
+  async savePage(
+    kept: KeptSweep,
+    page: ListedPage,
+    files: readonly ListedFile[],
+    now: number,
+  ): Promise<KeptSweep | null> {
+    const row = await this.#sql.find.get(kept.account, kept.storage)
     if (row === undefined || row.version !== kept.version) return null
-    const counts = this.#see(row.id, kept.state, files, now)
+    const counts = await this.#see(row.id, kept.state, files, now)
     const next = { ...kept, state: takePage(kept.state, page, counts, now) }
-    return this.#replace(next) ? { ...next, version: kept.version + 1 } : null
+    return (await this.#replace(next)) ? { ...next, version: kept.version + 1 } : null
   }
 
-  #see(sweep: number, { number, complete }: SweepState, files: readonly ListedFile[], now: number): PageCounts {
+  async #see(
+    sweep: number,
+    { number, complete }: SweepState,
+    files: readonly ListedFile[],
+    now: number,
+  ): Promise<PageCounts> {
     const before = complete.at(-1)?.number ?? Infinity
     const counts: PageCounts = { fresh: 0, freshFiles: 0, kept: 0 }
     for (const { isFolder, ...file } of files) {
-      const known = this.#sql.known.get(sweep, file.file)
+      const known = await this.#sql.known.get(sweep, file.file)
       const judged = isFolder ? JUDGED.folder : 0
-      this.#sql.see.run({ ...file, sweep, number, now, judged })
+      await this.#sql.see.run({ ...file, sweep, number, now, judged })
       if (known?.lastSweep === number) continue
       counts.fresh += 1
       if (!isFolder) counts.freshFiles += 1
@@ -89,92 +99,105 @@ export class SweepTable {
     return counts
   }
 
-  suspects(query: SuspectQuery): { files: KnownFile[]; next: string | null } {
-    const row = this.#sql.find.get(query.account, query.storage)
+  async suspects(query: SuspectQuery): Promise<{ files: KnownFile[]; next: string | null }> {
+    const row = await this.#sql.find.get(query.account, query.storage)
     if (row === undefined) return { files: [], next: null }
-    const boundary = this.#sql.boundary.get(row.id, query.after, query.limit - 1)
+    const boundary = await this.#sql.boundary.get(row.id, query.after, query.limit - 1)
     const { after, arrivedAfter, seenUntil, lastBefore, goneUntil } = query
     const slice = { sweep: row.id, after, upTo: boundary ?? LAST, arrivedAfter, seenUntil, lastBefore, goneUntil }
-    return { files: this.#sql.suspects.all(slice), next: boundary ?? null }
+    return { files: await this.#sql.suspects.all(slice), next: boundary ?? null }
   }
 
-  count({ account, storage, after, limit, baseline, since }: CountQuery): FileCounts & { next: string | null } {
-    const row = this.#sql.find.get(account, storage)
-    const boundary = row && this.#sql.boundary.get(row.id, after, limit - 1)
+  async count({
+    account,
+    storage,
+    after,
+    limit,
+    baseline,
+    since,
+  }: CountQuery): Promise<FileCounts & { next: string | null }> {
+    const row = await this.#sql.find.get(account, storage)
+    const boundary = row && (await this.#sql.boundary.get(row.id, after, limit - 1))
     const slice = { sweep: row?.id ?? 0, after, upTo: boundary ?? LAST }
-    const counted = this.#sql.count.get({ ...slice, account, storage, baseline, since })
+    const counted = await this.#sql.count.get({ ...slice, account, storage, baseline, since })
     const { entries, ...counts } = counted ?? NOTHING_COUNTED
     return { ...counts, next: boundary ?? null }
   }
 
-  told(query: { account: string; storage: StorageName; type: string; files: readonly string[] }): string[] {
+  async told(query: {
+    account: string
+    storage: StorageName
+    type: string
+    files: readonly string[]
+  }): Promise<string[]> {
     const told: string[] = []
     for (const file of query.files)
-      if (this.#sql.told.get(query.account, query.storage, file, query.type)) told.push(file)
+      if (await this.#sql.told.get(query.account, query.storage, file, query.type)) told.push(file)
     return told
   }
 
-  hasOwnDelete(account: string, targets: readonly string[]): boolean {
-    for (const target of targets) if (this.#sql.deleted.get(target, account)) return true
+  async hasOwnDelete(account: string, targets: readonly string[]): Promise<boolean> {
+    for (const target of targets) if (await this.#sql.deleted.get(target, account)) return true
     return false
   }
 
-  loadBook(): { book: FileBook; version: number } | null {
-    const row = this.#sql.loadBook.get()
+  async loadBook(): Promise<{ book: FileBook; version: number } | null> {
+    const row = await this.#sql.loadBook.get()
     return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
   }
 
   /** A compare-and-set. A late event ends what is asked for, and stays beside what was made up. */
-  saveBook(book: FileBook, version: number, events: readonly FileEvent[]): boolean {
+  async saveBook(book: FileBook, version: number, events: readonly FileEvent[]): Promise<boolean> {
     const text = JSON.stringify(book)
     const { insertBook, updateBook } = this.#sql
-    const written = version === 0 ? insertBook.run(text) : updateBook.run(text, version)
+    const written = version === 0 ? await insertBook.run(text) : await updateBook.run(text, version)
     if (written.changes !== 1) return false
     for (const event of events) {
-      this.#sql.tell.run(event)
+      await this.#sql.tell.run(event)
       const { at, ...late } = event
-      this.#sql.late.run(late)
+      await this.#sql.late.run(late)
     }
     return true
   }
 
-  moveFinding(key: FindingKey, from: FindingState, to: FindingState, reason: string | null): boolean {
+  async moveFinding(key: FindingKey, from: FindingState, to: FindingState, reason: string | null): Promise<boolean> {
     const { account, storage, file, type } = key
-    const moved = this.#sql.move.run({ account, storage, file, type, from, to, reason })
+    const moved = await this.#sql.move.run({ account, storage, file, type, from, to, reason })
     return moved.changes === 1
   }
 
-  makeUp({ account, storage, file, type }: FindingKey, event: SentEvent): boolean {
-    if (this.#sql.told.get(account, storage, file, type)) return false
-    const made = this.#sql.make.run({ account, storage, file, type, event: event.id })
+  async makeUp({ account, storage, file, type }: FindingKey, event: SentEvent): Promise<boolean> {
+    if (await this.#sql.told.get(account, storage, file, type)) return false
+    const made = await this.#sql.make.run({ account, storage, file, type, event: event.id })
     if (made.changes !== 1) return false
-    this.#ownEvents.send(event, 'reconcile')
+    await this.#ownEvents.send(event, 'reconcile')
     return true
   }
 
-  finding({ account, storage, file, type }: FindingKey): FileFinding | null {
-    return this.#sql.finding.get(account, storage, file, type) ?? null
+  async finding({ account, storage, file, type }: FindingKey): Promise<FileFinding | null> {
+    return (await this.#sql.finding.get(account, storage, file, type)) ?? null
   }
 
-  findings(query: FindingQuery): FileFinding[] {
+  async findings(query: FindingQuery): Promise<FileFinding[]> {
     const { sql, values } = selectFindings(query)
     return this.#db.prepare<unknown[], FileFinding>(sql).all(...values)
   }
 
-  #replace({ account, storage, state, version }: KeptSweep): boolean {
+  async #replace({ account, storage, state, version }: KeptSweep): Promise<boolean> {
     const text = JSON.stringify(state)
     const { insert, update } = this.#sql
-    const written = version === 0 ? insert.run(account, storage, text) : update.run(text, account, storage, version)
+    const written =
+      version === 0 ? await insert.run(account, storage, text) : await update.run(text, account, storage, version)
     return written.changes === 1
   }
 
-  #require({ account, storage }: KeptSweep): SweepRow {
-    const row = this.#sql.find.get(account, storage)
+  async #require({ account, storage }: KeptSweep): Promise<SweepRow> {
+    const row = await this.#sql.find.get(account, storage)
     if (row === undefined) throw new Error(`the sweep of ${storage} was just written`)
     return row
   }
 
-  #mark(sweep: number, mark: FileMark): unknown {
+  async #mark(sweep: number, mark: FileMark): Promise<unknown> {
     switch (mark.kind) {
       case 'arrival':
       case 'departure':
@@ -188,27 +211,31 @@ export class SweepTable {
     }
   }
 
-  #settle({ account, storage }: SweepRow, { state, held }: { state: FindingState; held: SweepHold | null }): void {
-    const found = this.#sql.found.all(account, storage)
-    const approval = held === null ? null : this.#hold({ account, storage }, held, found)
+  async #settle(
+    { account, storage }: SweepRow,
+    { state, held }: { state: FindingState; held: SweepHold | null },
+  ): Promise<void> {
+    const found = await this.#sql.found.all(account, storage)
+    const approval = held === null ? null : await this.#hold({ account, storage }, held, found)
     const keys = found.map((finding): Key => [account, storage, finding.file, finding.type])
-    for (const key of keys) this.#sql.settle.run(state, approval, ...key)
+    for (const key of keys) await this.#sql.settle.run(state, approval, ...key)
   }
 
   /** Opens the approval that they wait for; one that is open already grows. */
-  #hold(
+  async #hold(
     { account, storage }: Pick<SweepRow, 'account' | 'storage'>,
     { why, needs, now, expiresAt }: SweepHold,
     found: readonly FileFinding[],
-  ): string {
+  ): Promise<string> {
     const hold = `repair/${account}/${storage}`
     const opening = { hold, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
-    const approval = this.#approvals.findOpen(hold, now) ?? this.#approvals.open({ kind: 'repair', ...opening })
+    const approval =
+      (await this.#approvals.findOpen(hold, now)) ?? (await this.#approvals.open({ kind: 'repair', ...opening }))
     const items = found.map(({ file, type, path }) => ({
       ...{ runId: '', step: type, target: `${storage}:${file}` },
       asked: { ...NOTHING_ASKED, path },
     }))
-    this.#approvals.join(approval, items)
+    await this.#approvals.join(approval, items)
     return approval.id
   }
 }
@@ -218,7 +245,7 @@ const NOTHING_COUNTED = { entries: 0, known: 0, arrived: 0, arrivedTold: 0, gone
 /** A made-up event asks for no state of the file. */
 const NOTHING_ASKED = { expect: null, bytes: null, modifiedAt: null, input: null }
 
-function prepareSweeps(db: Database) {
+function prepareSweeps(db: Connection) {
   const sql = SWEEP_SQL
   return {
     ...prepareFiles(db),
@@ -246,7 +273,7 @@ type Slice = Omit<SuspectQuery, 'account' | 'storage' | 'limit'> & { sweep: numb
 
 type CountedSlice = Omit<CountQuery, 'limit'> & { sweep: number; upTo: string }
 
-function prepareFiles(db: Database) {
+function prepareFiles(db: Connection) {
   const sql = SWEEP_SQL
   return {
     known: db.prepare<[number, string], Pick<KnownFile, 'firstSweep' | 'lastSweep'>>(sql.known),

@@ -1,21 +1,21 @@
-import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { Connection } from '../../connection.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
 import { type DeliveryRow, readDelivery } from '../../rows/incoming/delivery-row.ts'
 import type { EventTable } from './event-table.ts'
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
 export class DeliveryLedger {
-  readonly #db: Database
+  readonly #db: Connection
   readonly #events: EventTable
   readonly #find
   readonly #ids
   readonly #ofEvent
   readonly #count
 
-  constructor(db: Database, events: EventTable) {
+  constructor(db: Connection, events: EventTable) {
     this.#db = db
     this.#events = events
     // Index: primary key, for both.
@@ -37,36 +37,41 @@ export class DeliveryLedger {
     )
   }
 
-  list({ limit, ...filter }: DeliveryQuery): DeliveryRecord[] {
+  async list({ limit, ...filter }: DeliveryQuery): Promise<DeliveryRecord[]> {
     const { index, conditions } = describeFilter(filter)
     const { where, values } = buildWhere(conditions)
     const rows = this.#db.prepare<unknown[], DeliveryRow>(
       `SELECT * FROM delivery ${index} ${where} ORDER BY id DESC LIMIT ?`,
     )
-    return rows.all(...values, limit).map(readDelivery)
+    return (await rows.all(...values, limit)).map(readDelivery)
   }
 
-  ids(beginning: string, limit: number): string[] {
+  async ids(beginning: string, limit: number): Promise<string[]> {
     return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
   /** A delivery with its event; null for the event of a refused one. */
-  find(id: string): { delivery: DeliveryRecord; event: EventRecord | null } | null {
-    const row = this.#find.get(id)
+  async find(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null> {
+    const row = await this.#find.get(id)
     if (!row) return null
-    return { delivery: readDelivery(row), event: row.event_seq === null ? null : this.#events.find(row.event_seq) }
+    return {
+      delivery: readDelivery(row),
+      event: row.event_seq === null ? null : await this.#events.find(row.event_seq),
+    }
   }
 
-  listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): DeliveryRecord[] {
-    return this.#events.findSeqs(id, account).flatMap((seq) => {
-      const { receivedAt } = this.#events.get(seq)
+  async listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]> {
+    const rows: DeliveryRow[] = []
+    for (const seq of await this.#events.findSeqs(id, account)) {
+      const { receivedAt } = await this.#events.get(seq)
       const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
-      return this.#ofEvent.all({ seq, ...moment, limit }).map(readDelivery)
-    })
+      rows.push(...(await this.#ofEvent.all({ seq, ...moment, limit })))
+    }
+    return rows.map(readDelivery)
   }
 
-  count(endpointId: string, since: number): Partial<Record<Verdict, number>> {
-    const rows = this.#count.all(firstId('dlv', since), endpointId)
+  async count(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>> {
+    const rows = await this.#count.all(firstId('dlv', since), endpointId)
     return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]))
   }
 }

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type {
   DeliveryReceipt,
@@ -8,6 +7,7 @@ import type {
   RefusedDelivery,
 } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 import { SecretUses } from './secret-uses.ts'
@@ -35,10 +35,10 @@ export class DeliveryTable {
   readonly #tally
   readonly #maxRefusals: number
 
-  constructor(db: Database, events: EventTable, maxRefusals = MAX_REFUSALS) {
+  constructor(db: SqliteConnection, events: EventTable, maxRefusals = MAX_REFUSALS) {
     this.#events = events
-    this.uses = new SecretUses(db)
-    this.unmatched = new UnmatchedTallyTable(db)
+    this.uses = new SecretUses(db.raw)
+    this.unmatched = new UnmatchedTallyTable(db.raw)
     this.#maxRefusals = maxRefusals
     this.#insert = db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
@@ -79,53 +79,66 @@ export class DeliveryTable {
     this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
   }
 
-  save(delivery: IncomingDelivery): DeliveryReceipt {
-    const saved = this.#events.save(delivery)
-    const receipt = this.#startRuns(saved, delivery)
+  async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
+    const saved = await this.#events.save(delivery)
+    const receipt = await this.#startRuns(saved, delivery)
     const { id, endpointId, receivedAt, event, body, facts } = delivery
     const bodyBytes = Buffer.byteLength(body)
-    this.#insert.run(id, endpointId, receivedAt, receipt.verdict, event.id, saved.seq, bodyBytes, JSON.stringify(facts))
+    await this.#insert.run(
+      id,
+      endpointId,
+      receivedAt,
+      receipt.verdict,
+      event.id,
+      saved.seq,
+      bodyBytes,
+      JSON.stringify(facts),
+    )
     if (facts.secret !== undefined) this.uses.note(endpointId, facts.secret, receivedAt)
     if (facts.unmatched && receipt.verdict === 'accepted') this.unmatched.note(event.type, receivedAt)
     return receipt
   }
 
-  refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): void {
-    this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
-    const listed = this.#count.get(verdict, 1, 0) ?? 0
-    if (listed > this.#maxRefusals) this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
+  async refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
+    await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
+    const listed = (await this.#count.get(verdict, 1, 0)) ?? 0
+    if (listed > this.#maxRefusals) await this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
   }
 
   /** Counts refusals that have no row. */
-  countRefusals(unlisted: Partial<Record<Refusal, number>>): void {
-    for (const [verdict, count] of Object.entries(unlisted)) this.#count.get(verdict as Refusal, 0, count)
+  async countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
+    for (const [verdict, count] of Object.entries(unlisted)) await this.#count.get(verdict as Refusal, 0, count)
   }
 
-  tallyRefusals(): RefusalTally[] {
+  async tallyRefusals(): Promise<RefusalTally[]> {
     return this.#tally.all()
   }
 
-  #makeRoom(verdict: Refusal, rows: number): void {
-    const oldest = this.#oldest.all(verdict, rows)
-    for (const id of oldest) this.#delete.run(id)
-    this.#count.get(verdict, -oldest.length, oldest.length)
+  async #makeRoom(verdict: Refusal, rows: number): Promise<void> {
+    const oldest = await this.#oldest.all(verdict, rows)
+    for (const id of oldest) await this.#delete.run(id)
+    await this.#count.get(verdict, -oldest.length, oldest.length)
   }
 
-  #startRuns(saved: SavedEvent, delivery: IncomingDelivery): DeliveryReceipt {
+  async #startRuns(saved: SavedEvent, delivery: IncomingDelivery): Promise<DeliveryReceipt> {
     if (saved.kind === 'known') return { verdict: saved.isSameBody ? 'duplicate' : 'conflict', runs: [] }
     const { arrivalClaim, workflows, receivedAt } = delivery
-    const isClaimed =
-      arrivalClaim !== undefined && workflows.every((each) => this.#mayClaim.get(receivedAt, each) === 1)
-    const runs = workflows.map((workflow) => {
+    const claim = arrivalClaim && (await this.#mayClaimAll(workflows, receivedAt)) ? arrivalClaim : null
+    const runs: string[] = []
+    for (const workflow of workflows) {
       const id = newId('run', receivedAt)
       const priority = delivery.priorities?.[workflow] ?? 0
       const row = [id, workflow, saved.seq, priority, receivedAt]
-      if (isClaimed)
-        this.#insertClaimed.run(row, receivedAt, arrivalClaim.worker, arrivalClaim.codeHashes[workflow] ?? null)
-      else this.#insertRun.run(row)
-      return id
-    })
-    if (!isClaimed) return { verdict: 'accepted', runs }
+      if (claim) await this.#insertClaimed.run(...row, receivedAt, claim.worker, claim.codeHashes[workflow] ?? null)
+      else await this.#insertRun.run(...row)
+      runs.push(id)
+    }
+    if (claim === null) return { verdict: 'accepted', runs }
     return { verdict: 'accepted', runs, claimedWithEvent: { stream: STREAM, seq: saved.seq } }
+  }
+
+  async #mayClaimAll(workflows: readonly string[], now: number): Promise<boolean> {
+    for (const workflow of workflows) if ((await this.#mayClaim.get(now, workflow)) !== 1) return false
+    return true
   }
 }

@@ -1,9 +1,9 @@
-import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
 import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
 import type { EndpointRow, SecretRow } from '../../rows/incoming/endpoint-rows.ts'
 import type { Vault } from '../../vault.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 
 /** Endpoints, with their secrets sealed. */
@@ -23,7 +23,7 @@ export class EndpointTable {
   /** By path. It is read for each delivery. */
   readonly #cache
 
-  constructor(db: Database, vault: Vault) {
+  constructor(db: SqliteConnection, vault: Vault) {
     this.#vault = vault
     // Index: endpoint_name, and the one of `path`.
     this.#insert = db.prepare(
@@ -60,11 +60,11 @@ export class EndpointTable {
     this.#names = db.prepare<[], EndpointName>(
       'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
     )
-    this.#cache = new VersionedCache(db, 'endpoint_version', () => this.#load())
+    this.#cache = new VersionedCache(db.raw, 'endpoint_version', async () => this.#load())
   }
 
-  add(endpoint: Endpoint): void {
-    const { changes } = this.#insert.run({
+  async add(endpoint: Endpoint): Promise<void> {
+    const { changes } = await this.#insert.run({
       ...endpoint,
       events: JSON.stringify(endpoint.events),
       scheme: JSON.stringify(endpoint.scheme),
@@ -72,63 +72,63 @@ export class EndpointTable {
     if (changes === 0) {
       throw new UpshotError('conflict', `There is an endpoint named "${endpoint.name}" already. Choose another name.`)
     }
-    this.#saveSecrets(endpoint)
+    await this.#saveSecrets(endpoint)
   }
 
-  update(endpoint: Endpoint): void {
+  async update(endpoint: Endpoint): Promise<void> {
     const { id, name, account, events, scheme, status, revision } = endpoint
     const values = [account, JSON.stringify(events), JSON.stringify(scheme), status, id, revision]
-    if (this.#update.run(...values).changes === 0) {
-      if (this.#exists.get(id) === undefined) throw describeGone(name)
+    if ((await this.#update.run(...values)).changes === 0) {
+      if ((await this.#exists.get(id)) === undefined) throw describeGone(name)
       throw new UpshotError('conflict', `Endpoint "${name}" was changed by somebody else in the meantime.`, {
         details: { fix: 'Run the command again: it then builds on that change.' },
       })
     }
-    this.#dropSecrets.run(id, JSON.stringify(endpoint.secrets.map(({ position }) => position)))
-    this.#saveSecrets(endpoint)
+    await this.#dropSecrets.run(id, JSON.stringify(endpoint.secrets.map(({ position }) => position)))
+    await this.#saveSecrets(endpoint)
   }
 
-  remove({ id, name }: Pick<Endpoint, 'id' | 'name'>, now: number): void {
-    if (this.#remove.run(now, id).changes === 0) throw describeGone(name)
-    this.#dropSecrets.run(id, '[]')
+  async remove({ id, name }: Pick<Endpoint, 'id' | 'name'>, now: number): Promise<void> {
+    if ((await this.#remove.run(now, id)).changes === 0) throw describeGone(name)
+    await this.#dropSecrets.run(id, '[]')
     this.#cache.raise()
   }
 
-  uses(endpointId: string): SecretUse[] {
+  async uses(endpointId: string): Promise<SecretUse[]> {
     return this.#uses.all(endpointId)
   }
 
-  names(): EndpointName[] {
+  async names(): Promise<EndpointName[]> {
     return this.#names.all()
   }
 
-  find(path: string): Endpoint | null {
-    return this.#cache.get().get(path) ?? null
+  async find(path: string): Promise<Endpoint | null> {
+    return (await this.#cache.get()).get(path) ?? null
   }
 
   /** The version of what `find` and `list` give in this turn. */
-  knownVersion(): number {
+  async knownVersion(): Promise<number> {
     return this.#cache.knownVersion()
   }
 
-  list(): Endpoint[] {
-    return [...this.#cache.get().values()]
+  async list(): Promise<Endpoint[]> {
+    return [...(await this.#cache.get()).values()]
   }
 
-  #saveSecrets({ id, account, secrets }: Endpoint): void {
-    this.#insertAccount.run(account)
+  async #saveSecrets({ id, account, secrets }: Endpoint): Promise<void> {
+    await this.#insertAccount.run(account)
     for (const { position, value, activeFrom, until } of secrets) {
-      this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
+      await this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
     }
     this.#cache.raise()
   }
 
-  #load(): Map<string, Endpoint> {
-    const endpoints = this.#list.all().map((row) => this.#read(row))
+  async #load(): Promise<Map<string, Endpoint>> {
+    const endpoints = await Array.fromAsync(await this.#list.all(), async (row) => this.#read(row))
     return new Map(endpoints.map((endpoint) => [endpoint.path, endpoint]))
   }
 
-  #read(row: EndpointRow): Endpoint {
+  async #read(row: EndpointRow): Promise<Endpoint> {
     return {
       id: row.id,
       name: row.name,
@@ -136,7 +136,7 @@ export class EndpointTable {
       account: row.account,
       events: JSON.parse(row.events),
       scheme: { ...DEFAULT_SCHEME, ...JSON.parse(row.scheme) },
-      secrets: this.#secrets.all(row.id).map((secret) => ({
+      secrets: (await this.#secrets.all(row.id)).map((secret) => ({
         position: secret.position,
         value: this.#vault.open(row.id, secret.sealed),
         activeFrom: secret.active_from,

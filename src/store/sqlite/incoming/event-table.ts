@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
-import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { type EventFilter, readEventMark } from '../../../core/store/events.ts'
 import type { EventRange } from '../../../core/store/matches.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import { KnownEvents, type RowCounts } from './known-events.ts'
 
 export interface EventRow {
@@ -38,15 +38,15 @@ export class EventTable {
   readonly #get
   readonly #content
   readonly #dropBody
-  readonly #db: Database
+  readonly #db: SqliteConnection
   readonly #listAfter
   readonly #listTypesAfter
   readonly #accounts
   readonly #ofRuns
 
-  constructor(db: Database, counts?: RowCounts) {
+  constructor(db: SqliteConnection, counts?: RowCounts) {
     this.#db = db
-    this.known = new KnownEvents(db, counts)
+    this.known = new KnownEvents(db.raw, counts)
     // Index: event_identity, which refuses an event twice within its segment.
     this.#insert = db.prepare(
       `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
@@ -75,44 +75,44 @@ export class EventTable {
     this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
   }
 
-  save(
+  async save(
     { event, account, receivedAt, body }: Pick<IncomingDelivery, 'event' | 'account' | 'receivedAt' | 'body'>,
     origin: EventOrigin = 'webhook',
-  ): SavedEvent {
+  ): Promise<SavedEvent> {
     const identity = identify(account, event.id)
     const found = this.known.find(identity)
-    if (found !== null) return { kind: 'known', seq: found, isSameBody: this.#hasBody(found, body) }
+    if (found !== null) return { kind: 'known', seq: found, isSameBody: await this.#hasBody(found, body) }
     const { seq, segment } = this.known.add(identity)
     const createdAt = Date.parse(event.created)
-    this.#insert.run(seq, segment, identity, event.id, account, event.type, origin, createdAt, receivedAt, body)
+    await this.#insert.run(seq, segment, identity, event.id, account, event.type, origin, createdAt, receivedAt, body)
     return { kind: 'new', seq }
   }
 
   /** Replaces the body by its hash, so that a repeated delivery can still be compared. */
-  dropBody(seq: number): void {
-    const content = this.#content.get(seq)
-    if (content?.bodyHash === null) this.#dropBody.run(hashBody(content.body), seq)
+  async dropBody(seq: number): Promise<void> {
+    const content = await this.#content.get(seq)
+    if (content?.bodyHash === null) await this.#dropBody.run(hashBody(content.body), seq)
   }
 
-  #hasBody(seq: number, body: string): boolean {
-    const content = this.#content.get(seq)
+  async #hasBody(seq: number, body: string): Promise<boolean> {
+    const content = await this.#content.get(seq)
     return content?.bodyHash ? content.bodyHash.equals(hashBody(body)) : content?.body === body
   }
 
-  get(seq: number): EventRecord {
-    const row = this.#get.get(seq)
+  async get(seq: number): Promise<EventRecord> {
+    const row = await this.#get.get(seq)
     if (!row) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
     return readEvent(row)
   }
 
   /** Null when there is no such event. */
-  find(seq: number): EventRecord | null {
-    const row = this.#get.get(seq)
+  async find(seq: number): Promise<EventRecord | null> {
+    const row = await this.#get.get(seq)
     return row ? readEvent(row) : null
   }
 
   /** Newest first. Index: primary key. */
-  list({ limit, type, since, until, before }: EventFilter & { limit: number }): EventRecord[] {
+  async list({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
     const conditions: Condition[] = []
     if (type !== undefined) conditions.push(['type = ?', type])
     if (since !== undefined) conditions.push(['received_at >= ?', since])
@@ -122,33 +122,33 @@ export class EventTable {
     const list = this.#db.prepare<unknown[], EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
     )
-    return list.all(...values, limit).map(readEvent)
+    return (await list.all(...values, limit)).map(readEvent)
   }
 
-  listOfRuns(runIds: readonly string[]): { run: string; event: EventRecord }[] {
-    return this.#ofRuns.all(JSON.stringify(runIds)).map(({ run, ...row }) => ({ run, event: readEvent(row) }))
+  async listOfRuns(runIds: readonly string[]): Promise<{ run: string; event: EventRecord }[]> {
+    return (await this.#ofRuns.all(JSON.stringify(runIds))).map(({ run, ...row }) => ({ run, event: readEvent(row) }))
   }
 
   /** The event with this id in one account. */
-  findIn(account: string, eventId: string): EventRecord | null {
+  async findIn(account: string, eventId: string): Promise<EventRecord | null> {
     const found = this.known.search(identify(account, eventId))
-    return found === null ? null : this.get(found)
+    return found === null ? null : await this.get(found)
   }
 
-  listAfter({ stream, after, upTo, types }: EventRange): EventRecord[] {
+  async listAfter({ stream, after, upTo, types }: EventRange): Promise<EventRecord[]> {
     if (stream !== STREAM) return []
-    if (types === null) return this.#listAfter.all(after, upTo).map(readEvent)
-    return this.#listTypesAfter.all(after, upTo, JSON.stringify(types)).map(readEvent)
+    if (types === null) return (await this.#listAfter.all(after, upTo)).map(readEvent)
+    return (await this.#listTypesAfter.all(after, upTo, JSON.stringify(types))).map(readEvent)
   }
 
   /** The events with this id, one per account at most. */
-  findAll(eventId: string): EventRecord[] {
-    return this.findSeqs(eventId).map((seq) => this.get(seq))
+  async findAll(eventId: string): Promise<EventRecord[]> {
+    return Array.fromAsync(await this.findSeqs(eventId), async (seq) => this.get(seq))
   }
 
   /** Row numbers of the events with this id, at most one per account: of all, or of one. */
-  findSeqs(eventId: string, account?: string): number[] {
-    const accounts = account === undefined ? this.#accounts.all() : [account]
+  async findSeqs(eventId: string, account?: string): Promise<number[]> {
+    const accounts = account === undefined ? await this.#accounts.all() : [account]
     return accounts.flatMap((name) => this.known.search(identify(name, eventId)) ?? [])
   }
 }

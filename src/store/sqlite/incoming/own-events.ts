@@ -1,18 +1,18 @@
-import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { EventOrigin } from '../../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../../core/incoming/route.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
 import type { EventTable } from './event-table.ts'
 
 /** Saves events of our own, with the runs that they start. */
 export class OwnEvents {
   readonly #events: EventTable
-  readonly #routes: () => readonly Route[] | null
+  readonly #routes: () => Promise<readonly Route[] | null>
   readonly #insertRun
   readonly #insertAccount
 
-  constructor(db: Database, events: EventTable, routes: () => readonly Route[] | null) {
+  constructor(db: Connection, events: EventTable, routes: () => Promise<readonly Route[] | null>) {
     this.#events = events
     this.#routes = routes
     // Index: primary keys of run and workflow.
@@ -24,19 +24,22 @@ export class OwnEvents {
   }
 
   /** Saves an event once, however often it is sent. */
-  send({ id, type, account, createdAt, body, workflows }: SentEvent, origin: EventOrigin = 'send'): void {
+  async send(
+    { id, type, account, createdAt, body, workflows }: SentEvent,
+    origin: EventOrigin = 'send',
+  ): Promise<void> {
     const event = { id, type, created: new Date(createdAt).toISOString() }
-    const saved = this.#events.save({ event, account, receivedAt: createdAt, body }, origin)
+    const saved = await this.#events.save({ event, account, receivedAt: createdAt, body }, origin)
     if (saved.kind === 'known') return
     // No endpoint may ever have named it.
-    this.#insertAccount.run(account)
+    await this.#insertAccount.run(account)
     for (const workflow of workflows) {
-      this.#insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt, workflow)
+      await this.#insertRun.run(newId('run', createdAt), workflow, saved.seq, createdAt, workflow)
     }
   }
 
   /** Saves an event that the store itself makes; it starts the workflows of the present routes. */
-  tell(event: Omit<SentEvent, 'workflows'>): void {
-    this.send({ ...event, workflows: planRuns(event.type, this.#routes() ?? []) })
+  async tell(event: Omit<SentEvent, 'workflows'>): Promise<void> {
+    await this.send({ ...event, workflows: planRuns(event.type, (await this.#routes()) ?? []) })
   }
 }

@@ -31,7 +31,7 @@ export class UnmatchedTallyTable implements TransactionWatcher {
 
   begun(): void {}
 
-  ending(): void {
+  async ending(): Promise<void> {
     if (this.#noted.size === 0) return
     for (const [type, { events, at }] of this.#noted) this.#add.run(type, events, at)
     this.#noted.clear()

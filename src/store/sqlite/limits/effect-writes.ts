@@ -31,24 +31,25 @@ type Commit = Pick<GroupCommit, 'write'>
 
 /** Permits, and the switches that hold effects. */
 export function effectWrites({ permits, stops, approvalWaits, effects }: EffectTables, commit: Commit): EffectWrites {
-  const underLease = <T>(lease: Lease, decide: () => Promise<T | null>): Promise<T> =>
+  const underLease = async <T>(lease: Lease, decide: () => Promise<T | null>): Promise<T> =>
     commit.write(decide, (answer) => {
       if (answer === null) throw describeStale(lease)
       return answer
     })
   return {
-    beginEffects: (lease, asks, options) => underLease(lease, () => permits.begin(lease, asks, options)),
-    reserveEffects: (lease, list, shares, { now }) =>
-      underLease(lease, () => permits.reserve(lease, list, shares, now)),
-    beginPart: (lease, asks, part, options) => underLease(lease, () => permits.beginPart(lease, asks, part, options)),
-    beginByHand: (effect) =>
+    beginEffects: async (lease, asks, options) => underLease(lease, async () => permits.begin(lease, asks, options)),
+    reserveEffects: async (lease, list, shares, { now }) =>
+      underLease(lease, async () => permits.reserve(lease, list, shares, now)),
+    beginPart: async (lease, asks, part, options) =>
+      underLease(lease, async () => permits.beginPart(lease, asks, part, options)),
+    beginByHand: async (effect) =>
       commit.write(async () => {
         const { account, storage } = effect
         const source = { workflow: '', account, storage }
         const stop = (await stops.list()).find((each) => coversEffect(each, source))
         return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
       }),
-    endByHand: ({ seq, outcome, error, before, ...effect }) =>
+    endByHand: async ({ seq, outcome, error, before, ...effect }) =>
       commit.write(async () => {
         await effects.note({
           ...describeByHand(effect, 'ended'),
@@ -58,9 +59,9 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
           before: before && JSON.stringify(before),
         })
       }),
-    noteOutside: (act) => commit.write(() => effects.noteOutside(act)),
-    askAgain: () => commit.write(() => approvalWaits.asking.begin('guard')),
-    stopEffects: (stop) =>
+    noteOutside: async (act) => commit.write(async () => effects.noteOutside(act)),
+    askAgain: async () => commit.write(async () => approvalWaits.asking.begin('guard')),
+    stopEffects: async (stop) =>
       commit.write(async () => {
         const { kind, name, since: at, actor, reason } = stop
         const target = describeScope({ kind, name })
@@ -68,7 +69,7 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
         if (isNew) await effects.note({ at, phase: 'switched', operation: 'stop', target, actor, error: reason })
         return isNew
       }),
-    resumeEffects: (scope, { actor, reason, now: at }) =>
+    resumeEffects: async (scope, { actor, reason, now: at }) =>
       commit.write(async () => {
         if (!(await stops.remove(scope))) return null
         const target = describeScope(scope)
@@ -82,10 +83,10 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
 export function approvalWrites(tables: EffectTables, commit: Commit): ApprovalWrites {
   const { decisions } = tables
   return {
-    decideApproval: (decision, now) => commit.write(() => decisions.decide(decision, now)),
-    carryOutDecision: (now) => commit.write(() => decisions.carryOut(now)),
-    startPlanned: (planned, word, now) => commit.write(() => startPlanned(tables, planned, word, now)),
-    addApprover: (approver) => commit.write(() => addApprover(tables, approver)),
-    removeApprover: (name, now) => commit.write(() => removeApprover(tables, name, now)),
+    decideApproval: async (decision, now) => commit.write(async () => decisions.decide(decision, now)),
+    carryOutDecision: async (now) => commit.write(async () => decisions.carryOut(now)),
+    startPlanned: async (planned, word, now) => commit.write(async () => startPlanned(tables, planned, word, now)),
+    addApprover: async (approver) => commit.write(async () => addApprover(tables, approver)),
+    removeApprover: async (name, now) => commit.write(async () => removeApprover(tables, name, now)),
   }
 }

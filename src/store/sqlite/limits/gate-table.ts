@@ -1,5 +1,5 @@
-import type { Database } from 'better-sqlite3'
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
+import type { Connection } from '../../connection.ts'
 import {
   type Candidate,
   earlier,
@@ -24,7 +24,7 @@ export class GateTable implements TransactionWatcher {
   /** The run that {@link pass} takes through its gates now; its row still says `running`. */
   #passing: Candidate | null = null
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#rules = prepareRules(db)
     this.#places = preparePlaces(db)
     this.#starts = prepareStarts(db)
@@ -39,43 +39,43 @@ export class GateTable implements TransactionWatcher {
   rolledBack(): void {}
 
   /** Admits the next runs wherever this transaction freed a place. */
-  ending(): void {
-    for (let freed = this.#freed.all(); freed.length > 0; freed = this.#freed.all()) {
-      this.#clearFreed.run()
-      for (const { workflow, gate, key } of freed) this.#admitNext([workflow, gate, key])
+  async ending(): Promise<void> {
+    for (let freed = await this.#freed.all(); freed.length > 0; freed = await this.#freed.all()) {
+      await this.#clearFreed.run()
+      for (const { workflow, gate, key } of freed) await this.#admitNext([workflow, gate, key])
     }
   }
 
   /** Saves the limits that the code states now: a raised limit admits more runs at once. */
-  saveRules(workflow: string, gates: readonly Gate[]): void {
+  async saveRules(workflow: string, gates: readonly Gate[]): Promise<void> {
     for (const { name, most, perMs } of gates) {
-      const known = this.#rules.find.get(workflow, name)
-      if (known?.most !== most || known.perMs !== perMs) this.#rules.save.run(workflow, name, most, perMs)
+      const known = await this.#rules.find.get(workflow, name)
+      if (known?.most !== most || known.perMs !== perMs) await this.#rules.save.run(workflow, name, most, perMs)
     }
   }
 
   /** The unfinished run that has a singleton's place; null when there is none but `runId`. */
-  findHolder(workflow: string, { name, key }: Gate, runId: string): string | null {
-    const holder = this.#places.holder.get(workflow, name, key)
+  async findHolder(workflow: string, { name, key }: Gate, runId: string): Promise<string | null> {
+    const holder = await this.#places.holder.get(workflow, name, key)
     return holder === undefined || holder === runId ? null : holder
   }
 
   /** Takes a run out of every line and frees its places, except those that survive a sleep. */
-  freePlaces(runId: string): void {
-    this.#places.free.run(runId)
+  async freePlaces(runId: string): Promise<void> {
+    await this.#places.free.run(runId)
   }
 
   /** Deletes the starts that a throttle no longer counts at `now`. */
-  expireStarts(workflow: string, { key, perMs }: Gate, now: number): void {
-    this.#starts.expire.run(workflow, key, now)
-    this.#starts.clamp.run({ workflow, key, last: now + (perMs ?? 0) })
+  async expireStarts(workflow: string, { key, perMs }: Gate, now: number): Promise<void> {
+    await this.#starts.expire.run(workflow, key, now)
+    await this.#starts.clamp.run({ workflow, key, last: now + (perMs ?? 0) })
   }
 
   /** Takes a claimed run through its gates; null when it passed all, else where it stands. */
-  pass(run: Candidate): Standing | null {
+  async pass(run: Candidate): Promise<Standing | null> {
     this.#passing = run
     try {
-      this.#advance(run)
+      await this.#advance(run)
       return this.#findStanding(run)
     } finally {
       this.#passing = null
@@ -86,92 +86,99 @@ export class GateTable implements TransactionWatcher {
    * Takes a run in line through its remaining gates: it becomes `pending`, or stands in the next
    * line. Does nothing for a claimed run, which asks by itself.
    */
-  moveOn(runId: string, wakeAt: number | null): void {
-    const row = this.#runs.findInLine.get(runId)
+  async moveOn(runId: string, wakeAt: number | null): Promise<void> {
+    const row = await this.#runs.findInLine.get(runId)
     if (!row) return
     const { workflow, priority } = row
     const run = { runId, workflow, priority, gates: JSON.parse(row.gates), wakeAt }
-    this.#advance(run)
-    const standing = this.#findStanding(run)
-    if (standing) this.#runs.wake.run(standing.dueAt, standing.reason, runId)
-    else this.#runs.admit.run(runId)
+    await this.#advance(run)
+    const standing = await this.#findStanding(run)
+    if (standing) await this.#runs.wake.run(standing.dueAt, standing.reason, runId)
+    else await this.#runs.admit.run(runId)
   }
 
   /** Records the start of an admitted run: its throttle now counts the start, not the place. */
-  start(workflow: string, runId: string, now: number): void {
-    const key = this.#places.throttleKey.get(runId)
+  async start(workflow: string, runId: string, now: number): Promise<void> {
+    const key = await this.#places.throttleKey.get(runId)
     if (key === undefined) return
-    const perMs = this.#rules.find.get(workflow, 'throttle')?.perMs ?? 0
-    this.#places.dropThrottle.run(runId)
-    this.#starts.add.run(workflow, key, now + perMs, runId)
-    this.#starts.sweep.run(now)
+    const perMs = (await this.#rules.find.get(workflow, 'throttle'))?.perMs ?? 0
+    await this.#places.dropThrottle.run(runId)
+    await this.#starts.add.run(workflow, key, now + perMs, runId)
+    await this.#starts.sweep.run(now)
   }
 
   /** Puts a run in line at the first gate that it has not passed. */
-  #advance(run: Candidate): void {
-    const gate = this.#nextGate(run)
+  async #advance(run: Candidate): Promise<void> {
+    const gate = await this.#nextGate(run)
     if (!gate) return
     const at: GateKey = [run.workflow, gate.name, gate.key]
     const survivesSleep = gate.name === 'singleton' ? 1 : 0
-    this.#places.enter.run(...at, -run.priority, run.runId, survivesSleep, run.wakeAt)
-    this.#admitNext(at)
+    await this.#places.enter.run(...at, -run.priority, run.runId, survivesSleep, run.wakeAt)
+    await this.#admitNext(at)
   }
 
-  #nextGate({ runId, workflow, gates }: Candidate): Gate | undefined {
-    return gates.find(({ name, key }) => !this.#places.isHeld.get(workflow, name, key, runId))
+  async #nextGate({ runId, workflow, gates }: Candidate): Promise<Gate | null> {
+    for (const gate of gates) {
+      if ((await this.#places.isHeld.get(workflow, gate.name, gate.key, runId)) === undefined) return gate
+    }
+    return null
   }
 
   /**
    * Admits as many runs as there is room for, by priority and age. Each takes all its gates before
    * the next one is admitted, so that none overtakes it.
    */
-  #admitNext(at: GateKey): void {
+  async #admitNext(at: GateKey): Promise<void> {
     const [workflow, gate] = at
-    const rule = this.#rules.find.get(workflow, gate)
+    const rule = await this.#rules.find.get(workflow, gate)
     if (!rule) return
-    for (let first = this.#places.first.get(...at); first; first = this.#places.first.get(...at)) {
-      const taken = this.#countTaken(at)
+    for (let first = await this.#places.first.get(...at); first; first = await this.#places.first.get(...at)) {
+      const taken = await this.#countTaken(at)
       if (taken >= rule.most) {
-        if (gate === 'throttle') this.#wakeAtOpening(at, first, { taken, ...rule })
+        if (gate === 'throttle') await this.#wakeAtOpening(at, first, { taken, ...rule })
         return
       }
       const self = first.run_id === this.#passing?.runId ? this.#passing : null
       // A worker has claimed the first in line and is about to ask for it: no run overtakes it.
-      if (!self && !this.#runs.findInLine.get(first.run_id)) return
-      this.#places.hold.run(...at, first.rank, first.run_id)
-      if (self) this.#advance(self)
-      else this.moveOn(first.run_id, first.wake_at)
+      if (!self && !(await this.#runs.findInLine.get(first.run_id))) return
+      await this.#places.hold.run(...at, first.rank, first.run_id)
+      if (self) await this.#advance(self)
+      else await this.moveOn(first.run_id, first.wake_at)
     }
   }
 
-  #countTaken(at: GateKey): number {
+  async #countTaken(at: GateKey): Promise<number> {
     const [workflow, gate, key] = at
-    const held = this.#places.countHeld.get(...at) ?? 0
-    return gate === 'throttle' ? held + (this.#starts.count.get(workflow, key) ?? 0) : held
+    const held = (await this.#places.countHeld.get(...at)) ?? 0
+    return gate === 'throttle' ? held + ((await this.#starts.count.get(workflow, key)) ?? 0) : held
   }
 
   /** Only the first in line has a moment, so that a long line is not woken together. */
-  #wakeAtOpening(at: GateKey, first: FirstInLine, { taken, most, perMs }: GateRule & { taken: number }): void {
+  async #wakeAtOpening(
+    at: GateKey,
+    first: FirstInLine,
+    { taken, most, perMs }: GateRule & { taken: number },
+  ): Promise<void> {
     const [workflow, name, key] = at
-    const nextAt = this.#starts.nextOpening.get(workflow, key, taken - most) ?? null
+    const nextAt = (await this.#starts.nextOpening.get(workflow, key, taken - most)) ?? null
     const reason = describeWait({ name, key, most, perMs }, { taken, nextAt })
-    this.#runs.wake.run(earlier(nextAt, first.wake_at), reason, first.run_id)
+    await this.#runs.wake.run(earlier(nextAt, first.wake_at), reason, first.run_id)
   }
 
-  #findStanding(run: Candidate): Standing | null {
-    const gate = this.#nextGate(run)
+  async #findStanding(run: Candidate): Promise<Standing | null> {
+    const gate = await this.#nextGate(run)
     if (!gate) return null
     const at: GateKey = [run.workflow, gate.name, gate.key]
-    const taken = this.#countTaken(at)
+    const taken = await this.#countTaken(at)
     if (gate.name !== 'throttle') return { reason: describeWait(gate, { taken, nextAt: null }), dueAt: run.wakeAt }
-    const nextAt = this.#starts.nextOpening.get(run.workflow, gate.key, Math.max(0, taken - gate.most)) ?? null
-    const isFirst = this.#places.first.get(...at)?.run_id === run.runId
+    const nextAt = (await this.#starts.nextOpening.get(run.workflow, gate.key, Math.max(0, taken - gate.most))) ?? null
+    const isFirst = (await this.#places.first.get(...at))?.run_id === run.runId
     return { reason: describeWait(gate, { taken, nextAt }), dueAt: isFirst ? earlier(nextAt, run.wakeAt) : run.wakeAt }
   }
 }
 
 /** Index: primary key of gate_rule. */
-function prepareRules(db: Database) {
+function prepareRules(db: Connection) {
   return {
     find: db.prepare<[string, string], GateRule>(
       'SELECT max_runs AS most, per_ms AS perMs FROM gate_rule WHERE workflow = ? AND gate = ?',
@@ -187,7 +194,7 @@ function prepareRules(db: Database) {
  * Index: primary key of place, down to `is_held`, for what names a gate; place_run for the rest. A
  * count reads as many rows as the gate admits.
  */
-function preparePlaces(db: Database) {
+function preparePlaces(db: Connection) {
   const at = 'FROM place WHERE workflow = ? AND gate = ? AND key = ?'
   return {
     countHeld: db.prepare<GateKey, number>(`SELECT count(*) ${at} AND is_held = 1`).pluck(),
@@ -213,7 +220,7 @@ function preparePlaces(db: Database) {
 }
 
 /** Index: primary key of throttle_start; throttle_start_until for the sweep. */
-function prepareStarts(db: Database) {
+function prepareStarts(db: Connection) {
   return {
     count: db
       .prepare<[string, string], number>('SELECT count(*) FROM throttle_start WHERE workflow = ? AND key = ?')
@@ -238,7 +245,7 @@ function prepareStarts(db: Database) {
 }
 
 /** Index: primary key of run. */
-function prepareRuns(db: Database) {
+function prepareRuns(db: Connection) {
   const isInLine = `id = ? AND status = 'waiting' AND gate_state = 'in_line'`
   return {
     findInLine: db.prepare<[string], { workflow: string; priority: number; gates: string }>(

@@ -185,7 +185,7 @@ export class Permits {
     }
     const first = firstKeyOf(step.key)
     const refused = kind === 'delete' && first !== step.key ? await find(first) : null
-    return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
+    return refused?.state === 'denied' || refused?.state === 'expired' ? refused : await find(step.key)
   }
 
   /** The first item of a list tells of its end; the step of a question tells of that itself. */

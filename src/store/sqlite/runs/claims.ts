@@ -1,9 +1,9 @@
-import type { Database } from 'better-sqlite3'
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/runs/claim-row.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import { prepareFindRoot } from './find-root.ts'
@@ -26,93 +26,98 @@ export class Claims {
   readonly #partial
   readonly #findRoot
 
-  constructor(db: Database, tables: { events: EventTable; ticks: TickTable; workflows: WorkflowTable }) {
+  constructor(db: SqliteConnection, tables: { events: EventTable; ticks: TickTable; workflows: WorkflowTable }) {
     this.#events = tables.events
     this.#ticks = tables.ticks
     this.#workflows = tables.workflows
     this.#sql = prepareStatements(db)
-    this.#partial = new PartialQueue(db)
+    this.#partial = new PartialQueue(db.raw)
     this.#findRoot = prepareFindRoot(db)
   }
 
-  claim(worker: string, limit: number, now: number): ClaimedRun[] {
-    const foreign = this.#workflows.elsewhere(worker)
-    if (foreign.length === 0) return this.#claimAll(() => this.#claimable(limit, now), worker, now)
+  async claim(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
+    const foreign = await this.#workflows.elsewhere(worker)
+    if (foreign.length === 0) return this.#claimAll(async () => this.#claimable(limit, now), worker, now)
     const lacking = JSON.stringify(foreign)
-    return this.#claimAll(() => this.#partial.list(limit, now, lacking), worker, now)
+    return this.#claimAll(async () => this.#partial.list(limit, now, lacking), worker, now)
   }
 
-  claimUnadmitted(worker: string, limit: number, now: number): ClaimedRun[] {
-    return this.#claimAll(() => this.#leaveForeign(worker, this.#sql.unadmitted.all(limit)), worker, now)
+  async claimUnadmitted(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
+    return this.#claimAll(async () => this.#leaveForeign(worker, await this.#sql.unadmitted.all(limit)), worker, now)
   }
 
-  claimSuspects(worker: string, limit: number, now: number): ClaimedRun[] {
+  async claimSuspects(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
     return this.#claimAll(
-      () => this.#leaveForeign(worker, this.#sql.suspects.all(MAX_SUSPECTS)).slice(0, limit),
+      async () => (await this.#leaveForeign(worker, await this.#sql.suspects.all(MAX_SUSPECTS))).slice(0, limit),
       worker,
       now,
     )
   }
 
   /** Without the runs that only another worker at work has the code for. */
-  #leaveForeign(worker: string, ids: string[]): string[] {
-    const foreign = ids.length === 0 ? [] : this.#workflows.elsewhere(worker)
+  async #leaveForeign(worker: string, ids: string[]): Promise<string[]> {
+    const foreign = ids.length === 0 ? [] : await this.#workflows.elsewhere(worker)
     if (foreign.length === 0) return ids
-    return ids.filter((id) => !foreign.includes(this.#sql.workflowOf.get(id) ?? ''))
+    const own = await Array.fromAsync(ids, async (id) => !foreign.includes((await this.#sql.workflowOf.get(id)) ?? ''))
+    return ids.filter((_, at) => own[at])
   }
 
   /** The first run that a claim would give the worker; null: none. */
-  find(worker: string, now: number): string | null {
-    const without = [...this.#workflows.elsewhere(worker), ...this.#workflows.paused()]
+  async find(worker: string, now: number): Promise<string | null> {
+    const without = [...(await this.#workflows.elsewhere(worker)), ...(await this.#workflows.paused())]
     return this.#partial.first(now, JSON.stringify(without))
   }
 
-  hasSuspects(): boolean {
-    return this.#sql.suspects.get(1) !== undefined
+  async hasSuspects(): Promise<boolean> {
+    return (await this.#sql.suspects.get(1)) !== undefined
   }
 
-  #claimable(limit: number, now: number): string[] {
-    const due = this.#sql.due.all(now, limit)
-    return due.length < limit ? [...due, ...this.#sql.ready.all(limit - due.length)] : due
+  async #claimable(limit: number, now: number): Promise<string[]> {
+    const due = await this.#sql.due.all(now, limit)
+    return due.length < limit ? [...due, ...(await this.#sql.ready.all(limit - due.length))] : due
   }
 
   /** Holds runs of paused workflows until none is at the head of the queue, up to `MAX_HELD`. */
-  #holdPaused(claimable: () => string[]): void {
-    const paused = this.#workflows.paused()
+  async #holdPaused(claimable: () => Promise<string[]>): Promise<void> {
+    const paused = await this.#workflows.paused()
     if (paused.size === 0) return
     for (let held = 0; held < MAX_HELD; ) {
-      const ids = claimable().filter((id) => paused.has(this.#sql.workflowOf.get(id) ?? ''))
-      if (ids.length === 0) return
-      held += ids.filter((id) => this.#workflows.hold(id)).length
+      const before = held
+      for (const id of await claimable()) {
+        if (paused.has((await this.#sql.workflowOf.get(id)) ?? '') && (await this.#workflows.hold(id))) held += 1
+      }
+      if (held === before) return
     }
   }
 
   /** The run as a claim would give it; its start is its making while it has none. */
-  readAsClaimed(id: string): ClaimedRun | null {
-    const row = this.#sql.asClaimed.get(id)
-    return row ? readClaim(row, this.#readCause(row), { worker: '', now: row.created_at }) : null
+  async readAsClaimed(id: string): Promise<ClaimedRun | null> {
+    const row = await this.#sql.asClaimed.get(id)
+    return row ? readClaim(row, await this.#readCause(row), { worker: '', now: row.created_at }) : null
   }
 
-  #claimAll(claimable: () => string[], worker: string, now: number): ClaimedRun[] {
-    this.#holdPaused(claimable)
-    return claimable().flatMap((id) => {
-      const row = this.#sql.claim.get(worker, now, id)
-      return row ? [readClaim(row, this.#readCause(row), { worker, now })] : []
-    })
+  async #claimAll(claimable: () => Promise<string[]>, worker: string, now: number): Promise<ClaimedRun[]> {
+    await this.#holdPaused(claimable)
+    const claimed: ClaimedRun[] = []
+    for (const id of await claimable()) {
+      const row = await this.#sql.claim.get(worker, now, id)
+      if (row) claimed.push(readClaim(row, await this.#readCause(row), { worker, now }))
+    }
+    return claimed
   }
 
-  #readCause(row: ClaimRow): RunCause {
-    if (row.event_seq !== null) return { kind: 'event', event: this.#events.get(row.event_seq) }
+  async #readCause(row: ClaimRow): Promise<RunCause> {
+    if (row.event_seq !== null) return { kind: 'event', event: await this.#events.get(row.event_seq) }
     if (row.input !== null) {
       const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
-      return { ...call, parentRun: row.parent_run ?? '', root: this.#findRoot(row.id, row.workflow) }
+      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }
     }
-    return { kind: 'tick', ...this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT) }
+    return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
   }
 }
 
 /** Statements that find runs to claim, and claim one. */
-function prepareStatements(db: Database) {
+function prepareStatements(db: SqliteConnection) {
   return {
     // Index: run_waiting.
     due: db

@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import type { FailureState } from '../../../core/runs/failures/failure-state.ts'
 import type { FailureKindSince } from '../../../core/store/runs.ts'
+import type { Connection } from '../../connection.ts'
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */
 export class FailureStateTable {
@@ -8,7 +8,7 @@ export class FailureStateTable {
   readonly #list
   readonly #settled
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#save = db.prepare(
       `INSERT OR REPLACE INTO failure_state (failure_group, kind, note, set_by, set_at, until)
        VALUES (@group, @kind, @note, @by, @at, @until)`,
@@ -32,15 +32,15 @@ export class FailureStateTable {
       .pluck()
   }
 
-  save(state: FailureState): void {
-    this.#save.run(state)
+  async save(state: FailureState): Promise<void> {
+    await this.#save.run(state)
   }
 
-  list(groups: readonly string[]): FailureState[] {
+  async list(groups: readonly string[]): Promise<FailureState[]> {
     return this.#list.all(JSON.stringify(groups))
   }
 
-  settled(kinds: readonly FailureKindSince[]): string[] {
+  async settled(kinds: readonly FailureKindSince[]): Promise<string[]> {
     return this.#settled.all(JSON.stringify(kinds))
   }
 }

@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import type { RunRoot } from '../../../core/runs/trace.ts'
 import { MAX_INVOKE_DEPTH } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
 
 interface RootRow {
   id: string
@@ -11,7 +11,7 @@ interface RootRow {
 }
 
 /** Finds the root of an invoked run: the cause of the run at the top of its invocations. */
-export function prepareFindRoot(db: Database): (runId: string, workflow: string) => RunRoot {
+export function prepareFindRoot(db: Connection): (runId: string, workflow: string) => Promise<RunRoot> {
   // Index: primary keys of run and event, once for each invocation above the run.
   const top = db.prepare<[string], RootRow>(
     `WITH RECURSIVE above (id, depth) AS (VALUES (?, 0)
@@ -21,8 +21,8 @@ export function prepareFindRoot(db: Database): (runId: string, workflow: string)
      FROM above JOIN run ON run.id = above.id LEFT JOIN event ON event.seq = run.event_seq
      WHERE run.parent_run IS NULL`,
   )
-  return (runId, workflow) => {
-    const found = top.get(runId)
+  return async (runId, workflow) => {
+    const found = await top.get(runId)
     if (found?.event != null) return { kind: 'event', account: found.account ?? 'default', event: found.event }
     if (found && found.tick_at === null) return { kind: 'start', run: found.id }
     return { kind: 'tick', workflow: found?.workflow ?? workflow, scheduledFor: found?.tick_at ?? 0 }

@@ -1,20 +1,20 @@
-import type { Database } from 'better-sqlite3'
 import { PAUSED_REASON, QUEUED_TICK_REASON } from '../../../core/runs/run.ts'
 import { MAX_COUNTED, type OpenRuns } from '../../../core/store/runs.ts'
+import type { Connection } from '../../connection.ts'
 
 /**
  * Counts runs that are not finished or failed, from partial indexes alone. Prepares its statements
  * at the first call: few processes count.
  */
-export function prepareOpenRuns(db: Database): (now: number) => OpenRuns {
-  let count: ((now: number) => OpenRuns) | null = null
-  return (now) => {
+export function prepareOpenRuns(db: Connection): (now: number) => Promise<OpenRuns> {
+  let count: ((now: number) => Promise<OpenRuns>) | null = null
+  return async (now) => {
     count ??= prepareCounts(db)
     return count(now)
   }
 }
 
-function prepareCounts(db: Database): (now: number) => OpenRuns {
+function prepareCounts(db: Connection): (now: number) => Promise<OpenRuns> {
   const count = (index: string, where: string) => {
     const bounded = `SELECT 1 FROM run INDEXED BY ${index} WHERE ${where} LIMIT ${MAX_COUNTED}`
     return db.prepare<[], number>(`SELECT count(*) FROM (${bounded})`).pluck()
@@ -25,14 +25,14 @@ function prepareCounts(db: Database): (now: number) => OpenRuns {
   const forPerson = count('run_for_person', FOR_PERSON)
   const openFailures = prepareOpenFailures(db)
   const oldest = prepareOldest(db)
-  const read = (statement: typeof pending) => statement.get() ?? 0
-  return (now) => ({
-    pending: read(pending),
-    running: read(running),
-    waiting: read(waiting),
-    forPerson: read(forPerson),
-    openFailures: openFailures.get({ now }) ?? 0,
-    oldestPendingAt: oldest.get() ?? null,
+  const read = async (statement: typeof pending) => (await statement.get()) ?? 0
+  return async (now) => ({
+    pending: await read(pending),
+    running: await read(running),
+    waiting: await read(waiting),
+    forPerson: await read(forPerson),
+    openFailures: (await openFailures.get({ now })) ?? 0,
+    oldestPendingAt: (await oldest.get()) ?? null,
   })
 }
 
@@ -44,7 +44,7 @@ const FOR_PERSON = `status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gat
  * Unresolved failures of each kind, newer than its own resolution; none of a snoozed kind. Walks
  * the kinds along the index, so a resolved kind costs one look, however many runs it has.
  */
-function prepareOpenFailures(db: Database) {
+function prepareOpenFailures(db: Connection) {
   const failed = `FROM run INDEXED BY run_failure_kind WHERE status = 'failed' AND resolution IS NULL AND failure_group`
   return db
     .prepare<{ now: number }, number>(
@@ -63,7 +63,7 @@ function prepareOpenFailures(db: Database) {
 }
 
 /** The oldest pending run: the first of each turn in the index, of at most 1,000. */
-function prepareOldest(db: Database) {
+function prepareOldest(db: Connection) {
   const pending = `FROM run INDEXED BY run_ready WHERE status = 'pending'`
   return db
     .prepare<[], number | null>(

@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { PackedOutput } from '../../../core/runs/step.ts'
+import type { Connection } from '../../connection.ts'
 import { unpackOutput } from '../../rows/runs/packed-output.ts'
 
 /** The key of a run's own output. */
@@ -14,7 +14,7 @@ export class OutputTable {
   readonly #ofRun
   readonly #packed
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary keys of large_output, step and run.
     this.#save = db.prepare(
       `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
@@ -30,19 +30,19 @@ export class OutputTable {
       .pluck()
   }
 
-  save(runId: string, key: string, packed: Uint8Array): void {
-    this.#save.run(runId, key, packed)
+  async save(runId: string, key: string, packed: Uint8Array): Promise<void> {
+    await this.#save.run(runId, key, packed)
   }
 
-  saveOfRun(runId: string, { bytes, data }: PackedOutput): void {
-    this.save(runId, RUN_KEY, data)
-    this.#saveSize.run(bytes, runId)
+  async saveOfRun(runId: string, { bytes, data }: PackedOutput): Promise<void> {
+    await this.save(runId, RUN_KEY, data)
+    await this.#saveSize.run(bytes, runId)
   }
 
   async read(runId: string, key: string | null): Promise<string> {
-    const inRow = key === null ? this.#ofRun.get(runId) : this.#ofStep.get(runId, key)
+    const inRow = key === null ? await this.#ofRun.get(runId) : await this.#ofStep.get(runId, key)
     if (typeof inRow === 'string') return inRow
-    const packed = this.#packed.get(runId, key ?? RUN_KEY)
+    const packed = await this.#packed.get(runId, key ?? RUN_KEY)
     if (packed) return unpackOutput(packed)
     const whose = key === null ? `Run ${runId}` : `Step "${key}" of run ${runId}`
     throw new UpshotError('not_found', `${whose} has no result in the database.`)

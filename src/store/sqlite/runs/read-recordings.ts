@@ -4,13 +4,15 @@ import type { RunTable } from './run-table.ts'
 import type { StepTable } from './step-table.ts'
 
 /** Runs with their journals, in the order of the ids. */
-export function readRecordings(
+export async function readRecordings(
   { runs, claims, steps }: { runs: RunTable; claims: Claims; steps: StepTable },
   runIds: readonly string[],
-): Recording[] {
-  return runIds.flatMap((id) => {
-    const run = runs.find(id)
-    const claim = claims.readAsClaimed(id)
-    return run && claim ? [{ run, claim, steps: steps.list(id) }] : []
-  })
+): Promise<Recording[]> {
+  const recordings: Recording[] = []
+  for (const id of runIds) {
+    const run = await runs.find(id)
+    const claim = await claims.readAsClaimed(id)
+    if (run && claim) recordings.push({ run, claim, steps: await steps.list(id) })
+  }
+  return recordings
 }

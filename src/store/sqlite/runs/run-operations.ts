@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
@@ -7,6 +6,7 @@ import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Fork } from '../../../core/store/operations.ts'
 import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
+import type { Connection } from '../../connection.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
 import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
 import type { RunTable } from './run-table.ts'
@@ -31,7 +31,7 @@ export class RunOperations {
   readonly #sleeps
   readonly #start
 
-  constructor(db: Database, { events, runs, steps, withdrawals }: OperationTables) {
+  constructor(db: Connection, { events, runs, steps, withdrawals }: OperationTables) {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
@@ -44,86 +44,90 @@ export class RunOperations {
   }
 
   /** False when there is a run with this id. */
-  start(start: Invocation): boolean {
-    return this.#start.run(start).changes === 1
+  async start(start: Invocation): Promise<boolean> {
+    return (await this.#start.run(start)).changes === 1
   }
 
   /** Makes a failed or canceled run pending again; false where a retry does not fit. */
-  retry(runId: string, now: number): boolean {
-    const run = this.#runs.find(runId)
-    if (!run || findObstacle('retry', run, now) !== null || this.#continue.retry.run(runId).changes === 0) return false
-    const steps = this.#steps.list(runId)
+  async retry(runId: string, now: number): Promise<boolean> {
+    const run = await this.#runs.find(runId)
+    if (!run || findObstacle('retry', run, now) !== null || (await this.#continue.retry.run(runId)).changes === 0)
+      return false
+    const steps = await this.#steps.list(runId)
     const keys = new Set(planReset(steps, run.error))
     const repeated = steps.filter(({ key }) => keys.has(key))
     // Outcomes after a repeated one may not come again: the code gets those that it asks for.
-    if (repeated.length > 0) this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
-    for (const key of keys) this.#continue.resetStep.run(runId, key)
+    if (repeated.length > 0) await this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
+    for (const key of keys) await this.#continue.resetStep.run(runId, key)
     // The retried step may ask again for an effect that was denied.
-    this.#withdrawals.begin(runId, now)
+    await this.#withdrawals.begin(runId, now)
     // The waits of a run end with it, so its open steps begin again.
-    this.#continue.dropWaitingSteps.run(runId)
+    await this.#continue.dropWaitingSteps.run(runId)
     return true
   }
 
   /** False where the run has not failed, or is resolved already. */
-  resolve(runId: string, resolution: Resolution): boolean {
-    return this.#continue.resolve.run(JSON.stringify(resolution), runId).changes === 1
+  async resolve(runId: string, resolution: Resolution): Promise<boolean> {
+    return (await this.#continue.resolve.run(JSON.stringify(resolution), runId)).changes === 1
   }
 
   /** False where the run is not resolved. */
-  unresolve(runId: string): boolean {
-    return this.#continue.unresolve.run(runId).changes === 1
+  async unresolve(runId: string): Promise<boolean> {
+    return (await this.#continue.unresolve.run(runId)).changes === 1
   }
 
   /** Makes a run that waits for a person pending again; false for any other. */
-  resume(runId: string, { fromScratch }: { fromScratch: boolean }): boolean {
-    const hasDiverged = this.#runs.find(runId)?.reason?.startsWith(DIVERGED) ?? false
+  async resume(runId: string, { fromScratch }: { fromScratch: boolean }): Promise<boolean> {
+    const hasDiverged = (await this.#runs.find(runId))?.reason?.startsWith(DIVERGED) ?? false
     if (!fromScratch) {
-      if (this.#continue.resume.run(runId).changes === 0) return false
+      if ((await this.#continue.resume.run(runId)).changes === 0) return false
       // A person accepts the present code, so what is recorded is delivered by name.
-      if (hasDiverged) this.#continue.forgetOrder.run(runId, 0)
+      if (hasDiverged) await this.#continue.forgetOrder.run(runId, 0)
       return true
     }
-    if (this.#continue.restart.run(runId).changes === 0) return false
-    this.#withdrawals.begin(runId, null)
-    this.#continue.dropSteps.run(runId)
-    this.#continue.dropOutputs.run(runId)
+    if ((await this.#continue.restart.run(runId)).changes === 0) return false
+    await this.#withdrawals.begin(runId, null)
+    await this.#continue.dropSteps.run(runId)
+    await this.#continue.dropOutputs.run(runId)
     return true
   }
 
   /** Ends the earliest sleep of a waiting run; its key, or null for a run that does not sleep. */
-  skipSleep(runId: string, now: number): string | null {
-    const key = this.#sleeps.next.get(runId, now)
-    if (key === undefined || this.#sleeps.dueNow.run({ runId, now }).changes === 0) return null
-    this.#sleeps.end.run({ runId, key, now })
+  async skipSleep(runId: string, now: number): Promise<string | null> {
+    const key = await this.#sleeps.next.get(runId, now)
+    if (key === undefined || (await this.#sleeps.dueNow.run({ runId, now })).changes === 0) return null
+    await this.#sleeps.end.run({ runId, key, now })
     return key
   }
 
-  fork(source: string, { keys, edited }: Fork, now: number): string {
+  async fork(source: string, { keys, edited }: Fork, now: number): Promise<string> {
     const id = newId('run', now)
-    if (this.#forks.insert.run({ id, source, now }).changes === 0) throw describeMissing(`run ${source}`)
+    if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     for (const key of keys) {
-      if (this.#forks.copyStep.run({ id, source, key }).changes === 0)
+      if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
         throw describeMissing(`finished step "${key}" in run ${source}`)
-      this.#forks.copyOutput.run({ id, source, key })
+      await this.#forks.copyOutput.run({ id, source, key })
     }
-    if (edited && this.#forks.editStep.run({ id, source, now, ...edited }).changes === 0) {
+    if (edited && (await this.#forks.editStep.run({ id, source, now, ...edited })).changes === 0) {
       throw describeMissing(`step "${edited.key}" in run ${source}`)
     }
     return id
   }
 
-  replay(named: { id: string; account: string }, workflows: readonly string[], now: number): string[] {
-    return this.replayStored(this.#requireBody(named), workflows, now)
+  async replay(named: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]> {
+    return this.replayStored(await this.#requireBody(named), workflows, now)
   }
 
   /** A run of this id that the guard lets do what its plan foresaw. */
-  startPlanned({ event: named, workflow, run }: Pick<PlannedRun, 'event' | 'workflow' | 'run'>, now: number): void {
-    this.#insertReplay(this.#requireBody(named), { id: run, workflow, origin: 'plan', now })
+  async startPlanned(
+    { event: named, workflow, run }: Pick<PlannedRun, 'event' | 'workflow' | 'run'>,
+    now: number,
+  ): Promise<void> {
+    await this.#insertReplay(await this.#requireBody(named), { id: run, workflow, origin: 'plan', now })
   }
 
-  #requireBody({ id, account }: { id: string; account: string }): EventRecord {
-    const event = this.#events.findIn(account, id)
+  async #requireBody({ id, account }: { id: string; account: string }): Promise<EventRecord> {
+    const event = await this.#events.findIn(account, id)
     if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
     if (event.body === '') {
       throw new UpshotError('conflict', `The body of event ${id} is pruned, so it cannot be replayed.`, {
@@ -134,17 +138,19 @@ export class RunOperations {
   }
 
   /** New runs of an event that has its body. */
-  replayStored(event: EventRecord, workflows: readonly string[], now: number): string[] {
-    return workflows.map((workflow) => {
+  async replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]> {
+    const runs: string[] = []
+    for (const workflow of workflows) {
       const id = newId('run', now)
-      this.#insertReplay(event, { id, workflow, origin: 'replay', now })
-      return id
-    })
+      await this.#insertReplay(event, { id, workflow, origin: 'replay', now })
+      runs.push(id)
+    }
+    return runs
   }
 
-  #insertReplay({ seq }: EventRecord, replay: Replay): void {
-    const before = this.#replays.latestRun.get(seq, replay.workflow) ?? null
-    this.#replays.insert.run({ ...replay, seq, before })
+  async #insertReplay({ seq }: EventRecord, replay: Replay): Promise<void> {
+    const before = (await this.#replays.latestRun.get(seq, replay.workflow)) ?? null
+    await this.#replays.insert.run({ ...replay, seq, before })
   }
 }
 
@@ -157,7 +163,7 @@ interface Replay {
 }
 
 /** Makes a run that no other run invoked. Index: primary key. */
-function prepareStart(db: Database) {
+function prepareStart(db: Connection) {
   return db.prepare(
     `INSERT INTO run (id, workflow, status, input, account, since_seq, created_at, priority)
      VALUES (@run, @workflow, 'pending', @input, @account, ${NEWEST_EVENT}, @createdAt,
@@ -170,7 +176,7 @@ function prepareStart(db: Database) {
  * Statements that continue an existing run. Index: primary keys. Each raises the fence: no worker
  * goes on with a pass that it has kept of the run.
  */
-function prepareContinue(db: Database) {
+function prepareContinue(db: Connection) {
   const resume = (changes: string) =>
     db.prepare(
       `UPDATE run SET status = 'pending', fence = fence + 1, reason = NULL, crashes = 0, suspicion = 0${changes}
@@ -207,7 +213,7 @@ function prepareContinue(db: Database) {
 }
 
 /** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
-function prepareSleeps(db: Database) {
+function prepareSleeps(db: Connection) {
   return {
     next: db
       .prepare<[string, number], string>(
@@ -224,7 +230,7 @@ function prepareSleeps(db: Database) {
 }
 
 /** Statements that make a run from the journal of another. Index: primary keys. */
-function prepareForks(db: Database) {
+function prepareForks(db: Connection) {
   const columns = STEP_COLUMNS.join(', ')
   return {
     // A fork has a journal before its first claim, so its fence and start are set.
@@ -254,7 +260,7 @@ function prepareForks(db: Database) {
 }
 
 /** Statements that make a run of a stored event. */
-function prepareReplays(db: Database) {
+function prepareReplays(db: Connection) {
   return {
     insert: db.prepare(
       `INSERT INTO run (id, workflow, status, event_seq, since_seq, created_at, origin, origin_run, priority)

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import type { Failure } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
@@ -7,6 +6,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, RunStatus, Successor } from '../../../core/runs/run.ts'
 import type { OpenRuns } from '../../../core/store/runs.ts'
 import type { Store } from '../../../core/store/store.ts'
+import type { Connection } from '../../connection.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
 import { type EventTable, NEWEST_EVENT } from '../incoming/event-table.ts'
@@ -27,9 +27,9 @@ export class RunTable {
   readonly #parks
   readonly #ends
   readonly #reads
-  readonly countOpen: (now: number) => OpenRuns
+  readonly countOpen: (now: number) => Promise<OpenRuns>
 
-  constructor(db: Database, events: EventTable) {
+  constructor(db: Connection, events: EventTable) {
     this.#events = events
     this.#parks = prepareParks(db)
     this.#ends = prepareEnds(db)
@@ -38,85 +38,95 @@ export class RunTable {
   }
 
   /** False when the lease is stale, as in the other writes under one. */
-  complete(lease: Lease, output: string | null, now: number): boolean {
-    return this.#ends.complete.run(output, now, lease.runId, lease.fence).changes === 1
+  async complete(lease: Lease, output: string | null, now: number): Promise<boolean> {
+    return (await this.#ends.complete.run(output, now, lease.runId, lease.fence)).changes === 1
   }
 
-  fail(lease: Lease, error: Failure, now: number, followUp = false): boolean {
-    const kind = groupFailure(this.#ends.workflowOf.get(lease.runId) ?? '', error).id
-    if (this.#ends.fail.run(JSON.stringify(error), kind, now, lease.runId, lease.fence).changes === 0) return false
-    if (followUp) this.#ends.followUp.run(newId('run', now), now, lease.runId)
+  async fail(lease: Lease, error: Failure, now: number, followUp = false): Promise<boolean> {
+    const kind = groupFailure((await this.#ends.workflowOf.get(lease.runId)) ?? '', error).id
+    if ((await this.#ends.fail.run(JSON.stringify(error), kind, now, lease.runId, lease.fence)).changes === 0)
+      return false
+    if (followUp) await this.#ends.followUp.run(newId('run', now), now, lease.runId)
     return true
   }
 
-  skip(lease: Lease, reason: string, now: number): boolean {
-    return this.#ends.skip.run(reason, now, lease.runId, lease.fence).changes === 1
+  async skip(lease: Lease, reason: string, now: number): Promise<boolean> {
+    return (await this.#ends.skip.run(reason, now, lease.runId, lease.fence)).changes === 1
   }
 
-  endPlanned(lease: Lease, { reason, plan }: { reason: string; plan: string | null }, now: number): boolean {
-    return this.#ends.endPlanned.run(reason, plan, now, lease.runId, lease.fence).changes === 1
+  async endPlanned(
+    lease: Lease,
+    { reason, plan }: { reason: string; plan: string | null },
+    now: number,
+  ): Promise<boolean> {
+    return (await this.#ends.endPlanned.run(reason, plan, now, lease.runId, lease.fence)).changes === 1
   }
 
   /** The successor takes over all places before the end of the run could free them. */
-  continueAs(lease: Lease, { received, ...successor }: Successor, now: number): boolean {
+  async continueAs(lease: Lease, { received, ...successor }: Successor, now: number): Promise<boolean> {
     const made = { ...lease, ...successor, received: JSON.stringify(received), now }
-    if (this.#ends.insertSuccessor.run(made).changes === 0) return false
-    this.#ends.movePlaces.run(successor.run, lease.runId)
-    this.#ends.moveWait.run(successor.run, lease.runId)
-    return this.#ends.endContinued.run(made).changes === 1
+    if ((await this.#ends.insertSuccessor.run(made)).changes === 0) return false
+    await this.#ends.movePlaces.run(successor.run, lease.runId)
+    await this.#ends.moveWait.run(successor.run, lease.runId)
+    return (await this.#ends.endContinued.run(made)).changes === 1
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */
-  park(lease: Lease, { dueAt, reason, awaits = [], hasNotStarted = false }: Parameters<Store['parkRun']>[1]): boolean {
+  async park(
+    lease: Lease,
+    { dueAt, reason, awaits = [], hasNotStarted = false }: Parameters<Store['parkRun']>[1],
+  ): Promise<boolean> {
     if (awaits.length > 0) {
-      return this.#parks.parkAwaiting.run({ ...lease, dueAt, reason, awaits: JSON.stringify(awaits) }).changes === 1
+      return (
+        (await this.#parks.parkAwaiting.run({ ...lease, dueAt, reason, awaits: JSON.stringify(awaits) })).changes === 1
+      )
     }
-    return this.#parks.park.run({ ...lease, dueAt, reason, hasNotStarted: Number(hasNotStarted) }).changes === 1
+    return (await this.#parks.park.run({ ...lease, dueAt, reason, hasNotStarted: Number(hasNotStarted) })).changes === 1
   }
 
-  postpone(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): boolean {
-    return this.#parks.postpone.run({ ...lease, dueAt, error: JSON.stringify(error) }).changes === 1
+  async postpone(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): Promise<boolean> {
+    return (await this.#parks.postpone.run({ ...lease, dueAt, error: JSON.stringify(error) })).changes === 1
   }
 
   /** Lets a run go on that is parked for a wait, and not one that waits for a person. */
-  wake(runId: string): boolean {
-    return this.#parks.wake.run(runId).changes === 1
+  async wake(runId: string): Promise<boolean> {
+    return (await this.#parks.wake.run(runId)).changes === 1
   }
 
-  isLeased(lease: Lease): boolean {
-    return this.#reads.isLeased.get(lease) !== undefined
+  async isLeased(lease: Lease): Promise<boolean> {
+    return (await this.#reads.isLeased.get(lease)) !== undefined
   }
 
-  release(lease: Lease): boolean {
-    return this.#parks.release.run(lease).changes === 1
+  async release(lease: Lease): Promise<boolean> {
+    return (await this.#parks.release.run(lease)).changes === 1
   }
 
   /** `byRule`: a rule of its workflow cancels it. */
-  cancel(runId: string, reason: string, now: number, byRule = false): boolean {
-    return this.#ends.cancel.run(reason, now, Number(byRule), runId).changes === 1
+  async cancel(runId: string, reason: string, now: number, byRule = false): Promise<boolean> {
+    return (await this.#ends.cancel.run(reason, now, Number(byRule), runId)).changes === 1
   }
 
-  leases(worker: string): { runId: string; fence: number }[] {
+  async leases(worker: string): Promise<{ runId: string; fence: number }[]> {
     return this.#reads.leases.all(worker)
   }
 
-  nextDueAt(): number | null {
-    return this.#reads.nextDue.get() ?? null
+  async nextDueAt(): Promise<number | null> {
+    return (await this.#reads.nextDue.get()) ?? null
   }
 
-  find(id: string): Run | null {
-    const row = this.#reads.find.get(id)
+  async find(id: string): Promise<Run | null> {
+    const row = await this.#reads.find.get(id)
     return row ? readRun(row) : null
   }
 
-  listEvents(id: string): EventRecord[] {
-    const seqs = new Set(this.#reads.events.all(id).sort((a, b) => a - b))
-    return [...seqs].map((seq) => this.#events.get(seq))
+  async listEvents(id: string): Promise<EventRecord[]> {
+    const seqs = new Set((await this.#reads.events.all(id)).sort((a, b) => a - b))
+    return Array.fromAsync(seqs, async (seq) => this.#events.get(seq))
   }
 }
 
 /** Statements after which a run goes on later. Index: primary keys of run and wait. */
-function prepareParks(db: Database) {
+function prepareParks(db: Connection) {
   return {
     park: db.prepare(
       `UPDATE run SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL, ${IS_SOUND},
@@ -143,7 +153,7 @@ function prepareParks(db: Database) {
 }
 
 /** Statements that end a run, and the run that handles its failure. Index: primary key. */
-function prepareEnds(db: Database) {
+function prepareEnds(db: Connection) {
   const end = (status: RunStatus, changes: string) =>
     db.prepare(
       `UPDATE run SET status = '${status}', ${changes}, worker = NULL, finished_at = ?
@@ -187,7 +197,7 @@ function prepareEnds(db: Database) {
 }
 
 /** Statements that only read. */
-function prepareReads(db: Database) {
+function prepareReads(db: Connection) {
   return {
     // Index: primary key.
     find: db.prepare<[string], RunRow>(`${selectRuns()} WHERE run.id = ?`),

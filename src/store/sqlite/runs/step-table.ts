@@ -1,7 +1,7 @@
-import type { Database } from 'better-sqlite3'
 import type { Lease } from '../../../core/runs/lease.ts'
 import { type Checkpoint, ROW_OUTPUT_BYTES } from '../../../core/runs/step.ts'
 import type { StepFailure } from '../../../core/store/journal.ts'
+import type { Connection } from '../../connection.ts'
 import { readStep, type StepRow } from '../../rows/runs/step-row.ts'
 import { IS_LEASED_BY_POSITION } from './run-table.ts'
 
@@ -20,7 +20,7 @@ export class StepTable {
   readonly #listFailures
   readonly #listDeletes
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // A stale lease selects no run and so writes nothing. Index: primary keys of run and step.
     const save = (columns: readonly string[]) =>
       db.prepare(
@@ -56,24 +56,31 @@ export class StepTable {
   }
 
   /** False when the lease is stale. */
-  save(lease: Lease, step: Checkpoint, failure?: StepFailure): boolean {
-    if (this.#write(lease, step).changes === 0) return false
+  async save(lease: Lease, step: Checkpoint, failure?: StepFailure): Promise<boolean> {
+    if ((await this.#write(lease, step)).changes === 0) return false
     if (failure) {
-      this.#appendFailure.run(lease.runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
+      await this.#appendFailure.run(
+        lease.runId,
+        failure.key,
+        failure.attempt,
+        failure.at,
+        JSON.stringify(failure.error),
+      )
     }
     return true
   }
 
-  list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Checkpoint[] {
-    return this.#list.all(inlineBytes, inlineBytes, runId).map(readStep)
+  async list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Promise<Checkpoint[]> {
+    return (await this.#list.all(inlineBytes, inlineBytes, runId)).map(readStep)
   }
 
-  listDeletes(account: string, targets: readonly string[]): Checkpoint[] {
-    return targets.flatMap((target) => this.#listDeletes.all(target, account)).map(readStep)
+  async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
+    const found = await Array.fromAsync(targets, async (target) => this.#listDeletes.all(target, account))
+    return found.flat().map(readStep)
   }
 
-  listFailures(runId: string): StepFailure[] {
-    return this.#listFailures.all(runId).map((row) => ({
+  async listFailures(runId: string): Promise<StepFailure[]> {
+    return (await this.#listFailures.all(runId)).map((row) => ({
       key: row.key,
       attempt: row.attempt,
       at: row.failed_at,
@@ -81,13 +88,13 @@ export class StepTable {
     }))
   }
 
-  #write({ runId, fence }: Lease, step: Checkpoint) {
+  async #write({ runId, fence }: Lease, step: Checkpoint) {
     const { key, position, kind, effect, status, attempt, output, startedAt, finishedAt } = step
     const values = [key, position, kind, effect, status, attempt, output, startedAt, finishedAt]
     const { apartBytes = null, error, target, dueAt, settled = null } = step
     const isPlain = apartBytes === null && error === null && target === null && dueAt === null && settled === null
-    if (isPlain) return this.#savePlain.run(values, runId, fence)
+    if (isPlain) return this.#savePlain.run(...values, runId, fence)
     const failure = error === null ? null : JSON.stringify(error)
-    return this.#save.run(values, apartBytes, failure, target, dueAt, settled, runId, fence)
+    return this.#save.run(...values, apartBytes, failure, target, dueAt, settled, runId, fence)
   }
 }

@@ -1,9 +1,9 @@
-import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunStatus } from '../../../core/runs/run.ts'
 import type { CronTrigger, DueTick, Overlap, ScheduleRecord, TickOptions } from '../../../core/runs/schedule.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import type { Connection } from '../../connection.ts'
 import { NEWEST_EVENT } from '../incoming/event-table.ts'
 
 interface ScheduleRow {
@@ -42,7 +42,7 @@ export class TickTable {
   readonly #list
   readonly #runOf
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary keys of schedule, tick and workflow, down to the next comment.
     this.#schedule = db.prepare<
       [string],
@@ -101,63 +101,68 @@ export class TickTable {
   }
 
   /** The moment after which ticks are due: now for a new or changed line, which has no past. */
-  start(workflow: string, expression: string, now: number): number {
-    const known = this.#schedule.get(workflow)
+  async start(workflow: string, expression: string, now: number): Promise<number> {
+    const known = await this.#schedule.get(workflow)
     if (known?.expression !== expression) {
-      this.#start.run(workflow, expression, now)
+      await this.#start.run(workflow, expression, now)
       return now
     }
     return Math.max(known.started_at, known.handled_at)
   }
 
   /** Records a tick and makes its run; null if it is recorded already or the schedule is paused. */
-  record(workflow: string, { scheduledFor, missed }: DueTick, now: number, options: TickOptions = {}): string | null {
+  async record(
+    workflow: string,
+    { scheduledFor, missed }: DueTick,
+    now: number,
+    options: TickOptions = {},
+  ): Promise<string | null> {
     const { overlap = 'allow', account = DEFAULT_ACCOUNT, isLast = true, isManual = false } = options
     const at = { workflow, at: scheduledFor, missed }
-    if (!isManual && (this.#schedule.get(workflow)?.paused_at ?? null) !== null) {
-      if (isLast) this.#suppress.run(at)
+    if (!isManual && ((await this.#schedule.get(workflow))?.paused_at ?? null) !== null) {
+      if (isLast) await this.#suppress.run(at)
       return null
     }
     const run = newId('run', now)
-    const inserted = this.#insert.run(workflow, scheduledFor, account, now, missed, run, isManual ? 1 : 0)
+    const inserted = await this.#insert.run(workflow, scheduledFor, account, now, missed, run, isManual ? 1 : 0)
     const isNew = inserted.changes === 1
-    const start = isNew ? this.#decideStart(workflow, account, overlap) : null
+    const start = isNew ? await this.#decideStart(workflow, account, overlap) : null
     const isSkipped = start?.status === 'skipped'
     if (start) {
       const about = { run, workflow, account, scheduledFor, now, finishedAt: isSkipped ? now : null }
-      this.#insertRun.run({ ...about, ...start, origin: isManual ? 'manual' : 'tick' })
+      await this.#insertRun.run({ ...about, ...start, origin: isManual ? 'manual' : 'tick' })
     }
-    if (isSkipped && !isManual) this.#skip.run(workflow)
-    if (isLast && !isManual) this.#settle.run(at)
+    if (isSkipped && !isManual) await this.#skip.run(workflow)
+    if (isLast && !isManual) await this.#settle.run(at)
     return isNew ? run : null
   }
 
   /** A tick of an account, with the account's moment before it. */
-  get(workflow: string, scheduledFor: number, account: string) {
+  async get(workflow: string, scheduledFor: number, account: string) {
     return {
       account,
       scheduledFor,
-      lastRunAt: this.#before.get(workflow, scheduledFor, account) ?? null,
-      missed: this.#get.get(workflow, scheduledFor, account) ?? 0,
+      lastRunAt: (await this.#before.get(workflow, scheduledFor, account)) ?? null,
+      missed: (await this.#get.get(workflow, scheduledFor, account)) ?? 0,
     }
   }
 
-  pause(workflow: string, isPaused: boolean, now: number): boolean {
-    const known = this.#schedule.get(workflow)
+  async pause(workflow: string, isPaused: boolean, now: number): Promise<boolean> {
+    const known = await this.#schedule.get(workflow)
     if (!known) throw new UpshotError('not_found', `The workflow "${workflow}" has no schedule.`)
     if ((known.paused_at !== null) === isPaused) return false
     // After a pause the schedule starts now, so moments during the pause are not caught up.
-    this.#pause.run(isPaused ? now : null, isPaused ? 0 : now, workflow)
+    await this.#pause.run(isPaused ? now : null, isPaused ? 0 : now, workflow)
     return true
   }
 
-  list(): ScheduleRecord[] {
-    return this.#list.all().map((row) => ({
+  async list(): Promise<ScheduleRecord[]> {
+    return Array.fromAsync(await this.#list.all(), async (row) => ({
       workflow: row.workflow,
       trigger: JSON.parse(row.trigger) as CronTrigger,
       startedAt: row.started_at,
       lastTickAt: row.last_tick_at,
-      lastRun: row.last_tick_at === null ? null : (this.#runOf.get(row.workflow, row.last_tick_at) ?? null),
+      lastRun: row.last_tick_at === null ? null : ((await this.#runOf.get(row.workflow, row.last_tick_at)) ?? null),
       pausedAt: row.paused_at,
       missed: row.missed ?? 0,
       skipped: row.skipped ?? 0,
@@ -167,8 +172,12 @@ export class TickTable {
   }
 
   /** The first status of a tick's run, given the unfinished ticks of its workflow and account. */
-  #decideStart(workflow: string, account: string, overlap: Overlap): { status: RunStatus; reason: string | null } {
-    const blockers = overlap === 'allow' ? [] : this.#blockers.all(workflow, account)
+  async #decideStart(
+    workflow: string,
+    account: string,
+    overlap: Overlap,
+  ): Promise<{ status: RunStatus; reason: string | null }> {
+    const blockers = overlap === 'allow' ? [] : await this.#blockers.all(workflow, account)
     const [first] = blockers
     if (!first) return { status: 'pending', reason: null }
     const isAtWork = blockers.some(({ reason }) => reason !== PAUSED_REASON && reason !== QUEUED_TICK_REASON)

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import type { Database } from 'better-sqlite3'
 import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Recovery } from '../../../core/store/workers.ts'
+import type { Connection } from '../../connection.ts'
 import { isLockFree, type ProcessLock, takeProcessLock } from '../database/process-lock.ts'
 
 interface WorkerRow {
@@ -31,7 +31,7 @@ export class WorkerTable {
   readonly #takeBack
 
   /** Without a lock folder (a database in memory), only a missing heartbeat tells a dead worker. */
-  constructor(db: Database, lockFolder: string | null) {
+  constructor(db: Connection, lockFolder: string | null) {
     this.#lockFolder = lockFolder
     this.#insert = db.prepare('INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (?, ?, ?, ?)')
     this.#beat = db.prepare(
@@ -56,56 +56,53 @@ export class WorkerTable {
     )
   }
 
-  start(id: string, now: number): void {
-    this.#insert.run(id, this.#lock(id), now, now)
+  async start(id: string, now: number): Promise<void> {
+    await this.#insert.run(id, this.#lock(id), now, now)
   }
 
   /** Also restores a worker that others took for dead, where there are no locks. */
-  beat(id: string, now: number): void {
-    this.#beat.run({ id, lockFile: this.#lockFile(id), now })
+  async beat(id: string, now: number): Promise<void> {
+    await this.#beat.run({ id, lockFile: this.#lockFile(id), now })
   }
 
   /** Ids of the workers that are at work. */
-  living(now: number, leaseMs: number): string[] {
-    return this.#list
-      .all()
-      .filter((row) => this.#isAlive(row, now, leaseMs))
-      .map(({ id }) => id)
+  async living(now: number, leaseMs: number): Promise<string[]> {
+    return (await this.#list.all()).filter((row) => this.#isAlive(row, now, leaseMs)).map(({ id }) => id)
   }
 
   /** Ends the leases of dead workers and blames their runs. */
-  recover(now: number, leaseMs: number): Recovery {
-    const dead = this.#list.all().filter((row) => !this.#isAlive(row, now, leaseMs))
+  async recover(now: number, leaseMs: number): Promise<Recovery> {
+    const dead = (await this.#list.all()).filter((row) => !this.#isAlive(row, now, leaseMs))
     const recovery: Recovery = { count: 0, suspects: [], parked: [] }
-    for (const { id } of dead) this.#bury(id, 'process', recovery)
+    for (const { id } of dead) await this.#bury(id, 'process', recovery)
     return recovery
   }
 
   /** The same for one worker, whose process lives. */
-  end(id: string, harm: Harm | null): Recovery {
+  async end(id: string, harm: Harm | null): Promise<Recovery> {
     return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] }, harm)
   }
 
-  stop(id: string): void {
-    this.#endLeases.run(id)
-    this.#remove(id)
+  async stop(id: string): Promise<void> {
+    await this.#endLeases.run(id)
+    await this.#remove(id)
   }
 
-  #bury(id: string, end: WorkerEnd, recovery: Recovery, harm: Harm | null = null): Recovery {
-    for (const { run, workflow, kind, reason, ...counts } of decideBlame(this.#leased.all(id), end, harm)) {
+  async #bury(id: string, end: WorkerEnd, recovery: Recovery, harm: Harm | null = null): Promise<Recovery> {
+    for (const { run, workflow, kind, reason, ...counts } of decideBlame(await this.#leased.all(id), end, harm)) {
       const status = reason === null ? 'pending' : 'waiting'
-      this.#takeBack.run({ run, ...counts, reason, status })
+      await this.#takeBack.run({ run, ...counts, reason, status })
       recovery.count += 1
       if (reason !== null) recovery.parked.push({ run, workflow, reason })
       else if (kind === 'isolate') recovery.suspects.push({ run, workflow })
     }
-    this.#remove(id)
+    await this.#remove(id)
     return recovery
   }
 
-  #remove(id: string): void {
-    this.#dropSet.run(id)
-    this.#delete.run(id)
+  async #remove(id: string): Promise<void> {
+    await this.#dropSet.run(id)
+    await this.#delete.run(id)
     this.#locks.get(id)?.release()
     this.#locks.delete(id)
   }

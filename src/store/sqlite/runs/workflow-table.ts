@@ -1,9 +1,9 @@
-import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Route } from '../../../core/incoming/route.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 
@@ -44,7 +44,7 @@ export class WorkflowTable {
   /** Null until modules were loaded. It is read for each delivery. */
   readonly #routeCache: VersionedCache<readonly Route[] | null>
 
-  constructor(db: Database) {
+  constructor(db: SqliteConnection) {
     // Whole tables of a few dozen rows, in the order of their primary keys.
     this.#list = db.prepare<[], WorkflowRow>(
       'SELECT id, file, schedule, priority, run_timeout, loaded_at FROM workflow ORDER BY id',
@@ -58,8 +58,8 @@ export class WorkflowTable {
       'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
     )
     this.#insertRoute = db.prepare('INSERT OR IGNORE INTO route (workflow, event_type) VALUES (?, ?)')
-    this.#routeCache = new VersionedCache(db, 'workflow_version', (version) =>
-      version === 0 ? null : this.#routes.all().map(readRoute),
+    this.#routeCache = new VersionedCache(db.raw, 'workflow_version', async (version) =>
+      version === 0 ? null : (await this.#routes.all()).map(readRoute),
     )
     this.#pauses = db.prepare<[], { workflow: string; paused_at: number }>(
       'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
@@ -81,7 +81,9 @@ export class WorkflowTable {
     this.#held = db
       .prepare<[string, number], string>(`SELECT id FROM run WHERE workflow = ? AND ${IS_HELD} ORDER BY id LIMIT ?`)
       .pluck()
-    this.#countHeld = db.prepare<[string], number>(`SELECT count(*) FROM run WHERE workflow = ? AND ${IS_HELD}`).pluck()
+    this.#countHeld = db.prepare<[], { workflow: string; held: number }>(
+      `SELECT workflow, count(*) AS held FROM run WHERE ${IS_HELD} GROUP BY workflow`,
+    )
     // Index: run_paused, once for each of a few dozen workflows.
     this.#forgotten = db
       .prepare<[], string>(
@@ -107,72 +109,78 @@ export class WorkflowTable {
   }
 
   /** Replaces all workflows, except those of broken modules and of other workers in `living`. */
-  save({ workflows, broken, worker }: LoadedWorkflows, living: readonly string[], now: number): SavedWorkflows {
-    const known = this.list()
-    const others = this.#listSets(living, worker)
+  async save(
+    { workflows, broken, worker }: LoadedWorkflows,
+    living: readonly string[],
+    now: number,
+  ): Promise<SavedWorkflows> {
+    const known = await this.list()
+    const others = await this.#listSets(living, worker)
     const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
     const kept = missing.filter(({ id, file }) => broken.includes(file) || others.has(id))
-    if (worker !== undefined) this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
+    if (worker !== undefined)
+      await this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
     const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
     const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
-    const isChanged = this.#replace(known, [...workflows, ...kept], now)
+    const isChanged = await this.#replace(known, [...workflows, ...kept], now)
     const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
     // Unchanged ones were loaded again, with code that may be new. A broken module keeps its former
     // code.
     for (const { id, file } of workflows) {
-      this.#touch.run(broken.includes(file) ? (loadedBefore.get(id) ?? now) : now, id)
+      await this.#touch.run(broken.includes(file) ? (loadedBefore.get(id) ?? now) : now, id)
     }
-    for (const { id, loadedAt } of kept) this.#touch.run(loadedAt, id)
+    for (const { id, loadedAt } of kept) await this.#touch.run(loadedAt, id)
     return { isChanged, removed, elsewhere }
   }
 
-  remove(workflow: string, living: readonly string[]): void {
-    const workers = this.#listSets(living).get(workflow) ?? []
+  async remove(workflow: string, living: readonly string[]): Promise<void> {
+    const workers = (await this.#listSets(living)).get(workflow) ?? []
     if (workers.length > 0) {
       throw new UpshotError('conflict', `A worker at work has the workflow "${workflow}".`, {
         details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
       })
     }
-    if (this.#delete.run(workflow).changes === 0) {
+    if ((await this.#delete.run(workflow)).changes === 0) {
       throw new UpshotError('not_found', `There is no workflow "${workflow}".`)
     }
     this.#routeCache.raise()
   }
 
   /** Workflows that other workers have and this one lacks. A dead worker takes its set with it. */
-  elsewhere(worker: string): string[] {
-    return this.#otherSet.get(worker) === undefined ? [] : this.#elsewhere.all(worker, worker)
+  async elsewhere(worker: string): Promise<string[]> {
+    return (await this.#otherSet.get(worker)) === undefined ? [] : await this.#elsewhere.all(worker, worker)
   }
 
   /** Workers in `living` by workflow, without `except`. */
-  #listSets(living: readonly string[], except?: string): Map<string, string[]> {
-    const rows = this.#sets.all().filter(({ worker }) => worker !== except && living.includes(worker))
+  async #listSets(living: readonly string[], except?: string): Promise<Map<string, string[]>> {
+    const rows = (await this.#sets.all()).filter(({ worker }) => worker !== except && living.includes(worker))
     const sets = Map.groupBy(rows, ({ workflow }) => workflow)
     return new Map([...sets].map(([workflow, each]) => [workflow, each.map(({ worker }) => worker)]))
   }
 
-  #saveSet(worker: string, workflows: readonly { id: string }[]): void {
-    this.#dropSet.run(worker)
-    for (const { id } of workflows) this.#addToSet.run(worker, id)
+  async #saveSet(worker: string, workflows: readonly { id: string }[]): Promise<void> {
+    await this.#dropSet.run(worker)
+    for (const { id } of workflows) await this.#addToSet.run(worker, id)
   }
 
   /** False when nothing changed. */
-  #replace(known: readonly WorkflowRecord[], wanted: readonly Definition[], now: number): boolean {
+  async #replace(known: readonly WorkflowRecord[], wanted: readonly Definition[], now: number): Promise<boolean> {
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
     if (isKnown && this.#routeCache.version() > 0) return false
-    for (const { id } of known) this.#delete.run(id)
+    for (const { id } of known) await this.#delete.run(id)
     for (const { id, file, eventTypes, schedule, priority = 0, runTimeoutMs = null } of wanted) {
-      this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, runTimeoutMs, now)
-      for (const type of eventTypes) this.#insertRoute.run(id, type)
+      await this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, runTimeoutMs, now)
+      for (const type of eventTypes) await this.#insertRoute.run(id, type)
     }
     this.#routeCache.raise()
     return true
   }
 
-  list(): WorkflowRecord[] {
-    const pauses = new Map(this.#pauses.all().map((row) => [row.workflow, row.paused_at]))
-    const routes = Map.groupBy(this.#routes.all(), (row) => row.workflow)
-    return this.#list.all().map(({ id, file, schedule, priority, run_timeout, loaded_at }) => ({
+  async list(): Promise<WorkflowRecord[]> {
+    const pauses = new Map((await this.#pauses.all()).map((row) => [row.workflow, row.paused_at]))
+    const routes = Map.groupBy(await this.#routes.all(), (row) => row.workflow)
+    const held = new Map((await this.#countHeld.all()).map((row) => [row.workflow, row.held]))
+    return (await this.#list.all()).map(({ id, file, schedule, priority, run_timeout, loaded_at }) => ({
       id,
       file,
       eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
@@ -181,51 +189,55 @@ export class WorkflowTable {
       ...(run_timeout === null ? {} : { runTimeoutMs: run_timeout }),
       loadedAt: loaded_at,
       pausedAt: pauses.get(id) ?? null,
-      held: this.#countHeld.get(id) ?? 0,
+      held: held.get(id) ?? 0,
     }))
   }
 
-  routes(): readonly Route[] | null {
+  async routes(): Promise<readonly Route[] | null> {
     return this.#routeCache.get()
   }
 
   /** The version of what `routes` gives in this turn. */
-  knownVersion(): number {
+  async knownVersion(): Promise<number> {
     return this.#routeCache.knownVersion()
   }
 
-  paused(): ReadonlySet<string> {
-    return new Set(this.#pauses.all().map((row) => row.workflow))
+  async paused(): Promise<ReadonlySet<string>> {
+    return new Set((await this.#pauses.all()).map((row) => row.workflow))
   }
 
-  pause(workflow: string, now: number): boolean {
-    return this.#pause.run(workflow, now).changes === 1
+  async pause(workflow: string, now: number): Promise<boolean> {
+    return (await this.#pause.run(workflow, now)).changes === 1
   }
 
-  resume(workflow: string): boolean {
-    return this.#unpause.run(workflow).changes === 1
+  async resume(workflow: string): Promise<boolean> {
+    return (await this.#unpause.run(workflow)).changes === 1
   }
 
   /** Holds pending runs of a paused workflow and returns their number; 0 once it is resumed. */
-  holdPending(workflow: string, limit: number): number {
-    if (!this.paused().has(workflow)) return 0
-    return this.#pendingOf.all(workflow, limit).filter((id) => this.hold(id)).length
+  async holdPending(workflow: string, limit: number): Promise<number> {
+    if (!(await this.paused()).has(workflow)) return 0
+    let held = 0
+    for (const run of await this.#pendingOf.all(workflow, limit)) held += (await this.hold(run)) ? 1 : 0
+    return held
   }
 
   /** Releases held runs, oldest first, and returns their number; 0 while it is paused. */
-  releaseHeld(workflow: string, limit: number): number {
-    if (this.paused().has(workflow)) return 0
-    return this.#held.all(workflow, limit).filter((id) => this.#release.run(id).changes === 1).length
+  async releaseHeld(workflow: string, limit: number): Promise<number> {
+    if ((await this.paused()).has(workflow)) return 0
+    let released = 0
+    for (const run of await this.#held.all(workflow, limit)) released += (await this.#release.run(run)).changes
+    return released
   }
 
   /** Releases held runs of one resumed workflow, left by a process that died while it resumed. */
-  releaseForgotten(limit: number): void {
-    const forgotten = this.#forgotten.get()
-    if (forgotten !== undefined) this.releaseHeld(forgotten, limit)
+  async releaseForgotten(limit: number): Promise<void> {
+    const forgotten = await this.#forgotten.get()
+    if (forgotten !== undefined) await this.releaseHeld(forgotten, limit)
   }
 
-  hold(runId: string): boolean {
-    return this.#hold.run(runId).changes === 1
+  async hold(runId: string): Promise<boolean> {
+    return (await this.#hold.run(runId)).changes === 1
   }
 }
 

@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import { type Approval, type ApprovalItem, QUESTION } from '../../../core/safety/approval.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
+import type { Connection } from '../../connection.ts'
 import { type ApprovalRow, IS_ASKED_FOR, type ItemRow, type VoteRow } from '../../rows/approvals/approval-rows.ts'
 import { readApproval } from '../../rows/approvals/read-approval.ts'
 import { readItem } from '../../rows/approvals/read-item.ts'
@@ -10,43 +10,53 @@ import { afterAll } from '../../rows/build-where.ts'
 export class ApprovalSearch {
   readonly #sql
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#sql = { ...prepareLists(db), ...prepareFacts(db) }
   }
 
-  findQuestion(runId: string, step: string, now: number): Approval | null {
-    const id = this.#sql.findQuestion.get(`question/${runId}/${step}`)
-    return id === undefined ? null : this.read(id, now)
+  async findQuestion(runId: string, step: string, now: number): Promise<Approval | null> {
+    const id = await this.#sql.findQuestion.get(`question/${runId}/${step}`)
+    return id === undefined ? null : await this.read(id, now)
   }
 
-  list({ limit, now, status, workflow, before }: ApprovalFilter & { limit: number; now: number }): Approval[] {
+  async list({
+    limit,
+    now,
+    status,
+    workflow,
+    before,
+  }: ApprovalFilter & { limit: number; now: number }): Promise<Approval[]> {
     const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
     const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
-    const rows = list.all({ ...filter, now, limit })
-    return rows.map((row) => this.#describe(row, now))
+    const rows = await list.all({ ...filter, now, limit })
+    return Array.fromAsync(rows, async (row) => this.#describe(row, now))
   }
 
-  read(id: string, now: number): Approval | null {
-    const row = this.#sql.find.get(id)
-    return row ? this.#describe(row, now) : null
+  async read(id: string, now: number): Promise<Approval | null> {
+    const row = await this.#sql.find.get(id)
+    return row ? await this.#describe(row, now) : null
   }
 
-  ids(beginning: string, limit: number): string[] {
+  async ids(beginning: string, limit: number): Promise<string[]> {
     return this.#sql.ids.all(beginning, afterAll(beginning), limit)
   }
 
   /** Items in their order, numbered above `after`. */
-  listItems(approval: string, after: number, limit: number): ApprovalItem[] {
-    return this.#sql.items.all(approval, after, limit).map(readItem)
+  async listItems(approval: string, after: number, limit: number): Promise<ApprovalItem[]> {
+    return (await this.#sql.items.all(approval, after, limit)).map(readItem)
   }
 
-  #describe(row: ApprovalRow, now: number): Approval {
-    return readApproval(row, { counts: this.#sql.count.get(row.id), votes: this.#sql.votes.all(row.id), now })
+  async #describe(row: ApprovalRow, now: number): Promise<Approval> {
+    return readApproval(row, {
+      counts: await this.#sql.count.get(row.id),
+      votes: await this.#sql.votes.all(row.id),
+      now,
+    })
   }
 }
 
 /** One approval with its list. Index: primary keys, except where one is named. */
-function prepareFacts(db: Database) {
+function prepareFacts(db: Connection) {
   return {
     find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     // Index: approval_hold.
@@ -79,7 +89,7 @@ interface ListQuery {
 }
 
 /** Index: primary key, or approval_open. */
-function prepareLists(db: Database) {
+function prepareLists(db: Connection) {
   return {
     list: db.prepare<[ListQuery], ApprovalRow>(
       `SELECT * FROM approval WHERE (@before IS NULL OR id < @before)

@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
 import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
 import { chainHash, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
+import type { Connection } from '../../connection.ts'
 import {
   type ApprovalRow,
   type Carrying,
@@ -21,151 +21,154 @@ export class ApprovalTable {
   readonly #sql
   readonly #ownEvents: OwnEvents
 
-  constructor(db: Database, ownEvents: OwnEvents) {
+  constructor(db: Connection, ownEvents: OwnEvents) {
     this.#ownEvents = ownEvents
     this.#sql = { ...prepareApprovalStatements(db), ...prepareItemStatements(db) }
   }
 
   /** The open approval of a hold; one that is over expires first, and is none. */
-  findOpen(hold: string, now: number): ApprovalRow | null {
-    const found = this.#sql.findOpen.get(hold)
+  async findOpen(hold: string, now: number): Promise<ApprovalRow | null> {
+    const found = await this.#sql.findOpen.get(hold)
     if (!found) return null
     if (found.expires_at > now) return found
-    this.expire(found.id, now)
+    await this.expire(found.id, now)
     return null
   }
 
-  open(opening: Opening): ApprovalRow {
+  async open(opening: Opening): Promise<ApprovalRow> {
     const { id = newId('apr', opening.openedAt) } = opening
     const question = opening.question === null ? null : JSON.parse(opening.question)
     const hash = seedHash({ ...opening, id, question })
-    this.#sql.insert.run({ ...opening, id, hash })
+    await this.#sql.insert.run({ ...opening, id, hash })
     const { openedAt, expiresAt } = opening
-    this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
+    await this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
     return this.require(id)
   }
 
   /** The item of a step that is neither withdrawn nor moved; null where there is none. */
-  findItem(runId: string, step: string): FoundItem | null {
-    return this.#sql.findItem.get(runId, step) ?? null
+  async findItem(runId: string, step: string): Promise<FoundItem | null> {
+    return (await this.#sql.findItem.get(runId, step)) ?? null
   }
 
   /** True for the first item of a list with its state. */
-  isFirst({ approval, number, state }: Pick<ItemRow, 'approval' | 'number' | 'state'>): boolean {
-    return this.#sql.hasEarlier.get(approval, number, state) === undefined
+  async isFirst({ approval, number, state }: Pick<ItemRow, 'approval' | 'number' | 'state'>): Promise<boolean> {
+    return (await this.#sql.hasEarlier.get(approval, number, state)) === undefined
   }
 
   /** True where a person left the step's effect out of what they approved. */
-  wasLeftOut(runId: string, step: string): boolean {
-    return this.#sql.wasMoved.get(runId, step) !== undefined
+  async wasLeftOut(runId: string, step: string): Promise<boolean> {
+    return (await this.#sql.wasMoved.get(runId, step)) !== undefined
   }
 
   /** Appends effects to the list of an open approval. */
-  join(approval: ApprovalRow, items: readonly NewItem[]): void {
+  async join(approval: ApprovalRow, items: readonly NewItem[]): Promise<void> {
     for (const item of items) {
       const hash = chainHash(approval.hash, item)
       const number = approval.items + 1
       const bytes = item.asked?.bytes ?? 0
       const asked = item.asked === null ? null : JSON.stringify(item.asked)
-      this.#sql.insertItem.run({ fence: null, ...item, asked, approval: approval.id, number, bytes, hash })
+      await this.#sql.insertItem.run({ fence: null, ...item, asked, approval: approval.id, number, bytes, hash })
       Object.assign(approval, { items: number, hash, bytes: approval.bytes + bytes })
     }
-    this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
+    await this.#sql.grow.run(approval.items, approval.bytes, approval.hash, approval.id)
   }
 
   /** Takes the item of a step back; an approval without any is withdrawn. */
-  withdrawStep(runId: string, step: string, now: number): void {
-    for (const id of this.#sql.withdrawStep.all(runId, step)) this.closeEmpty(id, now)
+  async withdrawStep(runId: string, step: string, now: number): Promise<void> {
+    for (const id of await this.#sql.withdrawStep.all(runId, step)) await this.closeEmpty(id, now)
   }
 
   /** Withdraws an open approval that has no item left. */
-  closeEmpty(id: string, now: number | null): void {
-    if (this.#sql.closeEmpty.run(now, id).changes === 1) this.#tellEnd(id, [], null)
+  async closeEmpty(id: string, now: number | null): Promise<void> {
+    if ((await this.#sql.closeEmpty.run(now, id)).changes === 1) await this.#tellEnd(id, [], null)
   }
 
   /** Ends an open approval, whose items are told next; false where it has ended already. */
-  close(id: string, { status, now, by = [], reason = null, answer = null, granted = null }: Closing & { now: number }) {
+  async close(
+    id: string,
+    { status, now, by = [], reason = null, answer = null, granted = null }: Closing & { now: number },
+  ) {
     const carrying: Carrying = { granted, after: QUESTION - 1 }
-    if (this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id).changes === 0) return false
-    this.#tellEnd(id, by, reason)
+    if ((await this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id)).changes === 0) return false
+    await this.#tellEnd(id, by, reason)
     return true
   }
 
   /** An ended approval whose decision is not carried out; null where there is none. */
-  findCarrying(): ApprovalRow | null {
-    return this.#sql.findCarrying.get() ?? null
+  async findCarrying(): Promise<ApprovalRow | null> {
+    return (await this.#sql.findCarrying.get()) ?? null
   }
 
   /** Items that are still open, in their order, numbered above `after`. */
-  openItems(approval: string, after: number, limit: number): ItemRow[] {
+  async openItems(approval: string, after: number, limit: number): Promise<ItemRow[]> {
     return this.#sql.openItems.all(approval, after, limit)
   }
 
   /** Numbers of the effects that are still open. */
-  openNumbers(approval: string): number[] {
+  async openNumbers(approval: string): Promise<number[]> {
     return this.#sql.openNumbers.all(approval)
   }
 
   /** Tells one item its state. */
-  tell(approval: string, number: number, state: ItemRow['state']): void {
-    this.#sql.tell.run(state, approval, number)
+  async tell(approval: string, number: number, state: ItemRow['state']): Promise<void> {
+    await this.#sql.tell.run(state, approval, number)
   }
 
   /** Notes how far a decision is carried out; null: to its end. */
-  carry(approval: string, carrying: Carrying | null): void {
-    this.#sql.carry.run(carrying === null ? null : JSON.stringify(carrying), approval)
+  async carry(approval: string, carrying: Carrying | null): Promise<void> {
+    await this.#sql.carry.run(carrying === null ? null : JSON.stringify(carrying), approval)
   }
 
   /** Ends an approval that nobody decided in time. Later commits tell the rest of a long list. */
-  expire(id: string, now: number): void {
-    if (!this.close(id, { status: 'expired', now })) return
-    const items = this.openItems(id, QUESTION - 1, MAX_CARRIED)
-    for (const { number } of items) this.tell(id, number, 'expired')
+  async expire(id: string, now: number): Promise<void> {
+    if (!(await this.close(id, { status: 'expired', now }))) return
+    const items = await this.openItems(id, QUESTION - 1, MAX_CARRIED)
+    for (const { number } of items) await this.tell(id, number, 'expired')
     const after = items.length === MAX_CARRIED ? items.at(-1)?.number : undefined
-    this.carry(id, after === undefined ? null : { granted: null, after })
+    await this.carry(id, after === undefined ? null : { granted: null, after })
   }
 
-  #tellEnd(id: string, by: readonly string[], reason: string | null): void {
-    const { decided_at: at, opened_at: openedAt, expires_at: expiresAt, ...row } = this.require(id)
+  async #tellEnd(id: string, by: readonly string[], reason: string | null): Promise<void> {
+    const { decided_at: at, opened_at: openedAt, expires_at: expiresAt, ...row } = await this.require(id)
     const { status, items } = row
     const { kind, workflow, account, why, needs, role } = row
     const about = { id, kind, workflow, account, why, needs, role, expiresAt }
-    this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
+    await this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
   }
 
-  find(id: string): ApprovalRow | null {
-    return this.#sql.find.get(id) ?? null
+  async find(id: string): Promise<ApprovalRow | null> {
+    return (await this.#sql.find.get(id)) ?? null
   }
 
-  require(id: string): ApprovalRow {
-    const row = this.find(id)
+  async require(id: string): Promise<ApprovalRow> {
+    const row = await this.find(id)
     if (row === null) throw new Error(`approval ${id} was just written`)
     return row
   }
 
   /** Items whose hash begins with these digits: two at most, the last one first. */
-  findByHash(approval: string, digits: string): ItemRow[] {
+  async findByHash(approval: string, digits: string): Promise<ItemRow[]> {
     return this.#sql.findByHash.all(approval, `${digits}*`)
   }
 
   /** Opens the approval of a question; one that is open already stays. */
-  ask(runId: string, step: string, question: Question): string {
+  async ask(runId: string, step: string, question: Question): Promise<string> {
     const { workflow, account, ask: why, show, answer, effects, needs, role, openedAt, expiresAt } = question
     const hold = `question/${runId}/${step}`
-    const known = this.#sql.findOpen.get(hold)
+    const known = await this.#sql.findOpen.get(hold)
     if (known) return known.id
     const text = JSON.stringify({ runId, step, show, answer })
     const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
-    const approval = this.open({ ...opening, openedAt, expiresAt })
+    const approval = await this.open({ ...opening, openedAt, expiresAt })
     approval.items = QUESTION - 1
     const subject = { runId, step, target: null, asked: null }
-    this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
+    await this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
     return approval.id
   }
 }
 
 /** Index: primary keys and approval_open, except where one is named. */
-function prepareApprovalStatements(db: Database) {
+function prepareApprovalStatements(db: Connection) {
   return {
     find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     findOpen: db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
@@ -190,7 +193,7 @@ function prepareApprovalStatements(db: Database) {
 }
 
 /** Index: primary key, approval_item_step and approval_item_open. */
-function prepareItemStatements(db: Database) {
+function prepareItemStatements(db: Connection) {
   return {
     insertItem: db.prepare(
       `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)

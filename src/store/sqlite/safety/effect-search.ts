@@ -1,8 +1,8 @@
-import type { Database, Statement } from 'better-sqlite3'
 import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import type { Connection, Statement } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { compareEffect } from '../../rows/safety/compare-effect.ts'
 import {
@@ -22,21 +22,21 @@ const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 
 /** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
 export class EffectSearch {
-  readonly #db: Database
+  readonly #db: Connection
   /** The statement of the newest list: a reader of many runs asks the same of each. */
   #listing: { sql: string; rows: Statement<unknown[], EffectRecord> } | null = null
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#db = db
   }
 
   /** Newest first. */
-  list({ limit, ...filter }: EffectFilter & { limit: number }): EffectRecord[] {
+  async list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
     return this.#read(planEffectPath(filter), [], limit)
   }
 
   /** Numbered above `after`, in the order of their numbers. -Infinity: from the lowest on. */
-  listAfter(after: number, { limit, ...filter }: EffectFilter & { limit: number }): EffectRecord[] {
+  async listAfter(after: number, { limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
     const { where, values } = buildWhere([
       ...(after === -Infinity ? [] : [['seq > ?', after] as Condition]),
       ...describeFilter(filter),
@@ -49,7 +49,7 @@ export class EffectSearch {
   }
 
   /** Steps whose row above `prunedTo`, in which they began, is not there. Reads all steps. */
-  listLost(prunedTo: number, limit: number): LostBegin[] {
+  async listLost(prunedTo: number, limit: number): Promise<LostBegin[]> {
     const rows = this.#db.prepare<[number, number], LostBegin>(
       `SELECT run_id AS "runId", key AS step, effect_seq AS seq FROM step
        WHERE effect_seq > ? AND NOT EXISTS (SELECT 1 FROM effect WHERE effect.seq = step.effect_seq
@@ -59,19 +59,19 @@ export class EffectSearch {
     return rows.all(prunedTo, limit)
   }
 
-  search(filter: EffectFilter, { rows, limit, after }: SearchSlice): SearchPart<EffectRecord> {
+  async search(filter: EffectFilter, { rows, limit, after }: SearchSlice): Promise<SearchPart<EffectRecord>> {
     const path = planEffectPath(filter)
     const below: Condition[] = after === null ? [] : [atPosition('<', readPosition(after))]
-    const edge = this.#findEdge(path, below, rows)
+    const edge = await this.#findEdge(path, below, rows)
     const within = edge === undefined ? below : [...below, atPosition('>=', edge)]
-    const items = this.#read(path, within, limit)
+    const items = await this.#read(path, within, limit)
     const last = items.length === limit ? items.at(-1) : edge
-    const looked = this.#count(path, last === undefined ? below : [...below, atPosition('>=', last)])
+    const looked = await this.#count(path, last === undefined ? below : [...below, atPosition('>=', last)])
     return { items, next: last === undefined ? null : writePosition(last), ...looked }
   }
 
   /** Oldest first along one index, beyond the position of a row. */
-  page({ beyond, limit, ...filter }: EffectFilter & EffectPage): EffectRecord[] {
+  async page({ beyond, limit, ...filter }: EffectFilter & EffectPage): Promise<EffectRecord[]> {
     const { index, along, rest } = planEffectPath(filter)
     const after = beyond === null ? [] : [atPosition('>', beyond)]
     const { where, values } = buildWhere([...along, ...after, ...describeFilter(rest)])
@@ -81,7 +81,7 @@ export class EffectSearch {
     return rows.all(...values, limit)
   }
 
-  #read({ index, along, rest }: Path, within: Condition[], limit: number): EffectRecord[] {
+  async #read({ index, along, rest }: Path, within: Condition[], limit: number): Promise<EffectRecord[]> {
     const { where, values } = buildWhere([...along, ...within, ...describeFilter(rest)])
     const sql = `SELECT ${COLUMNS} FROM effect INDEXED BY ${index} ${where} ${NEWEST_FIRST} LIMIT ?`
     if (this.#listing?.sql !== sql) this.#listing = { sql, rows: this.#db.prepare<unknown[], EffectRecord>(sql) }
@@ -89,7 +89,7 @@ export class EffectSearch {
   }
 
   /** The last row of a slice of so many; undefined where there are fewer. */
-  #findEdge({ index, along }: Path, below: Condition[], rows: number): EffectPosition | undefined {
+  async #findEdge({ index, along }: Path, below: Condition[], rows: number): Promise<EffectPosition | undefined> {
     const { where, values } = buildWhere([...along, ...below])
     const edge = this.#db.prepare<unknown[], EffectPosition>(
       `SELECT at, seq FROM effect INDEXED BY ${index} ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
@@ -97,12 +97,12 @@ export class EffectSearch {
     return edge.get(...values, rows - 1)
   }
 
-  #count({ index, along }: Path, within: Condition[]): Looked {
+  async #count({ index, along }: Path, within: Condition[]): Promise<Looked> {
     const { where, values } = buildWhere([...along, ...within])
     const looked = this.#db.prepare<unknown[], { rows: number; oldest: number | null }>(
       `SELECT count(*) AS rows, min(at) AS oldest FROM effect INDEXED BY ${index} ${where}`,
     )
-    const { rows = 0, oldest = null } = looked.get(...values) ?? {}
+    const { rows = 0, oldest = null } = (await looked.get(...values)) ?? {}
     return { rows, from: oldest }
   }
 }

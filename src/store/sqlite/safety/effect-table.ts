@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import { completeState, type EffectAsk, LEFT_ALONE } from '../../../core/safety/effect.ts'
 import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
+import type { Connection } from '../../connection.ts'
 import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
   describeState,
@@ -21,64 +21,68 @@ export class EffectTable {
   readonly #guard: GuardTable
   readonly #writes
 
-  constructor(db: Database, guard: GuardTable) {
+  constructor(db: Connection, guard: GuardTable) {
     this.#guard = guard
     this.#writes = prepareWrites(db)
   }
 
   /** The ledger row in which a step's effect began; null where it has not. */
-  findBegun(runId: string, key: string): number | null {
-    return this.#writes.findBegun.get(runId, key) ?? null
+  async findBegun(runId: string, key: string): Promise<number | null> {
+    return (await this.#writes.findBegun.get(runId, key)) ?? null
   }
 
   /** Appends the beginning of an effect, and marks its step. */
-  begin(runId: string, ask: EffectAsk, { approval, by, expect: approved, now }: Grant): void {
+  async begin(runId: string, ask: EffectAsk, { approval, by, expect: approved, now }: Grant): Promise<void> {
     const { step, asked, account, workflow, operation } = ask
     const expect = completeState(approved, ask.expect ?? null)
     const actor = by?.join(', ') ?? null
-    const { lastInsertRowid } = this.#writes.begin.run({
+    const seq = await this.#writes.begin.get({
       ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
       ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
       asked: asked === null ? null : JSON.stringify(asked),
       expect: expect === null ? null : describeState(expect),
     })
-    this.#writes.mark.run(lastInsertRowid, runId, step.key)
+    await this.#writes.mark.run(seq ?? null, runId, step.key)
   }
 
   /** An effect that has begun begins again: its first attempt has no known end. */
-  repeat(runId: string, key: string): void {
-    this.#writes.repeat.run(runId, key)
+  async repeat(runId: string, key: string): Promise<void> {
+    await this.#writes.repeat.run(runId, key)
   }
 
   /**
    * Appends the end of a step's effect. A delete that left the file alone gives its place back. It
    * keeps it where an attempt before may have worked.
    */
-  end(runId: string, step: Checkpoint, { input, before = null, isUntargeted }: StepFacts = { input: null }): void {
-    const seq = this.findBegun(runId, step.key)
+  async end(
+    runId: string,
+    step: Checkpoint,
+    { input, before = null, isUntargeted }: StepFacts = { input: null },
+  ): Promise<void> {
+    const seq = await this.findBegun(runId, step.key)
     if (seq === null) {
       const hasRow = step.target !== null || isUntargeted === true
-      if (step.effect === 'write' && hasRow) this.#writeOnce(runId, step, input)
+      if (step.effect === 'write' && hasRow) await this.#writeOnce(runId, step, input)
       return
     }
-    const begun = this.#writes.find.get(seq)
+    const begun = await this.#writes.find.get(seq)
     if (!begun) {
       // Retention took its beginning.
-      this.#writeOnce(runId, step, input, before)
+      await this.#writeOnce(runId, step, input, before)
       return
     }
     const { outcome, proof } = readEnd(step)
-    this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
+    await this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
     if (begun.class !== 'delete' || outcome === null || !LEFT_ALONE.includes(outcome)) return
-    if (this.#writes.countPermits.get(runId, step.key) !== 1) return
+    if ((await this.#writes.countPermits.get(runId, step.key)) !== 1) return
     const place = { storage: storageOf(begun.target), folder: folderOf(begun.path) }
     const source = { runId, workflow: begun.workflow, account: begun.account, ...place }
     const size = { count: 1, bytes: begun.bytes ?? 0 }
-    this.#guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
+    await this.#guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
   }
 
   /** Appends a decision, a switch, or an action by hand; returns the number of its row. */
-  note(row: Note): number {
+  async note(row: Note): Promise<number> {
     const {
       ofSeq,
       account,
@@ -97,42 +101,53 @@ export class EffectTable {
       proof,
       error,
     } = row
-    const { lastInsertRowid } = this.#writes.note.run({
+    const seq = await this.#writes.note.get({
       ...{ at: row.at, phase: row.phase, operation: row.operation, class: row.class ?? 'guard' },
       ...nulls({ ofSeq, account, target, path, bytes, workflow, runId, step, approval, actor, asked }),
       ...nulls({ expect, before, outcome, proof, error }),
     })
-    return Number(lastInsertRowid)
+    return seq ?? 0
   }
 
   /** Appends a call past the ledger, once for each run, call and place in it. */
-  noteOutside(act: OutsideAct): void {
+  async noteOutside(act: OutsideAct): Promise<void> {
     const { run, call, where } = act
-    if (this.#writes.findNoted.get(run, call, where) === undefined) this.note(describeAct(act))
+    if ((await this.#writes.findNoted.get(run, call, where)) === undefined) await this.note(describeAct(act))
   }
 
   /** Deletes up to `limit` of the oldest rows up to a number; returns how many. */
-  prune(upTo: number, limit: number): number {
-    return this.#writes.prune.run(upTo, limit).changes
+  async prune(upTo: number, limit: number): Promise<number> {
+    return (await this.#writes.prune.run(upTo, limit)).changes
   }
 
   /** The deletes of a target whose runs are pruned, as the steps that they were. */
-  listDeletes(account: string, targets: readonly string[]): Checkpoint[] {
-    return targets.flatMap((target) => {
-      const rows = this.#writes.listPruned.all(target, account)
+  async listDeletes(account: string, targets: readonly string[]): Promise<Checkpoint[]> {
+    const steps: Checkpoint[] = []
+    for (const target of targets) {
+      const rows = await this.#writes.listPruned.all(target, account)
       const ends = new Map(rows.map((row) => [row.ofSeq, row]))
-      return rows.filter(({ phase }) => phase === 'begun').map((row) => toStep(row, ends.get(row.seq)))
-    })
+      steps.push(...rows.filter(({ phase }) => phase === 'begun').map((row) => toStep(row, ends.get(row.seq))))
+    }
+    return steps
   }
 
-  #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): void {
+  async #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): Promise<void> {
     const { key, target, effect } = step
-    this.#writes.done.run({ runId, step: key, class: effect, target, input, before, ...endOf(step), ...readEnd(step) })
+    await this.#writes.done.run({
+      runId,
+      step: key,
+      class: effect,
+      target,
+      input,
+      before,
+      ...endOf(step),
+      ...readEnd(step),
+    })
   }
 }
 
 /** Index: primary keys of effect, step, run, event and approval_vote; effect_target, effect_run. */
-function prepareWrites(db: Database) {
+function prepareWrites(db: Connection) {
   const account = `coalesce((SELECT account FROM event WHERE seq = run.event_seq), run.account, 'default')`
   return {
     findBegun: db
@@ -142,12 +157,14 @@ function prepareWrites(db: Database) {
       `SELECT at, class, account, target, path, bytes, workflow, code, event_seq, approval, actor
        FROM effect WHERE seq = ?`,
     ),
-    begin: db.prepare(
-      `INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
+    begin: db
+      .prepare<object, number>(
+        `INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
          event_seq, code, approval, actor, asked, expect)
        SELECT @now, 'begun', @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         event_seq, code_hash, @approval, @actor, @asked, @expect FROM run WHERE id = @runId`,
-    ),
+         event_seq, code_hash, @approval, @actor, @asked, @expect FROM run WHERE id = @runId RETURNING seq`,
+      )
+      .pluck(),
     mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
     repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
     countPermits: db.prepare<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?').pluck(),
@@ -171,11 +188,13 @@ function prepareWrites(db: Database) {
     ),
     findNoted: db.prepare<[string | null, string, string], number>(FIND_NOTED).pluck(),
     prune: db.prepare('DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?)'),
-    note: db.prepare(
-      `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
+    note: db
+      .prepare<object, number>(
+        `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
          approval, actor, asked, expect, before, outcome, proof, error)
        VALUES (@at, @phase, @ofSeq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error)`,
-    ),
+         @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error) RETURNING seq`,
+      )
+      .pluck(),
   }
 }

@@ -1,7 +1,7 @@
-import type { Database } from 'better-sqlite3'
 import type { EffectClass } from '../../../core/safety/effect.ts'
 import { type EffectSource, firstSlot, type Limit, WINDOWS } from '../../../core/safety/guard.ts'
 import type { GuardUse } from '../../../core/store/safety/effects.ts'
+import type { Connection } from '../../connection.ts'
 import { guardSlots, TIMED, type UseClass } from '../../rows/safety/guard-slots.ts'
 
 interface Sum {
@@ -17,7 +17,7 @@ export class GuardTable {
   readonly #take
   readonly #list
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#sum = db.prepare<[string, string, number, number], Sum>(
       `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
        WHERE scope = ? AND class = ? AND width = ? AND slot >= ?`,
@@ -42,34 +42,47 @@ export class GuardTable {
   }
 
   /** The sum that counts against a limit now, in its own unit. */
-  used({ scope, what, window }: Limit, now: number): number {
+  async used({ scope, what, window }: Limit, now: number): Promise<number> {
     const kind: EffectClass = what === 'writes' ? 'write' : 'delete'
     const sum =
       window === 'run'
-        ? this.#sum.get(scope, kind, 0, 0)
-        : this.#sum.get(scope, kind, WINDOWS[window].slotMs, firstSlot(window, now))
+        ? await this.#sum.get(scope, kind, 0, 0)
+        : await this.#sum.get(scope, kind, WINDOWS[window].slotMs, firstSlot(window, now))
     return (what === 'bytes' ? sum?.bytes : sum?.count) ?? 0
   }
 
   /** Counts effects that begin at `now` in every scope of their source. */
-  reserve(source: EffectSource, kind: UseClass, size: { count: number; bytes: number }, now: number): void {
+  async reserve(
+    source: EffectSource,
+    kind: UseClass,
+    size: { count: number; bytes: number },
+    now: number,
+  ): Promise<void> {
     for (const { scope, width, slot, oldest } of guardSlots(source, now)) {
-      const count = this.#add.get(scope, kind, width, slot, size.count, size.bytes)
+      const count = await this.#add.get(scope, kind, width, slot, size.count, size.bytes)
       // A new slot: those that no window reads any more can go.
-      if (width > 0 && count === size.count) this.#dropOld.run(scope, kind, width, oldest)
+      if (width > 0 && count === size.count) await this.#dropOld.run(scope, kind, width, oldest)
     }
   }
 
   /** Gives back the place of an effect that was counted at `at`. */
-  refund(source: EffectSource, kind: UseClass, size: { count: number; bytes: number }, at: number): void {
+  async refund(
+    source: EffectSource,
+    kind: UseClass,
+    size: { count: number; bytes: number },
+    at: number,
+  ): Promise<void> {
     for (const { scope, width, slot } of guardSlots(source, at)) {
-      this.#take.run(size.count, size.bytes, scope, kind, width, slot)
+      await this.#take.run(size.count, size.bytes, scope, kind, width, slot)
     }
   }
 
-  list(now: number): GuardUse[] {
-    return TIMED.flatMap((window) =>
-      this.#list.all(WINDOWS[window].slotMs, firstSlot(window, now)).map((row) => ({ ...row, window })),
-    )
+  async list(now: number): Promise<GuardUse[]> {
+    const uses: GuardUse[] = []
+    for (const window of TIMED) {
+      const rows = await this.#list.all(WINDOWS[window].slotMs, firstSlot(window, now))
+      uses.push(...rows.map((row) => ({ ...row, window })))
+    }
+    return uses
   }
 }

@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { EffectAsk } from '../../../core/safety/effect.ts'
 import { type EffectShare, sizeOf } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
+import type { Connection } from '../../connection.ts'
 import { type ReservedRow, sourceOfReserved } from '../../rows/safety/reserved-row.ts'
 import type { GuardTable } from './guard-table.ts'
 
@@ -15,7 +15,7 @@ export class ReservedTable {
   readonly #list
   readonly #drop
 
-  constructor(db: Database, guard: GuardTable) {
+  constructor(db: Connection, guard: GuardTable) {
     this.#guard = guard
     // Index: primary key throughout.
     this.#add = db.prepare(
@@ -41,10 +41,15 @@ export class ReservedTable {
   }
 
   /** Counts places for a list of this pass. */
-  add({ runId, fence }: Lease, list: number, { source, class: kind, count, bytes }: EffectShare, at: number): void {
+  async add(
+    { runId, fence }: Lease,
+    list: number,
+    { source, class: kind, count, bytes }: EffectShare,
+    at: number,
+  ): Promise<void> {
     const { workflow, account, storage, folder } = source
-    this.#guard.reserve(source, kind, { count, bytes }, at)
-    this.#add.run({
+    await this.#guard.reserve(source, kind, { count, bytes }, at)
+    await this.#add.run({
       runId,
       fence,
       list,
@@ -57,29 +62,34 @@ export class ReservedTable {
       count,
       bytes,
     })
-    this.#note.run(runId)
+    await this.#note.run(runId)
   }
 
   /** The moment at which the place of an effect was counted; null where it has none. */
-  take({ runId, fence }: Lease, list: number, ask: EffectAsk, { storage, folder }: EffectSource): number | null {
+  async take(
+    { runId, fence }: Lease,
+    list: number,
+    ask: EffectAsk,
+    { storage, folder }: EffectSource,
+  ): Promise<number | null> {
     const { bytes } = sizeOf(ask)
-    return this.#take.get(bytes, runId, fence, list, ask.class, storage ?? '', folder ?? '', bytes) ?? null
+    return (await this.#take.get(bytes, runId, fence, list, ask.class, storage ?? '', folder ?? '', bytes)) ?? null
   }
 
   /** Gives back the places of a run that no list of this pass needs, and those of `list`. */
-  release({ runId, fence }: Pick<Lease, 'runId' | 'fence'>, list: number | null): void {
-    this.#giveBack(this.#list.all(runId).filter((row) => row.fence !== fence || row.list === list))
+  async release({ runId, fence }: Pick<Lease, 'runId' | 'fence'>, list: number | null): Promise<void> {
+    await this.#giveBack((await this.#list.all(runId)).filter((row) => row.fence !== fence || row.list === list))
   }
 
   /** Gives back all places of a run. */
-  releaseRun(runId: string): void {
-    this.#giveBack(this.#list.all(runId))
+  async releaseRun(runId: string): Promise<void> {
+    await this.#giveBack(await this.#list.all(runId))
   }
 
-  #giveBack(rows: readonly ReservedRow[]): void {
+  async #giveBack(rows: readonly ReservedRow[]): Promise<void> {
     for (const row of rows) {
-      this.#guard.refund(sourceOfReserved(row), row.class, { count: row.count, bytes: row.bytes }, row.at)
-      this.#drop.run(row.run_id, row.fence, row.list)
+      await this.#guard.refund(sourceOfReserved(row), row.class, { count: row.count, bytes: row.bytes }, row.at)
+      await this.#drop.run(row.run_id, row.fence, row.list)
     }
   }
 }

@@ -3,8 +3,8 @@ import type { AuditReads } from '../../../core/store/safety/audit.ts'
 import type { EffectReads } from '../../../core/store/safety/effects.ts'
 import type { SealReads } from '../../../core/store/safety/seals.ts'
 import type { ApproverTable } from '../../tables/safety/approver-table.ts'
+import type { AuditTable } from '../../tables/safety/audit-table.ts'
 import type { ApprovalSearch } from './approval-search.ts'
-import type { AuditTable } from './audit-table.ts'
 import type { EffectSearch } from './effect-search.ts'
 import type { GuardTable } from './guard-table.ts'
 import type { SealTable } from './seal-table.ts'
@@ -28,7 +28,7 @@ export function safetyReads(tables: SafetyTables): ApprovalReads & AuditReads & 
   return {
     listActions: async (query) => audits.list(query),
     listEffects: async ({ after, ...query }) =>
-      after === undefined ? effects.list(query) : effects.listAfter(after, query),
+      after === undefined ? await effects.list(query) : await effects.listAfter(after, query),
     searchEffects: async (filter, slice) => effects.search(filter, slice),
     pageEffects: async (query) => effects.page(query),
     listSeals: async ({ after = 0, limit }) => seals.list(after, limit),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import type { Database } from 'better-sqlite3'
 import { digestRows, macOf, type Seal, type SealKey } from '../../../core/safety/ledger/seal.ts'
 import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
+import type { Connection } from '../../connection.ts'
 import { sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
 import { readSeal, type SealRow } from '../../rows/safety/seal-row.ts'
 import type { Vault } from '../../vault.ts'
@@ -20,29 +20,29 @@ export class SealTable {
   readonly #keys: SealKeys
   readonly #sql
 
-  constructor(db: Database, vault: Vault, effects: EffectSearch) {
+  constructor(db: Connection, vault: Vault, effects: EffectSearch) {
     this.#effects = effects
     this.#keys = new SealKeys(db, vault)
     this.#sql = prepareSealStatements(db)
   }
 
-  head(): Seal | null {
-    const found = this.#sql.head.get()
+  async head(): Promise<Seal | null> {
+    const found = await this.#sql.head.get()
     return found ? readSeal(found) : null
   }
 
   /** Oldest first. */
-  list(after: number, limit: number): Seal[] {
-    return this.#sql.list.all(after, limit).map(readSeal)
+  async list(after: number, limit: number): Promise<Seal[]> {
+    return (await this.#sql.list.all(after, limit)).map(readSeal)
   }
 
-  keys(): SealKey[] {
+  async keys(): Promise<SealKey[]> {
     return this.#keys.list()
   }
 
-  state(): SealState {
-    const head = this.head()
-    const { unsealed, unsealedSince } = this.#sql.countAfter.get(head?.last ?? 0, MAX_COUNTED) as Omit<
+  async state(): Promise<SealState> {
+    const head = await this.head()
+    const { unsealed, unsealedSince } = (await this.#sql.countAfter.get(head?.last ?? 0, MAX_COUNTED)) as Omit<
       SealState,
       'head'
     >
@@ -50,22 +50,22 @@ export class SealTable {
   }
 
   /** Seals up to `limit` of the oldest rows that no seal covers. */
-  seal(now: number, limit: number): SealedRows {
-    const head = this.head()
-    const rows = this.#effects.listAfter(head?.last ?? 0, { limit })
+  async seal(now: number, limit: number): Promise<SealedRows> {
+    const head = await this.head()
+    const rows = await this.#effects.listAfter(head?.last ?? 0, { limit })
     const newest = rows.at(-1)
     if (newest === undefined) return { rows: 0, head, hasDecision: false }
-    const key = this.#keys.current()
+    const key = await this.#keys.current()
     const digest = digestRows(key.secret, rows)
-    const seal = this.append({ kind: 'rows', at: now, last: newest.seq, rows: rows.length, digest })
+    const seal = await this.append({ kind: 'rows', at: now, last: newest.seq, rows: rows.length, digest })
     const hasDecision = rows.some(({ phase }) => phase === 'decided' || phase === 'switched')
     return { rows: rows.length, head: seal, hasDecision }
   }
 
   /** Appends a seal to the chain. */
-  append(facts: NewSeal): Seal {
-    const head = this.head()
-    const key = this.#keys.current()
+  async append(facts: NewSeal): Promise<Seal> {
+    const head = await this.head()
+    const key = await this.#keys.current()
     const seal = {
       ...{ number: (head?.number ?? 0) + 1, key: key.number, last: head?.last ?? 0 },
       ...{ rows: 0, digest: '', prunedTo: null, note: null },
@@ -74,31 +74,31 @@ export class SealTable {
     const mac = macOf(key.secret, seal, head?.mac ?? null)
     const { digest, prunedTo, ...rest } = seal
     const bytes = { digest: Buffer.from(digest, 'hex'), mac: Buffer.from(mac, 'hex') }
-    this.#sql.insert.run({ ...rest, ...bytes, prunedTo })
+    await this.#sql.insert.run({ ...rest, ...bytes, prunedTo })
     return { ...seal, mac }
   }
 
   /** Goes on with a new key, in the commit that seals the secrets anew. Nothing without a chain. */
-  rekey(now: number): void {
-    const newest = this.#keys.list().at(-1)
+  async rekey(now: number): Promise<void> {
+    const newest = (await this.#keys.list()).at(-1)
     if (newest === undefined) return
-    this.#keys.make(newest.number + 1)
-    this.append({ kind: 'rekeyed', at: now })
+    await this.#keys.make(newest.number + 1)
+    await this.append({ kind: 'rekeyed', at: now })
   }
 
   /** Rows up to this one may go; 0: none. */
-  prunedTo(): number {
-    return this.#sql.prunedTo.get() ?? 0
+  async prunedTo(): Promise<number> {
+    return (await this.#sql.prunedTo.get()) ?? 0
   }
 
   /**
    * The last row of the seals that are older than a moment, among `limit` of those not pruned yet.
    * Null where there is none. The newest seal's rows stay, so no number comes twice.
    */
-  findPrunable(before: number, limit: number): number | null {
-    const from = this.#sql.numberOf.get(this.prunedTo()) ?? 0
-    const newest = this.#sql.newestLast.get() ?? 0
-    const seals = this.list(from, limit).filter(({ kind, last }) => kind === 'rows' && last < newest)
+  async findPrunable(before: number, limit: number): Promise<number | null> {
+    const from = (await this.#sql.numberOf.get(await this.prunedTo())) ?? 0
+    const newest = (await this.#sql.newestLast.get()) ?? 0
+    const seals = (await this.list(from, limit)).filter(({ kind, last }) => kind === 'rows' && last < newest)
     const young = seals.findIndex(({ at }) => at >= before)
     return (young === -1 ? seals : seals.slice(0, young)).at(-1)?.last ?? null
   }
@@ -110,7 +110,7 @@ class SealKeys {
   readonly #list
   readonly #add
 
-  constructor(db: Database, vault: Vault) {
+  constructor(db: Connection, vault: Vault) {
     this.#vault = vault
     // Index: primary key.
     this.#list = db.prepare<[], { number: number; sealed: Buffer }>(
@@ -119,28 +119,28 @@ class SealKeys {
     this.#add = db.prepare('INSERT INTO effect_key (number, sealed) VALUES (?, ?)')
   }
 
-  list(): SealKey[] {
-    return this.#list.all().map(({ number, sealed }) => {
+  async list(): Promise<SealKey[]> {
+    return (await this.#list.all()).map(({ number, sealed }) => {
       const secret = Buffer.from(this.#vault.open(sealKeyOwner(number), sealed), 'base64')
       return { number, secret: new Uint8Array(secret) }
     })
   }
 
   /** The newest key. The first call of a database makes one. */
-  current(): SealKey {
-    return this.list().at(-1) ?? this.make(1)
+  async current(): Promise<SealKey> {
+    return (await this.list()).at(-1) ?? (await this.make(1))
   }
 
   /** Adds a key, which is the current one from then on. */
-  make(number: number): SealKey {
+  async make(number: number): Promise<SealKey> {
     const secret = new Uint8Array(randomBytes(KEY_BYTES))
-    this.#add.run(number, this.#vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
+    await this.#add.run(number, this.#vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
     return { number, secret }
   }
 }
 
 /** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
-function prepareSealStatements(db: Database) {
+function prepareSealStatements(db: Connection) {
   return {
     head: db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
     list: db.prepare<[number, number], SealRow>('SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?'),

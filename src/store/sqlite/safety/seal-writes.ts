@@ -9,10 +9,10 @@ export function sealWrites(
   commit: Pick<GroupCommit, 'write'>,
 ): SealWrites {
   return {
-    sealEffects: ({ now, limit }) => commit.write(() => seals.seal(now, limit)),
-    noteRestored: ({ actor, reason, now }) =>
-      commit.write(() => {
-        effects.note({ at: now, phase: 'noted', operation: 'restored', actor, error: reason })
+    sealEffects: async ({ now, limit }) => commit.write(async () => seals.seal(now, limit)),
+    noteRestored: async ({ actor, reason, now }) =>
+      commit.write(async () => {
+        await effects.note({ at: now, phase: 'noted', operation: 'restored', actor, error: reason })
         return seals.append({ kind: 'restored', at: now, note: `${actor}: ${reason}` })
       }),
   }

@@ -1,5 +1,5 @@
-import type { Database } from 'better-sqlite3'
 import type { EffectStop, StopScope } from '../../../core/safety/stop.ts'
+import type { Connection } from '../../connection.ts'
 
 /** The stops in force: a few rows at most, read whole. */
 export class StopTable {
@@ -7,7 +7,7 @@ export class StopTable {
   readonly #add
   readonly #remove
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#list = db.prepare<[], EffectStop>('SELECT kind, name, since, actor, reason FROM effect_stop ORDER BY since')
     this.#add = db.prepare(
       `INSERT INTO effect_stop (kind, name, since, actor, reason) VALUES (@kind, @name, @since, @actor, @reason)
@@ -16,16 +16,16 @@ export class StopTable {
     this.#remove = db.prepare('DELETE FROM effect_stop WHERE kind = ? AND name = ?')
   }
 
-  list(): EffectStop[] {
+  async list(): Promise<EffectStop[]> {
     return this.#list.all()
   }
 
   /** False when the scope was stopped already. */
-  add(stop: EffectStop): boolean {
-    return this.#add.run(stop).changes === 1
+  async add(stop: EffectStop): Promise<boolean> {
+    return (await this.#add.run(stop)).changes === 1
   }
 
-  remove({ kind, name }: StopScope): boolean {
-    return this.#remove.run(kind, name).changes === 1
+  async remove({ kind, name }: StopScope): Promise<boolean> {
+    return (await this.#remove.run(kind, name)).changes === 1
   }
 }

@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
+import type { Connection } from '../../connection.ts'
 import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vote-row.ts'
 
 /** The words of people on approvals. A person has one word, the last one. */
@@ -9,7 +9,7 @@ export class VoteTable {
   readonly #list
   readonly #listOf
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary key, for all.
     this.#save = db.prepare(
       `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, only, answer, at, signature,
@@ -28,13 +28,19 @@ export class VoteTable {
     )
   }
 
-  save({ only, ...vote }: VoteRecord): void {
-    this.#save.run({ ...vote, only: describeNumbers(only) })
+  async save({ only, ...vote }: VoteRecord): Promise<void> {
+    await this.#save.run({ ...vote, only: describeNumbers(only) })
   }
 
-  list({ approval, after = { approval: '', actor: '' }, limit }: Parameters<VoteReads['listVotes']>[0]): VoteRecord[] {
+  async list({
+    approval,
+    after = { approval: '', actor: '' },
+    limit,
+  }: Parameters<VoteReads['listVotes']>[0]): Promise<VoteRecord[]> {
     const rows =
-      approval === undefined ? this.#list.all(after.approval, after.actor, limit) : this.#listOf.all(approval, limit)
+      approval === undefined
+        ? await this.#list.all(after.approval, after.actor, limit)
+        : await this.#listOf.all(approval, limit)
     return rows.map(readVote)
   }
 }

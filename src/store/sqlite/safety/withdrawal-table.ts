@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { Connection } from '../../connection.ts'
 import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
 import type { ApprovalTable } from './approval-table.ts'
 
@@ -17,40 +17,40 @@ export class WithdrawalTable {
   readonly #approvals: ApprovalTable
   readonly #sql
 
-  constructor(db: Database, approvals: ApprovalTable) {
+  constructor(db: Connection, approvals: ApprovalTable) {
     this.#approvals = approvals
     this.#sql = prepareStatements(db)
   }
 
   /** Takes back all that a run has asked for. Later commits tell the rest of a long list. */
-  begin(runId: string, at: number | null): void {
-    const fence = this.#sql.fenceOf.get(runId)
-    if (fence !== undefined) this.#takeBack({ runId, fence, at, afterStep: '', afterKey: '' })
+  async begin(runId: string, at: number | null): Promise<void> {
+    const fence = await this.#sql.fenceOf.get(runId)
+    if (fence !== undefined) await this.#takeBack({ runId, fence, at, afterStep: '', afterKey: '' })
   }
 
   /** Goes on with one of them; false where none is left. */
-  carryOn(): boolean {
-    const next = this.#sql.first.get()
-    if (next) this.#takeBack(next)
+  async carryOn(): Promise<boolean> {
+    const next = await this.#sql.first.get()
+    if (next) await this.#takeBack(next)
     return next !== undefined
   }
 
-  #takeBack({ runId, fence, at, afterStep, afterKey }: Withdrawal): void {
-    const items = this.#sql.items.all(runId, fence, afterStep, MAX_CARRIED)
-    const keys = this.#sql.keys.all(runId, fence, afterKey, MAX_CARRIED)
-    for (const { approval, number } of items) this.#sql.withdraw.run(approval, number)
-    for (const key of keys) this.#sql.dropWait.run(runId, key)
-    if (items.length < MAX_CARRIED && keys.length < MAX_CARRIED) this.#sql.remove.run(runId)
+  async #takeBack({ runId, fence, at, afterStep, afterKey }: Withdrawal): Promise<void> {
+    const items = await this.#sql.items.all(runId, fence, afterStep, MAX_CARRIED)
+    const keys = await this.#sql.keys.all(runId, fence, afterKey, MAX_CARRIED)
+    for (const { approval, number } of items) await this.#sql.withdraw.run(approval, number)
+    for (const key of keys) await this.#sql.dropWait.run(runId, key)
+    if (items.length < MAX_CARRIED && keys.length < MAX_CARRIED) await this.#sql.remove.run(runId)
     else {
       const place = { afterStep: items.at(-1)?.step ?? afterStep, afterKey: keys.at(-1) ?? afterKey }
-      this.#sql.save.run({ runId, fence, at, ...place })
+      await this.#sql.save.run({ runId, fence, at, ...place })
     }
-    for (const id of new Set(items.map(({ approval }) => approval))) this.#approvals.closeEmpty(id, at)
+    for (const id of new Set(items.map(({ approval }) => approval))) await this.#approvals.closeEmpty(id, at)
   }
 }
 
 /** Index: primary keys, and approval_item_step for items. */
-function prepareStatements(db: Database) {
+function prepareStatements(db: Connection) {
   return {
     fenceOf: db.prepare<[string], number>('SELECT fence FROM run WHERE id = ?').pluck(),
     first: db.prepare<[], Withdrawal>(

@@ -1,10 +1,10 @@
-import type { Database } from 'better-sqlite3'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventSearch } from '../../../core/incoming/event-search.ts'
 import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
 import { listSubjects } from '../../../core/service/subjects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition, likePattern } from '../../rows/build-where.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import { EVENT_COLUMNS, type EventRow, readEvent } from '../incoming/event-table.ts'
 import { SubjectIndex } from './subject-index.ts'
 
@@ -25,13 +25,13 @@ interface Span {
 
 /** Searches events by content, newest first, one slice of numbers at a time. */
 export class EventSearcher {
-  readonly #db: Database
+  readonly #db: SqliteConnection
   readonly subjects: SubjectIndex
   readonly #at
   readonly #newest
   readonly #oldest
 
-  constructor(db: Database) {
+  constructor(db: SqliteConnection) {
     addBodyFunctions(db)
     this.#db = db
     this.subjects = new SubjectIndex(db)
@@ -43,16 +43,18 @@ export class EventSearcher {
     this.#oldest = db.prepare<[], number | null>('SELECT min(seq) FROM event').pluck()
   }
 
-  search(search: EventSearch, slice: SearchSlice): SearchPart<EventRecord> {
-    const span = this.#findSpan(search, slice)
+  async search(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
+    const span = await this.#findSpan(search, slice)
     if (span === null) return { items: [], next: null, rows: 0, from: null }
     const subject = subjectOf(search)
-    return subject === null ? this.#read(search, span, slice) : this.#readIndexed(search, { subject, span, slice })
+    return subject === null
+      ? await this.#read(search, span, slice)
+      : await this.#readIndexed(search, { subject, span, slice })
   }
 
   /** Oldest first, by numbers alone. */
-  walk(search: EventSearch, { rows, limit, after }: SearchSlice): SearchPart<EventRecord> {
-    const whole = this.#findSpan(search, { rows: Infinity, limit, after: null })
+  async walk(search: EventSearch, { rows, limit, after }: SearchSlice): Promise<SearchPart<EventRecord>> {
+    const whole = await this.#findSpan(search, { rows: Infinity, limit, after: null })
     const bottom = Math.max(whole?.bottom ?? 0, after === null ? 0 : Number(after) + 1)
     if (whole === null || bottom > whole.top) return { items: [], next: null, rows: 0, from: null }
     const top = Math.min(whole.top, bottom + rows - 1)
@@ -60,19 +62,19 @@ export class EventSearcher {
     const found = this.#db.prepare<unknown[], EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq LIMIT ?`,
     )
-    const items = found.all(...values, limit).map(readEvent)
+    const items = (await found.all(...values, limit)).map(readEvent)
     const reached = items.length === limit ? (items.at(-1)?.seq ?? top) : top
-    const from = this.#at.get(bottom)?.receivedAt ?? null
+    const from = (await this.#at.get(bottom))?.receivedAt ?? null
     return { items, next: reached === whole.top ? null : String(reached), rows: reached - bottom + 1, from }
   }
 
-  #read(search: EventSearch, span: Span, slice: SearchSlice): SearchPart<EventRecord> {
+  async #read(search: EventSearch, span: Span, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
     const within: Condition = ['seq BETWEEN ? AND ?', span.bottom, span.top]
     const { where, values } = buildWhere([within, ...describeSearch(search)])
     const found = this.#db.prepare<unknown[], EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
     )
-    const items = found.all(...values, slice.limit).map(readEvent)
+    const items = (await found.all(...values, slice.limit)).map(readEvent)
     const last = items.at(-1)
     if (items.length < slice.limit || last === undefined) return this.#end(span, items)
     // The page is full before the slice is read to its end.
@@ -80,17 +82,17 @@ export class EventSearcher {
   }
 
   /** Events that are not indexed yet are read one by one, and the others along the index. */
-  #readIndexed(
+  async #readIndexed(
     search: EventSearch,
     { subject, span, slice }: { subject: string; span: Span; slice: SearchSlice },
-  ): SearchPart<EventRecord> {
-    const indexedTo = this.subjects.indexedTo()
+  ): Promise<SearchPart<EventRecord>> {
+    const indexedTo = await this.subjects.indexedTo()
     if (span.top > indexedTo) {
       const bottom = Math.max(span.bottom, indexedTo + 1)
       return this.#read(search, { ...span, bottom, isLast: span.isLast && bottom === span.bottom }, slice)
     }
     const { top, oldest: bottom } = span
-    const { found, reached } = this.subjects.find(subject, { top, bottom, limit: slice.limit })
+    const { found, reached } = await this.subjects.find(subject, { top, bottom, limit: slice.limit })
     const { where, values } = buildWhere([
       ['seq IN (SELECT value FROM json_each(?))', JSON.stringify(found)],
       ...describeSearch(search),
@@ -98,7 +100,7 @@ export class EventSearcher {
     const rows = this.#db.prepare<unknown[], EventRow>(
       `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
     )
-    const items = rows.all(...values, slice.limit).map(readEvent)
+    const items = (await rows.all(...values, slice.limit)).map(readEvent)
     const last = items.at(-1)
     if (items.length === slice.limit && last) {
       return { items, next: String(last.seq), rows: found.length, from: last.receivedAt }
@@ -106,31 +108,31 @@ export class EventSearcher {
     return this.#end({ ...span, bottom: reached, isLast: reached === bottom }, items, found.length)
   }
 
-  #end(span: Span, items: EventRecord[], rows = span.top - span.bottom + 1): SearchPart<EventRecord> {
-    const from = this.#at.get(span.bottom)?.receivedAt ?? null
+  async #end(span: Span, items: EventRecord[], rows = span.top - span.bottom + 1): Promise<SearchPart<EventRecord>> {
+    const from = (await this.#at.get(span.bottom))?.receivedAt ?? null
     return { items, next: span.isLast ? null : String(span.bottom), rows, from }
   }
 
   /** Null where nothing is left. Numbers have gaps, so a slice may hold fewer rows. */
-  #findSpan({ since, until }: EventSearch, { rows, after }: SearchSlice): Span | null {
-    const newest = this.#newest.get() ?? null
-    const oldest = this.#oldest.get() ?? null
+  async #findSpan({ since, until }: EventSearch, { rows, after }: SearchSlice): Promise<Span | null> {
+    const newest = (await this.#newest.get()) ?? null
+    const oldest = (await this.#oldest.get()) ?? null
     if (newest === null || oldest === null) return null
-    const start = until === undefined ? newest : this.#lastBefore(until + CLOCK_SLACK_MS, oldest, newest)
+    const start = until === undefined ? newest : await this.#lastBefore(until + CLOCK_SLACK_MS, oldest, newest)
     const top = after === null ? start : Math.min(start, Number(after) - 1)
-    const end = since === undefined ? oldest : this.#lastBefore(since - CLOCK_SLACK_MS, oldest, newest) + 1
+    const end = since === undefined ? oldest : (await this.#lastBefore(since - CLOCK_SLACK_MS, oldest, newest)) + 1
     if (top < end) return null
     const bottom = Math.max(end, top - rows + 1)
     return { top, bottom, oldest: end, isLast: bottom === end }
   }
 
   /** The last event received before a moment, by bisection; below `oldest` without one. */
-  #lastBefore(moment: number, oldest: number, newest: number): number {
+  async #lastBefore(moment: number, oldest: number, newest: number): Promise<number> {
     let low = oldest - 1
     let high = newest
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      const event = this.#at.get(middle)
+      const event = await this.#at.get(middle)
       if (event === undefined || event.receivedAt < moment) low = middle
       else high = Math.min(event.seq, middle) - 1
     }
@@ -190,14 +192,14 @@ function inJson(text: string): string {
 }
 
 /** Gives SQLite the functions that conditions on bodies call. */
-function addBodyFunctions(db: Database): void {
-  db.function('plain_json', { deterministic: true }, (body) =>
+function addBodyFunctions(db: SqliteConnection): void {
+  db.raw.function('plain_json', { deterministic: true }, (body) =>
     body === '' ? '' : JSON.stringify(JSON.parse(String(body))),
   )
-  db.function('tells_of', { deterministic: true }, (body, subject) =>
+  db.raw.function('tells_of', { deterministic: true }, (body, subject) =>
     Number(body !== '' && listSubjects(JSON.parse(String(body)).data).includes(String(subject))),
   )
-  db.function('mentions_path', { deterministic: true }, (body, path) =>
+  db.raw.function('mentions_path', { deterministic: true }, (body, path) =>
     Number(body !== '' && mentionsPath(JSON.parse(String(body)).data, parsePathPattern(String(path)))),
   )
 }

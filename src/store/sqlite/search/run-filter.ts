@@ -36,8 +36,8 @@ export function addFailureFunctions(db: Database): void {
 }
 
 /** The shortest way to the runs of a filter. */
-export function planRunPath(filter: RunFilter, events: EventTable): RunPath {
-  const { index, along, answered } = chooseIndex(filter, events)
+export async function planRunPath(filter: RunFilter, events: EventTable): Promise<RunPath> {
+  const { index, along, answered } = await chooseIndex(filter, events)
   const rest: RunFilter = { ...filter }
   for (const name of answered) delete rest[name]
   return { index, along, span: spanOf(filter), each: describeRest(rest) }
@@ -50,11 +50,11 @@ interface Index {
   answered: (keyof RunFilter)[]
 }
 
-function chooseIndex(filter: RunFilter, events: EventTable): Index {
+async function chooseIndex(filter: RunFilter, events: EventTable): Promise<Index> {
   const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup, resolved } =
     filter
   if (eventId !== undefined) {
-    const seqs = JSON.stringify(events.findSeqs(eventId, account))
+    const seqs = JSON.stringify(await events.findSeqs(eventId, account))
     const along: Condition[] = [['run.event_seq IN (SELECT value FROM json_each(?))', seqs]]
     return { index: 'INDEXED BY run_caused', along, answered: ['eventId', 'account'] }
   }

@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
@@ -6,6 +5,7 @@ import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/r
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
+import type { SqliteConnection } from '../database/connection.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import { selectRuns } from '../runs/select-runs.ts'
 import { ALL_RUNS, addFailureFunctions, planRunPath, type RunPath } from './run-filter.ts'
@@ -31,17 +31,17 @@ interface FailureRow {
 
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
 export class RunSearch {
-  readonly #db: Database
+  readonly #db: SqliteConnection
   readonly #events: EventTable
   readonly #zones: WorkflowZones
   readonly #created
   readonly #ids
 
-  constructor(db: Database, events: EventTable) {
-    addFailureFunctions(db)
+  constructor(db: SqliteConnection, events: EventTable) {
+    addFailureFunctions(db.raw)
     this.#db = db
     this.#events = events
-    this.#zones = new WorkflowZones(db)
+    this.#zones = new WorkflowZones(db.raw)
     // Index: primary key, for both.
     this.#ids = db
       .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
@@ -49,90 +49,104 @@ export class RunSearch {
     this.#created = db.prepare<[string], number>('SELECT created_at FROM run WHERE id = ?').pluck()
   }
 
-  list({ limit, ...filter }: RunFilter & { limit: number }): Run[] {
-    return this.#read(planRunPath(filter, this.#events), limit)
+  async list({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
+    return this.#read(await planRunPath(filter, this.#events), limit)
   }
 
-  ids(beginning: string, limit: number): string[] {
+  async ids(beginning: string, limit: number): Promise<string[]> {
     return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
-  search(filter: RunFilter, slice: SearchSlice): SearchPart<Run> {
-    const path = planRunPath(filter, this.#events)
+  async search(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
+    const path = await planRunPath(filter, this.#events)
     if (path.index === ALL_RUNS && filter.workflow !== undefined) return this.#searchZone(filter, path, slice)
     return this.#searchPath(path, slice)
   }
 
   /** Reads no further than one stretch of hours in which the workflow has runs. */
-  #searchZone({ workflow = '', since = 0 }: RunFilter, path: RunPath, slice: SearchSlice): SearchPart<Run> {
+  async #searchZone(
+    { workflow = '', since = 0 }: RunFilter,
+    path: RunPath,
+    slice: SearchSlice,
+  ): Promise<SearchPart<Run>> {
     const zone = this.#zones.find(workflow, slice.after)
-    const part = this.#searchPath(narrowPath(path, { from: zone.from }), slice)
+    const part = await this.#searchPath(narrowPath(path, { from: zone.from }), slice)
     if (part.next !== null || zone.next === null || zone.next <= firstId('run', since)) return part
     return { ...part, next: zone.next }
   }
 
-  #searchPath(path: RunPath, slice: SearchSlice): SearchPart<Run> {
-    const span = this.#findSpan(path, slice)
-    const items = this.#read(span.path, slice.limit)
+  async #searchPath(path: RunPath, slice: SearchSlice): Promise<SearchPart<Run>> {
+    const span = await this.#findSpan(path, slice)
+    const items = await this.#read(span.path, slice.limit)
     const last = items.at(-1)
     if (items.length < slice.limit || last === undefined || last.id === span.last?.id) return endOf(span, items)
     // The page is full before the slice is read to its end.
-    const rows = this.#countDownTo(span.path, last.id)
+    const rows = await this.#countDownTo(span.path, last.id)
     return { items, next: last.id, rows, from: last.createdAt }
   }
 
-  groupFailures(filter: FailureFilter, slice: SearchSlice): SearchPart<FailureGroup> {
-    const path = planRunPath({ ...filter, status: 'failed' }, this.#events)
-    const span = this.#findSpan(path, slice)
+  async groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>> {
+    const path = await planRunPath({ ...filter, status: 'failed' }, this.#events)
+    const span = await this.#findSpan(path, slice)
     const { where, values } = buildWhere([...readAlong(span.path), ...path.each])
     const rows = this.#db.prepare<unknown[], FailureRow>(
       `SELECT run.id, workflow, error, finished_at, resolution FROM run ${path.index} ${where}`,
     )
-    return endOf(span, mergeFailureGroups(rows.all(...values).map(toGroup)))
+    return endOf(span, mergeFailureGroups((await rows.all(...values)).map(toGroup)))
   }
 
-  endedFailures({ after, until, limit }: { after: EndMark; until: number; limit: number }): EndedFailure[] {
+  async endedFailures({
+    after,
+    until,
+    limit,
+  }: {
+    after: EndMark
+    until: number
+    limit: number
+  }): Promise<EndedFailure[]> {
     const rows = this.#db.prepare<unknown[], Omit<FailureRow, 'resolution'>>(
       `SELECT id, workflow, error, finished_at FROM run INDEXED BY run_failed_end
        WHERE status = 'failed' AND resolution IS NULL AND (finished_at, id) > (?, ?) AND finished_at < ?
        ORDER BY finished_at, id LIMIT ?`,
     )
-    return rows.all(after.at, after.run, until, limit).map(({ id, workflow, error, finished_at: finishedAt }) => {
-      return { run: id, workflow, finishedAt, error: JSON.parse(error) }
-    })
+    return (await rows.all(after.at, after.run, until, limit)).map(
+      ({ id, workflow, error, finished_at: finishedAt }) => {
+        return { run: id, workflow, finishedAt, error: JSON.parse(error) }
+      },
+    )
   }
 
-  #read(path: RunPath, limit: number): Run[] {
+  async #read(path: RunPath, limit: number): Promise<Run[]> {
     const { where, values } = buildWhere([...readAlong(path), ...path.each])
     const rows = this.#db.prepare<unknown[], RunRow>(`${selectRuns(path.index)} ${where} ORDER BY run.id DESC LIMIT ?`)
-    return rows.all(...values, limit).map(readRun)
+    return (await rows.all(...values, limit)).map(readRun)
   }
 
-  #findSpan(whole: RunPath, { rows, after }: SearchSlice): Span {
+  async #findSpan(whole: RunPath, { rows, after }: SearchSlice): Promise<Span> {
     const path = narrowPath(whole, { below: after ?? undefined })
     const { where, values } = buildWhere(readAlong(path))
     const edge = this.#db.prepare<unknown[], string>(
       `SELECT id FROM run ${path.index} ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
     )
-    const id = edge.pluck().get(...values, rows - 1)
+    const id = await edge.pluck().get(...values, rows - 1)
     if (id !== undefined) {
-      return { path: narrowPath(path, { from: id }), last: this.#at(id), rows, isLast: false }
+      return { path: narrowPath(path, { from: id }), last: await this.#at(id), rows, isLast: false }
     }
     const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
       `SELECT min(run.id) AS id, count(*) AS count FROM run ${path.index} ${where}`,
     )
-    const { id: oldest = null, count = 0 } = rest.get(...values) ?? {}
-    return { path, last: oldest === null ? null : this.#at(oldest), rows: count, isLast: true }
+    const { id: oldest = null, count = 0 } = (await rest.get(...values)) ?? {}
+    return { path, last: oldest === null ? null : await this.#at(oldest), rows: count, isLast: true }
   }
 
-  #at(id: string): { id: string; createdAt: number } {
-    return { id, createdAt: this.#created.get(id) ?? 0 }
+  async #at(id: string): Promise<{ id: string; createdAt: number }> {
+    return { id, createdAt: (await this.#created.get(id)) ?? 0 }
   }
 
-  #countDownTo(path: RunPath, id: string): number {
+  async #countDownTo(path: RunPath, id: string): Promise<number> {
     const { where, values } = buildWhere(readAlong(narrowPath(path, { from: id })))
     const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM run ${path.index} ${where}`)
-    return count.pluck().get(...values) ?? 0
+    return (await count.pluck().get(...values)) ?? 0
   }
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Database } from 'better-sqlite3'
 import { listWholeSubjects, widenSubject } from '../../../core/service/subjects.ts'
 import type { SubjectBatch } from '../../../core/store/events.ts'
+import type { Connection } from '../../connection.ts'
 
 /** Events of one block. Its rows take some eighty pages, which a batch writes once. */
 const BLOCK_EVENTS = 4_096
@@ -22,7 +22,7 @@ export class SubjectIndex {
   readonly #saveMark
   readonly #find
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary keys, for all of these.
     this.#mark = db.prepare<[], number>('SELECT seq FROM subject_indexed').pluck()
     this.#sizes = db.prepare<[number, number], { events: number; bytes: number }>(
@@ -48,30 +48,30 @@ export class SubjectIndex {
   }
 
   /** The number up to which events are indexed. */
-  indexedTo(): number {
-    return this.#mark.get() ?? 0
+  async indexedTo(): Promise<number> {
+    return (await this.#mark.get()) ?? 0
   }
 
   /** The size of the next batch of up to `limit` events; reads no body. */
-  measureNext(limit: number): { events: number; bytes: number } {
-    return this.#sizes.get(this.indexedTo(), limit) ?? { events: 0, bytes: 0 }
+  async measureNext(limit: number): Promise<{ events: number; bytes: number }> {
+    return (await this.#sizes.get(await this.indexedTo(), limit)) ?? { events: 0, bytes: 0 }
   }
 
   /** The subjects of the next events that are not indexed; null where all are. */
-  readNext(limit: number): SubjectBatch | null {
-    const after = this.indexedTo()
-    const events = this.#bodies.all(after, limit)
+  async readNext(limit: number): Promise<SubjectBatch | null> {
+    const after = await this.indexedTo()
+    const events = await this.#bodies.all(after, limit)
     const last = events.at(-1)
     if (!last) return null
     const rows = events.flatMap(({ seq, body }) => hashesOf(body).flatMap((subject) => [seq, subject]))
     return { after, to: last.seq, rows: Float64Array.from(rows) }
   }
 
-  save({ after, to, rows }: SubjectBatch): void {
-    if (this.#saveMark.run({ after, to }).changes === 0) return
+  async save({ after, to, rows }: SubjectBatch): Promise<void> {
+    if ((await this.#saveMark.run({ after, to })).changes === 0) return
     for (let at = 0; at < rows.length; at += 2) {
       const [seq = 0, subject = 0] = [rows[at], rows[at + 1]]
-      this.#insert.run(blockOf(seq), subject, seq)
+      await this.#insert.run(blockOf(seq), subject, seq)
     }
   }
 
@@ -79,11 +79,11 @@ export class SubjectIndex {
    * Numbers of the events from `top` down to `bottom` that may tell of a subject, newest first. It
    * ends once it has `limit` of them; `reached` is the lowest number that it looked at.
    */
-  find(subject: string, { top, bottom, limit }: { top: number; bottom: number; limit: number }) {
+  async find(subject: string, { top, bottom, limit }: { top: number; bottom: number; limit: number }) {
     const found: number[] = []
     const wanted = JSON.stringify([MANY, ...widenSubject(subject).map(hashOf)])
     for (let block = blockOf(top); block >= blockOf(bottom); block--) {
-      found.push(...this.#find.all(block, wanted, bottom, top))
+      found.push(...(await this.#find.all(block, wanted, bottom, top)))
       if (found.length >= limit) return { found, reached: Math.max(bottom, block * BLOCK_EVENTS) }
     }
     return { found, reached: bottom }

@@ -52,7 +52,7 @@ const FEW_BYTES = 65_536
 
 /** An app with little to index, which looks each minute, keeps no reader thread for that. */
 async function readSubjects({ eventSearch: { subjects } }: Tables, { reads }: ReaderLink, limit: number) {
-  const { events, bytes } = subjects.measureNext(limit)
+  const { events, bytes } = await subjects.measureNext(limit)
   if (events === 0) return null
   return bytes <= FEW_BYTES ? subjects.readNext(limit) : reads.readSubjects(limit)
 }

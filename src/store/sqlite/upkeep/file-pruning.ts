@@ -1,7 +1,7 @@
-import type { Database } from 'better-sqlite3'
 import type { FileEvent } from '../../../core/service/sweep/file-finding.ts'
 import { isTooNew, judgeTold } from '../../../core/service/sweep/judge-told.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { Connection } from '../../connection.ts'
 import {
   type ForgottenFile,
   type JudgedRow,
@@ -23,7 +23,7 @@ import {
 export class FilePruning {
   readonly #sql
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     this.#sql = {
       sweeps: db.prepare<[], SweepRow>(SWEEP_SQL.list),
       forget: db.prepare<[{ before: number; limit: number }], ForgottenFile>(SWEEP_SQL.forget),
@@ -35,31 +35,31 @@ export class FilePruning {
     }
   }
 
-  prune({ before, now = before, limit, after }: PruneSlice): PruneProgress {
+  async prune({ before, now = before, limit, after }: PruneSlice): Promise<PruneProgress> {
     const place = readTold(after)
     if (place !== null) return this.#pruneTold(place, { before, now }, limit)
-    const gone = this.#sql.forget.all({ before, limit })
+    const gone = await this.#sql.forget.all({ before, limit })
     for (const file of gone) {
       const goneAt = lastThere(file, now)
-      if (goneAt !== null) this.#sql.note.run({ sweep: file.sweep, goneAt })
+      if (goneAt !== null) await this.#sql.note.run({ sweep: file.sweep, goneAt })
     }
     return { pruned: gone.length, next: gone.length < limit ? nextTold(null) : '' }
   }
 
-  #pruneTold(place: ToldPlace, bounds: { before: number; now: number }, limit: number): PruneProgress {
-    const sweeps = readSweeps(this.#sql.sweeps.all())
-    const found = this.#sql.toldAfter.all({ ...place, limit })
+  async #pruneTold(place: ToldPlace, bounds: { before: number; now: number }, limit: number): Promise<PruneProgress> {
+    const sweeps = readSweeps(await this.#sql.sweeps.all())
+    const found = await this.#sql.toldAfter.all({ ...place, limit })
     let pruned = 0
     for (const { account, storage, file, type, event, at } of found) {
       const sweep = sweeps.get(`${account} ${storage}`) ?? null
       if (isTooNew({ at }, sweep?.state ?? null, bounds.now)) continue
-      const known = sweep === null ? undefined : this.#sql.judged.get(sweep.id, file)
+      const known = sweep === null ? undefined : await this.#sql.judged.get(sweep.id, file)
       const facts = { known: readJudged(known), state: sweep?.state ?? null }
       const verdict = judgeTold({ type, at }, facts, bounds.before)
       if (verdict === 'keep') continue
-      if (sweep !== null && verdict === 'forget') this.#sql.note.run({ sweep: sweep.id, goneAt: at })
-      if (sweep !== null && known !== undefined) this.#sql.judge.run(toldBit(type), sweep.id, file)
-      this.#sql.untell.run(account, storage, file, type, event)
+      if (sweep !== null && verdict === 'forget') await this.#sql.note.run({ sweep: sweep.id, goneAt: at })
+      if (sweep !== null && known !== undefined) await this.#sql.judge.run(toldBit(type), sweep.id, file)
+      await this.#sql.untell.run(account, storage, file, type, event)
       pruned += 1
     }
     return { pruned, next: found.length < limit ? null : nextTold(found.at(-1) ?? null) }

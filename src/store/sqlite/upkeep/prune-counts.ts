@@ -1,7 +1,7 @@
-import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import { LASTING_TARGET } from '../../../core/safety/audit.ts'
 import type { Prunable, PruneQuestion } from '../../../core/store/retention.ts'
+import type { Connection } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FINISHED, OLD_EVENTS, type OldEvent, PRUNE_MARK, REFUSED, selectAbsorber } from './pruning.ts'
@@ -20,55 +20,57 @@ export class PruneCounts {
   readonly #seals: SealTable
   readonly #sql
 
-  constructor(db: Database, seals: SealTable) {
+  constructor(db: Connection, seals: SealTable) {
     this.#seals = seals
     this.#sql = prepareCounts(db)
   }
 
-  count({ kind, bounds, now, limit }: PruneQuestion): Prunable {
+  async count({ kind, bounds, now, limit }: PruneQuestion): Promise<Prunable> {
     const before = bounds[kind]
     if (before === null) return describe({ read: 0, rows: 0 }, limit)
     switch (kind) {
       case 'runs':
-        return describe(this.#sql.runs.get({ before, below: firstId('run', before), limit }), limit)
+        return describe(await this.#sql.runs.get({ before, below: firstId('run', before), limit }), limit)
       case 'failures':
-        return describe(this.#countFailures(before, limit), limit)
+        return describe(await this.#countFailures(before, limit), limit)
       case 'refusals':
-        return describe(this.#countRefusals(before, limit), limit)
+        return describe(await this.#countRefusals(before, limit), limit)
       case 'deliveries':
-        return describe(this.#sql.deliveries.get(firstId('dlv', before), limit), limit)
+        return describe(await this.#sql.deliveries.get(firstId('dlv', before), limit), limit)
       case 'payloads':
         return this.#countBodies(before, limit)
       case 'audit':
-        return describe(this.#sql.audit.get(firstId('aud', before), limit), limit)
+        return describe(await this.#sql.audit.get(firstId('aud', before), limit), limit)
       case 'effects':
-        return describe(this.#countEffects(before, limit), limit)
+        return describe(await this.#countEffects(before, limit), limit)
       case 'files':
-        return describe(this.#countFiles(before, { now, limit }), limit)
+        return describe(await this.#countFiles(before, { now, limit }), limit)
       default:
         return kind satisfies never
     }
   }
 
-  #countFailures(before: number, limit: number): Counted {
+  async #countFailures(before: number, limit: number): Promise<Counted> {
     const below = firstId('run', before)
-    return countEach(['canceled', 'failed'], limit, (status, left) =>
+    return countEach(['canceled', 'failed'], limit, async (status, left) =>
       this.#sql.failures.get({ status, before, below, limit: left }),
     )
   }
 
-  #countRefusals(before: number, limit: number): Counted {
+  async #countRefusals(before: number, limit: number): Promise<Counted> {
     const below = firstId('dlv', before)
-    return countEach(this.#sql.verdicts.all(), limit, (verdict, left) => this.#sql.refusals.get(verdict, below, left))
+    return countEach(await this.#sql.verdicts.all(), limit, async (verdict, left) =>
+      this.#sql.refusals.get(verdict, below, left),
+    )
   }
 
   /** Ends at the first event that is young enough, as a prune does. */
-  #countBodies(before: number, limit: number): Prunable {
+  async #countBodies(before: number, limit: number): Promise<Prunable> {
     const total = { read: 0, rows: 0, bytes: 0 }
-    let after = this.#sql.mark.get('payloads') ?? 0
+    let after = (await this.#sql.mark.get('payloads')) ?? 0
     while (total.read < limit) {
       const asked = Math.min(EVENTS_AT_ONCE, limit - total.read)
-      const found = this.#sql.events.all(after, asked)
+      const found = await this.#sql.events.all(after, asked)
       const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
       const emptied = old.filter((row) => row.bytes > 0 && row.is_needed === 0)
       total.read += old.length
@@ -80,15 +82,15 @@ export class PruneCounts {
     return { ...describe(total, limit), bytes: total.bytes }
   }
 
-  #countEffects(before: number, limit: number): Counted | undefined {
-    const upTo = this.#seals.findPrunable(before, limit) ?? this.#seals.prunedTo()
+  async #countEffects(before: number, limit: number): Promise<Counted | undefined> {
+    const upTo = (await this.#seals.findPrunable(before, limit)) ?? (await this.#seals.prunedTo())
     return this.#sql.effects.get(upTo, limit)
   }
 
-  #countFiles(before: number, { now, limit }: { now: number; limit: number }): Counted {
-    const gone = this.#sql.gone.get({ before, limit }) ?? 0
-    const told = this.#sql.told.all({ before, limit: limit - gone })
-    const sweeps = readSweeps(this.#sql.sweeps.all())
+  async #countFiles(before: number, { now, limit }: { now: number; limit: number }): Promise<Counted> {
+    const gone = (await this.#sql.gone.get({ before, limit })) ?? 0
+    const told = await this.#sql.told.all({ before, limit: limit - gone })
+    const sweeps = readSweeps(await this.#sql.sweeps.all())
     return { read: gone + told.length, rows: gone + countJudged(told, sweeps, { before, now }) }
   }
 }
@@ -98,14 +100,14 @@ function describe({ read, rows }: Counted = { read: 0, rows: 0 }, limit: number)
 }
 
 /** The sum over groups of one index, which share the limit. */
-function countEach(
+async function countEach(
   groups: readonly string[],
   limit: number,
-  count: (group: string, limit: number) => Counted | undefined,
-): Counted {
+  count: (group: string, limit: number) => Promise<Counted | undefined>,
+): Promise<Counted> {
   const total = { read: 0, rows: 0 }
   for (const group of groups) {
-    const { read, rows } = count(group, limit - total.read) ?? { read: 0, rows: 0 }
+    const { read, rows } = (await count(group, limit - total.read)) ?? { read: 0, rows: 0 }
     total.read += read
     total.rows += rows
   }
@@ -115,7 +117,7 @@ function countEach(
 const COUNT = 'SELECT count(*) AS read, coalesce(sum(goes), 0) AS rows'
 
 /** Index: primary keys; run_ended_badly, delivery_refused, known_file_gone. */
-function prepareCounts(db: Database) {
+function prepareCounts(db: Connection) {
   const isOld = `status IN ${FINISHED.runs} AND finished_at < @before`
   const isOldToo = isOld.replace(/(status|finished_at)/g, 'run.$1')
   return {

@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { Connection } from '../../connection.ts'
+import type { AuditTable } from '../../tables/safety/audit-table.ts'
 import type { EventTable } from '../incoming/event-table.ts'
-import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { blockOf } from '../search/subject-index.ts'
@@ -49,7 +49,7 @@ export class Pruning {
   readonly #deliveries
   readonly #bodies
 
-  constructor(db: Database, { events, audits, effects, seals }: PrunedTables) {
+  constructor(db: Connection, { events, audits, effects, seals }: PrunedTables) {
     this.#events = events
     this.#audits = audits
     this.#effects = effects
@@ -61,7 +61,7 @@ export class Pruning {
     this.#bodies = prepareBodies(db)
   }
 
-  prune(slice: PruneSlice): PruneProgress {
+  async prune(slice: PruneSlice): Promise<PruneProgress> {
     switch (slice.kind) {
       case 'runs':
       case 'failures':
@@ -83,22 +83,22 @@ export class Pruning {
   }
 
   /** Deletes a run before its steps: a retry of a run with half a journal would repeat effects. */
-  #pruneRuns({ before, limit, after }: PruneSlice, kind: 'runs' | 'failures'): PruneProgress {
-    let rows = this.#deleteRests(limit)
+  async #pruneRuns({ before, limit, after }: PruneSlice, kind: 'runs' | 'failures'): Promise<PruneProgress> {
+    let rows = await this.#deleteRests(limit)
     let next = after ?? ''
     let pruned = 0
     if (rows >= limit) return { pruned, next }
-    const found = this.#runs.listOld[kind].all(before, next, firstId('run', before), limit - rows)
+    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', before), limit - rows)
     for (const { id, workflow, tick_at, folded_into, is_old } of found) {
       next = id
       rows += 1
       // A folded run stays as long as the run that absorbed it, which finds its events by it.
-      if (is_old === 1 && (folded_into === null || this.#runs.hasAbsorber.get(folded_into) === undefined)) {
-        this.#runs.delete.run(id)
-        if (tick_at !== null) this.#runs.deleteTick.run(workflow, tick_at, id)
-        this.#rests.add.run(id)
+      if (is_old === 1 && (folded_into === null || (await this.#runs.hasAbsorber.get(folded_into)) === undefined)) {
+        await this.#runs.delete.run(id)
+        if (tick_at !== null) await this.#runs.deleteTick.run(workflow, tick_at, id)
+        await this.#rests.add.run(id)
         pruned += 1
-        rows += this.#deleteRests(limit - rows)
+        rows += await this.#deleteRests(limit - rows)
       }
       if (rows >= limit) return { pruned, next }
     }
@@ -106,32 +106,35 @@ export class Pruning {
   }
 
   /** Deletes steps of pruned runs; returns the number of rows, `limit` if some are left. */
-  #deleteRests(limit: number): number {
+  async #deleteRests(limit: number): Promise<number> {
     let rows = 0
-    for (let id = this.#rests.first.get(); id !== undefined && rows < limit; id = this.#rests.first.get()) {
-      rows += this.#rests.deleteSteps.run({ id, limit: limit - rows }).changes
-      if (rows < limit) rows += this.#rests.deleteOutputs.run({ id, limit: limit - rows }).changes
-      if (rows < limit) rows += this.#rests.deleteFailures.run(id, limit - rows).changes
-      if (rows < limit) rows += this.#rests.deleteLog.run({ id, limit: limit - rows }).changes
+    for (let id = await this.#rests.first.get(); id !== undefined && rows < limit; id = await this.#rests.first.get()) {
+      rows += (await this.#rests.deleteSteps.run({ id, limit: limit - rows })).changes
+      if (rows < limit) rows += (await this.#rests.deleteOutputs.run({ id, limit: limit - rows })).changes
+      if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows)).changes
+      if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
       if (rows >= limit) return limit
-      this.#rests.remove.run(id)
+      await this.#rests.remove.run(id)
       rows += 1
     }
     return rows
   }
 
-  #pruneDeliveries({ before, limit, after }: PruneSlice, kind: 'refusals' | 'deliveries'): PruneProgress {
-    const found = this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', before), limit)
+  async #pruneDeliveries(
+    { before, limit, after }: PruneSlice,
+    kind: 'refusals' | 'deliveries',
+  ): Promise<PruneProgress> {
+    const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', before), limit)
     const ofKind = found.filter((row) => row.is_of_kind === 1)
     for (const { id, verdict } of ofKind) {
-      this.#deliveries.delete.run(id)
-      if (kind === 'refusals') this.#deliveries.countDropped.run(verdict)
+      await this.#deliveries.delete.run(id)
+      if (kind === 'refusals') await this.#deliveries.countDropped.run(verdict)
     }
     return { pruned: ofKind.length, next: found.length < limit ? null : (found.at(-1)?.id ?? null) }
   }
 
-  #pruneAudit({ before, limit }: PruneSlice): PruneProgress {
-    const pruned = this.#audits.prune(before, limit)
+  async #pruneAudit({ before, limit }: PruneSlice): Promise<PruneProgress> {
+    const pruned = await this.#audits.prune(before, limit)
     return { pruned, next: pruned < limit ? null : '' }
   }
 
@@ -139,30 +142,30 @@ export class Pruning {
    * Deletes rows that a seal has named as pruned, and otherwise names the next ones. So the chain
    * tells at each moment which rows may be missing, whatever ends the process.
    */
-  #pruneEffects({ before, now = before, limit }: PruneSlice): PruneProgress {
-    const pruned = this.#effects.prune(this.#seals.prunedTo(), limit)
+  async #pruneEffects({ before, now = before, limit }: PruneSlice): Promise<PruneProgress> {
+    const pruned = await this.#effects.prune(await this.#seals.prunedTo(), limit)
     if (pruned === limit) return { pruned, next: '' }
-    const prunedTo = this.#seals.findPrunable(before, limit)
+    const prunedTo = await this.#seals.findPrunable(before, limit)
     if (prunedTo === null) return { pruned, next: null }
-    this.#seals.append({ kind: 'pruned', at: now, prunedTo })
-    this.#effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
+    await this.#seals.append({ kind: 'pruned', at: now, prunedTo })
+    await this.#effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
     return { pruned, next: '' }
   }
 
   /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
-  #prunePayloads({ before, limit, after }: PruneSlice): PruneProgress {
-    const mark = this.#bodies.mark.get('payloads') ?? 0
+  async #prunePayloads({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
+    const mark = (await this.#bodies.mark.get('payloads')) ?? 0
     const from = after === null ? mark : Number(after)
-    const found = this.#bodies.listOld.all(from, limit)
+    const found = await this.#bodies.listOld.all(from, limit)
     const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
     const slice = old.slice(0, countFitting(old))
     const firstNeeded = slice.find((row) => row.is_needed === 1)
     const emptied = slice.filter((row) => row.bytes > 0 && row.is_needed === 0)
-    for (const { seq } of emptied) this.#events.dropBody(seq)
-    this.#bodies.dropSubjects.run(blockOf(mark), limit)
+    for (const { seq } of emptied) await this.#events.dropBody(seq)
+    await this.#bodies.dropSubjects.run(blockOf(mark), limit)
     const end = slice.at(-1)?.seq ?? from
     // The next round begins at the first body that stayed, or at the end of this slice.
-    if (from === mark) this.#bodies.saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)
+    if (from === mark) await this.#bodies.saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)
     return { pruned: emptied.length, next: slice.length < limit && slice.length === old.length ? null : String(end) }
   }
 }
@@ -175,7 +178,7 @@ export function selectAbsorber(from: string): string {
 }
 
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
-function prepareRuns(db: Database) {
+function prepareRuns(db: Connection) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
       `SELECT id, workflow, tick_at, folded_into, status IN ${statuses} AND finished_at < ? AS is_old
@@ -190,7 +193,7 @@ function prepareRuns(db: Database) {
 }
 
 /** Statements on the steps of pruned runs. Index: primary keys; step_failure_run for failures. */
-function prepareRests(db: Database) {
+function prepareRests(db: Connection) {
   return {
     add: db.prepare('INSERT OR IGNORE INTO pruned_run (run_id) VALUES (?)'),
     first: db.prepare<[], string>('SELECT run_id FROM pruned_run LIMIT 1').pluck(),
@@ -213,7 +216,7 @@ function prepareRests(db: Database) {
 }
 
 /** Index: primary keys. */
-function prepareDeliveries(db: Database) {
+function prepareDeliveries(db: Connection) {
   const listOld = (isOfKind: string) =>
     db.prepare<[string, string, number], { id: string; verdict: string; is_of_kind: number }>(
       `SELECT id, verdict, ${isOfKind} AS is_of_kind FROM delivery WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
@@ -238,7 +241,7 @@ export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes,
 export const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
 
 /** Index: primary keys. */
-function prepareBodies(db: Database) {
+function prepareBodies(db: Connection) {
   return {
     listOld: db.prepare<[number, number], OldEvent>(OLD_EVENTS),
     // Whole blocks, whose bodies are all gone.

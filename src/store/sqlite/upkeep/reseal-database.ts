@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
 import { accountOwner, approverOwner, captureOwner, sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
+import { AuditTable } from '../../tables/safety/audit-table.ts'
 import { createVault, type Vault } from '../../vault.ts'
-import { migrate } from '../database/migrate.ts'
-import { openDatabase } from '../database/open-database.ts'
-import { AuditTable } from '../safety/audit-table.ts'
+import { openConnection } from '../database/connection.ts'
+import { GroupCommit } from '../database/group-commit.ts'
+import { openMigrated } from '../database/open-database.ts'
 import { EffectSearch } from '../safety/effect-search.ts'
 import { SealTable } from '../safety/seal-table.ts'
 
@@ -85,25 +86,33 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
  * does not open with the present key; then nothing changes. The audit row is in that commit, and
  * the chain over the effect ledger goes on with a new key.
  */
-export function resealDatabase(file: string, keys: { present: Buffer; next: Buffer }, entry: AuditEntry): Resealed {
+export async function resealDatabase(
+  file: string,
+  keys: { present: Buffer; next: Buffer },
+  entry: AuditEntry,
+): Promise<Resealed> {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
-  return withDatabase(file, (db) => {
-    const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0, approvers: 0 }
-    const resealAll = db.transaction(() => {
-      new AuditTable(db).add(entry, 'done')
+  const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0, approvers: 0 }
+  const db = openMigrated(file)
+  try {
+    const connection = openConnection(db)
+    await new GroupCommit(db).write(async () => {
+      await new AuditTable(connection).add(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
-      new SealTable(db, next, new EffectSearch(db)).rekey(entry.at)
+      await new SealTable(connection, next, new EffectSearch(connection)).rekey(entry.at)
     })
-    resealAll.immediate()
     return counts
-  })
+  } finally {
+    db.close()
+  }
 }
 
 /** Whether this key opens every secret of a database. */
 export function opensDatabase(file: string, key: Buffer): boolean {
   const vault = createVault(key)
-  return withDatabase(file, (db) =>
-    SEALED_COLUMNS.every((place) =>
+  const db = openMigrated(file)
+  try {
+    return SEALED_COLUMNS.every((place) =>
       listRows(db, place).every((row) => {
         try {
           vault.open(place.ownerOf(row), row.sealed)
@@ -112,8 +121,10 @@ export function opensDatabase(file: string, key: Buffer): boolean {
           return false
         }
       }),
-    ),
-  )
+    )
+  } finally {
+    db.close()
+  }
 }
 
 function reseal(db: Database, place: SealedColumn, { present, next }: { present: Vault; next: Vault }): number {
@@ -131,14 +142,4 @@ function reseal(db: Database, place: SealedColumn, { present, next }: { present:
 function listRows(db: Database, { table, column, key }: SealedColumn): Row[] {
   const columns = [...key, `${column} AS sealed`].join(', ')
   return db.prepare<[], Row>(`SELECT ${columns} FROM ${table} WHERE ${column} IS NOT NULL`).all()
-}
-
-function withDatabase<T>(file: string, use: (db: Database) => T): T {
-  const db = openDatabase(file)
-  try {
-    migrate(db)
-    return use(db)
-  } finally {
-    db.close()
-  }
 }

@@ -19,12 +19,13 @@ export async function verifyLedgerFile(
   try {
     // One snapshot: pruning beside it would take rows away between two pages.
     db.exec('BEGIN')
-    const effects = new EffectSearch(db)
+    const connection = openConnection(db)
+    const effects = new EffectSearch(connection)
     const vault = createVault(vaultKey)
-    const seals = new SealTable(db, vault, effects)
-    const votes = new VoteTable(db)
-    const approvals = new ApprovalSearch(db)
-    const approvers = new ApproverTable(openConnection(db), vault)
+    const seals = new SealTable(connection, vault, effects)
+    const votes = new VoteTable(connection)
+    const approvals = new ApprovalSearch(connection)
+    const approvers = new ApproverTable(connection, vault)
     const reads: LedgerReads = {
       listEffects: async ({ after, limit }) => effects.listAfter(after, { limit }),
       listSeals: async ({ after, limit }) => seals.list(after, limit),

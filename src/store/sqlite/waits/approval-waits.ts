@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { Connection } from '../../connection.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import { type Asking, AskingTable } from './asking-table.ts'
 
@@ -9,53 +9,56 @@ export class ApprovalWaits {
   readonly #runs: RunTable
   readonly #sql
 
-  constructor(db: Database, runs: RunTable) {
+  constructor(db: Connection, runs: RunTable) {
     this.#runs = runs
     this.#sql = prepareStatements(db)
-    this.asking = new AskingTable(db, (run) => runs.wake(run))
+    this.asking = new AskingTable(db, async (run) => runs.wake(run))
   }
 
   /** The step of an effect waits until people have decided, or for the end of a `stop`. */
-  awaitPermit(runId: string, key: string, approval: string): void {
+  async awaitPermit(runId: string, key: string, approval: string): Promise<void> {
     const asking: Asking = approval === 'stop' ? 'stop' : 'guard'
-    this.#sql.insertApproval.run({ runId, key, approval, asking })
+    await this.#sql.insertApproval.run({ runId, key, approval, asking })
   }
 
   /** The step of a question waits until people have decided. */
-  awaitAnswer(runId: string, key: string, approval: string): void {
-    this.#sql.insertApproval.run({ runId, key, approval, asking: null })
+  async awaitAnswer(runId: string, key: string, approval: string): Promise<void> {
+    await this.#sql.insertApproval.run({ runId, key, approval, asking: null })
   }
 
   /** The step waits no longer. */
-  settle(runId: string, key: string): void {
-    this.#sql.settle.run(runId, key)
+  async settle(runId: string, key: string): Promise<void> {
+    await this.#sql.settle.run(runId, key)
   }
 
   /** A step that waits for an approval waits for another one from now on. */
-  moveWait(runId: string, key: string, { from, to }: { from: string; to: string }): void {
-    this.#sql.moveApproval.run(to, runId, key, from)
+  async moveWait(runId: string, key: string, { from, to }: { from: string; to: string }): Promise<void> {
+    await this.#sql.moveApproval.run(to, runId, key, from)
   }
 
   /** Resolves the waits of these steps for an approval, and wakes their runs. */
-  wakeSteps(approval: string, steps: readonly { runId: string; step: string }[]): number {
-    const resolved = steps.filter(({ runId, step }) => this.#sql.resolveStep.run(runId, step, approval).changes > 0)
-    return this.#wakeRuns(new Set(resolved.map(({ runId }) => runId)))
+  async wakeSteps(approval: string, steps: readonly { runId: string; step: string }[]): Promise<number> {
+    const runs = new Set<string>()
+    for (const { runId, step } of steps) {
+      if ((await this.#sql.resolveStep.run(runId, step, approval)).changes > 0) runs.add(runId)
+    }
+    return this.#wakeRuns(runs)
   }
 
   /** Resolves the waits for an approval, and wakes their runs. */
-  wakeAwaiting(approval: string): number {
-    return this.#wakeRuns(new Set(this.#sql.resolveApproval.all(approval)))
+  async wakeAwaiting(approval: string): Promise<number> {
+    return this.#wakeRuns(new Set(await this.#sql.resolveApproval.all(approval)))
   }
 
-  #wakeRuns(runs: ReadonlySet<string>): number {
+  async #wakeRuns(runs: ReadonlySet<string>): Promise<number> {
     let woken = 0
-    for (const run of runs) woken += this.#runs.wake(run) ? 1 : 0
+    for (const run of runs) woken += (await this.#runs.wake(run)) ? 1 : 0
     return woken
   }
 }
 
 /** Index: primary key of wait, except where one is named. */
-function prepareStatements(db: Database) {
+function prepareStatements(db: Connection) {
   return {
     insertApproval: db.prepare(
       `INSERT INTO wait (run_id, key, approval, fence, round)

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import type { Connection } from '../../connection.ts'
 import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
 
 /** The held effects that ask again: those of the guard, or those of a stop. */
@@ -11,46 +11,46 @@ interface Place {
 
 /** Lets held effects ask again: their waits end at once, and their runs wake. See decision 82. */
 export class AskingTable {
-  readonly #wake: (runId: string) => boolean
+  readonly #wake: (runId: string) => Promise<boolean>
   readonly #sql
 
   /** `wake` returns true for a run that waited. */
-  constructor(db: Database, wake: (runId: string) => boolean) {
+  constructor(db: Connection, wake: (runId: string) => Promise<boolean>) {
     this.#wake = wake
     this.#sql = prepareStatements(db)
   }
 
   /** Ends the waits, and wakes the first runs; returns how many. Later commits wake the rest. */
-  begin(what: Asking): number {
-    this.#sql.begin.run(what)
+  async begin(what: Asking): Promise<number> {
+    await this.#sql.begin.run(what)
     return this.#wakeFrom(what, { approval: '', run: '' })
   }
 
   /** Wakes some more runs and returns how many; null where none is left. */
-  carryOn(): number | null {
-    const next = this.#sql.first.get()
-    return next ? this.#wakeFrom(next.what, next) : null
+  async carryOn(): Promise<number | null> {
+    const next = await this.#sql.first.get()
+    return next ? await this.#wakeFrom(next.what, next) : null
   }
 
-  #wakeFrom(what: Asking, place: Place): number {
+  async #wakeFrom(what: Asking, place: Place): Promise<number> {
     let woken = 0
     let last = place
     for (let count = 0; count < MAX_CARRIED; count++) {
-      const next = this.#sql[what].get(last)
+      const next = await this.#sql[what].get(last)
       if (!next) {
-        this.#sql.carry.run(null, null, what)
+        await this.#sql.carry.run(null, null, what)
         return woken
       }
-      woken += this.#wake(next.run) ? 1 : 0
+      woken += (await this.#wake(next.run)) ? 1 : 0
       last = next
     }
-    this.#sql.carry.run(last.approval, last.run, what)
+    await this.#sql.carry.run(last.approval, last.run, what)
     return woken
   }
 }
 
 /** Index: primary keys, and wait_approval for the next run. */
-function prepareStatements(db: Database) {
+function prepareStatements(db: Connection) {
   return {
     begin: db.prepare<[Asking]>(
       `INSERT INTO asking_again (what, round) VALUES (?, 1) ON CONFLICT (what) DO UPDATE SET round = round + 1`,

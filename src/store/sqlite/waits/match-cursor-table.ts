@@ -1,6 +1,6 @@
-import type { Database } from 'better-sqlite3'
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
 import { NEWEST_EVENT, STREAM } from '../incoming/event-table.ts'
 
 /** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */
@@ -23,7 +23,7 @@ export class MatchCursorTable {
   readonly #keys
   readonly #waits
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary key.
     this.#newest = db.prepare<[], number>(`SELECT ${NEWEST_EVENT}`).pluck()
     this.#cursors = prepareCursors(db)
@@ -31,66 +31,69 @@ export class MatchCursorTable {
     this.#waits = prepareWaits(db)
   }
 
-  list(): { cursors: MatchCursor[]; newest: ReadonlyMap<number, number> } {
-    const rows = this.#cursors.list.all()
+  async list(): Promise<{ cursors: MatchCursor[]; newest: ReadonlyMap<number, number> }> {
+    const rows = await this.#cursors.list.all()
     const cursors = rows.map(({ isOpen, ...cursor }) => ({ ...cursor, stream: STREAM, isOpen: isOpen === 1 }))
-    return { cursors, newest: new Map([[STREAM, this.newest()]]) }
+    return { cursors, newest: new Map([[STREAM, await this.newest()]]) }
   }
 
   /** The number of the newest event, 0 without any. */
-  newest(): number {
-    return this.#newest.get() ?? 0
+  async newest(): Promise<number> {
+    return (await this.#newest.get()) ?? 0
   }
 
   /** Opens a cursor where the oldest open wait begins. */
-  openForWaits({ type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>, now: number): void {
-    const since = this.#waits.oldest.get(type, name) ?? this.newest()
-    this.#cursors.insert.run(type, name, version, since, since, now)
+  async openForWaits(
+    { type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>,
+    now: number,
+  ): Promise<void> {
+    const since = (await this.#waits.oldest.get(type, name)) ?? (await this.newest())
+    await this.#cursors.insert.run(type, name, version, since, since, now)
   }
 
   /**
    * Makes sure that events after `since` get matched for a new wait, and gives the first known
    * match. A cursor without open waits stands still, and jumps to the new wait.
    */
-  cover({ type, name, version, account, value, at }: EventWait, since: number): number | null {
-    const cursor = this.#cursors.find.get(type, name, version)
+  async cover({ type, name, version, account, value, at }: EventWait, since: number): Promise<number | null> {
+    const cursor = await this.#cursors.find.get(type, name, version)
     if (!cursor) {
-      const from = Math.min(since, this.#waits.oldest.get(type, name) ?? since)
-      this.#cursors.insert.run(type, name, version, from, from, at)
+      const from = Math.min(since, (await this.#waits.oldest.get(type, name)) ?? since)
+      await this.#cursors.insert.run(type, name, version, from, from, at)
       return null
     }
-    const canJump = since > cursor.position && this.#waits.isOpen.get(type, name) === undefined
+    const canJump = since > cursor.position && (await this.#waits.isOpen.get(type, name)) === undefined
     if (since < cursor.floor || canJump) {
-      this.#cursors.jump.run({ id: cursor.id, seq: since })
+      await this.#cursors.jump.run({ id: cursor.id, seq: since })
       return null
     }
-    return this.#keys.firstMatch.get(cursor.id, account, value, since) ?? null
+    return (await this.#keys.firstMatch.get(cursor.id, account, value, since)) ?? null
   }
 
   /** Ids of a batch's cursors that are still at its start: no other process moved them. */
-  listUnmoved(batch: MatchBatch): Set<number> {
-    const positions = new Map(this.#cursors.list.all().map(({ id, position }) => [id, position]))
+  async listUnmoved(batch: MatchBatch): Promise<Set<number>> {
+    const positions = new Map((await this.#cursors.list.all()).map(({ id, position }) => [id, position]))
     return new Set(batch.cursors.filter(({ id }) => positions.get(id) === batch.from).map(({ id }) => id))
   }
 
-  addKey({ cursor, account, value, seq }: EventKey): void {
-    this.#keys.insert.run(cursor, account, value, seq)
+  async addKey({ cursor, account, value, seq }: EventKey): Promise<void> {
+    await this.#keys.insert.run(cursor, account, value, seq)
   }
 
   /** Moves a cursor, and deletes a slice of old keys and of unused cursors. */
-  move(id: number, { from, to, now }: { from: number; to: number; now: number }): void {
-    this.#cursors.move.run(to, now, id, from)
-    this.#cursors.raiseFloor.run(to - KEPT_EVENTS, id)
-    this.#keys.prune.run(id, to - KEPT_EVENTS)
-    for (const unused of this.#cursors.listUnused.all(now - UNUSED_MS)) {
-      const isEmpty = this.#keys.prune.run(unused, Number.MAX_SAFE_INTEGER).changes < MAX_PRUNED_KEYS
-      if (isEmpty) this.#cursors.delete.run(unused)
+  async move(id: number, { from, to, now }: { from: number; to: number; now: number }): Promise<void> {
+    await this.#cursors.move.run(to, now, id, from)
+    await this.#cursors.raiseFloor.run(to - KEPT_EVENTS, id)
+    await this.#keys.prune.run(id, to - KEPT_EVENTS)
+    for (const unused of await this.#cursors.listUnused.all(now - UNUSED_MS)) {
+      const isEmpty = (await this.#keys.prune.run(unused, Number.MAX_SAFE_INTEGER)).changes < MAX_PRUNED_KEYS
+      if (isEmpty) await this.#cursors.delete.run(unused)
     }
   }
 }
 
 /** Index: primary key, or the unique one. Lists read the whole table, a row per key and version. */
-function prepareCursors(db: Database) {
+function prepareCursors(db: Connection) {
   // Index: wait_open.
   const hasOpenWait = `EXISTS (SELECT 1 FROM wait
     WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.is_resolved = 0)`
@@ -117,7 +120,7 @@ function prepareCursors(db: Database) {
 }
 
 /** Index: primary key of event_key; event_key_age to prune. */
-function prepareKeys(db: Database) {
+function prepareKeys(db: Connection) {
   return {
     insert: db.prepare('INSERT OR IGNORE INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?)'),
     firstMatch: db
@@ -134,7 +137,7 @@ function prepareKeys(db: Database) {
 }
 
 /** Index: wait_open. */
-function prepareWaits(db: Database) {
+function prepareWaits(db: Connection) {
   const open = 'FROM wait WHERE type = ? AND name = ? AND is_resolved = 0'
   return {
     isOpen: db.prepare<[string, string], number>(`SELECT 1 ${open} LIMIT 1`).pluck(),

@@ -1,8 +1,8 @@
-import type { Database } from 'better-sqlite3'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
@@ -50,7 +50,7 @@ export class WaitTable {
   readonly #waits
   readonly #runRows
 
-  constructor(db: Database, tables: WaitTables) {
+  constructor(db: Connection, tables: WaitTables) {
     this.#approvals = tables.approvals
     this.#approvalWaits = tables.approvalWaits
     this.#reserved = tables.reserved
@@ -64,57 +64,58 @@ export class WaitTable {
   }
 
   /** Saves the rest of a step's commit, after its checkpoint. */
-  saveWithStep(runId: string, key: string, saved: SavedWithStep): void {
+  async saveWithStep(runId: string, key: string, saved: SavedWithStep): Promise<void> {
     const { codeHash, wait, invoke, send, approve, expire, isSettled, cancel } = saved
-    if (codeHash !== undefined) this.saveCodeHash(runId, codeHash)
-    if (isSettled) this.#waits.delete.run(runId, key)
-    if (wait) this.#open(runId, key, wait, { isCancel: false })
-    if (invoke) this.#invoke(runId, key, invoke)
-    if (send) this.#ownEvents.send(send)
-    if (approve) this.#ask(runId, key, approve)
-    if (expire) this.#approvals.expire(expire.approval, expire.now)
-    if (cancel) this.cancel(cancel.run, cancel.reason, cancel.now)
+    if (codeHash !== undefined) await this.saveCodeHash(runId, codeHash)
+    if (isSettled) await this.#waits.delete.run(runId, key)
+    if (wait) await this.#open(runId, key, wait, { isCancel: false })
+    if (invoke) await this.#invoke(runId, key, invoke)
+    if (send) await this.#ownEvents.send(send)
+    if (approve) await this.#ask(runId, key, approve)
+    if (expire) await this.#approvals.expire(expire.approval, expire.now)
+    if (cancel) await this.cancel(cancel.run, cancel.reason, cancel.now)
   }
 
-  saveCodeHash(runId: string, codeHash: string): void {
-    this.#runRows.saveCodeHash.run(codeHash, runId)
+  async saveCodeHash(runId: string, codeHash: string): Promise<void> {
+    await this.#runRows.saveCodeHash.run(codeHash, runId)
   }
 
   /** Registers the events that cancel a run; false when one came already and canceled it. */
-  watchRun(runId: string, cancels: readonly EventWait[], now: number): boolean {
+  async watchRun(runId: string, cancels: readonly EventWait[], now: number): Promise<boolean> {
     for (const [index, wait] of cancels.entries()) {
       // No step has such a key.
       const key = `#cancel${index}`
-      if (this.#waits.findEvent.get(runId, key) !== undefined) continue
-      const match = this.#open(runId, key, wait, { isCancel: true })
+      if ((await this.#waits.findEvent.get(runId, key)) !== undefined) continue
+      const match = await this.#open(runId, key, wait, { isCancel: true })
       if (match === null) continue
-      const { id, type } = this.#events.get(match)
-      this.cancel(runId, describeCancel(id, type), now, true)
+      const { id, type } = await this.#events.get(match)
+      await this.cancel(runId, describeCancel(id, type), now, true)
       return false
     }
     return true
   }
 
   /** The event that a step waited for; null until it comes. */
-  findMatch(runId: string, key: string): EventRecord | null {
-    const seq = this.#waits.findEvent.get(runId, key)
-    return typeof seq === 'number' ? this.#events.get(seq) : null
+  async findMatch(runId: string, key: string): Promise<EventRecord | null> {
+    const seq = await this.#waits.findEvent.get(runId, key)
+    return typeof seq === 'number' ? await this.#events.get(seq) : null
   }
 
   /** Deletes the waits of an ended run and wakes the run that invoked it. Returns true. */
-  runEnded(runId: string, now: number): true {
+  async runEnded(runId: string, now: number): Promise<true> {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
-    if (this.#waits.concernsRun.get(runId, runId) === 0) return true
-    if (this.#waits.awaitsPeople.get(runId) !== undefined) this.#withdrawals.begin(runId, now)
-    this.#reserved.releaseRun(runId)
-    this.#waits.deleteOthers.run(runId)
-    for (const parent of this.#waits.resolveParent.all(runId)) this.#runs.wake(parent)
+    if ((await this.#waits.concernsRun.get(runId, runId)) === 0) return true
+    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.#withdrawals.begin(runId, now)
+    await this.#reserved.releaseRun(runId)
+    await this.#waits.deleteOthers.run(runId)
+    for (const parent of await this.#waits.resolveParent.all(runId)) await this.#runs.wake(parent)
     return true
   }
 
   /** Cancels what a failed run has invoked and may not outlive it. Returns true. */
-  closeChildren(runId: string, now: number): true {
-    for (const child of this.#runRows.listChildren.all(runId)) this.cancel(child, describeClose(runId, 'failed'), now)
+  async closeChildren(runId: string, now: number): Promise<true> {
+    for (const child of await this.#runRows.listChildren.all(runId))
+      await this.cancel(child, describeClose(runId, 'failed'), now)
     return true
   }
 
@@ -123,15 +124,15 @@ export class WaitTable {
    * unfinished.
    * `byRule`: a rule of its workflow cancels it.
    */
-  cancel(runId: string, reason: string, now: number, byRule = false): string[] {
+  async cancel(runId: string, reason: string, now: number, byRule = false): Promise<string[]> {
     const canceled: string[] = []
     const open = [{ runId, reason, byRule }]
     for (let next = open.pop(); next; next = open.pop()) {
-      if (!this.#runs.cancel(next.runId, next.reason, now, next.byRule)) continue
+      if (!(await this.#runs.cancel(next.runId, next.reason, now, next.byRule))) continue
       canceled.push(next.runId)
-      this.runEnded(next.runId, now)
+      await this.runEnded(next.runId, now)
       const because = describeClose(next.runId, 'was canceled')
-      for (const child of this.#runRows.listChildren.all(next.runId)) {
+      for (const child of await this.#runRows.listChildren.all(next.runId)) {
         open.push({ runId: child, reason: because, byRule: false })
       }
     }
@@ -139,17 +140,17 @@ export class WaitTable {
   }
 
   /** The run that a step waits for; null where it waits for none. */
-  findInvoked(runId: string, key: string): Run | null {
-    const child = this.#waits.findChild.get(runId, key)
-    return typeof child === 'string' ? this.#runs.find(child) : null
+  async findInvoked(runId: string, key: string): Promise<Run | null> {
+    const child = await this.#waits.findChild.get(runId, key)
+    return typeof child === 'string' ? await this.#runs.find(child) : null
   }
 
-  listEnded(runId: string): string[] {
+  async listEnded(runId: string): Promise<string[]> {
     return this.#waits.listEnded.all(runId)
   }
 
-  saveMatches(batch: MatchBatch, now: number): MatchResult {
-    const unmoved = this.#cursors.listUnmoved(batch)
+  async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
+    const unmoved = await this.#cursors.listUnmoved(batch)
     const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))
     const result: MatchResult = { woken: 0, canceled: [] }
     let left = MAX_RESOLVED
@@ -157,71 +158,81 @@ export class WaitTable {
     for (const key of batch.keys) {
       const cursor = cursors.get(key.cursor)
       if (!cursor || !unmoved.has(key.cursor) || key.seq > to) continue
-      this.#cursors.addKey(key)
-      left -= this.#resolveWaits(cursor, key, { limit: left, now, result })
+      await this.#cursors.addKey(key)
+      left -= await this.#resolveWaits(cursor, key, { limit: left, now, result })
       // The next batch begins with this event again and resolves the remaining waits.
       if (left <= 0) to = key.seq - 1
     }
-    for (const id of unmoved) this.#cursors.move(id, { from: batch.from, to, now })
+    for (const id of unmoved) await this.#cursors.move(id, { from: batch.from, to, now })
     return result
   }
 
   /** Resolves the waits for an event; returns how many, with all runs that it canceled. */
-  #resolveWaits(
+  async #resolveWaits(
     { type, name }: { type: string; name: string },
     { account, value, seq, event }: EventKey,
     { limit, now, result }: { limit: number; now: number; result: MatchResult },
-  ): number {
+  ): Promise<number> {
     let done = 0
-    for (const wait of this.#waits.findMatching.all(type, name, account, value, seq, limit)) {
+    for (const wait of await this.#waits.findMatching.all(type, name, account, value, seq, limit)) {
       if (done >= limit) break
       done += 1
       if (wait.is_cancel === 1) {
-        const reason = describeCancel(event, this.#events.get(seq).type)
-        const canceled = this.cancel(wait.run_id, reason, now, true)
+        const reason = describeCancel(event, (await this.#events.get(seq)).type)
+        const canceled = await this.cancel(wait.run_id, reason, now, true)
         done += canceled.length
         for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {
-        this.#waits.resolve.run(seq, wait.run_id, wait.key)
-        if (this.#runs.wake(wait.run_id)) result.woken += 1
+        await this.#waits.resolve.run(seq, wait.run_id, wait.key)
+        if (await this.#runs.wake(wait.run_id)) result.woken += 1
       }
     }
     return done
   }
 
   /** Saves a wait; returns the number of an event that resolves it at once, or null. */
-  #open(runId: string, key: string, wait: EventWait, { isCancel }: { isCancel: boolean }): number | null {
-    const since = this.#numberBefore(runId, wait)
-    const match = this.#cursors.cover(wait, since)
+  async #open(
+    runId: string,
+    key: string,
+    wait: EventWait,
+    { isCancel }: { isCancel: boolean },
+  ): Promise<number | null> {
+    const since = await this.#numberBefore(runId, wait)
+    const match = await this.#cursors.cover(wait, since)
     const { account, type, name, value } = wait
-    this.#waits.insert.run({ runId, key, isCancel: isCancel ? 1 : 0, account, type, name, value, since, match })
+    await this.#waits.insert.run({ runId, key, isCancel: isCancel ? 1 : 0, account, type, name, value, since, match })
     return match
   }
 
   /** The number of the last event that does not count for a wait. */
-  #numberBefore(runId: string, { account, since }: EventWait): number {
+  async #numberBefore(runId: string, { account, since }: EventWait): Promise<number> {
     if (since === 'now') return this.#cursors.newest()
-    if (since === 'run') return this.#runRows.newestAtStart.get(runId) ?? 0
-    const newestAtChain = this.#runRows.newestAtChain.get(runId) ?? 0
+    if (since === 'run') return (await this.#runRows.newestAtStart.get(runId)) ?? 0
+    const newestAtChain = (await this.#runRows.newestAtChain.get(runId)) ?? 0
     // An event that is pruned by now was older than all that are left.
-    return Math.max(newestAtChain, ...since.after.flatMap((event) => this.#events.findSeqs(event, account)))
+    const seqs = await Array.fromAsync(since.after, async (event) => this.#events.findSeqs(event, account))
+    return Math.max(newestAtChain, ...seqs.flat())
   }
 
-  #invoke(parent: string, step: string, { endsBy = null, outlives = false, ...child }: Invocation): void {
+  async #invoke(
+    parent: string,
+    step: string,
+    { endsBy = null, outlives = false, ...child }: Invocation,
+  ): Promise<void> {
     const { run } = child
-    const newest = this.#cursors.newest()
-    this.#runRows.insertChild.run({ ...child, parent, step, newest, endsBy, outlives: Number(outlives) })
-    this.#waits.insertChild.run(parent, step, run)
+    const newest = await this.#cursors.newest()
+    await this.#runRows.insertChild.run({ ...child, parent, step, newest, endsBy, outlives: Number(outlives) })
+    await this.#waits.insertChild.run(parent, step, run)
   }
 
-  #ask(runId: string, key: string, question: Question): void {
-    const approval = this.#approvals.ask(runId, key, question)
-    this.#approvalWaits.awaitAnswer(runId, key, approval)
+  async #ask(runId: string, key: string, question: Question): Promise<void> {
+    const approval = await this.#approvals.ask(runId, key, question)
+    await this.#approvalWaits.awaitAnswer(runId, key, approval)
   }
 }
 
 /** Index: primary key of wait, except where one is named. */
-function prepareWaits(db: Database) {
+function prepareWaits(db: Connection) {
   return {
     insert: db.prepare(
       `INSERT INTO wait (run_id, key, is_cancel, account, type, name, value, since_seq, event_seq, is_resolved)
@@ -267,7 +278,7 @@ function prepareWaits(db: Database) {
 }
 
 /** Index: primary keys of run and workflow, except where one is named. */
-function prepareRuns(db: Database) {
+function prepareRuns(db: Connection) {
   return {
     // The newest event when the run was made.
     newestAtStart: db

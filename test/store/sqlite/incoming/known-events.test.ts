@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
+import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database/open-database.ts'
@@ -17,16 +18,16 @@ const ROW_COUNTS = { blockRows: 4, segmentRows: 2 }
 function openProcess(file: string) {
   const db = openDatabase(file)
   migrate(db)
-  const events = new EventTable(db, ROW_COUNTS)
+  const events = new EventTable(openConnection(db), ROW_COUNTS)
   const commit = new GroupCommit(db, [events.known])
   return {
     db,
-    save: (id: string) => commit.write(() => events.save(incoming(id)).kind),
+    save: (id: string) => commit.write(async () => (await events.save(incoming(id))).kind),
     /** Saves events in one transaction, which then fails. */
     saveInVain: (ids: string[]) =>
       commit
-        .write(() => {
-          for (const id of ids) events.save(incoming(id))
+        .write(async () => {
+          for (const id of ids) await events.save(incoming(id))
           throw new Error('in vain')
         })
         .catch(() => {}),
@@ -70,7 +71,7 @@ test('an event is new once, whatever processes, restarts, blocks and failed comm
       }
       for (let number = 1; number <= 40; number++) {
         const count = model.has(`evt_${number}`) ? 1 : 0
-        for (const each of processes) expect(each.find(`evt_${number}`)).toHaveLength(count)
+        for (const each of processes) expect(await each.find(`evt_${number}`)).toHaveLength(count)
       }
       for (const each of processes) each.close()
     }),

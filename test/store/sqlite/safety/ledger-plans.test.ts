@@ -1,5 +1,7 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
+import type { Connection } from '../../../../src/store/connection.ts'
+import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { EffectSearch } from '../../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../../src/store/sqlite/safety/effect-table.ts'
@@ -8,7 +10,7 @@ import { SealTable } from '../../../../src/store/sqlite/safety/seal-table.ts'
 import { createVault } from '../../../../src/store/vault.ts'
 
 /** SQLite's plan for each statement that `use` prepares. */
-function plansOf(use: (db: Database.Database) => void): string[][] {
+async function plansOf(use: (db: Connection) => unknown): Promise<string[][]> {
   const db = new Database(':memory:')
   migrate(db)
   const statements: string[] = []
@@ -21,7 +23,7 @@ function plansOf(use: (db: Database.Database) => void): string[][] {
       }
     },
   })
-  use(recording)
+  await use(openConnection(recording))
   return statements.map((sql) => {
     const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
     const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))
@@ -30,7 +32,8 @@ function plansOf(use: (db: Database.Database) => void): string[][] {
   })
 }
 
-const plansOfSearch = (use: (search: EffectSearch) => void) => plansOf((db) => use(new EffectSearch(db))).flat()
+const plansOfSearch = async (use: (search: EffectSearch) => unknown) =>
+  (await plansOf((db) => use(new EffectSearch(db)))).flat()
 
 test.each([
   [{}, 'effect_at', ''],
@@ -39,9 +42,9 @@ test.each([
   [{ path: '/a', account: 'shop', since: 1 }, 'effect_path', '(path=? AND at>?'],
   [{ runId: 'run_1', workflow: 'tidy' }, 'effect_run', '(run_id=?'],
   [{ workflow: 'tidy', since: 1 }, 'effect_workflow', '(workflow=? AND at>?'],
-])('rows by %o are read newest first along one index, and nothing is sorted', (filter, index, terms) => {
-  const lists = plansOfSearch((search) => search.list({ ...filter, limit: 1 }))
-  const searches = plansOfSearch((search) => search.search(filter, { rows: 9, limit: 1, after: '1_1' }))
+])('rows by %o are read newest first along one index, and nothing is sorted', async (filter, index, terms) => {
+  const lists = await plansOfSearch((search) => search.list({ ...filter, limit: 1 }))
+  const searches = await plansOfSearch((search) => search.search(filter, { rows: 9, limit: 1, after: '1_1' }))
   const plans = [...lists, ...searches].filter((line) => / effect /.test(line))
   expect(plans).toHaveLength(4)
   for (const plan of plans) expect(plan).toMatch(new RegExp(`^(SCAN|SEARCH) effect USING (COVERING )?INDEX ${index}`))
@@ -55,28 +58,32 @@ test.each([
   [{ workflow: 'rare', since: 1 }, 'effect_workflow'],
   [{ path: '/a' }, 'effect_path'],
   [{ runId: 'run_1' }, 'effect_run'],
-])('an export by %o reads the rows of one index only, in their order, from where it was', (filter, index) => {
-  const plans = plansOf((db) => new EffectSearch(db).page({ ...filter, beyond: { at: 1, seq: 1 }, limit: 1 })).flat()
+])('an export by %o reads the rows of one index only, in their order, from where it was', async (filter, index) => {
+  const plans = (
+    await plansOf((db) => new EffectSearch(db).page({ ...filter, beyond: { at: 1, seq: 1 }, limit: 1 }))
+  ).flat()
   expect(plans[0]).toMatch(new RegExp(`^SEARCH effect USING INDEX ${index} \\(.*at>`))
   expect(plans.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
 })
 
-test('a verification reads the ledger by its primary key, and sorts nothing', () => {
+test('a verification reads the ledger by its primary key, and sorts nothing', async () => {
   for (const filter of [{}, { workflow: 'tidy', since: 1 }]) {
-    const [plan, ...rest] = plansOfSearch((search) => search.listAfter(1, { ...filter, limit: 1 }))
+    const [plan, ...rest] = await plansOfSearch((search) => search.listAfter(1, { ...filter, limit: 1 }))
     expect(plan).toBe('SEARCH effect USING INTEGER PRIMARY KEY (rowid>?)')
     expect(rest.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
   }
 })
 
-test('sealing and pruning read no table from end to end, and sort nothing', () => {
-  const plans = plansOf((db) => {
-    const effects = new EffectTable(db, new GuardTable(db))
-    const seals = new SealTable(db, createVault(Buffer.alloc(32)), new EffectSearch(db))
-    effects.prune(1, 1)
-    effects.listDeletes('default', ['storage_a:fil_1'])
-    seals.list(0, 1)
-  }).flat()
+test('sealing and pruning read no table from end to end, and sort nothing', async () => {
+  const plans = (
+    await plansOf(async (db) => {
+      const effects = new EffectTable(db, new GuardTable(db))
+      const seals = new SealTable(db, createVault(Buffer.alloc(32)), new EffectSearch(db))
+      await effects.prune(1, 1)
+      await effects.listDeletes('default', ['storage_a:fil_1'])
+      await seals.list(0, 1)
+    })
+  ).flat()
   expect(plans.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
   // The newest seal is the first row backwards; keys and counters of the guard are few.
   expect(plans.filter((line) => /^SCAN (?!effect_seal|effect_key|guard_use|\()/.test(line))).toEqual([])

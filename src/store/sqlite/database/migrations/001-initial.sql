@@ -566,6 +566,7 @@ CREATE INDEX bulk_open ON bulk (id) WHERE status IN ('counting', 'running');
 
 -- A run or an event that an operation did not fit; the first thousand of each operation.
 CREATE TABLE bulk_refusal (
+  number      INTEGER PRIMARY KEY,
   bulk_id     TEXT NOT NULL,
   target      TEXT NOT NULL,
   why         TEXT NOT NULL

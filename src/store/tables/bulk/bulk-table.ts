@@ -7,8 +7,8 @@ import {
   type BulkStatus,
   MAX_REFUSALS,
 } from '../../../core/safety/bulk.ts'
+import type { Connection } from '../../connection.ts'
 import { type BulkRow, readBulk } from '../../rows/bulk-row.ts'
-import type { Connection } from '../database/connection.ts'
 
 const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
 const NOTHING: BulkCount = { total: 0, runs: 0, writes: 0, deletes: 0, first: [] }
@@ -31,7 +31,7 @@ export class BulkTable {
       `UPDATE bulk SET owner = @owner, seen_at = @now WHERE id = (
          SELECT id FROM bulk WHERE status IN ('counting', 'running')
            AND (owner IS NULL OR owner = @owner OR seen_at <= @silentSince) ORDER BY id LIMIT 1
-         FOR UPDATE SKIP LOCKED)
+         ${db.sql.skipLocked})
        RETURNING ${COLUMNS}`,
     )
     // Index: primary key, from here on.
@@ -50,7 +50,7 @@ export class BulkTable {
     this.#add = db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
     this.#refuse = db.prepare(
       `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT ?, ?, ?
-       WHERE (SELECT refused FROM bulk WHERE id = ?) + ?::bigint <= ${MAX_REFUSALS}`,
+       WHERE (SELECT refused FROM bulk WHERE id = ?) + CAST(? AS bigint) <= ${MAX_REFUSALS}`,
     )
     this.#refusals = db.prepare<[string], BulkRefusal>(
       'SELECT target, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY number',

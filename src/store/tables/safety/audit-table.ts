@@ -6,8 +6,8 @@ import {
   type AuditRecord,
   LASTING_TARGET,
 } from '../../../core/safety/audit.ts'
+import type { Connection } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
-import type { Connection } from '../database/connection.ts'
 
 interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
   origin: string
@@ -28,8 +28,8 @@ export class AuditTable {
     )
     // Index: primary key, from the oldest row on.
     this.#prune = db.prepare(
-      `DELETE FROM audit WHERE id = ANY (ARRAY(
-         SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?))`,
+      `DELETE FROM audit WHERE id IN (
+         SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?)`,
     )
   }
 
@@ -65,7 +65,9 @@ function describeFilter({ actor, action, target, since, until, before }: AuditFi
   if (until !== undefined) conditions.push(['id < ?', firstId('aud', until)])
   if (target !== undefined) conditions.push(['target = ?', target])
   if (actor !== undefined) conditions.push(['actor = ?', actor])
-  if (action?.endsWith('.*')) conditions.push(["substr(action, 1, strpos(action, '.')) = ?", action.slice(0, -1)])
+  // "/" is the character after "." in ASCII: every action of the group lies between.
+  if (action?.endsWith('.*'))
+    conditions.push(['action > ?', action.slice(0, -1)], ['action < ?', action.replace('.*', '/')])
   else if (action !== undefined) conditions.push(['action = ?', action])
   return buildWhere(conditions)
 }

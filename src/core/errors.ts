@@ -214,10 +214,16 @@ function describeMessage(error: Error): string {
 
 function toMessage(value: unknown): string {
   try {
-    return redactUrls(String(value).slice(0, MESSAGE_LIMIT))
+    return redactUrls(cutMiddle(String(value)))
   } catch {
     return 'a value that has no text'
   }
+}
+
+/** Of a long message, the beginning tells what failed, and the end why. */
+function cutMiddle(text: string): string {
+  if (text.length <= MESSAGE_LIMIT) return text
+  return `${text.slice(0, MESSAGE_LIMIT / 2)} … ${text.slice(3 - MESSAGE_LIMIT / 2)}`
 }
 
 /** Cuts query strings and `user:password@` out of URLs: they carry signatures and logins. */

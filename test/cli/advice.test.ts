@@ -23,6 +23,7 @@ const VALUES: Record<string, string> = {
   'posix.dirname(path)': '/x',
   'work.operation': 'retry',
   scheme: 'hex',
+  seq: '1',
   // Of the page of events: ` --type …`, or nothing.
   type: '',
   // Of a stop: ` --workflow …`, or nothing.

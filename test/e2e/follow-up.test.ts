@@ -176,7 +176,7 @@ test('a running app is ready, and its runtime file has its addresses until it st
   expect(readRuntimeFile(dataDir)).toMatchObject({ pid: process.pid, receiver: urls.receiver, admin: urls.admin })
   const answer = await fetch(`${urls.admin}/readyz`)
   const checks = { migrated: 'ok', writable: 'ok', endpoints: 'ok', app: 'ok' }
-  expect([answer.status, await answer.json()]).toEqual([200, { ready: true, checks }])
+  expect([answer.status, await answer.json()]).toEqual([200, { ready: true, checks, warnings: [] }])
   expect((await fetch(`${urls.admin}/livez`)).status).toBe(200)
   await app.stop()
   expect(readRuntimeFile(dataDir)).toBeNull()

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import { AdminServer } from '../../admin/admin-server.ts'
 import { createHealth } from '../../admin/health.ts'
 import { describeError } from '../../core/errors.ts'
@@ -7,6 +7,9 @@ import type { Config } from '../../project/config/load-config.ts'
 import { describeListenError } from '../../receive/receiver.ts'
 import { respond } from '../../receive/respond.ts'
 import { planParts } from '../role.ts'
+
+// An import of node:http would load all of undici.
+const { createServer } = process.getBuiltinModule('node:http')
 
 const REFUSAL = { verdict: 'unavailable', event: null, complaint: null } as const
 

@@ -70,7 +70,7 @@ export class Outside implements OutsideWatch {
     const message =
       `The workflow "${by.workflow}" deletes with a files client of its own, past the guard and the ledger. ` +
       'Use `files` of the run, which acts on the account of its event. For another account of the service, ' +
-      'add it with "upshot accounts add" and send that account an event. Nothing was deleted.'
+      'add it with "upshot accounts add <name>" and send that account an event. Nothing was deleted.'
     throw new UpshotError('undeclared_effect', message)
   }
 

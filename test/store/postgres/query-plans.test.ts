@@ -218,10 +218,12 @@ const MAX_READ = 1_000
  * Calls of people and of upkeep that sort what they find as long as the server has no statistics.
  */
 const FRESH = ['countHourRuns', 'listApprovalIds', 'listDeliveryIds', 'listEffects', 'listRunIds', 'readHourRuns']
+/** A verification compares every step that has begun an effect with the ledger. */
+const WHOLE = 'listLostBegins'
 const KNOWN: Record<string, readonly string[]> = {
-  fresh: [...FRESH, 'prune deliveries', 'prune refusals'],
+  fresh: [...FRESH, 'prune deliveries', 'prune refusals', WHOLE],
   // A slice of an hour is 5,000 runs. A slice of failures may be joined with the runs between.
-  analyzed: ['groupFailures', 'readHourRuns'],
+  analyzed: ['groupFailures', 'readHourRuns', WHOLE],
 }
 
 test('no call reads a table from end to end, with statistics or without', async () => {

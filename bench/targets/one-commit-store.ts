@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3'
 import type { Store } from '../../src/core/store/store.ts'
 import type { ReceiverStore } from '../../src/receive/receiver.ts'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
@@ -13,7 +14,7 @@ export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): Inge
   const db = openDatabase(file)
   migrate(db)
   const { deliveries, ledger, captures, endpoints } = openTables(db, createVault(vaultKey))
-  const alone = <T>(write: () => T): T => db.transaction(write).immediate()
+  const alone = performAlone(db)
   return {
     readSetupVersion: async () => endpoints.knownVersion(),
     findEndpoint: async (path) => endpoints.find(path),
@@ -26,5 +27,26 @@ export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): Inge
     saveCapture: async (capture) => alone(() => captures.save(capture)),
     listCaptures: async (endpointId) => captures.list(endpointId),
     dropCaptures: async (endpointId) => alone(() => captures.drop(endpointId)),
+  }
+}
+
+/** Performs one write after the other, each in a commit of its own. */
+function performAlone(db: Database): <T>(write: () => Promise<T>) => Promise<T> {
+  const [begin, commit, rollback] = ['BEGIN IMMEDIATE', 'COMMIT', 'ROLLBACK'].map((sql) => db.prepare(sql))
+  let last: Promise<unknown> = Promise.resolve()
+  return (write) => {
+    const written = last.then(async () => {
+      begin?.run()
+      try {
+        const value = await write()
+        commit?.run()
+        return value
+      } catch (error) {
+        rollback?.run()
+        throw error
+      }
+    })
+    last = written.catch(() => {})
+    return written
   }
 }

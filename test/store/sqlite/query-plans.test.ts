@@ -23,8 +23,6 @@ import { ApprovalSearch } from '../../../src/store/sqlite/safety/approval-search
 import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
 import { EffectSearch } from '../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
-import { GuardTable } from '../../../src/store/sqlite/safety/guard-table.ts'
-import { ReservedTable } from '../../../src/store/sqlite/safety/reserved-table.ts'
 import { SealTable } from '../../../src/store/sqlite/safety/seal-table.ts'
 import { StopTable } from '../../../src/store/sqlite/safety/stop-table.ts'
 import { VoteTable } from '../../../src/store/sqlite/safety/vote-table.ts'
@@ -41,6 +39,8 @@ import { CaptureTable } from '../../../src/store/tables/incoming/capture-table.t
 import { KeyLimitTable } from '../../../src/store/tables/limits/key-limit-table.ts'
 import { ApproverTable } from '../../../src/store/tables/safety/approver-table.ts'
 import { AuditTable } from '../../../src/store/tables/safety/audit-table.ts'
+import { GuardTable } from '../../../src/store/tables/safety/guard-table.ts'
+import { ReservedTable } from '../../../src/store/tables/safety/reserved-table.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
 /** A filter for each way to the runs. */

@@ -13,8 +13,8 @@ import {
   storageOf,
   toStep,
 } from '../../rows/safety/effect-rows.ts'
+import type { GuardTable } from '../../tables/safety/guard-table.ts'
 import type { Connection } from '../database/connection.ts'
-import type { GuardTable } from './guard-table.ts'
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
 export class EffectTable {

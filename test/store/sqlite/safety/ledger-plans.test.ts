@@ -5,8 +5,8 @@ import { openConnection } from '../../../../src/store/sqlite/database/connection
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { EffectSearch } from '../../../../src/store/sqlite/safety/effect-search.ts'
 import { EffectTable } from '../../../../src/store/sqlite/safety/effect-table.ts'
-import { GuardTable } from '../../../../src/store/sqlite/safety/guard-table.ts'
 import { SealTable } from '../../../../src/store/sqlite/safety/seal-table.ts'
+import { GuardTable } from '../../../../src/store/tables/safety/guard-table.ts'
 import { createVault } from '../../../../src/store/vault.ts'
 
 /** SQLite's plan for each statement that `use` prepares. */

@@ -21,8 +21,8 @@ export class ReservedTable {
     this.#add = db.prepare(
       `INSERT INTO guard_reserved (run_id, fence, list, class, storage, folder, workflow, account, at, count, bytes)
        VALUES (@runId, @fence, @list, @class, @storage, @folder, @workflow, @account, @at, @count, @bytes)
-       ON CONFLICT (run_id, fence, list, class, storage, folder) DO UPDATE SET count = count + excluded.count,
-         bytes = bytes + excluded.bytes`,
+       ON CONFLICT (run_id, fence, list, class, storage, folder) DO UPDATE SET
+         count = guard_reserved.count + excluded.count, bytes = guard_reserved.bytes + excluded.bytes`,
     )
     // The end of a run looks for waits first. No step has such a key.
     this.#note = db.prepare(

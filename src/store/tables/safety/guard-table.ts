@@ -1,8 +1,8 @@
 import type { EffectClass } from '../../../core/safety/effect.ts'
 import { type EffectSource, firstSlot, type Limit, WINDOWS } from '../../../core/safety/guard.ts'
 import type { GuardUse } from '../../../core/store/safety/effects.ts'
+import type { Connection } from '../../connection.ts'
 import { guardSlots, TIMED, type UseClass } from '../../rows/safety/guard-slots.ts'
-import type { Connection } from '../database/connection.ts'
 
 interface Sum {
   count: number | null
@@ -32,7 +32,7 @@ export class GuardTable {
       .pluck()
     this.#dropOld = db.prepare('DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND slot < ?')
     this.#take = db.prepare(
-      `UPDATE guard_use SET count = greatest(0, count - ?), bytes = greatest(0, bytes - ?)
+      `UPDATE guard_use SET count = ${db.sql.greatest}(0, count - ?), bytes = ${db.sql.greatest}(0, bytes - ?)
        WHERE scope = ? AND class = ? AND width = ? AND slot = ?`,
     )
     this.#list = db.prepare<[number, number], { scope: string; class: UseClass; count: number; bytes: number }>(

@@ -155,6 +155,7 @@ test('sessions that are cut at random moments lose nothing and repeat nothing', 
   onTestFinished(() => session.end())
   const cut = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE application_name = 'upshot' AND random() < 0.2`
+  const store = await cluster.open()
   const events = nameEvents(40)
   let isOver = false
   const cutting = (async () => {
@@ -165,7 +166,6 @@ test('sessions that are cut at random moments lose nothing and repeat nothing', 
     }
   })()
   await Promise.all(events.map((id) => deliver(app, id)))
-  const store = await cluster.open()
   await cluster.completed(store, events.length)
   isOver = true
   await cutting

@@ -13,7 +13,10 @@ const NEVER = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as Pru
 const mondayOf = (moment: number) => moment - ((moment - 4 * 86_400_000) % WEEK)
 const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10)
 
-/** A store of five weeks and the present one, the oldest of which has a large body. */
+/**
+ * A store of four weeks and the present one, the oldest of which has a large body.
+ * With runs kept for 30 days, a fifth week would go in the midst of the present one.
+ */
 async function openFilled() {
   const place = makeSchema()
   const vaultKey = randomBytes(32)
@@ -21,7 +24,7 @@ async function openFilled() {
   const store = await openPostgresStore(options)
   onTestFinished(() => store.close())
   const now = (await store.readClock()) ?? 0
-  const first = mondayOf(now) - 5 * WEEK
+  const first = mondayOf(now) - 4 * WEEK
   await store.pruneWeek(NEVER, first + 1)
   await store.pruneWeek(NEVER, now)
   const data = { note: randomBytes(1_500_000).toString('base64') }
@@ -41,7 +44,7 @@ test('the largest tables and the weeks are told by the store and the page System
   expect(room?.tables[0]).toEqual({ table: 'event_body', bytes: expect.any(Number) })
   expect(room?.tables[0]?.bytes).toBeGreaterThan(400_000)
   expect(room?.databaseBytes).toBeGreaterThan(room?.tables[0]?.bytes ?? 0)
-  const week = { kept: 6, until: mondayOf(now) + 4 * WEEK }
+  const week = { kept: 5, until: mondayOf(now) + 4 * WEEK }
   expect(room?.weeks).toMatchObject([
     { kind: 'runs', ...week, oldest: { from: first, to: first + WEEK } },
     { kind: 'deliveries', ...week, oldest: { from: first } },
@@ -55,7 +58,7 @@ test('the largest tables and the weeks are told by the store and the page System
   expect(system).toMatchObject({
     room: {
       tables: expect.arrayContaining([room?.tables[0]]),
-      weeks: [{ kind: 'runs', kept: 6, next: { from: new Date(first).toISOString(), goesAt: null } }, {}, {}],
+      weeks: [{ kind: 'runs', kept: 5, next: { from: new Date(first).toISOString(), goesAt: null } }, {}, {}],
     },
   })
 })
@@ -70,14 +73,14 @@ test('"doctor" says which week goes next and when, and "top" shows sizes and wee
     // Runs are kept for 30 days.
     found: expect.stringMatching(
       new RegExp(
-        `^6 kept, next goes that of ${dayOf(first)} \\(.+\\) on ${dayOf(first + WEEK + 30 * 86_400_000)}, ${ready}$`,
+        `^5 kept, next goes that of ${dayOf(first)} \\(.+\\) on ${dayOf(first + WEEK + 30 * 86_400_000)}, ${ready}$`,
       ),
     ),
   })
   expect(found('weeks of deliveries').found).toContain(dayOf(first + WEEK + 90 * 86_400_000))
   const { stdout } = await cli('top', '--once')
-  expect(stdout).toMatch(/tables event_body \d+(\.\d+)? MB .* weeks of runs 6$/m)
+  expect(stdout).toMatch(/tables event_body \d+(\.\d+)? MB .* weeks of runs 5$/m)
   expect(stdout).not.toContain('+ log')
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
-  expect((await cli('top', '--json')).json.data).toMatchObject({ room: { weeks: [{ kind: 'runs', kept: 6 }, {}, {}] } })
+  expect((await cli('top', '--json')).json.data).toMatchObject({ room: { weeks: [{ kind: 'runs', kept: 5 }, {}, {}] } })
 })

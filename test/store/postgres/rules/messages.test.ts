@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Lease } from '../../../../src/core/runs/lease.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { askAdmission, concurrency } from '../../../contract/support/ask-admission.ts'
@@ -31,10 +31,12 @@ test('each call that others wait for is one message, without a transaction aroun
   const { lease } = await claimNext(one)
   const limited = await claimLimited(one)
   const first = sent.length
+  // Which session listens is known once it has: all is counted at the end.
   const count = async (call: () => Promise<unknown>) => {
     const before = sent.length
     await call()
-    return pooled(sent.slice(before), sent).filter(({ text }) => !READS.test(text)).length
+    const all = sent.slice(before)
+    return () => pooled(all, sent).filter(({ text }) => !READS.test(text)).length
   }
   const counts = {
     deliveries: await count(() => Promise.all(['evt_2', 'evt_3'].map((id) => one.saveDelivery(incoming(id))))),
@@ -43,7 +45,9 @@ test('each call that others wait for is one message, without a transaction aroun
     end: await count(() => one.completeRun(lease, 'null', NOW)),
     limitedEnd: await count(() => one.completeRun(limited, 'null', NOW)),
   }
-  expect(counts).toEqual({ deliveries: 1, claim: 1, steps: 1, end: 1, limitedEnd: 1 })
+  await vi.waitUntil(() => sent.some(({ text }) => text.includes('pg_notify')))
+  const asked = Object.fromEntries(Object.entries(counts).map(([name, number]) => [name, number()]))
+  expect(asked).toEqual({ deliveries: 1, claim: 1, steps: 1, end: 1, limitedEnd: 1 })
   expect(sent.slice(first).filter(({ text }) => /BEGIN|COMMIT/.test(text))).toEqual([])
 })
 

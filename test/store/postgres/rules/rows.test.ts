@@ -20,10 +20,10 @@ interface Counting {
   sent: Sent[]
 }
 
-/** Resolves once sessions have ended: the server then has all their counts. */
-async function ended(session: pg.Client, clients: Iterable<pg.Client>): Promise<void> {
-  const pids = Array.from(clients, (client) => (client as pg.Client & { processID: number }).processID)
-  while ((await session.query('SELECT 1 FROM pg_stat_activity WHERE pid = ANY ($1)', [pids])).rowCount !== 0);
+/** Resolves once all sessions that began after a moment have ended: the server then has all their counts. */
+async function ended(session: pg.Client, pids: number[], since: Date): Promise<void> {
+  const running = 'SELECT 1 FROM pg_stat_activity WHERE pid = ANY ($1) AND backend_start > $2'
+  while ((await session.query(running, [pids, since])).rowCount !== 0);
 }
 
 /** Uses a store, with what the server counted for each table meanwhile. */
@@ -37,19 +37,15 @@ async function countRows({ place, session, sent }: Counting, columns: string, us
   // Rows that this session has read count as before.
   await session.query('SELECT pg_stat_force_next_flush()')
   const before = await count()
+  // Stores that are open already keep their sessions, and those speak now and then.
+  const { rows } = await session.query<{ now: Date }>('SELECT clock_timestamp() AS now')
+  const since = rows[0]?.now ?? new Date()
   const earlier = sent.length
   const store = await openTestPostgres(place)
   await use(store)
   await store.close()
-  await ended(
-    session,
-    new Set(
-      sent
-        .slice(earlier)
-        .map(({ client }) => client)
-        .filter((client) => client !== session),
-    ),
-  )
+  const pids = sent.slice(earlier).map(({ client }) => (client as pg.Client & { processID: number }).processID)
+  await ended(session, [...new Set(pids)], since)
   const after = await count()
   return [...after].map(([name, sum]) => ({ name, sum: sum - (before.get(name) ?? 0) })).filter(({ sum }) => sum > 0)
 }

@@ -51,7 +51,6 @@ const COLUMNS: Record<string, Record<string, string>> = {
     since_seq: after('since_seq'),
     event_seq: EVENT_SEQ,
   },
-  approval_vote: { items: '"only"' },
   bulk: { owner: 'NULL', seen_at: 'NULL' },
 }
 

@@ -1,21 +1,34 @@
+import { ApprovalProofs } from '../tables/approvals/approval-proofs.ts'
+import { ApprovalSearch } from '../tables/approvals/approval-search.ts'
+import { ApprovalTable } from '../tables/approvals/approval-table.ts'
+import { ApproverTable } from '../tables/approvals/approver-table.ts'
+import { VoteTable } from '../tables/approvals/vote-table.ts'
+import { WithdrawalTable } from '../tables/approvals/withdrawal-table.ts'
+import { BulkSlices } from '../tables/bulk/bulk-slices.ts'
 import { BulkTable } from '../tables/bulk/bulk-table.ts'
 import { AlertTable } from '../tables/health/alert-table.ts'
 import { ProcessTable } from '../tables/health/process-table.ts'
 import { ShadowTable } from '../tables/health/shadow-table.ts'
 import { ShapeTable } from '../tables/health/shape-table.ts'
+import { SweepTable } from '../tables/health/sweep-table.ts'
 import { AccountTable } from '../tables/incoming/account-table.ts'
 import { CaptureTable } from '../tables/incoming/capture-table.ts'
+import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
+import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
+import { Permits } from '../tables/limits/permits.ts'
 import { RunLogTable } from '../tables/runs/run-log-table.ts'
 import { AccessTable } from '../tables/safety/access-table.ts'
-import { ApprovalProofs } from '../tables/safety/approval-proofs.ts'
-import { ApproverTable } from '../tables/safety/approver-table.ts'
 import { AuditTable } from '../tables/safety/audit-table.ts'
+import { EffectSearch } from '../tables/safety/effect-search.ts'
+import { EffectTable } from '../tables/safety/effect-table.ts'
 import { GuardTable } from '../tables/safety/guard-table.ts'
 import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import { ReservedTable } from '../tables/safety/reserved-table.ts'
+import { SealTable } from '../tables/safety/seal-table.ts'
+import { StopTable } from '../tables/safety/stop-table.ts'
+import { ApprovalWaits } from '../tables/waits/approval-waits.ts'
 import type { Vault } from '../vault.ts'
-import { BulkSlices } from './bulk/bulk-slices.ts'
 import type { Connection } from './database/connection.ts'
 import { DATABASE_NOW } from './database/direct-session.ts'
 import { LogPosition } from './database/log-position.ts'
@@ -25,8 +38,6 @@ import { GateTable } from './gates/gate-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ServerRoomView } from './health/server-room-view.ts'
 import { ServerStateView } from './health/server-state-view.ts'
-import { SweepTable } from './health/sweep-table.ts'
-import { DeliveryLedger } from './incoming/delivery-ledger.ts'
 import { DeliverySaves } from './incoming/delivery-queue.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EndpointTable } from './incoming/endpoint-table.ts'
@@ -34,8 +45,6 @@ import { EventTable } from './incoming/event-table.ts'
 import { OwnEvents } from './incoming/own-events.ts'
 import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
 import { Admission } from './limits/admission.ts'
-import { ApprovalDecisions } from './limits/approval-decisions.ts'
-import { Permits } from './limits/permits.ts'
 import { Claims } from './runs/claims.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { JournalSaves } from './runs/journal-queue.ts'
@@ -47,21 +56,12 @@ import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
-import { ApprovalSearch } from './safety/approval-search.ts'
-import { ApprovalTable } from './safety/approval-table.ts'
 import { WriteBegins } from './safety/begin-writes.ts'
-import { EffectSearch } from './safety/effect-search.ts'
-import { EffectTable } from './safety/effect-table.ts'
-import { SealTable } from './safety/seal-table.ts'
-import { StopTable } from './safety/stop-table.ts'
-import { VoteTable } from './safety/vote-table.ts'
-import { WithdrawalTable } from './safety/withdrawal-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { WeekTable } from './upkeep/week-table.ts'
-import { ApprovalWaits } from './waits/approval-waits.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
@@ -84,7 +84,7 @@ export function openTables(db: Connection, vault: Vault) {
   const seals = new SealTable(db, vault, effectSearch)
   const stops = new StopTable(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
-  const approvalWaits = new ApprovalWaits(db, runs)
+  const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
   const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, withdrawals })
@@ -120,7 +120,10 @@ export function openTables(db: Connection, vault: Vault) {
     effectSearch,
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     ...{ effects, guard, stops, seals },
-    permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
+    permits: new Permits({
+      ...{ ...words, approvalWaits, effects, guard, reserved, runs, stops, waits },
+      steps: { save: ({ runId }, step) => steps.save(runId, step) },
+    }),
     workers: new WorkerTable(db, gates),
   }
 }

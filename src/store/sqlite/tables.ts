@@ -1,38 +1,47 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
+import { ApprovalProofs } from '../tables/approvals/approval-proofs.ts'
+import { ApprovalSearch } from '../tables/approvals/approval-search.ts'
+import { ApprovalTable } from '../tables/approvals/approval-table.ts'
+import { ApproverTable } from '../tables/approvals/approver-table.ts'
+import { VoteTable } from '../tables/approvals/vote-table.ts'
+import { WithdrawalTable } from '../tables/approvals/withdrawal-table.ts'
+import { BulkSlices } from '../tables/bulk/bulk-slices.ts'
 import { BulkTable } from '../tables/bulk/bulk-table.ts'
 import { AlertTable } from '../tables/health/alert-table.ts'
 import { ProcessTable } from '../tables/health/process-table.ts'
 import { ShadowTable } from '../tables/health/shadow-table.ts'
 import { ShapeTable } from '../tables/health/shape-table.ts'
+import { SweepTable } from '../tables/health/sweep-table.ts'
 import { AccountTable } from '../tables/incoming/account-table.ts'
 import { CaptureTable } from '../tables/incoming/capture-table.ts'
+import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
+import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
+import { Permits } from '../tables/limits/permits.ts'
 import { RunLogTable } from '../tables/runs/run-log-table.ts'
 import { AccessTable } from '../tables/safety/access-table.ts'
-import { ApprovalProofs } from '../tables/safety/approval-proofs.ts'
-import { ApproverTable } from '../tables/safety/approver-table.ts'
 import { AuditTable } from '../tables/safety/audit-table.ts'
+import { EffectSearch } from '../tables/safety/effect-search.ts'
+import { EffectTable } from '../tables/safety/effect-table.ts'
 import { GuardTable } from '../tables/safety/guard-table.ts'
 import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import { ReservedTable } from '../tables/safety/reserved-table.ts'
+import { SealTable } from '../tables/safety/seal-table.ts'
+import { StopTable } from '../tables/safety/stop-table.ts'
+import { ApprovalWaits } from '../tables/waits/approval-waits.ts'
 import type { Vault } from '../vault.ts'
-import { BulkSlices } from './bulk/bulk-slices.ts'
 import { openConnection, type SqliteConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { HourTable } from './health/hour-table.ts'
-import { SweepTable } from './health/sweep-table.ts'
-import { DeliveryLedger } from './incoming/delivery-ledger.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EndpointTable } from './incoming/endpoint-table.ts'
 import { EventTable } from './incoming/event-table.ts'
 import { OwnEvents } from './incoming/own-events.ts'
 import { Admission } from './limits/admission.ts'
-import { ApprovalDecisions } from './limits/approval-decisions.ts'
 import { GateTable } from './limits/gate-table.ts'
-import { Permits } from './limits/permits.ts'
 import { Claims } from './runs/claims.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
@@ -42,19 +51,10 @@ import { StepTable } from './runs/step-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
-import { ApprovalSearch } from './safety/approval-search.ts'
-import { ApprovalTable } from './safety/approval-table.ts'
-import { EffectSearch } from './safety/effect-search.ts'
-import { EffectTable } from './safety/effect-table.ts'
-import { SealTable } from './safety/seal-table.ts'
-import { StopTable } from './safety/stop-table.ts'
-import { VoteTable } from './safety/vote-table.ts'
-import { WithdrawalTable } from './safety/withdrawal-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { RunSearch } from './search/run-search.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
-import { ApprovalWaits } from './waits/approval-waits.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
@@ -76,8 +76,8 @@ export function openTables(raw: Database, vault: Vault) {
   const stops = new StopTable(db)
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
-  const withdrawals = new WithdrawalTable(db, approvals)
-  const approvalWaits = new ApprovalWaits(db, runs)
+  const withdrawals = new WithdrawalTable(db, { approvals, stops })
+  const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
   const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
   const gates = new GateTable(db)
   const audits = new AuditTable(db)
@@ -110,9 +110,12 @@ export function openTables(raw: Database, vault: Vault) {
     sweeps: new SweepTable(db, { approvals, ownEvents }),
     ...words,
     effectSearch,
-    decisions: new ApprovalDecisions({ ...words, effects, approvalWaits, withdrawals }),
+    decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     ...{ effects, guard, stops, seals },
-    permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
+    permits: new Permits({
+      ...{ ...words, approvalWaits, effects, guard, reserved, steps, stops, waits },
+      runs: { lock: (lease) => runs.isLeased(lease) },
+    }),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, raw.memory ? null : join(dirname(raw.name), 'workers')),
   }

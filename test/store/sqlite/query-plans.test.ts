@@ -4,7 +4,6 @@ import type { RunFilter } from '../../../src/core/runs/run.ts'
 import { openConnection } from '../../../src/store/sqlite/database/connection.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { WriteProbe } from '../../../src/store/sqlite/database/write-probe.ts'
-import { DeliveryLedger } from '../../../src/store/sqlite/incoming/delivery-ledger.ts'
 import { DeliveryTable } from '../../../src/store/sqlite/incoming/delivery-table.ts'
 import { EndpointTable } from '../../../src/store/sqlite/incoming/endpoint-table.ts'
 import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
@@ -19,28 +18,29 @@ import { StepTable } from '../../../src/store/sqlite/runs/step-table.ts'
 import { TickTable } from '../../../src/store/sqlite/runs/tick-table.ts'
 import { WorkerTable } from '../../../src/store/sqlite/runs/worker-table.ts'
 import { WorkflowTable } from '../../../src/store/sqlite/runs/workflow-table.ts'
-import { ApprovalSearch } from '../../../src/store/sqlite/safety/approval-search.ts'
-import { ApprovalTable } from '../../../src/store/sqlite/safety/approval-table.ts'
-import { EffectSearch } from '../../../src/store/sqlite/safety/effect-search.ts'
-import { EffectTable } from '../../../src/store/sqlite/safety/effect-table.ts'
-import { SealTable } from '../../../src/store/sqlite/safety/seal-table.ts'
-import { StopTable } from '../../../src/store/sqlite/safety/stop-table.ts'
-import { VoteTable } from '../../../src/store/sqlite/safety/vote-table.ts'
-import { WithdrawalTable } from '../../../src/store/sqlite/safety/withdrawal-table.ts'
 import { EventSearcher } from '../../../src/store/sqlite/search/event-searcher.ts'
 import { RunSearch } from '../../../src/store/sqlite/search/run-search.ts'
 import { PruneCounts } from '../../../src/store/sqlite/upkeep/prune-counts.ts'
 import { Pruning } from '../../../src/store/sqlite/upkeep/pruning.ts'
-import { ApprovalWaits } from '../../../src/store/sqlite/waits/approval-waits.ts'
 import { MatchCursorTable } from '../../../src/store/sqlite/waits/match-cursor-table.ts'
 import { WaitTable } from '../../../src/store/sqlite/waits/wait-table.ts'
+import { ApprovalSearch } from '../../../src/store/tables/approvals/approval-search.ts'
+import { ApprovalTable } from '../../../src/store/tables/approvals/approval-table.ts'
+import { ApproverTable } from '../../../src/store/tables/approvals/approver-table.ts'
+import { VoteTable } from '../../../src/store/tables/approvals/vote-table.ts'
+import { WithdrawalTable } from '../../../src/store/tables/approvals/withdrawal-table.ts'
 import { AccountTable } from '../../../src/store/tables/incoming/account-table.ts'
 import { CaptureTable } from '../../../src/store/tables/incoming/capture-table.ts'
+import { DeliveryLedger } from '../../../src/store/tables/incoming/delivery-ledger.ts'
 import { KeyLimitTable } from '../../../src/store/tables/limits/key-limit-table.ts'
-import { ApproverTable } from '../../../src/store/tables/safety/approver-table.ts'
 import { AuditTable } from '../../../src/store/tables/safety/audit-table.ts'
+import { EffectSearch } from '../../../src/store/tables/safety/effect-search.ts'
+import { EffectTable } from '../../../src/store/tables/safety/effect-table.ts'
 import { GuardTable } from '../../../src/store/tables/safety/guard-table.ts'
 import { ReservedTable } from '../../../src/store/tables/safety/reserved-table.ts'
+import { SealTable } from '../../../src/store/tables/safety/seal-table.ts'
+import { StopTable } from '../../../src/store/tables/safety/stop-table.ts'
+import { ApprovalWaits } from '../../../src/store/tables/waits/approval-waits.ts'
 import { createVault } from '../../../src/store/vault.ts'
 
 /** A filter for each way to the runs. */
@@ -89,7 +89,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
   const ownEvents = new OwnEvents(recording, events, () => workflows.routes())
   const approvals = new ApprovalTable(recording, ownEvents)
-  const withdrawals = new WithdrawalTable(recording, approvals)
+  const withdrawals = new WithdrawalTable(recording, { approvals, stops: new StopTable(recording) })
   new RunOperations(recording, { events, runs, steps, withdrawals })
   const audits = new AuditTable(recording)
   for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }])
@@ -106,7 +106,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   const cursors = new MatchCursorTable(recording)
   const guard = new GuardTable(recording)
   const reserved = new ReservedTable(recording, guard)
-  const approvalWaits = new ApprovalWaits(recording, runs)
+  const approvalWaits = new ApprovalWaits(recording, (run) => runs.wake(run))
   const waits = new WaitTable(recording, {
     runs,
     events,
@@ -270,7 +270,9 @@ test('a count before a prune reads along an index from the oldest row on', () =>
 })
 
 test('the deliveries of an event are found without reading others', () => {
-  expect(planOf('UNION ALL').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN'))).toEqual([
+  expect(
+    planOf('UNION ALL SELECT * FROM delivery').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN')),
+  ).toEqual([
     'SEARCH delivery USING PRIMARY KEY (id>? AND id<?)',
     'SEARCH delivery USING INDEX delivery_repeat (event_seq=?)',
   ])

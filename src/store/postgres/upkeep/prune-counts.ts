@@ -9,8 +9,8 @@ import {
   weekBoundOf,
 } from '../../../core/store/retention.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
+import type { SealTable } from '../../tables/safety/seal-table.ts'
 import type { Connection } from '../database/connection.ts'
-import type { SealTable } from '../safety/seal-table.ts'
 import { FINISHED, OLD_BODIES, REFUSED } from './pruning.ts'
 import { selectAbsorber } from './select-absorber.ts'
 import type { WeekTable } from './week-table.ts'

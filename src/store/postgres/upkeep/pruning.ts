@@ -1,10 +1,10 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { AuditTable } from '../../tables/safety/audit-table.ts'
+import type { EffectTable } from '../../tables/safety/effect-table.ts'
+import type { SealTable } from '../../tables/safety/seal-table.ts'
+import { FilePruning } from '../../tables/upkeep/file-pruning.ts'
 import type { Connection } from '../database/connection.ts'
-import type { EffectTable } from '../safety/effect-table.ts'
-import type { SealTable } from '../safety/seal-table.ts'
-import { FilePruning } from './file-pruning.ts'
 import { selectAbsorber } from './select-absorber.ts'
 import type { WeekTable } from './week-table.ts'
 

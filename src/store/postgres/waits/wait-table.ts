@@ -3,15 +3,15 @@ import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/match
 import type { Run } from '../../../core/runs/run.ts'
 import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
+import type { ApprovalTable } from '../../tables/approvals/approval-table.ts'
+import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
 import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
+import type { ApprovalWaits } from '../../tables/waits/approval-waits.ts'
 import type { Connection } from '../database/connection.ts'
 import { RANK } from '../database/rank.ts'
 import { type EventTable, newestEvent, streamOf } from '../incoming/event-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
-import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
-import type { ApprovalWaits } from './approval-waits.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {

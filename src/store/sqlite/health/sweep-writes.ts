@@ -1,6 +1,6 @@
 import type { SweepWrites } from '../../../core/store/health/sweeps.ts'
+import type { SweepTable } from '../../tables/health/sweep-table.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
-import type { SweepTable } from './sweep-table.ts'
 
 /** The writes of sweeps and of what they found. */
 export function sweepWrites({ sweeps }: { sweeps: SweepTable }, commit: Pick<GroupCommit, 'write'>): SweepWrites {

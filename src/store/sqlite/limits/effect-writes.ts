@@ -1,20 +1,19 @@
 import type { Lease } from '../../../core/runs/lease.ts'
-import { coversEffect, describeScope } from '../../../core/safety/stop.ts'
 import type { ApprovalWrites } from '../../../core/store/safety/approvals.ts'
 import type { EffectWrites } from '../../../core/store/safety/effects.ts'
 import { describeStale } from '../../rows/runs/describe-stale.ts'
-import { describeByHand } from '../../rows/safety/describe-by-hand.ts'
-import type { ApproverTable } from '../../tables/safety/approver-table.ts'
-import { addApprover, removeApprover } from '../../tables/safety/register-approvers.ts'
+import type { ApprovalTable } from '../../tables/approvals/approval-table.ts'
+import type { ApproverTable } from '../../tables/approvals/approver-table.ts'
+import { addApprover, removeApprover } from '../../tables/approvals/register-approvers.ts'
+import type { ApprovalDecisions } from '../../tables/limits/approval-decisions.ts'
+import { beginByHand, endByHand, resumeEffects, stopEffects } from '../../tables/limits/effect-writes.ts'
+import type { Permits } from '../../tables/limits/permits.ts'
+import { startPlanned } from '../../tables/limits/start-planned.ts'
+import type { EffectTable } from '../../tables/safety/effect-table.ts'
+import type { StopTable } from '../../tables/safety/stop-table.ts'
+import type { ApprovalWaits } from '../../tables/waits/approval-waits.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
 import type { RunOperations } from '../runs/run-operations.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
-import type { EffectTable } from '../safety/effect-table.ts'
-import type { StopTable } from '../safety/stop-table.ts'
-import type { ApprovalWaits } from '../waits/approval-waits.ts'
-import type { ApprovalDecisions } from './approval-decisions.ts'
-import type { Permits } from './permits.ts'
-import { startPlanned } from './start-planned.ts'
 
 interface EffectTables {
   approvals: ApprovalTable
@@ -30,7 +29,8 @@ interface EffectTables {
 type Commit = Pick<GroupCommit, 'write'>
 
 /** Permits, and the switches that hold effects. */
-export function effectWrites({ permits, stops, approvalWaits, effects }: EffectTables, commit: Commit): EffectWrites {
+export function effectWrites(tables: EffectTables, commit: Commit): EffectWrites {
+  const { permits, approvalWaits, effects } = tables
   const underLease = async <T>(lease: Lease, decide: () => Promise<T | null>): Promise<T> =>
     commit.write(decide, (answer) => {
       if (answer === null) throw describeStale(lease)
@@ -42,40 +42,12 @@ export function effectWrites({ permits, stops, approvalWaits, effects }: EffectT
       underLease(lease, async () => permits.reserve(lease, list, shares, now)),
     beginPart: async (lease, asks, part, options) =>
       underLease(lease, async () => permits.beginPart(lease, asks, part, options)),
-    beginByHand: async (effect) =>
-      commit.write(async () => {
-        const { account, storage } = effect
-        const source = { workflow: '', account, storage }
-        const stop = (await stops.list()).find((each) => coversEffect(each, source))
-        return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
-      }),
-    endByHand: async ({ seq, outcome, error, before, ...effect }) =>
-      commit.write(async () => {
-        await effects.note({
-          ...describeByHand(effect, 'ended'),
-          ofSeq: seq,
-          outcome,
-          error,
-          before: before && JSON.stringify(before),
-        })
-      }),
+    beginByHand: async (effect) => commit.write(() => beginByHand(tables, effect)),
+    endByHand: async (effect) => commit.write(() => endByHand(tables, effect)),
     noteOutside: async (act) => commit.write(async () => effects.noteOutside(act)),
     askAgain: async () => commit.write(async () => approvalWaits.asking.begin('guard')),
-    stopEffects: async (stop) =>
-      commit.write(async () => {
-        const { kind, name, since: at, actor, reason } = stop
-        const target = describeScope({ kind, name })
-        const isNew = await stops.add(stop)
-        if (isNew) await effects.note({ at, phase: 'switched', operation: 'stop', target, actor, error: reason })
-        return isNew
-      }),
-    resumeEffects: async (scope, { actor, reason, now: at }) =>
-      commit.write(async () => {
-        if (!(await stops.remove(scope))) return null
-        const target = describeScope(scope)
-        await effects.note({ at, phase: 'switched', operation: 'resume', target, actor, error: reason })
-        return approvalWaits.asking.begin('stop')
-      }),
+    stopEffects: async (stop) => commit.write(() => stopEffects(tables, stop)),
+    resumeEffects: async (scope, by) => commit.write(() => resumeEffects(tables, scope, by)),
   }
 }
 

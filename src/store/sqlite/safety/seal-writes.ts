@@ -1,7 +1,7 @@
 import type { SealWrites } from '../../../core/store/safety/seals.ts'
+import type { EffectTable } from '../../tables/safety/effect-table.ts'
+import type { SealTable } from '../../tables/safety/seal-table.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
-import type { EffectTable } from './effect-table.ts'
-import type { SealTable } from './seal-table.ts'
 
 /** The writes of the chain over the effect ledger. */
 export function sealWrites(

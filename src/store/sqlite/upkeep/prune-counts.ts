@@ -3,7 +3,7 @@ import { LASTING_TARGET } from '../../../core/safety/audit.ts'
 import type { Prunable, PruneQuestion } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
-import type { SealTable } from '../safety/seal-table.ts'
+import type { SealTable } from '../../tables/safety/seal-table.ts'
 import { FINISHED, OLD_EVENTS, type OldEvent, PRUNE_MARK, REFUSED, selectAbsorber } from './pruning.ts'
 
 /** Rows that a read looked at, and those of them that would go. */

@@ -2,11 +2,11 @@ import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
 import type { AuditTable } from '../../tables/safety/audit-table.ts'
+import type { EffectTable } from '../../tables/safety/effect-table.ts'
+import type { SealTable } from '../../tables/safety/seal-table.ts'
+import { FilePruning } from '../../tables/upkeep/file-pruning.ts'
 import type { EventTable } from '../incoming/event-table.ts'
-import type { EffectTable } from '../safety/effect-table.ts'
-import type { SealTable } from '../safety/seal-table.ts'
 import { blockOf } from '../search/subject-index.ts'
-import { FilePruning } from './file-pruning.ts'
 
 interface OldRun {
   id: string

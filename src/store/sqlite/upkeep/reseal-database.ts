@@ -2,12 +2,12 @@ import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
 import { accountOwner, approverOwner, captureOwner, sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
 import { AuditTable } from '../../tables/safety/audit-table.ts'
+import { EffectSearch } from '../../tables/safety/effect-search.ts'
+import { SealTable } from '../../tables/safety/seal-table.ts'
 import { createVault, type Vault } from '../../vault.ts'
 import { openConnection } from '../database/connection.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { openMigrated } from '../database/open-database.ts'
-import { EffectSearch } from '../safety/effect-search.ts'
-import { SealTable } from '../safety/seal-table.ts'
 
 /** How many secrets of each kind were sealed again. */
 export interface Resealed {

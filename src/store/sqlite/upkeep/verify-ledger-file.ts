@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3'
 import type { Anchor } from '../../../core/safety/ledger/anchor.ts'
 import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/ledger/verify-ledger.ts'
-import { ApproverTable } from '../../tables/safety/approver-table.ts'
+import { ApprovalSearch } from '../../tables/approvals/approval-search.ts'
+import { ApproverTable } from '../../tables/approvals/approver-table.ts'
+import { VoteTable } from '../../tables/approvals/vote-table.ts'
+import { EffectSearch } from '../../tables/safety/effect-search.ts'
+import { SealTable } from '../../tables/safety/seal-table.ts'
 import { createVault } from '../../vault.ts'
 import { openConnection } from '../database/connection.ts'
-import { ApprovalSearch } from '../safety/approval-search.ts'
-import { EffectSearch } from '../safety/effect-search.ts'
-import { SealTable } from '../safety/seal-table.ts'
-import { VoteTable } from '../safety/vote-table.ts'
 
 /** Verifies the effect ledger of a database or a backup, and changes nothing. */
 export async function verifyLedgerFile(

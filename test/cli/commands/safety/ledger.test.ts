@@ -122,7 +122,7 @@ test('"effects verify" checks the signature of a vote, and names a forged or cha
   expect(await faultsAfter(`UPDATE effect SET error = 'never looked' WHERE phase = 'decided'`)).toEqual([
     `row ${row?.seq}: the signature is not for the word ${of}`,
   ])
-  const forged = `INSERT INTO approval_vote SELECT approval, 'ben', verdict, reason, hash, only, answer, at, signature,
+  const forged = `INSERT INTO approval_vote SELECT approval, 'ben', verdict, reason, hash, items, answer, at, signature,
     effect_seq FROM approval_vote`
   expect((await faultsAfter(forged)) as string[]).toContain(
     `row ${row?.seq}: the vote of "ben" on ${id} is not in the ledger`,

@@ -20,7 +20,7 @@ interface Counting {
   sent: Sent[]
 }
 
-/** Resolves once all sessions that began after a moment have ended: the server then has all their counts. */
+/** Resolves once all sessions since a moment have ended: the server then has all their counts. */
 async function ended(session: pg.Client, pids: number[], since: Date): Promise<void> {
   const running = 'SELECT 1 FROM pg_stat_activity WHERE pid = ANY ($1) AND backend_start > $2'
   while ((await session.query(running, [pids, since])).rowCount !== 0);

@@ -333,7 +333,7 @@ CREATE FUNCTION end_writes_1(p_ends json) RETURNS void LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
-  PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger', 0));
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger ' || current_schema(), 0));
   INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
       event_seq, code, approval, actor, outcome, proof, error)
     SELECT e.at, 'ended', begun.seq, begun.class, e.operation, begun.account, begun.target, begun.path, begun.bytes,
@@ -395,7 +395,7 @@ BEGIN
         AND NOT EXISTS (SELECT 1 FROM guard_reserved WHERE run_id = p_run[b.lease] OFFSET 0));
   END IF;
   IF cardinality(plain) > 0 THEN
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger', 0));
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger ' || current_schema(), 0));
     UPDATE work SET code_hash = b.code FROM json_to_recordset(p_begins) AS b (lease integer, code text)
       WHERE b.code IS NOT NULL AND b.lease = ANY (plain) AND work.run_id = p_run[b.lease] AND work.run_id = ANY (p_run);
     DELETE FROM wait USING json_to_recordset(p_begins) AS b (lease integer, key text)

@@ -945,7 +945,7 @@ CREATE TABLE approval_vote (
   verdict     TEXT NOT NULL,
   reason      TEXT,
   hash        TEXT NOT NULL,
-  only        TEXT,
+  items       TEXT,
   answer      TEXT,
   at          INTEGER NOT NULL,
   signature   BLOB,

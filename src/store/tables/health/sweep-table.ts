@@ -20,10 +20,10 @@ import type {
   SweepChange,
   SweepHold,
 } from '../../../core/store/health/sweeps.ts'
+import type { Connection } from '../../connection.ts'
 import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
-import type { Connection } from '../database/connection.ts'
+import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
 
 type Key = [account: string, storage: string, file: string, type: string]
 
@@ -178,9 +178,9 @@ export class SweepTable {
     return (await this.#sql.finding.get(account, storage, file, type)) ?? null
   }
 
-  async findings(query: FindingQuery): Promise<FileFinding[]> {
+  findings(query: FindingQuery): Promise<FileFinding[]> {
     const { sql, values } = selectFindings(query)
-    return await this.#db.prepare<unknown[], FileFinding>(sql).all(...values)
+    return this.#db.prepare<unknown[], FileFinding>(sql).all(...values)
   }
 
   async #replace({ account, storage, state, version }: KeptSweep): Promise<boolean> {

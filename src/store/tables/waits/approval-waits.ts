@@ -1,18 +1,24 @@
 import type { Connection } from '../../connection.ts'
-import type { RunTable } from '../runs/run-table.ts'
 import { type Asking, AskingTable } from './asking-table.ts'
+
+/** A step of a run. */
+interface StepOfRun {
+  runId: string
+  step: string
+}
 
 /** The waits of steps for people: for an approval, or for the end of a stop. */
 export class ApprovalWaits {
   /** The waits of held effects that ask again. */
   readonly asking: AskingTable
-  readonly #runs: RunTable
+  readonly #wake: (run: string) => Promise<boolean>
   readonly #sql
 
-  constructor(db: Connection, runs: RunTable) {
-    this.#runs = runs
+  /** `wake` returns true for a run that waited. */
+  constructor(db: Connection, wake: (run: string) => Promise<boolean>) {
+    this.#wake = wake
     this.#sql = prepareStatements(db)
-    this.asking = new AskingTable(db, async (run) => runs.wake(run))
+    this.asking = new AskingTable(db, wake)
   }
 
   /** The step of an effect waits until people have decided, or for the end of a `stop`. */
@@ -31,39 +37,37 @@ export class ApprovalWaits {
     await this.#sql.settle.run(runId, key)
   }
 
-  /** A step that waits for an approval waits for another one from now on. */
-  async moveWait(runId: string, key: string, { from, to }: { from: string; to: string }): Promise<void> {
-    await this.#sql.moveApproval.run(to, runId, key, from)
+  /** Steps that wait for an approval wait for another one from now on. */
+  async moveWaits(steps: readonly StepOfRun[], { from, to }: { from: string; to: string }): Promise<void> {
+    await this.#sql.moveApproval.run(to, from, rowsOf(steps))
   }
 
   /** Resolves the waits of these steps for an approval, and wakes their runs. */
-  async wakeSteps(approval: string, steps: readonly { runId: string; step: string }[]): Promise<number> {
-    const runs = new Set<string>()
-    for (const { runId, step } of steps) {
-      if ((await this.#sql.resolveStep.run(runId, step, approval)).changes > 0) runs.add(runId)
-    }
-    return this.#wakeRuns(runs)
+  async wakeSteps(approval: string, steps: readonly StepOfRun[]): Promise<number> {
+    return this.#wakeRuns(await this.#sql.resolveSteps.all(approval, rowsOf(steps)))
   }
 
   /** Resolves the waits for an approval, and wakes their runs. */
   async wakeAwaiting(approval: string): Promise<number> {
-    return this.#wakeRuns(new Set(await this.#sql.resolveApproval.all(approval)))
+    return this.#wakeRuns(await this.#sql.resolveApproval.all(approval))
   }
 
-  async #wakeRuns(runs: ReadonlySet<string>): Promise<number> {
+  async #wakeRuns(runs: readonly string[]): Promise<number> {
     let woken = 0
-    for (const run of runs) woken += (await this.#runs.wake(run)) ? 1 : 0
+    for (const run of [...new Set(runs)].sort()) woken += (await this.#wake(run)) ? 1 : 0
     return woken
   }
 }
 
 /** Index: primary key of wait, except where one is named. */
 function prepareStatements(db: Connection) {
+  const isOneOf = `(run_id, key) IN (SELECT value ->> 0, value ->> 1 FROM ${db.sql.rows})`
   return {
     insertApproval: db.prepare(
       `INSERT INTO wait (run_id, key, approval, fence, round)
-       VALUES (@runId, @key, @approval, (SELECT fence FROM run WHERE id = @runId),
-         iif(@asking IS NULL, NULL, coalesce((SELECT round FROM asking_again WHERE what = @asking), 0)))
+       VALUES (@runId, @key, @approval, ${db.sql.ofRun('fence', '@runId')},
+         CASE WHEN CAST(@asking AS text) IS NOT NULL
+           THEN coalesce((SELECT round FROM asking_again WHERE what = @asking), 0) END)
        ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,
          fence = excluded.fence, round = excluded.round`,
     ),
@@ -73,10 +77,21 @@ function prepareStatements(db: Connection) {
         'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
       )
       .pluck(),
-    moveApproval: db.prepare('UPDATE wait SET approval = ? WHERE run_id = ? AND key = ? AND approval = ?'),
-    resolveStep: db.prepare(
-      'UPDATE wait SET is_resolved = 1 WHERE run_id = ? AND key = ? AND approval = ? AND is_resolved = 0',
+    moveApproval: db.prepare(
+      `UPDATE wait SET approval = ?
+       WHERE approval = ? AND ${isOneOf}`,
     ),
+    resolveSteps: db
+      .prepare<[string, string], string>(
+        `UPDATE wait SET is_resolved = 1
+         WHERE approval = ? AND is_resolved = 0 AND ${isOneOf}
+         RETURNING run_id`,
+      )
+      .pluck(),
     settle: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
   }
+}
+
+function rowsOf(steps: readonly StepOfRun[]): string {
+  return JSON.stringify(steps.map(({ runId, step }) => [runId, step]))
 }

@@ -1,6 +1,6 @@
 import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { EffectFilter } from '../../../core/store/safety/effects.ts'
-import type { Condition } from '../build-where.ts'
+import type { Condition } from '../../rows/build-where.ts'
 
 /** How ledger rows are found newest first: along one index, in the order of their moments. */
 interface EffectPath {

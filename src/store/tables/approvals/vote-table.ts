@@ -1,7 +1,11 @@
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
-import { describeNumbers, readVote, type VoteRow } from '../../rows/approvals/vote-row.ts'
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
+
+interface VoteRow extends Omit<VoteRecord, 'only'> {
+  /** The numbers of the approved items as JSON text; null for all. */
+  only: string | null
+}
 
 /** The words of people on approvals. A person has one word, the last one. */
 export class VoteTable {
@@ -30,7 +34,7 @@ export class VoteTable {
   }
 
   async save({ only, ...vote }: VoteRecord): Promise<void> {
-    await this.#save.run({ ...vote, only: describeNumbers(only) })
+    await this.#save.run({ ...vote, only: only === null ? null : JSON.stringify(only) })
   }
 
   async list({
@@ -42,6 +46,6 @@ export class VoteTable {
       approval === undefined
         ? await this.#list.all(after.approval, after.actor, limit)
         : await this.#listOf.all(approval, limit)
-    return rows.map(readVote)
+    return rows.map(({ only, ...vote }) => ({ ...vote, only: only === null ? null : JSON.parse(only) }))
   }
 }

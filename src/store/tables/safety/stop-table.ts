@@ -1,5 +1,5 @@
 import type { EffectStop, StopScope } from '../../../core/safety/stop.ts'
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
 
 /** The stops in force: a few rows at most, read whole. */
 export class StopTable {
@@ -15,10 +15,8 @@ export class StopTable {
       `INSERT INTO effect_stop (kind, name, since, actor, reason) VALUES (@kind, @name, @since, @actor, @reason)
        ON CONFLICT (kind, name) DO NOTHING`,
     )
-    // Advisory locks belong to the database, which may have several schemas of ours.
-    const key = `hashtextextended('effects ' || current_schema(), 0)`
-    this.#lock = db.prepare<[]>(`SELECT pg_advisory_xact_lock(${key})`)
-    this.#tryLock = db.prepare<[], number>(`SELECT pg_try_advisory_xact_lock(${key})::int`).pluck()
+    this.#lock = db.prepare<[]>(db.sql.lock('effects', 'alone'))
+    this.#tryLock = db.prepare<[], number>(db.sql.lock('effects', 'try')).pluck()
     this.#remove = db.prepare('DELETE FROM effect_stop WHERE kind = ? AND name = ?')
   }
 
@@ -34,8 +32,8 @@ export class StopTable {
     return (await this.#tryLock.get()) === 1
   }
 
-  async list(): Promise<EffectStop[]> {
-    return await this.#list.all()
+  list(): Promise<EffectStop[]> {
+    return this.#list.all()
   }
 
   /** False when the scope was stopped already. */

@@ -29,7 +29,7 @@ export class ApprovalSearch {
     const list = status === 'open' ? this.#sql.listOpen : this.#sql.list
     const filter = { status: status ?? null, workflow: workflow ?? null, before: before ?? null }
     const rows = await list.all({ ...filter, now, limit })
-    return Array.fromAsync(rows, async (row) => this.#describe(row, now))
+    return Array.fromAsync(rows, (row) => this.#describe(row, now))
   }
 
   async read(id: string, now: number): Promise<Approval | null> {
@@ -38,7 +38,7 @@ export class ApprovalSearch {
   }
 
   async ids(beginning: string, limit: number): Promise<string[]> {
-    return this.#sql.ids.all(beginning, afterAll(beginning), limit)
+    return await this.#sql.ids.all(beginning, afterAll(beginning), limit)
   }
 
   /** Items in their order, numbered above `after`. */
@@ -47,11 +47,8 @@ export class ApprovalSearch {
   }
 
   async #describe(row: ApprovalRow, now: number): Promise<Approval> {
-    return readApproval(row, {
-      counts: await this.#sql.count.get(row.id),
-      votes: await this.#sql.votes.all(row.id),
-      now,
-    })
+    const counts = await this.#sql.count.get(row.id)
+    return readApproval(row, { counts, votes: await this.#sql.votes.all(row.id), now })
   }
 }
 
@@ -66,12 +63,12 @@ function prepareFacts(db: Connection) {
       )
       .pluck(),
     count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT coalesce(sum(state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}), 0) AS openItems,
+      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
          count(DISTINCT run_id) AS runs
        FROM approval_item WHERE approval = ?`,
     ),
     votes: db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, answer, at, signature IS NOT NULL AS isSigned
+      `SELECT actor, verdict, reason, hash, answer, at, CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS isSigned
        FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
     ),
     items: db.prepare<[string, number, number], ItemRow>(
@@ -92,9 +89,10 @@ interface ListQuery {
 function prepareLists(db: Connection) {
   return {
     list: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval WHERE (@before IS NULL OR id < @before)
-         AND (@status IS NULL OR @status = iif(status = 'open' AND expires_at <= @now, 'expired', status))
-         AND (@workflow IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
+      `SELECT * FROM approval WHERE (CAST(@before AS text) IS NULL OR id < @before)
+         AND (CAST(@status AS text) IS NULL
+           OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
+         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
     ),
     // Index: primary key.
     ids: db
@@ -102,8 +100,9 @@ function prepareLists(db: Connection) {
       .pluck(),
     // Index: approval_open, so that the overview reads no history.
     listOpen: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval INDEXED BY approval_open WHERE status = 'open' AND expires_at > @now
-         AND @status IS NOT NULL AND (@before IS NULL OR id < @before) AND (@workflow IS NULL OR workflow = @workflow)
+      `SELECT * FROM approval ${db.sql.along('approval_open')} WHERE status = 'open' AND expires_at > @now
+         AND CAST(@status AS text) IS NOT NULL AND (CAST(@before AS text) IS NULL OR id < @before)
+         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow)
        ORDER BY id DESC LIMIT @limit`,
     ),
   }

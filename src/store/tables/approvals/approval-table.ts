@@ -42,7 +42,7 @@ export class ApprovalTable {
     await this.#sql.insert.run({ ...opening, id, hash })
     const { openedAt, expiresAt } = opening
     await this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
-    return this.require(id)
+    return await this.require(id)
   }
 
   /** The item of a step that is neither withdrawn nor moved; null where there is none. */
@@ -87,9 +87,10 @@ export class ApprovalTable {
   async close(
     id: string,
     { status, now, by = [], reason = null, answer = null, granted = null }: Closing & { now: number },
-  ) {
+  ): Promise<boolean> {
     const carrying: Carrying = { granted, after: QUESTION - 1 }
-    if ((await this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id)).changes === 0) return false
+    const { changes } = await this.#sql.close.run(status, now, answer, JSON.stringify(carrying), id)
+    if (changes === 0) return false
     await this.#tellEnd(id, by, reason)
     return true
   }
@@ -101,17 +102,17 @@ export class ApprovalTable {
 
   /** Items that are still open, in their order, numbered above `after`. */
   async openItems(approval: string, after: number, limit: number): Promise<ItemRow[]> {
-    return this.#sql.openItems.all(approval, after, limit)
+    return await this.#sql.openItems.all(approval, after, limit)
   }
 
   /** Numbers of the effects that are still open. */
   async openNumbers(approval: string): Promise<number[]> {
-    return this.#sql.openNumbers.all(approval)
+    return await this.#sql.openNumbers.all(approval)
   }
 
-  /** Tells one item its state. */
-  async tell(approval: string, number: number, state: ItemRow['state']): Promise<void> {
-    await this.#sql.tell.run(state, approval, number)
+  /** Tells items their state. */
+  async tell(approval: string, numbers: readonly number[], state: ItemRow['state']): Promise<void> {
+    await this.#sql.tell.run(state, approval, [...numbers])
   }
 
   /** Notes how far a decision is carried out; null: to its end. */
@@ -123,7 +124,11 @@ export class ApprovalTable {
   async expire(id: string, now: number): Promise<void> {
     if (!(await this.close(id, { status: 'expired', now }))) return
     const items = await this.openItems(id, QUESTION - 1, MAX_CARRIED)
-    for (const { number } of items) await this.tell(id, number, 'expired')
+    await this.tell(
+      id,
+      items.map(({ number }) => number),
+      'expired',
+    )
     const after = items.length === MAX_CARRIED ? items.at(-1)?.number : undefined
     await this.carry(id, after === undefined ? null : { granted: null, after })
   }
@@ -148,7 +153,7 @@ export class ApprovalTable {
 
   /** Items whose hash begins with these digits: two at most, the last one first. */
   async findByHash(approval: string, digits: string): Promise<ItemRow[]> {
-    return this.#sql.findByHash.all(approval, `${digits}*`)
+    return await this.#sql.findByHash.all({ approval, digits })
   }
 
   /** Opens the approval of a question; one that is open already stays. */
@@ -186,7 +191,8 @@ function prepareApprovalStatements(db: Connection) {
     // Index: approval_carrying.
     findCarrying: db.prepare<[], ApprovalRow>('SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1'),
     closeEmpty: db.prepare(
-      `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at) WHERE id = ? AND status = 'open'
+      `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at)
+       WHERE id = ? AND status = 'open'
          AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
     ),
   }
@@ -198,14 +204,14 @@ function prepareItemStatements(db: Connection) {
     insertItem: db.prepare(
       `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
-         coalesce(@fence, (SELECT fence FROM run WHERE id = @runId), 0))`,
+         coalesce(CAST(@fence AS bigint), ${db.sql.ofRun('fence', '@runId')}, 0))`,
     ),
     findItem: db.prepare<[string, string], FoundItem>(
       `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
          approval.carrying
        FROM approval_item JOIN approval ON approval.id = approval_item.approval
-       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved')
-         AND ${IS_ASKED_FOR} ORDER BY approval DESC LIMIT 1`,
+       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
+       ORDER BY approval DESC LIMIT 1`,
     ),
     hasEarlier: db.prepare<[string, number, string], unknown>(
       'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
@@ -221,8 +227,9 @@ function prepareItemStatements(db: Connection) {
            AND state NOT IN ('withdrawn', 'moved') RETURNING approval`,
       )
       .pluck(),
-    findByHash: db.prepare<[string, string], ItemRow>(
-      'SELECT * FROM approval_item WHERE approval = ? AND hash GLOB ? ORDER BY number DESC LIMIT 2',
+    findByHash: db.prepare<[{ approval: string; digits: string }], ItemRow>(
+      `SELECT * FROM approval_item WHERE approval = @approval AND substr(hash, 1, length(@digits)) = @digits
+       ORDER BY number DESC LIMIT 2`,
     ),
     openItems: db.prepare<[string, number, number], ItemRow>(
       `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
@@ -234,6 +241,6 @@ function prepareItemStatements(db: Connection) {
          WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`,
       )
       .pluck(),
-    tell: db.prepare('UPDATE approval_item SET state = ? WHERE approval = ? AND number = ?'),
+    tell: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND ${db.sql.isOneOf('number', 'bigint')}`),
   }
 }

@@ -12,13 +12,13 @@ import {
   MAX_CARRIED,
 } from '../../rows/approvals/approval-rows.ts'
 import { readAsked } from '../../rows/approvals/read-item.ts'
-import type { ApprovalProofs } from '../../tables/safety/approval-proofs.ts'
-import type { ApproverTable } from '../../tables/safety/approver-table.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
+import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
+import type { ApprovalTable } from '../approvals/approval-table.ts'
+import type { ApproverTable } from '../approvals/approver-table.ts'
+import type { VoteTable } from '../approvals/vote-table.ts'
+import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
-import type { VoteTable } from '../safety/vote-table.ts'
-import type { WithdrawalTable } from '../safety/withdrawal-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
 
 interface DecisionTables {

@@ -1,6 +1,5 @@
 import { coversEffect, describeScope, type EffectStop, type StopScope } from '../../../core/safety/stop.ts'
 import type { EffectByHand, EndByHand } from '../../../core/store/safety/effects.ts'
-import { describeByHand } from '../../rows/safety/describe-by-hand.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
@@ -52,4 +51,13 @@ export async function endByHand(
 ): Promise<void> {
   const row = { ...describeByHand(effect, 'ended'), ofSeq, outcome, error }
   await effects.note({ ...row, before: before && JSON.stringify(before) })
+}
+
+/** A ledger row of a delete by hand. The reason of the person stands in the first one. */
+function describeByHand({ account, target, asked, actor, reason, at }: EffectByHand, phase: 'begun' | 'ended') {
+  const { path, bytes } = asked
+  const seen = JSON.stringify(asked)
+  const about = { account, target, path, bytes, actor, asked: seen, ...(phase === 'begun' && { expect: seen }) }
+  const error = phase === 'begun' ? reason : null
+  return { ...about, at, phase, class: 'delete', operation: 'files.delete', error } as const
 }

@@ -1,5 +1,5 @@
+import type { Connection } from '../../connection.ts'
 import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
-import type { Connection } from '../database/connection.ts'
 
 /** The held effects that ask again: those of the guard, or those of a stop. */
 export type Asking = 'guard' | 'stop'
@@ -23,7 +23,7 @@ export class AskingTable {
   /** Ends the waits, and wakes the first runs; returns how many. Later commits wake the rest. */
   async begin(what: Asking): Promise<number> {
     await this.#sql.begin.run(what)
-    return await this.#wakeFrom(what, { approval: '', run: '' })
+    return this.#wakeNext(what)
   }
 
   /** True where runs are left to wake. */
@@ -33,12 +33,12 @@ export class AskingTable {
 
   /** Wakes some more runs and returns how many; null where none is left. */
   async carryOn(): Promise<number | null> {
-    const next = await this.#sql.first.get()
-    return next ? await this.#wakeFrom(next.what, next) : null
+    const what = await this.#sql.first.get()
+    return what === undefined ? null : this.#wakeNext(what)
   }
 
-  async #wakeFrom(what: Asking, place: Place): Promise<number> {
-    const found = await this.#sql[what].all({ ...place, limit: MAX_CARRIED })
+  async #wakeNext(what: Asking): Promise<number> {
+    const found = await this.#sql[what].all(MAX_CARRIED)
     let woken = 0
     for (const run of [...new Set(found.map((each) => each.run))].sort()) woken += (await this.#wake(run)) ? 1 : 0
     const last = found.length < MAX_CARRIED ? undefined : found.at(-1)
@@ -49,32 +49,30 @@ export class AskingTable {
 
 /** Index: primary keys, and wait_approval, once per run. */
 function prepareStatements(db: Connection) {
-  const next = (after: string) =>
-    `SELECT wait.approval, wait.run_id FROM wait
-     WHERE (wait.approval, wait.run_id) > ${after} AND wait.approval IS NOT NULL AND CONDITION
-     ORDER BY wait.approval, wait.run_id LIMIT 1`
-  const places = (condition: string) => {
-    const select = (after: string) => next(after).replace('CONDITION', condition)
-    return db.prepare<[Place & { limit: number }], Place>(
-      `WITH RECURSIVE place (approval, run_id) AS (
-         (${select('(@approval, @run)')})
+  const next = (column: string, condition: string) =>
+    `(SELECT wait.${column} FROM wait
+      WHERE (wait.approval, wait.run_id) > (reached.approval, reached.run_id) AND wait.approval IS NOT NULL
+        AND ${condition}
+      ORDER BY wait.approval, wait.run_id LIMIT 1)`
+  // The first place is the one up to which runs are woken.
+  const places = (what: Asking, condition: string) =>
+    db.prepare<[number], Place>(
+      `WITH RECURSIVE reached (approval, run_id) AS (
+         SELECT after_approval, after_run FROM asking_again WHERE what = '${what}'
          UNION ALL
-         SELECT found.* FROM place CROSS JOIN LATERAL (${select('(place.approval, place.run_id)')}) AS found
-       ) SELECT approval, run_id AS run FROM place LIMIT @limit`,
+         SELECT ${next('approval', condition)}, ${next('run_id', condition)} FROM reached WHERE run_id IS NOT NULL
+       ) SELECT approval, run_id AS run FROM reached WHERE run_id IS NOT NULL LIMIT ? OFFSET 1`,
     )
-  }
   return {
     begin: db.prepare<[Asking]>(
-      `INSERT INTO asking_again (what, round) VALUES (?, 1)
-       ON CONFLICT (what) DO UPDATE SET round = asking_again.round + 1`,
+      `INSERT INTO asking_again (what, round, after_approval, after_run) VALUES (?, 1, '', '')
+       ON CONFLICT (what) DO UPDATE SET round = asking_again.round + 1, after_approval = '', after_run = ''`,
     ),
-    first: db.prepare<[], Place & { what: Asking }>(
-      `SELECT what, after_approval AS approval, after_run AS run FROM asking_again WHERE after_run IS NOT NULL LIMIT 1`,
-    ),
+    first: db.prepare<[], Asking>('SELECT what FROM asking_again WHERE after_run IS NOT NULL LIMIT 1').pluck(),
     carry: db.prepare<[string | null, string | null, Asking]>(
       'UPDATE asking_again SET after_approval = ?, after_run = ? WHERE what = ?',
     ),
-    guard: places(`EXISTS (SELECT 1 FROM approval WHERE approval.id = wait.approval AND kind = 'guard')`),
-    stop: places(`wait.approval = 'stop'`),
+    guard: places('guard', `EXISTS (SELECT 1 FROM approval WHERE approval.id = wait.approval AND kind = 'guard')`),
+    stop: places('stop', `wait.approval = 'stop'`),
   }
 }

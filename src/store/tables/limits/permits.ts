@@ -1,5 +1,5 @@
 import type { Lease } from '../../../core/runs/lease.ts'
-import { firstKeyOf } from '../../../core/runs/step.ts'
+import { type Checkpoint, firstKeyOf } from '../../../core/runs/step.ts'
 import {
   type ClosedApproval,
   completeState,
@@ -24,16 +24,13 @@ import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import { type ApprovalRow, type FoundItem, type NewItem, stateOf } from '../../rows/approvals/approval-rows.ts'
 import { isAskedAgain, readAsked } from '../../rows/approvals/read-item.ts'
 import { findStop, type JudgedAsk, type JudgeParts } from '../../rows/safety/judged-ask.ts'
-import type { ApprovalProofs } from '../../tables/safety/approval-proofs.ts'
-import type { GuardTable } from '../../tables/safety/guard-table.ts'
-import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
-import type { RunTable } from '../runs/run-table.ts'
-import type { StepTable } from '../runs/step-table.ts'
-import type { ApprovalTable } from '../safety/approval-table.ts'
+import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
+import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
+import type { GuardTable } from '../safety/guard-table.ts'
+import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
-import type { WaitTable } from '../waits/wait-table.ts'
 
 interface PermitTables {
   approvals: ApprovalTable
@@ -42,10 +39,11 @@ interface PermitTables {
   guard: GuardTable
   proofs: ApprovalProofs
   reserved: ReservedTable
-  runs: RunTable
-  steps: StepTable
   stops: StopTable
-  waits: WaitTable
+  /** False when the lease is stale; else its run is locked to the end of the transaction. */
+  runs: { lock(lease: Lease): Promise<boolean> }
+  steps: { save(lease: Lease, step: Checkpoint): Promise<unknown> }
+  waits: { saveCodeHash(runId: string, codeHash: string): Promise<void> }
 }
 
 /** Decides whether effects may begin, and counts and records those that may. See decision 44. */
@@ -261,7 +259,7 @@ export class Permits {
     const { needs, expiresAt, now } = options
     const why = describeLimit(full)
     const about = { kind: 'guard', hold, workflow, account, why, needs, role: null, question: null } as const
-    return await this.#tables.approvals.open({ ...about, openedAt: now, expiresAt })
+    return this.#tables.approvals.open({ ...about, openedAt: now, expiresAt })
   }
 
   async #carryOut(lease: Lease, { ask, source, permit }: JudgedAsk, now: number): Promise<EffectPermit> {
@@ -269,7 +267,7 @@ export class Permits {
     const { runId } = lease
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)
-    await steps.save(runId, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
+    await steps.save(lease, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
     if (permit.kind === 'granted') {
       if ((await effects.findBegun(runId, key)) === null) {
         if (permit.approval !== null) await guard.reserve(source, 'approved', sizeOf(ask), now)

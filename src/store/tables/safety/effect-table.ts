@@ -14,7 +14,7 @@ import {
   storageOf,
   toStep,
 } from '../../rows/safety/effect-rows.ts'
-import type { GuardTable } from '../../tables/safety/guard-table.ts'
+import type { GuardTable } from './guard-table.ts'
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
 export class EffectTable {
@@ -36,13 +36,14 @@ export class EffectTable {
     const { step, asked, account, workflow, operation } = ask
     const expect = completeState(approved, ask.expect ?? null)
     const actor = by?.join(', ') ?? null
+    await this.#writes.lock.get()
     const seq = await this.#writes.begin.get({
       ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
       ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
       asked: asked === null ? null : JSON.stringify(asked),
       expect: expect === null ? null : describeState(expect),
     })
-    await this.#writes.mark.run(seq ?? null, runId, step.key)
+    await this.#writes.mark.run(seq, runId, step.key)
   }
 
   /** An effect that has begun begins again: its first attempt has no known end. */
@@ -72,6 +73,7 @@ export class EffectTable {
       return
     }
     const { outcome, proof } = readEnd(step)
+    await this.#writes.lock.get()
     await this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
     if (begun.class !== 'delete' || outcome === null || !LEFT_ALONE.includes(outcome)) return
     if ((await this.#writes.countPermits.get(runId, step.key)) !== 1) return
@@ -101,6 +103,7 @@ export class EffectTable {
       proof,
       error,
     } = row
+    await this.#writes.lock.get()
     const seq = await this.#writes.note.get({
       ...{ at: row.at, phase: row.phase, operation: row.operation, class: row.class ?? 'guard' },
       ...nulls({ ofSeq, account, target, path, bytes, workflow, runId, step, approval, actor, asked }),
@@ -133,6 +136,7 @@ export class EffectTable {
 
   async #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): Promise<void> {
     const { key, target, effect } = step
+    await this.#writes.lock.get()
     await this.#writes.done.run({
       runId,
       step: key,
@@ -148,7 +152,8 @@ export class EffectTable {
 
 /** Index: primary keys of effect, step, run, event and approval_vote; effect_target, effect_run. */
 function prepareWrites(db: Connection) {
-  const account = `coalesce((SELECT account FROM event WHERE seq = run.event_seq), run.account, 'default')`
+  const ofEvent = `(SELECT account FROM event WHERE ${db.sql.isEvent('run.event_seq')})`
+  const code = db.sql.ofRun('code_hash', 'run.id')
   return {
     findBegun: db
       .prepare<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?')
@@ -158,13 +163,16 @@ function prepareWrites(db: Connection) {
        FROM effect WHERE seq = ?`,
     ),
     begin: db
-      .prepare<object, number>(
+      .prepare<[object], number>(
         `INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
          event_seq, code, approval, actor, asked, expect)
-       SELECT @now, 'begun', @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         event_seq, code_hash, @approval, @actor, @asked, @expect FROM run WHERE id = @runId RETURNING seq`,
+       SELECT CAST(@now AS bigint), 'begun', @class, @operation, @account, @target, @path, CAST(@bytes AS bigint),
+         @workflow, run.id, @step, event_seq, ${code}, @approval, @actor, @asked, @expect
+       FROM run WHERE run.id = @runId RETURNING seq`,
       )
       .pluck(),
+    // Seals wait for it: the rows below a number that they cover are all committed.
+    lock: db.prepare<[]>(db.sql.lock('ledger', 'shared')),
     mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
     repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
     countPermits: db.prepare<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?').pluck(),
@@ -177,8 +185,9 @@ function prepareWrites(db: Connection) {
     done: db.prepare(
       `INSERT INTO effect (at, phase, class, operation, account, target, workflow, run_id, step, event_seq, code, asked,
          before, outcome, proof, error)
-       SELECT @endedAt, 'done', @class, @operation, ${account}, @target, workflow, @runId, @step, event_seq, code_hash,
-         @input, @before, @outcome, @proof, @error FROM run WHERE id = @runId`,
+       SELECT CAST(@endedAt AS bigint), 'done', @class, @operation, coalesce(${ofEvent}, run.account, 'default'),
+         @target, run.workflow, run.id, @step, event_seq, ${code}, @input, @before, @outcome, @proof, @error
+       FROM run WHERE run.id = @runId`,
     ),
     // An operator's deletes have no run, and are nobody's step.
     listPruned: db.prepare<[string, string], LedgerDelete>(
@@ -187,9 +196,11 @@ function prepareWrites(db: Connection) {
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
     findNoted: db.prepare<[string | null, string, string], number>(FIND_NOTED).pluck(),
-    prune: db.prepare('DELETE FROM effect WHERE seq IN (SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?)'),
+    prune: db.prepare(
+      `DELETE FROM effect WHERE ${db.sql.isAmong('seq', 'SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?')}`,
+    ),
     note: db
-      .prepare<object, number>(
+      .prepare<[object], number>(
         `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
          approval, actor, asked, expect, before, outcome, proof, error)
        VALUES (@at, @phase, @ofSeq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { digestRows, macOf, type Seal, type SealKey } from '../../../core/safety/ledger/seal.ts'
 import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
+import type { Connection } from '../../connection.ts'
 import { sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
 import { readSeal, type SealRow } from '../../rows/safety/seal-row.ts'
 import type { Vault } from '../../vault.ts'
-import type { Connection } from '../database/connection.ts'
 import type { EffectSearch } from './effect-search.ts'
 
 /** The facts of a new seal that its kind brings; the chain adds the rest. */
@@ -36,8 +36,8 @@ export class SealTable {
     return (await this.#sql.list.all(after, limit)).map(readSeal)
   }
 
-  async keys(): Promise<SealKey[]> {
-    return await this.#keys.list()
+  keys(): Promise<SealKey[]> {
+    return this.#keys.list()
   }
 
   async state(): Promise<SealState> {
@@ -82,6 +82,14 @@ export class SealTable {
     const bytes = { digest: Buffer.from(digest, 'hex'), mac: Buffer.from(mac, 'hex') }
     await this.#sql.insert.run({ ...rest, ...bytes, prunedTo })
     return { ...seal, mac }
+  }
+
+  /** Goes on with a new key, in the commit that seals the secrets anew. Nothing without a chain. */
+  async rekey(now: number): Promise<void> {
+    const newest = (await this.#keys.list()).at(-1)
+    if (newest === undefined) return
+    await this.#keys.make(newest.number + 1)
+    await this.append({ kind: 'rekeyed', at: now })
   }
 
   /** Rows up to this one may go; 0: none. */
@@ -140,7 +148,7 @@ class SealKeys {
 /** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
 function prepareSealStatements(db: Connection) {
   return {
-    lock: db.prepare<[]>(`SELECT pg_advisory_xact_lock(hashtextextended('ledger', 0))`),
+    lock: db.prepare<[]>(db.sql.lock('ledger', 'alone')),
     head: db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
     list: db.prepare<[number, number], SealRow>('SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?'),
     countAfter: db.prepare<[number, number], Omit<SealState, 'head'>>(

@@ -1,7 +1,7 @@
+import type { Connection } from '../../connection.ts'
 import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
-import type { Connection } from '../database/connection.ts'
+import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalTable } from './approval-table.ts'
-import type { StopTable } from './stop-table.ts'
 
 /** The effects that a run asked for up to a fence, and how far they are taken back. */
 interface Withdrawal {
@@ -47,28 +47,22 @@ export class WithdrawalTable {
   async #takeBack({ runId, fence, at, afterStep, afterKey }: Withdrawal): Promise<void> {
     const items = await this.#sql.items.all(runId, fence, afterStep, MAX_CARRIED)
     const keys = await this.#sql.keys.all(runId, fence, afterKey, MAX_CARRIED)
-    const approvals = items.map(({ approval }) => approval)
-    const numbers = items.map(({ number }) => number)
-    if (items.length > 0) await this.#sql.withdraw.run(approvals, numbers)
+    const numbers = items.map(({ approval, number }) => [approval, number])
+    if (items.length > 0) await this.#sql.withdraw.run(JSON.stringify(numbers))
     if (keys.length > 0) await this.#sql.dropWaits.run(runId, fence, keys)
     if (items.length < MAX_CARRIED && keys.length < MAX_CARRIED) await this.#sql.remove.run(runId)
     else {
       const place = { afterStep: items.at(-1)?.step ?? afterStep, afterKey: keys.at(-1) ?? afterKey }
       await this.#sql.save.run({ runId, fence, at, ...place })
     }
-    for (const id of new Set(approvals)) await this.#approvals.closeEmpty(id, at)
+    for (const id of new Set(items.map(({ approval }) => approval))) await this.#approvals.closeEmpty(id, at)
   }
 }
 
 /** Index: primary keys, and approval_item_step for items. */
 function prepareStatements(db: Connection) {
   return {
-    fenceOf: db
-      .prepare<[string], number>(
-        `SELECT coalesce((SELECT fence FROM work WHERE run_id = run.id),
-           (SELECT fence FROM outcome WHERE run_id = run.id)) FROM run WHERE id = ?`,
-      )
-      .pluck(),
+    fenceOf: db.prepare<[string], number>(`SELECT ${db.sql.ofRun('fence', 'run.id')} FROM run WHERE id = ?`).pluck(),
     first: db.prepare<[], Withdrawal>(
       `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
        ORDER BY run_id LIMIT 1`,
@@ -84,12 +78,12 @@ function prepareStatements(db: Connection) {
          ORDER BY key LIMIT ?`,
       )
       .pluck(),
-    withdraw: db.prepare<[string[], number[]]>(
+    withdraw: db.prepare<[string]>(
       `UPDATE approval_item SET state = 'withdrawn'
-       WHERE (approval, number) IN (SELECT * FROM unnest(?::text[], ?::bigint[]))`,
+       WHERE (approval, number) IN (SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM ${db.sql.rows})`,
     ),
     dropWaits: db.prepare<[string, number, string[]]>(
-      'DELETE FROM wait WHERE run_id = ? AND fence <= ? AND key = ANY (?::text[])',
+      `DELETE FROM wait WHERE run_id = ? AND fence <= ? AND ${db.sql.isOneOf('key', 'text')}`,
     ),
     save: db.prepare<[Withdrawal]>(
       `INSERT INTO withdrawal (run_id, fence, at, after_step, after_key)

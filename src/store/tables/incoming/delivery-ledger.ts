@@ -2,20 +2,26 @@ import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Connection } from '../../connection.ts'
+import type { Dialect } from '../../dialect.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
 import { type DeliveryRow, readDelivery } from '../../rows/incoming/delivery-row.ts'
-import type { EventTable } from './event-table.ts'
+
+/** The events of deliveries, as the driver's table has them. */
+interface Events {
+  find(seq: number): Promise<EventRecord | null>
+  findIn(account: string, id: string): Promise<EventRecord | null>
+}
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
 export class DeliveryLedger {
   readonly #db: Connection
-  readonly #events: EventTable
+  readonly #events: Events
   readonly #find
   readonly #ids
   readonly #ofEvent
   readonly #count
 
-  constructor(db: Connection, events: EventTable) {
+  constructor(db: Connection, events: Events) {
     this.#db = db
     this.#events = events
     // Index: primary key, for both.
@@ -38,15 +44,15 @@ export class DeliveryLedger {
   }
 
   async list({ limit, ...filter }: DeliveryQuery): Promise<DeliveryRecord[]> {
-    const { index, conditions } = describeFilter(filter)
+    const { index, conditions } = describeFilter(filter, this.#db.sql)
     const { where, values } = buildWhere(conditions)
     const rows = this.#db.prepare<unknown[], DeliveryRow>(
-      `SELECT * FROM delivery ${index} ${where} ORDER BY id DESC LIMIT ?`,
+      `SELECT * FROM delivery ${this.#db.sql.along(index)} ${where} ORDER BY id DESC LIMIT ?`,
     )
     return (await rows.all(...values, limit)).map(readDelivery)
   }
 
-  async ids(beginning: string, limit: number): Promise<string[]> {
+  ids(beginning: string, limit: number): Promise<string[]> {
     return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
@@ -61,13 +67,11 @@ export class DeliveryLedger {
   }
 
   async listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]> {
-    const rows: DeliveryRow[] = []
-    for (const seq of await this.#events.findSeqs(id, account)) {
-      const { receivedAt } = await this.#events.get(seq)
-      const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
-      rows.push(...(await this.#ofEvent.all({ seq, ...moment, limit })))
-    }
-    return rows.map(readDelivery)
+    const event = await this.#events.findIn(account, id)
+    if (!event) return []
+    const { seq, receivedAt } = event
+    const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }
+    return (await this.#ofEvent.all({ seq, ...moment, limit })).map(readDelivery)
   }
 
   async count(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>> {
@@ -76,24 +80,26 @@ export class DeliveryLedger {
   }
 }
 
-/** Index: delivery_conflict, delivery_refused for one verdict, else the primary key. */
-function describeFilter({ verdicts, endpointId, since, before }: Omit<DeliveryQuery, 'limit'>) {
-  const { index, conditions } = describeVerdicts(verdicts)
+/** Rows along an index of SQLite, or along the primary key. */
+interface Path {
+  index: 'delivery_conflict' | 'delivery_refused' | null
+  conditions: Condition[]
+}
+
+function describeFilter({ verdicts, endpointId, since, before }: Omit<DeliveryQuery, 'limit'>, sql: Dialect): Path {
+  const { index, conditions } = describeVerdicts(verdicts, sql)
   if (since !== undefined) conditions.push(['id >= ?', firstId('dlv', since)])
   if (before !== undefined) conditions.push(['id < ?', before])
   if (endpointId !== undefined) conditions.push(['endpoint_id = ?', endpointId])
   return { index, conditions }
 }
 
-function describeVerdicts(verdicts: readonly Verdict[] | undefined): { index: string; conditions: Condition[] } {
-  if (verdicts === undefined) return { index: 'NOT INDEXED', conditions: [] }
+function describeVerdicts(verdicts: readonly Verdict[] | undefined, sql: Dialect): Path {
+  if (verdicts === undefined) return { index: null, conditions: [] }
   const [only, ...others] = verdicts
-  if (only === 'conflict' && others.length === 0) {
-    return { index: 'INDEXED BY delivery_conflict', conditions: [[`verdict = 'conflict'`]] }
-  }
-  if (only !== undefined && others.length === 0 && only !== 'accepted' && only !== 'duplicate') {
-    return { index: 'INDEXED BY delivery_refused', conditions: [['event_id IS NULL AND verdict = ?', only]] }
-  }
-  const any: Condition = ['verdict IN (SELECT value FROM json_each(?))', JSON.stringify(verdicts)]
-  return { index: 'NOT INDEXED', conditions: [any] }
+  if (only === undefined || others.length > 0)
+    return { index: null, conditions: [[sql.isOneOf('verdict', 'text'), verdicts]] }
+  if (only === 'conflict') return { index: 'delivery_conflict', conditions: [[`verdict = 'conflict'`]] }
+  if (only === 'accepted' || only === 'duplicate') return { index: null, conditions: [['verdict = ?', only]] }
+  return { index: 'delivery_refused', conditions: [['event_id IS NULL AND verdict = ?', only]] }
 }

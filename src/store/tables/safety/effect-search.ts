@@ -4,34 +4,29 @@ import type { EffectFilter, EffectPage } from '../../../core/store/safety/effect
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import type { Connection, Statement } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
-import { compareEffect } from '../../rows/safety/compare-effect.ts'
-import {
-  atPosition,
-  type EffectPosition,
-  planEffectPath,
-  readPosition,
-  writePosition,
-} from '../../rows/safety/plan-effect-path.ts'
+import { atPosition, type EffectPosition, planEffectPath, readPosition, writePosition } from './plan-effect-path.ts'
 
-/** The columns of a row, with the id of the event that caused it. */
-const COLUMNS = `seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
-  run_id AS runId, step, event_seq AS eventSeq,
-  (SELECT id FROM event WHERE event.seq = effect.event_seq) AS eventId,
-  code, approval, actor, asked, expect, before, outcome, proof, error`
 const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 
 /** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
 export class EffectSearch {
   readonly #db: Connection
+  /** Selects rows, each with the id of the event that caused it. */
+  readonly #select: string
   /** The statement of the newest list: a reader of many runs asks the same of each. */
   #listing: { sql: string; rows: Statement<unknown[], EffectRecord> } | null = null
 
   constructor(db: Connection) {
     this.#db = db
+    this.#select = `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
+        run_id AS runId, step, event_seq AS eventSeq,
+        (SELECT id FROM event WHERE ${db.sql.isEvent('effect.event_seq')}) AS eventId,
+        code, approval, actor, asked, expect, before, outcome, proof, error
+      FROM effect`
   }
 
   /** Newest first. */
-  async list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
+  list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
     return this.#read(planEffectPath(filter), [], limit)
   }
 
@@ -39,11 +34,11 @@ export class EffectSearch {
   async listAfter(after: number, { limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
     const { where, values } = buildWhere([
       ...(after === -Infinity ? [] : [['seq > ?', after] as Condition]),
-      ...describeFilter(filter),
+      ...this.#describe(filter),
     ])
     // Index: primary key.
     const rows = this.#db.prepare<unknown[], EffectRecord>(
-      `SELECT ${COLUMNS} FROM effect NOT INDEXED ${where} ORDER BY seq LIMIT ?`,
+      `${this.#select} ${this.#along(null)} ${where} ORDER BY seq LIMIT ?`,
     )
     return rows.all(...values, limit)
   }
@@ -51,7 +46,7 @@ export class EffectSearch {
   /** Steps whose row above `prunedTo`, in which they began, is not there. Reads all steps. */
   async listLost(prunedTo: number, limit: number): Promise<LostBegin[]> {
     const rows = this.#db.prepare<[number, number], LostBegin>(
-      `SELECT run_id AS "runId", key AS step, effect_seq AS seq FROM step
+      `SELECT run_id AS runId, key AS step, effect_seq AS seq FROM step
        WHERE effect_seq > ? AND NOT EXISTS (SELECT 1 FROM effect WHERE effect.seq = step.effect_seq
          AND effect.phase = 'begun' AND effect.run_id = step.run_id AND effect.step = step.key)
        ORDER BY effect_seq LIMIT ?`,
@@ -74,16 +69,16 @@ export class EffectSearch {
   async page({ beyond, limit, ...filter }: EffectFilter & EffectPage): Promise<EffectRecord[]> {
     const { index, along, rest } = planEffectPath(filter)
     const after = beyond === null ? [] : [atPosition('>', beyond)]
-    const { where, values } = buildWhere([...along, ...after, ...describeFilter(rest)])
+    const { where, values } = buildWhere([...along, ...after, ...this.#describe(rest)])
     const rows = this.#db.prepare<unknown[], EffectRecord>(
-      `SELECT ${COLUMNS} FROM effect INDEXED BY ${index} ${where} ORDER BY at, seq LIMIT ?`,
+      `${this.#select} ${this.#along(index)} ${where} ORDER BY at, seq LIMIT ?`,
     )
     return rows.all(...values, limit)
   }
 
   async #read({ index, along, rest }: Path, within: Condition[], limit: number): Promise<EffectRecord[]> {
-    const { where, values } = buildWhere([...along, ...within, ...describeFilter(rest)])
-    const sql = `SELECT ${COLUMNS} FROM effect INDEXED BY ${index} ${where} ${NEWEST_FIRST} LIMIT ?`
+    const { where, values } = buildWhere([...along, ...within, ...this.#describe(rest)])
+    const sql = `${this.#select} ${this.#along(index)} ${where} ${NEWEST_FIRST} LIMIT ?`
     if (this.#listing?.sql !== sql) this.#listing = { sql, rows: this.#db.prepare<unknown[], EffectRecord>(sql) }
     return this.#listing.rows.all(...values, limit)
   }
@@ -92,7 +87,7 @@ export class EffectSearch {
   async #findEdge({ index, along }: Path, below: Condition[], rows: number): Promise<EffectPosition | undefined> {
     const { where, values } = buildWhere([...along, ...below])
     const edge = this.#db.prepare<unknown[], EffectPosition>(
-      `SELECT at, seq FROM effect INDEXED BY ${index} ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
+      `SELECT at, seq FROM effect ${this.#along(index)} ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
     )
     return edge.get(...values, rows - 1)
   }
@@ -100,17 +95,33 @@ export class EffectSearch {
   async #count({ index, along }: Path, within: Condition[]): Promise<Looked> {
     const { where, values } = buildWhere([...along, ...within])
     const looked = this.#db.prepare<unknown[], { rows: number; oldest: number | null }>(
-      `SELECT count(*) AS rows, min(at) AS oldest FROM effect INDEXED BY ${index} ${where}`,
+      `SELECT count(*) AS rows, min(at) AS oldest FROM effect ${this.#along(index)} ${where}`,
     )
     const { rows = 0, oldest = null } = (await looked.get(...values)) ?? {}
     return { rows, from: oldest }
   }
+
+  #along(index: string | null): string {
+    return this.#db.sql.along(index)
+  }
+
+  /** The conditions of a filter. */
+  #describe({ phases, since, until, ...columns }: EffectFilter): Condition[] {
+    const conditions: Condition[] = phases === undefined ? [] : [[this.#db.sql.isOneOf('phase', 'text'), [...phases]]]
+    for (const [name, value] of Object.entries(columns)) {
+      if (value !== undefined) conditions.push([`${COMPARED[name as keyof typeof columns]} = ?`, value])
+    }
+    if (since !== undefined) conditions.push(['at >= ?', since])
+    if (until !== undefined) conditions.push(['at < ?', until])
+    return conditions
+  }
 }
+
+/** The columns that a filter compares, by its parts. */
+const COMPARED = {
+  ...{ target: 'target', path: 'path', runId: 'run_id', workflow: 'workflow' },
+  ...{ account: 'account', class: 'class', outcome: 'outcome' },
+} as const satisfies Partial<Record<keyof EffectFilter, string>>
 
 type Path = ReturnType<typeof planEffectPath>
 type Looked = Pick<SearchPart<unknown>, 'rows' | 'from'>
-
-/** The conditions of a filter. */
-function describeFilter(filter: EffectFilter): Condition[] {
-  return compareEffect(filter, (phases) => ['phase IN (SELECT value FROM json_each(?))', JSON.stringify(phases)])
-}

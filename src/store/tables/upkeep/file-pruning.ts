@@ -1,6 +1,7 @@
 import type { FileEvent } from '../../../core/service/sweep/file-finding.ts'
 import { isTooNew, judgeTold } from '../../../core/service/sweep/judge-told.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { Connection } from '../../connection.ts'
 import {
   type ForgottenFile,
   type JudgedRow,
@@ -14,7 +15,6 @@ import {
   type ToldPlace,
   toldBit,
 } from '../../rows/health/sweep-rows.ts'
-import type { Connection } from '../database/connection.ts'
 
 /**
  * Forgets files that are gone, and what events told of files that are judged. Rows that a sweep may

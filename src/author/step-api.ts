@@ -180,8 +180,8 @@ export interface StepApi<On = Trigger> {
    * `keyOf` must return a different key for each item; `invalid_workflow` otherwise. An item that
    * waits for its next attempt delays no other.
    *
-   * When an item fails for good, no further item begins. Its error is thrown once the running ones
-   * end.
+   * Like `Promise.all`, it throws the error of the first item that fails for good, in each replay.
+   * No other item begins or is tried again after that; those at work end beside the code.
    */
   map<Item, T>(
     name: string,

@@ -30,34 +30,44 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   const reached = reachItems(pass, name, listKeys(name, items, request.keyOf), options)
   if (!reached) return neverSettles()
 
-  // An item that failed in an earlier pass fails the map again, before any other item begins.
-  const hasFailedBefore = reached.some(({ known }) => known?.status === 'failed')
-  const ends: StepEnd<T>[] = []
-  // Outcomes of earlier passes come in their own order, so no lane may keep one of them waiting.
-  const repeats = reached.map(async (step, index) => {
-    if (isRepeated(step)) ends[index] = await driveStep(pass, step, neverSettles, options)
-  })
-  if (hasFailedBefore) {
-    await Promise.all(repeats)
-    return collect(ends)
-  }
-
-  const fresh = [...reached.keys()].filter((index) => !isRepeated(at(reached, index)))
-  let next = 0
-  let hasFailed = false
-  const lane = async () => {
-    while (next < fresh.length && !hasFailed) {
-      const index = at(fresh, next++)
-      const item = at(items, index)
-      const request = { ...options, ...(dry && { dry: () => dry(item) }) }
-      const end = await driveStep(pass, at(reached, index), (context) => fn(item, context), request)
-      ends[index] = end
-      hasFailed ||= end.kind === 'failed'
+  const { promise, resolve, reject } = Promise.withResolvers<T[]>()
+  const values: T[] = []
+  let left = items.length
+  if (left === 0) resolve(values)
+  // After a failure of an earlier pass, nothing begins until it comes again.
+  let hasFailed = reached.some(({ known }) => known?.status === 'failed')
+  /** Awaits all attempts of an item. Like `Promise.all`, the map fails with the first to fail. */
+  const follow = async (index: number, begun: Promise<StepEnd<T>>): Promise<void> => {
+    let end = await begun
+    while (end.kind === 'parked') {
+      await end.due
+      if (hasFailed) return
+      end = await end.resume()
     }
+    hasFailed ||= end.kind === 'failed'
+    if (end.kind === 'failed') return reject(end.error)
+    values[index] = end.value
+    if (--left === 0) resolve(values)
   }
-  await Promise.all([...repeats, ...Array.from({ length: Math.min(parallel, fresh.length) }, lane)])
-  if (!hasFailed) await resumeAll(ends)
-  return collect(ends)
+  const begin = (index: number): Promise<StepEnd<T>> => {
+    const item = at(items, index)
+    const request = { ...options, ...(dry && { dry: () => dry(item) }) }
+    const begun = driveStep(pass, at(reached, index), (context) => fn(item, context), request)
+    follow(index, begun).catch(reject)
+    return begun
+  }
+  const fresh: number[] = []
+  // Outcomes of earlier passes come in their own order, so no lane may keep one of them waiting.
+  for (const [index, step] of reached.entries()) {
+    if (isRepeated(step)) void begin(index)
+    else fresh.push(index)
+  }
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < fresh.length && !hasFailed) await begin(at(fresh, next++))
+  }
+  for (let each = 0; each < parallel && each < fresh.length; each++) lane().catch(reject)
+  return promise
 }
 
 function listKeys<Item>(name: string, items: readonly Item[], keyOf: MapRequest<Item, unknown>['keyOf']): string[] {
@@ -88,28 +98,6 @@ function reachItems(
     reached.push(item)
   }
   return reached
-}
-
-/** Awaits the next attempts of parked items, which do not come in a pass that ends before them. */
-async function resumeAll<T>(ends: StepEnd<T>[]): Promise<void> {
-  const resume = async (index: number) => {
-    for (let end = at(ends, index); end.kind === 'parked'; end = at(ends, index)) ends[index] = await end.resumed
-    const end = at(ends, index)
-    if (end.kind === 'failed') throw end.error
-  }
-  await Promise.all([...ends.keys()].map(resume))
-}
-
-/** All results in order. Throws the first failure; never settles while an item is parked. */
-function collect<T>(ends: readonly StepEnd<T>[]): T[] | Promise<never> {
-  const failed = ends.find((end) => end?.kind === 'failed')
-  if (failed?.kind === 'failed') throw failed.error
-  const values: T[] = []
-  for (const end of ends) {
-    if (end.kind !== 'completed') return neverSettles()
-    values.push(end.value)
-  }
-  return values
 }
 
 function isRepeated({ known }: ReachedStep): boolean {

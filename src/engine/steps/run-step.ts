@@ -34,7 +34,7 @@ export function runStep<T>(pass: Pass, name: StepName, fn: StepFunction<T>, opti
   const { effect = 'write', keep } = options
   return takeStep(pass, { name, kind: 'run', effect, keep }, async (reached) => {
     let end = await driveStep(pass, reached, fn, options)
-    while (end.kind === 'parked') end = await end.resumed
+    while (end.kind === 'parked') end = await end.due.then(end.resume)
     if (end.kind === 'failed') throw end.error
     return end.value
   })
@@ -44,8 +44,8 @@ export type StepEnd<T> =
   | { kind: 'completed'; value: T }
   /** Without another attempt: the author's code gets this error. */
   | { kind: 'failed'; error: unknown }
-  /** `resumed` settles only where the pass is still at work when its next attempt is due. */
-  | { kind: 'parked'; resumed: Promise<StepEnd<T>> }
+  /** `due` resolves only where the pass is still at work when it may `resume`. */
+  | { kind: 'parked'; due: Promise<void>; resume: () => Promise<StepEnd<T>> }
 
 /** Like {@link runStep} for a step that is reached already; always settles, parked or not. */
 export async function driveStep<T>(
@@ -85,7 +85,7 @@ export async function driveStep<T>(
       const { until, reason, awaits } = end
       const due = pass.parking.wait(step, until, reason, awaits ? 'decision' : undefined)
       const row: Checkpoint = { ...step, status: 'waiting', attempt: step.attempt - 1 }
-      return { kind: 'parked', resumed: due.then(() => driveStep(pass, { key, known: row }, fn, options)) }
+      return { kind: 'parked', due, resume: () => driveStep(pass, { key, known: row }, fn, options) }
     }
     case 'late':
       void pass.stage?.endLate?.(step)
@@ -99,8 +99,8 @@ export async function driveStep<T>(
 }
 
 /** The end of a step whose pass is ending. */
-function endLater(): { kind: 'parked'; resumed: Promise<never> } {
-  return { kind: 'parked', resumed: neverSettles() }
+function endLater(): Extract<StepEnd<never>, { kind: 'parked' }> {
+  return { kind: 'parked', due: neverSettles(), resume: neverSettles }
 }
 
 /** Says that code returned without this step. Code that threw could not await it. */
@@ -125,7 +125,7 @@ function parkUntil<T>(
 ): Extract<StepEnd<T>, { kind: 'parked' }> {
   const { key, dueAt, error } = step
   const due = pass.parking.wait(step, dueAt, `next attempt of step "${key}"${error ? `: ${error.message}` : ''}`)
-  return { kind: 'parked', resumed: due.then(resume) }
+  return { kind: 'parked', due, resume }
 }
 
 /** The step's row at the beginning of an attempt. */

@@ -112,6 +112,61 @@ test('an item that failed for good fails the map, and an item that waited for a 
   expect(new Set(caught)).toEqual(new Set(['check[b]']))
 })
 
+test('a retry that comes while the code goes on after a failed map begins nothing, and a replay agrees', async () => {
+  const engine = createTestEngine()
+  const calls: string[] = []
+  await engine.start([
+    defineWorkflow({
+      id: 'map',
+      on: '*',
+      retry: { attempts: 2, min: '1s', max: '1s' },
+      run: async ({ step }) => {
+        const check = (name: string) => {
+          calls.push(name)
+          throw name === 'a' ? new TerminalError('never') : new Error('not yet')
+        }
+        await step.map('check', ['b', 'a'], String, check).catch(() => {})
+        await step.run('fast', () => {
+          engine.clock.advance('10s')
+          return new Promise((resolve) => setImmediate(resolve))
+        })
+        await step.sleep('nap', '1m')
+      },
+    }),
+  ])
+  const parked = await engine.run('map')
+  expect(parked).toMatchObject({ status: 'waiting' })
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed' })
+  expect(calls).toEqual(['b', 'a'])
+})
+
+test('a map fails with its first failure, while other items are at work', async () => {
+  const engine = createTestEngine()
+  const slow = Promise.withResolvers<void>()
+  await engine.start([
+    defineWorkflow({
+      id: 'map',
+      on: '*',
+      run: async ({ step }) => {
+        const check = async (name: string) => {
+          if (name === 'a') throw new TerminalError('never')
+          await slow.promise
+        }
+        await step.map('check', ['b', 'a'], String, check).catch(slow.resolve)
+        await step.sleep('nap', '1m')
+      },
+    }),
+  ])
+  const parked = await engine.run('map')
+  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed' })
+  const steps = await engine.store.listSteps(parked.id)
+  expect(steps.map(({ key, status }) => `${key} ${status}`).sort()).toEqual([
+    'check[a] failed',
+    'check[b] completed',
+    'nap completed',
+  ])
+})
+
 test('two items with the same key are refused', async () => {
   const engine = createTestEngine()
   await engine.start([

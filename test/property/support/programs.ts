@@ -3,10 +3,24 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import type { RunContext } from '../../../src/author/context.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import type { StepContext } from '../../../src/author/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
+import type { Testbed } from '../../../src/testing/testbed.ts'
 
 /** How plain code goes on. */
 const WAYS = ['await', 'then', 'tick'] as const
+
+/** How often an item of a map fails: the second attempt comes half a minute after the first. */
+const FAILURES = { never: 0, once: 1, always: 2 } as const
+
+/** In the name of a map that fails: which of its items begin depends on which fails first. */
+const FAILS = 'fails'
+
+/** The effects that a program has with and without a crash. */
+export function listEffects(t: Testbed): string[] {
+  const lasting = t.effects().filter(({ key }) => !key.includes(FAILS))
+  return lasting.map(({ key, status }) => `${key} ${status}`).sort()
+}
 
 /** A random program of steps, waits and draws, for the tests of replays. */
 export type Program =
@@ -18,7 +32,7 @@ export type Program =
   | { kind: 'plain'; count: number; how: (typeof WAYS)[number] }
   | { kind: 'sleep'; minutes: number }
   | { kind: 'draw' | 'now' | 'send' | 'patched' | 'invoke' }
-  | { kind: 'map'; count: number }
+  | { kind: 'map'; items: { fails: keyof typeof FAILURES; turns: number }[] }
   | { kind: 'sequence' | 'all' | 'race' | 'any' | 'allSettled'; parts: Program[] }
 
 const kinds = <Kind extends Program['kind']>(...all: Kind[]) => fc.constantFrom(...all)
@@ -29,6 +43,8 @@ const turns = fc.integer({ min: 0, max: 2 })
 const combine = (parts: fc.Arbitrary<Program[]>): fc.Arbitrary<Program> =>
   fc.record({ kind: kinds('sequence', 'all', 'race', 'any', 'allSettled'), parts })
 
+const item = fc.record({ fails: fc.constantFrom('never', 'once', 'always'), turns })
+
 const { part } = fc.letrec<{ part: Program }>((tie) => ({
   part: fc.oneof(
     { maxDepth: 3, depthSize: 'small', withCrossShrink: true },
@@ -37,7 +53,7 @@ const { part } = fc.letrec<{ part: Program }>((tie) => ({
     fc.record({ kind: kinds('wait', 'receive'), minutes, on: fc.constantFrom('ping' as const, 'never' as const) }),
     fc.record({ kind: kinds('sleep'), minutes }),
     fc.record({ kind: kinds('draw', 'now', 'send', 'patched', 'invoke') }),
-    fc.record({ kind: kinds('map'), count: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ kind: kinds('map'), items: fc.array(item, { minLength: 1, maxLength: 3 }) }),
     combine(fc.array(tie('part'), { minLength: 1, maxLength: 3 })),
   ),
 }))
@@ -58,12 +74,14 @@ export async function execute(part: Program, path: string, context: RunContext, 
     tell(`${path}: ${value}`)
     return value
   }
+  const noteFailure = (end: Promise<unknown>) =>
+    end.then(noteEnd, (error: Error) => {
+      noteEnd(error.message)
+      throw error
+    })
   switch (part.kind) {
     case 'step':
-      return callStep(part, path, context).then(noteEnd, (error: Error) => {
-        noteEnd(error.message)
-        throw error
-      })
+      return noteFailure(callStep(part, path, context))
     case 'sleep':
       return noteEnd((await step.sleep(path, `${part.minutes}m`)) ?? 'slept')
     case 'wait':
@@ -83,7 +101,7 @@ export async function execute(part: Program, path: string, context: RunContext, 
     case 'invoke':
       return noteEnd(await step.invoke(path, child, path))
     case 'map':
-      return noteEnd(await step.map(path, [...Array(part.count).keys()], (n) => n, double, { parallel: 2 }))
+      return noteFailure(callMap(part, path, context))
     case 'sequence': {
       const ends: unknown[] = []
       for (const [index, each] of part.parts.entries()) ends.push(await inner(each, index))
@@ -96,8 +114,6 @@ export async function execute(part: Program, path: string, context: RunContext, 
   }
 }
 
-const double = (n: number) => n * 2
-
 async function plain({ count, how }: Extract<Program, { kind: 'plain' }>, path: string): Promise<string> {
   if (how === 'await') for (let each = 0; each < count; each++) await null
   let chain = Promise.resolve()
@@ -105,6 +121,17 @@ async function plain({ count, how }: Extract<Program, { kind: 'plain' }>, path: 
   await chain
   if (how === 'tick') for (let each = 0; each < count; each++) await new Promise<void>(process.nextTick)
   return path
+}
+
+function callMap({ items }: Extract<Program, { kind: 'map' }>, path: string, { step }: RunContext): Promise<unknown> {
+  const act = async ({ fails, turns }: (typeof items)[number], { attempt }: StepContext) => {
+    for (let each = 0; each < turns; each++) await turn()
+    if (attempt <= FAILURES[fails]) throw new Error(path)
+    return path
+  }
+  const retry = { attempts: 2, min: '30s', max: '30s' } as const
+  const name = items.some(({ fails }) => fails === 'always') ? `${path} ${FAILS}` : path
+  return step.map(name, items, (_, index) => index, act, { parallel: 2, retry })
 }
 
 function callStep(

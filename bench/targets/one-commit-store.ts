@@ -13,17 +13,17 @@ export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpo
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)
-  const { deliveries, ledger, captures, endpoints } = openTables(db, createVault(vaultKey))
+  const { deliveries, refusals, ledger, captures, endpoints, endpointCache } = openTables(db, createVault(vaultKey))
   const alone = performAlone(db)
   return {
-    readSetupVersion: async () => endpoints.knownVersion(),
-    findEndpoint: async (path) => endpoints.find(path),
-    listEndpoints: async () => endpoints.list(),
+    readSetupVersion: () => endpointCache.knownVersion(),
+    findEndpoint: async (path) => (await endpointCache.get()).get(path) ?? null,
+    listEndpoints: async () => [...(await endpointCache.get()).values()],
     listDeliveries: async (query) => ledger.list(query),
     addEndpoint: async (endpoint) => alone(() => endpoints.add(endpoint)),
     saveDelivery: async (delivery) => alone(() => deliveries.save(delivery)),
-    saveRefusal: async (delivery) => alone(() => deliveries.refuse(delivery)),
-    countRefusals: async (unlisted) => alone(() => deliveries.countRefusals(unlisted)),
+    saveRefusal: async (delivery) => alone(() => refusals.save(delivery)),
+    countRefusals: async (unlisted) => alone(() => refusals.count(unlisted)),
     saveCapture: async (capture) => alone(() => captures.save(capture)),
     listCaptures: async (endpointId) => captures.list(endpointId),
     dropCaptures: async (endpointId) => alone(() => captures.drop(endpointId)),

@@ -14,6 +14,9 @@ import { SweepTable } from '../tables/health/sweep-table.ts'
 import { AccountTable } from '../tables/incoming/account-table.ts'
 import { CaptureTable } from '../tables/incoming/capture-table.ts'
 import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
+import { EndpointTable } from '../tables/incoming/endpoint-table.ts'
+import { RefusalTable } from '../tables/incoming/refusal-table.ts'
+import { UnmatchedTallyTable } from '../tables/incoming/unmatched-tally.ts'
 import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
 import { Permits } from '../tables/limits/permits.ts'
@@ -39,11 +42,8 @@ import { HourTable } from './health/hour-table.ts'
 import { ServerRoomView } from './health/server-room-view.ts'
 import { ServerStateView } from './health/server-state-view.ts'
 import { DeliverySaves } from './incoming/delivery-queue.ts'
-import { DeliveryTable } from './incoming/delivery-table.ts'
-import { EndpointTable } from './incoming/endpoint-table.ts'
 import { EventTable } from './incoming/event-table.ts'
 import { OwnEvents } from './incoming/own-events.ts'
-import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
 import { Admission } from './limits/admission.ts'
 import { Claims } from './runs/claims.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
@@ -149,7 +149,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     arrivals: new DeliverySaves(db),
     captures: new CaptureTable(db, vault),
     clock: db.prepare<[], number>(`SELECT ${DATABASE_NOW}`).pluck(),
-    deliveries: new DeliveryTable(db),
+    refusals: new RefusalTable(db),
     endpoints: new EndpointTable(db, vault),
     eventSearch: new EventSearcher(db),
     failureStates: new FailureStateTable(db),

@@ -42,8 +42,8 @@ const incoming: Pick<
   | 'saveAccount'
   | 'removeAccount'
 > = {
-  saveRefusal: (t, delivery) => t.deliveries.refuse(delivery),
-  countRefusals: (t, unlisted) => t.deliveries.countRefusals(unlisted),
+  saveRefusal: (t, delivery) => t.refusals.save(delivery),
+  countRefusals: (t, unlisted) => t.refusals.count(unlisted),
   saveCapture: (t, capture) => t.captures.save(capture),
   dropCaptures: (t, endpointId) => t.captures.drop(endpointId),
   replayEvent: (t, event, workflows, now) => t.operations.replay(event, workflows, now),

@@ -28,7 +28,8 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
   const db = openMigrated(file)
   if (!db.memory) markOpen(file)
   const tables = openTables(db, createVault(vaultKey))
-  const watchers = [tables.events.known, tables.deliveries.uses, tables.deliveries.unmatched, tables.gates]
+  const { deliveries, endpointCache, events, gates } = tables
+  const watchers = [events.known, deliveries.uses, deliveries.unmatched, gates, endpointCache]
   const commit = new GroupCommit(db, watchers, commits === undefined ? null : new CommitCounts(commits))
   return {
     ...translateReads(createReader(tables), file, commit),

@@ -16,6 +16,8 @@ import { SweepTable } from '../tables/health/sweep-table.ts'
 import { AccountTable } from '../tables/incoming/account-table.ts'
 import { CaptureTable } from '../tables/incoming/capture-table.ts'
 import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
+import { EndpointTable } from '../tables/incoming/endpoint-table.ts'
+import { RefusalTable } from '../tables/incoming/refusal-table.ts'
 import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
 import { Permits } from '../tables/limits/permits.ts'
@@ -34,10 +36,10 @@ import type { Vault } from '../vault.ts'
 import { openConnection, type SqliteConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
 import { openSetupVersion } from './database/setup-version.ts'
+import { VersionedCache } from './database/versioned-cache.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { HourTable } from './health/hour-table.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
-import { EndpointTable } from './incoming/endpoint-table.ts'
 import { EventTable } from './incoming/event-table.ts'
 import { OwnEvents } from './incoming/own-events.ts'
 import { Admission } from './limits/admission.ts'
@@ -131,6 +133,12 @@ function openApprovals(db: SqliteConnection, vault: Vault, ownEvents: OwnEvents)
   return { approvals, approvalSearch, approvers, votes, proofs }
 }
 
+/** Endpoints, and those of them by path that each delivery reads. */
+function openEndpoints(db: SqliteConnection, vault: Vault) {
+  const endpoints = new EndpointTable(db, vault)
+  return { endpoints, endpointCache: new VersionedCache(db.raw, 'endpoint_version', () => endpoints.load()) }
+}
+
 /** The tables that need no other. */
 function openPlainTables(db: SqliteConnection, vault: Vault) {
   return {
@@ -140,7 +148,8 @@ function openPlainTables(db: SqliteConnection, vault: Vault) {
     shadows: new ShadowTable(db),
     shapes: new ShapeTable(db),
     captures: new CaptureTable(db, vault),
-    endpoints: new EndpointTable(db, vault),
+    refusals: new RefusalTable(db),
+    ...openEndpoints(db, vault),
     eventSearch: new EventSearcher(db),
     failureStates: new FailureStateTable(db),
     hours: new HourTable(db),

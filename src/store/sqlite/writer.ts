@@ -66,7 +66,7 @@ export function createWriter(tables: Tables, commit: Commit): StoreWrites {
   }
 }
 
-function deliveryWrites({ deliveries, captures, setupVersion }: Tables, commit: Commit): DeliveryWrites {
+function deliveryWrites({ deliveries, refusals, captures, setupVersion }: Tables, commit: Commit): DeliveryWrites {
   return {
     saveDelivery: (delivery) =>
       commit.write(
@@ -77,8 +77,8 @@ function deliveryWrites({ deliveries, captures, setupVersion }: Tables, commit: 
           return receipt
         },
       ),
-    saveRefusal: (delivery) => commit.write(() => deliveries.refuse(delivery)),
-    countRefusals: (unlisted) => commit.write(() => deliveries.countRefusals(unlisted)),
+    saveRefusal: (delivery) => commit.write(() => refusals.save(delivery)),
+    countRefusals: (unlisted) => commit.write(() => refusals.count(unlisted)),
     saveCapture: (capture) => commit.write(() => captures.save(capture)),
     dropCaptures: (endpointId) => commit.write(() => captures.drop(endpointId)),
   }

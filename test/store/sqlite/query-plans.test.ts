@@ -5,7 +5,6 @@ import { openConnection } from '../../../src/store/sqlite/database/connection.ts
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { WriteProbe } from '../../../src/store/sqlite/database/write-probe.ts'
 import { DeliveryTable } from '../../../src/store/sqlite/incoming/delivery-table.ts'
-import { EndpointTable } from '../../../src/store/sqlite/incoming/endpoint-table.ts'
 import { EventTable } from '../../../src/store/sqlite/incoming/event-table.ts'
 import { OwnEvents } from '../../../src/store/sqlite/incoming/own-events.ts'
 import { Admission } from '../../../src/store/sqlite/limits/admission.ts'
@@ -32,6 +31,8 @@ import { WithdrawalTable } from '../../../src/store/tables/approvals/withdrawal-
 import { AccountTable } from '../../../src/store/tables/incoming/account-table.ts'
 import { CaptureTable } from '../../../src/store/tables/incoming/capture-table.ts'
 import { DeliveryLedger } from '../../../src/store/tables/incoming/delivery-ledger.ts'
+import { EndpointTable } from '../../../src/store/tables/incoming/endpoint-table.ts'
+import { RefusalTable } from '../../../src/store/tables/incoming/refusal-table.ts'
 import { KeyLimitTable } from '../../../src/store/tables/limits/key-limit-table.ts'
 import { AuditTable } from '../../../src/store/tables/safety/audit-table.ts'
 import { EffectSearch } from '../../../src/store/tables/safety/effect-search.ts'
@@ -86,6 +87,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   new Claims(recording, { events, ticks: new TickTable(recording), workflows })
   const steps = new StepTable(recording)
   new DeliveryTable(recording, events)
+  new RefusalTable(recording)
   new EndpointTable(recording, createVault(Buffer.alloc(32)))
   const ownEvents = new OwnEvents(recording, events, () => workflows.routes())
   const approvals = new ApprovalTable(recording, ownEvents)

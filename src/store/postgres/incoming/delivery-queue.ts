@@ -1,12 +1,12 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { describeStalePlan } from '../../rows/runs/describe-stale.ts'
+import { SecretUses } from '../../tables/incoming/secret-uses.ts'
 import type { Call } from '../database/calls/call.ts'
 import { CallQueue } from '../database/calls/call-queue.ts'
 import { bigints, booleans, integers, texts, uuids } from '../database/calls/columns.ts'
 import type { Connection } from '../database/connection.ts'
 import { hashBody, identify, streamOf } from './event-table.ts'
-import { SecretUses } from './secret-uses.ts'
 
 /** A delivery with the ids of its runs, which are made once however often it is sent. */
 interface PlannedDelivery {

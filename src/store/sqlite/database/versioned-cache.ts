@@ -1,8 +1,12 @@
 import type { Database } from 'better-sqlite3'
+import type { TransactionWatcher } from './group-commit.ts'
 import { translateFault } from './storage-fault.ts'
 
-/** A value in memory that is loaded again after any process raised its version. */
-export class VersionedCache<T> {
+/**
+ * A value in memory that is loaded again after any process raised its version. As a watcher of the
+ * group commit, it asks anew after each.
+ */
+export class VersionedCache<T> implements TransactionWatcher {
   readonly #file: string
   readonly #version
   readonly #raise
@@ -45,6 +49,18 @@ export class VersionedCache<T> {
   async knownVersion(): Promise<number> {
     await this.get()
     return this.#cached?.version ?? 0
+  }
+
+  begun(): void {}
+
+  async ending(): Promise<void> {
+    this.#isChecked = false
+  }
+
+  rolledBack(): void {
+    this.#isChecked = false
+    // The next commit may raise the version to the same number.
+    this.#cached = null
   }
 
   version(): number {

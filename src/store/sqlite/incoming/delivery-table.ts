@@ -1,24 +1,13 @@
 import { newId } from '../../../core/ids.ts'
-import type {
-  DeliveryReceipt,
-  IncomingDelivery,
-  Refusal,
-  RefusalTally,
-  RefusedDelivery,
-} from '../../../core/incoming/delivery.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
-import type { SqliteConnection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
+import { SecretUses } from '../../tables/incoming/secret-uses.ts'
+import { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
-import { SecretUses } from './secret-uses.ts'
-import { UnmatchedTallyTable } from './unmatched-tally.ts'
 
-/** Rows of refusals that are kept for each verdict. */
-const MAX_REFUSALS = 10_000
-/** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
-const MAX_REMOVED = 8
-
-/** The write side of the delivery ledger. An accepted delivery stores its event and runs. */
+/** Saves deliveries with their events and runs. */
 export class DeliveryTable {
   /** A transaction watcher of the group commit. */
   readonly uses: SecretUses
@@ -29,17 +18,11 @@ export class DeliveryTable {
   readonly #insertRun
   readonly #insertClaimed
   readonly #mayClaim
-  readonly #count
-  readonly #oldest
-  readonly #delete
-  readonly #tally
-  readonly #maxRefusals: number
 
-  constructor(db: SqliteConnection, events: EventTable, maxRefusals = MAX_REFUSALS) {
+  constructor(db: Connection, events: EventTable) {
     this.#events = events
-    this.uses = new SecretUses(db.raw)
-    this.unmatched = new UnmatchedTallyTable(db.raw)
-    this.#maxRefusals = maxRefusals
+    this.uses = new SecretUses(db)
+    this.unmatched = new UnmatchedTallyTable(db)
     this.#insert = db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -60,23 +43,6 @@ export class DeliveryTable {
            AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`,
       )
       .pluck()
-    // Index: primary key.
-    this.#count = db
-      .prepare<[Refusal, number, number], number>(
-        `INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
-         ON CONFLICT (verdict) DO UPDATE SET listed = listed + excluded.listed, dropped = dropped + excluded.dropped
-         RETURNING listed`,
-      )
-      .pluck()
-    // Index: delivery_refused.
-    this.#oldest = db
-      .prepare<[Refusal, number], string>(
-        'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
-      )
-      .pluck()
-    // Index: primary key.
-    this.#delete = db.prepare('DELETE FROM delivery WHERE id = ?')
-    this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
   }
 
   async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
@@ -94,30 +60,9 @@ export class DeliveryTable {
       bodyBytes,
       JSON.stringify(facts),
     )
-    if (facts.secret !== undefined) this.uses.note(endpointId, facts.secret, receivedAt)
+    if (facts.secret !== undefined) await this.uses.note(endpointId, facts.secret, receivedAt)
     if (facts.unmatched && receipt.verdict === 'accepted') this.unmatched.note(event.type, receivedAt)
     return receipt
-  }
-
-  async refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
-    await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
-    const listed = (await this.#count.get(verdict, 1, 0)) ?? 0
-    if (listed > this.#maxRefusals) await this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
-  }
-
-  /** Counts refusals that have no row. */
-  async countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
-    for (const [verdict, count] of Object.entries(unlisted)) await this.#count.get(verdict as Refusal, 0, count)
-  }
-
-  async tallyRefusals(): Promise<RefusalTally[]> {
-    return this.#tally.all()
-  }
-
-  async #makeRoom(verdict: Refusal, rows: number): Promise<void> {
-    const oldest = await this.#oldest.all(verdict, rows)
-    for (const id of oldest) await this.#delete.run(id)
-    await this.#count.get(verdict, -oldest.length, oldest.length)
   }
 
   async #startRuns(saved: SavedEvent, delivery: IncomingDelivery): Promise<DeliveryReceipt> {

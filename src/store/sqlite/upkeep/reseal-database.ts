@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
-import { accountOwner, approverOwner, captureOwner, sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
+import { accountOwner, approverOwner, captureOwner, sealKeyOwner } from '../../tables/incoming/sealed-owners.ts'
 import { AuditTable } from '../../tables/safety/audit-table.ts'
 import { EffectSearch } from '../../tables/safety/effect-search.ts'
 import { SealTable } from '../../tables/safety/seal-table.ts'

@@ -8,9 +8,9 @@ import {
 } from '../../../core/safety/votes/approval-proof.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
 import type { ApprovalRow, ItemRow } from '../../rows/approvals/approval-rows.ts'
-import { readTerms } from '../../rows/approvals/read-approval.ts'
-import { readItem } from '../../rows/approvals/read-item.ts'
 import type { ApproverTable } from './approver-table.ts'
+import { readTerms } from './read-approval.ts'
+import { readItem } from './read-item.ts'
 
 /** A value that is there at once, or later. */
 type Ready<T> = T | Promise<T>

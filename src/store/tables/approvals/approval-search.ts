@@ -2,9 +2,9 @@ import { type Approval, type ApprovalItem, QUESTION } from '../../../core/safety
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import type { Connection } from '../../connection.ts'
 import { type ApprovalRow, IS_ASKED_FOR, type ItemRow, type VoteRow } from '../../rows/approvals/approval-rows.ts'
-import { readApproval } from '../../rows/approvals/read-approval.ts'
-import { readItem } from '../../rows/approvals/read-item.ts'
 import { afterAll } from '../../rows/build-where.ts'
+import { readApproval } from './read-approval.ts'
+import { readItem } from './read-item.ts'
 
 /** Approvals and their lists, as people read them. */
 export class ApprovalSearch {

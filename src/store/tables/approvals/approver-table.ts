@@ -1,8 +1,8 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Approver } from '../../../core/safety/approval.ts'
 import type { Connection } from '../../connection.ts'
-import { approverOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
+import { approverOwner } from '../incoming/sealed-owners.ts'
 
 interface ApproverRow {
   number: number

@@ -8,7 +8,21 @@ import {
   MAX_REFUSALS,
 } from '../../../core/safety/bulk.ts'
 import type { Connection } from '../../connection.ts'
-import { type BulkRow, readBulk } from '../../rows/bulk-row.ts'
+
+interface BulkRow {
+  id: string
+  plan: string
+  status: BulkStatus
+  count: string
+  cursor: string | null
+  done: number
+  refused: number
+  ended_at: number | null
+}
+
+function readBulk({ plan, status, count, cursor, done, refused, ended_at: endedAt }: BulkRow): BulkOperation {
+  return { ...JSON.parse(plan), status, count: JSON.parse(count), cursor, done, refused, endedAt }
+}
 
 const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
 const NOTHING: BulkCount = { total: 0, runs: 0, writes: 0, deletes: 0, first: [] }

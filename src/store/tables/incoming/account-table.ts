@@ -1,8 +1,8 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Account } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
-import { accountOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
+import { accountOwner } from './sealed-owners.ts'
 
 interface AccountRow {
   name: string

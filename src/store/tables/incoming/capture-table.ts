@@ -1,7 +1,7 @@
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
 import type { Connection } from '../../connection.ts'
-import { captureOwner } from '../../rows/incoming/sealed-owners.ts'
 import type { Vault } from '../../vault.ts'
+import { captureOwner } from './sealed-owners.ts'
 
 interface CaptureRow {
   id: string

@@ -4,7 +4,29 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Connection } from '../../connection.ts'
 import type { Dialect } from '../../dialect.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
-import { type DeliveryRow, readDelivery } from '../../rows/incoming/delivery-row.ts'
+
+interface DeliveryRow {
+  id: string
+  endpoint_id: string | null
+  received_at: number
+  verdict: Verdict
+  event_id: string | null
+  event_seq: number | null
+  body_bytes: number | null
+  facts: string
+}
+
+function readDelivery(row: DeliveryRow): DeliveryRecord {
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    receivedAt: row.received_at,
+    verdict: row.verdict,
+    eventId: row.event_id,
+    bodyBytes: row.body_bytes,
+    facts: JSON.parse(row.facts),
+  }
+}
 
 /** The events of deliveries, as the driver's table has them. */
 interface Events {

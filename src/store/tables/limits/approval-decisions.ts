@@ -11,10 +11,10 @@ import {
   isGranted,
   MAX_CARRIED,
 } from '../../rows/approvals/approval-rows.ts'
-import { readAsked } from '../../rows/approvals/read-item.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { ApproverTable } from '../approvals/approver-table.ts'
+import { readAsked } from '../approvals/read-item.ts'
 import type { VoteTable } from '../approvals/vote-table.ts'
 import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'

@@ -22,15 +22,15 @@ import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import { type ApprovalRow, type FoundItem, type NewItem, stateOf } from '../../rows/approvals/approval-rows.ts'
-import { isAskedAgain, readAsked } from '../../rows/approvals/read-item.ts'
-import { findStop, type JudgedAsk, type JudgeParts } from '../../rows/safety/judged-ask.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
+import { isAskedAgain, readAsked } from '../approvals/read-item.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { GuardTable } from '../safety/guard-table.ts'
 import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
+import { findStop, type JudgedAsk, type JudgeParts } from './judged-ask.ts'
 
 interface PermitTables {
   approvals: ApprovalTable

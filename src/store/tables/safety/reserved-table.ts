@@ -1,10 +1,29 @@
 import type { Lease } from '../../../core/runs/lease.ts'
-import type { EffectAsk } from '../../../core/safety/effect.ts'
+import type { EffectAsk, EffectClass } from '../../../core/safety/effect.ts'
 import { type EffectShare, sizeOf } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
 import type { Connection } from '../../connection.ts'
-import { type ReservedRow, sourceOfReserved } from '../../rows/safety/reserved-row.ts'
 import type { GuardTable } from './guard-table.ts'
+
+/** Places that are counted for effects of a list that have not begun. */
+interface ReservedRow {
+  run_id: string
+  fence: number
+  list: number
+  class: EffectClass
+  storage: string
+  /** Empty where it is not known. */
+  folder: string
+  workflow: string
+  account: string
+  at: number
+  count: number
+  bytes: number
+}
+
+function sourceOfReserved({ run_id: runId, workflow, account, storage, folder }: ReservedRow): EffectSource {
+  return { runId, workflow, account, storage: storage === '' ? null : storage, folder: folder === '' ? null : folder }
+}
 
 /** Places that are counted for lists of effects, until each effect begins. See decision 81. */
 export class ReservedTable {

@@ -1,11 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import { digestRows, macOf, type Seal, type SealKey } from '../../../core/safety/ledger/seal.ts'
+import { digestRows, macOf, type Seal, type SealKey, type SealKind } from '../../../core/safety/ledger/seal.ts'
 import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
 import type { Connection } from '../../connection.ts'
-import { sealKeyOwner } from '../../rows/incoming/sealed-owners.ts'
-import { readSeal, type SealRow } from '../../rows/safety/seal-row.ts'
 import type { Vault } from '../../vault.ts'
+import { sealKeyOwner } from '../incoming/sealed-owners.ts'
 import type { EffectSearch } from './effect-search.ts'
+
+interface SealRow {
+  number: number
+  kind: SealKind
+  at: number
+  key: number
+  last: number
+  rows: number
+  digest: Buffer
+  pruned_to: number | null
+  note: string | null
+  mac: Buffer
+}
+
+function readSeal({ digest, mac, pruned_to: prunedTo, ...rest }: SealRow): Seal {
+  return { ...rest, digest: digest.toString('hex'), prunedTo, mac: mac.toString('hex') }
+}
 
 /** The facts of a new seal that its kind brings; the chain adds the rest. */
 type NewSeal = Pick<Seal, 'kind' | 'at'> & Partial<Pick<Seal, 'key' | 'last' | 'rows' | 'digest' | 'prunedTo' | 'note'>>

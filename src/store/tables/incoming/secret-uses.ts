@@ -1,9 +1,9 @@
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
 
 /** A secret's row is written at most once in this time. */
 const WRITE_EVERY_MS = 60_000
 
-/** Records when each secret was last used, to the minute, behind the commit of a delivery. */
+/** Records when each secret was last used, to the minute. A watcher of SQLite's group commit. */
 export class SecretUses {
   readonly #write
   readonly #writtenAt = new Map<string, number>()
@@ -21,5 +21,11 @@ export class SecretUses {
     if (at - (this.#writtenAt.get(key) ?? Number.NEGATIVE_INFINITY) < WRITE_EVERY_MS) return
     await this.#write.run({ endpointId, position, at })
     this.#writtenAt.set(key, at)
+  }
+  begun(): void {}
+
+  /** The rollback may have undone a recorded use, so the next use is recorded again. */
+  rolledBack(): void {
+    this.#writtenAt.clear()
   }
 }

@@ -1,9 +1,27 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
 import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
-import type { EndpointRow, SecretRow } from '../../rows/incoming/endpoint-rows.ts'
+import type { Connection } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
-import type { Connection } from '../database/connection.ts'
+
+interface EndpointRow {
+  id: string
+  name: string
+  path: string
+  account: string
+  events: string
+  scheme: string
+  status: Endpoint['status']
+  created_at: number
+  revision: number
+}
+
+interface SecretRow {
+  position: number
+  sealed: Uint8Array
+  active_from: number
+  until: number | null
+}
 
 /** Endpoints, with their secrets sealed. */
 export class EndpointTable {
@@ -45,7 +63,7 @@ export class EndpointTable {
     )
     this.#exists = db.prepare<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL').pluck()
     this.#dropSecrets = db.prepare(
-      'DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT position = ANY (?::bigint[])',
+      `DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT (${db.sql.isOneOf('position', 'bigint')})`,
     )
     this.#secrets = db.prepare<[string], SecretRow>(
       'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
@@ -95,12 +113,12 @@ export class EndpointTable {
     await this.#raise.run()
   }
 
-  async uses(endpointId: string): Promise<SecretUse[]> {
-    return await this.#uses.all(endpointId)
+  uses(endpointId: string): Promise<SecretUse[]> {
+    return this.#uses.all(endpointId)
   }
 
-  async names(): Promise<EndpointName[]> {
-    return await this.#names.all()
+  names(): Promise<EndpointName[]> {
+    return this.#names.all()
   }
 
   /** By path, oldest first. */

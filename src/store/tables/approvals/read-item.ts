@@ -1,6 +1,6 @@
 import type { ApprovalItem } from '../../../core/safety/approval.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
-import type { ItemRow } from './approval-rows.ts'
+import type { ItemRow } from '../../rows/approvals/approval-rows.ts'
 
 export function readItem(row: ItemRow): ApprovalItem {
   const { number, run_id: runId, step, target, hash, state } = row

@@ -1,5 +1,5 @@
 import type { Approval, ApprovalTerms } from '../../../core/safety/approval.ts'
-import type { ApprovalRow, VoteRow } from './approval-rows.ts'
+import type { ApprovalRow, VoteRow } from '../../rows/approvals/approval-rows.ts'
 
 /** The facts beside the row of an approval. */
 interface ApprovalFacts {

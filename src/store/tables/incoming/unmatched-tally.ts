@@ -1,18 +1,21 @@
-import type { Database } from 'better-sqlite3'
 import type { UnmatchedTally } from '../../../core/incoming/delivery.ts'
-import type { TransactionWatcher } from '../database/group-commit.ts'
+import type { Connection } from '../../connection.ts'
 
-/** Counts accepted events that no workflow starts on: one row per type, written once a commit. */
-export class UnmatchedTallyTable implements TransactionWatcher {
+/**
+ * Counts accepted events that no workflow starts on: one row per type, written once a commit. A
+ * watcher of SQLite's group commit; on PostgreSQL, the call that saves deliveries counts.
+ */
+export class UnmatchedTallyTable {
   readonly #add
   readonly #list
   #noted = new Map<string, { events: number; at: number }>()
 
-  constructor(db: Database) {
+  constructor(db: Connection) {
     // Index: primary key.
     this.#add = db.prepare<[string, number, number]>(
       `INSERT INTO unmatched_tally (type, events, last_at) VALUES (?, ?, ?)
-       ON CONFLICT (type) DO UPDATE SET events = events + excluded.events, last_at = max(last_at, excluded.last_at)`,
+       ON CONFLICT (type) DO UPDATE SET events = unmatched_tally.events + excluded.events,
+         last_at = ${db.sql.greatest}(unmatched_tally.last_at, excluded.last_at)`,
     )
     // A few dozen rows: the types of one service.
     this.#list = db.prepare<[], UnmatchedTally>(
@@ -25,7 +28,7 @@ export class UnmatchedTallyTable implements TransactionWatcher {
     this.#noted.set(type, { events, at })
   }
 
-  list(): UnmatchedTally[] {
+  list(): Promise<UnmatchedTally[]> {
     return this.#list.all()
   }
 
@@ -33,7 +36,7 @@ export class UnmatchedTallyTable implements TransactionWatcher {
 
   async ending(): Promise<void> {
     if (this.#noted.size === 0) return
-    for (const [type, { events, at }] of this.#noted) this.#add.run(type, events, at)
+    for (const [type, { events, at }] of this.#noted) await this.#add.run(type, events, at)
     this.#noted.clear()
   }
 

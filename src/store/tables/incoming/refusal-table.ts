@@ -1,13 +1,13 @@
 import type { Refusal, RefusalTally, RefusedDelivery } from '../../../core/incoming/delivery.ts'
-import type { Connection } from '../database/connection.ts'
+import type { Connection } from '../../connection.ts'
 
 /** Rows of refusals that are kept for each verdict. */
 const MAX_REFUSALS = 10_000
 /** Rows that one refusal removes at most. More than one, so that a lower limit is reached too. */
 const MAX_REMOVED = 8
 
-/** The refusals in the delivery ledger, and their counts. `DeliverySaves` writes the others. */
-export class DeliveryTable {
+/** The refusals in the delivery ledger, and their counts. */
+export class RefusalTable {
   readonly #insert
   readonly #count
   readonly #oldest
@@ -41,19 +41,19 @@ export class DeliveryTable {
     this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
   }
 
-  async refuse({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
+  async save({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
     await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
     const listed = (await this.#count.get(verdict, 1, 0)) ?? 0
     if (listed > this.#maxRefusals) await this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
   }
 
   /** Counts refusals that have no row. */
-  async countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
+  async count(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
     for (const [verdict, count] of Object.entries(unlisted)) await this.#count.get(verdict as Refusal, 0, count)
   }
 
-  async tallyRefusals(): Promise<RefusalTally[]> {
-    return await this.#tally.all()
+  tally(): Promise<RefusalTally[]> {
+    return this.#tally.all()
   }
 
   async #makeRoom(verdict: Refusal, rows: number): Promise<void> {

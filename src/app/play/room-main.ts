@@ -12,9 +12,10 @@ import { gatherEventFacts } from '../../engine/admit/gather-event-facts.ts'
 import { matchEvent } from '../../engine/admit/match-event.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import type { LiveReads } from '../../engine/pass/stage.ts'
+import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
-import { type PlayedRun, playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
+import { playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
 import { MAX_READ_MS } from '../../engine/play/play-run.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import type { LoadOptions, SkippedModule } from '../../project/workflows/load-workflows.ts'
@@ -126,7 +127,7 @@ async function match(event: EventRecord, now: number): Promise<WorkflowMatch[]> 
   })
 }
 
-async function replay(recorded: RecordedRun): Promise<PlayedRun> {
+async function replay(recorded: RecordedRun): Promise<RunSide> {
   const { set } = requireCode()
   const { workflow: id } = recorded.claim
   const workflow = set.find(id)

@@ -12,8 +12,9 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { after, type Clock, systemClock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
+import type { RunSide } from '../../engine/play/compare/deed.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
-import type { PlayedRun, RecordedRun } from '../../engine/play/play-recorded.ts'
+import type { RecordedRun } from '../../engine/play/play-recorded.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { Link, type LinkMessage, postMessage } from './link.ts'
@@ -200,7 +201,7 @@ export class Room implements AsyncDisposable {
   }
 
   /** Plays a recorded run with the code of this room, on its recorded answers only. */
-  replay(recorded: RecordedRun): Promise<PlayedRun> {
+  replay(recorded: RecordedRun): Promise<RunSide> {
     return this.#ask('replay', recorded)
   }
 

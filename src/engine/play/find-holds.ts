@@ -1,9 +1,11 @@
+import { LEFT_ALONE } from '../../core/safety/effect.ts'
 import {
   describeLimit,
   findFull,
   folderLimit,
   type Guard,
   type Limit,
+  measure,
   planLimits,
   type WorkflowLimits,
 } from '../../core/safety/guard.ts'
@@ -20,41 +22,60 @@ export interface Hold {
   over: Limit['over']
 }
 
-interface Source {
-  runId: string
-  workflow: string
-  account: string
+/** The guard of a project, and the run as far as limits count by it. */
+export interface HoldRules {
+  limits: Guard | null
+  own: WorkflowLimits | undefined
+  source: { runId: string; workflow: string; account: string }
+}
+
+/** The effects of a played run that a limit has no room for, beside what is used now. */
+export function findHolds(
+  effects: readonly PlayedEffect[],
+  { use, ...rules }: HoldRules & { use: readonly GuardUse[] },
+): Hold[] {
+  const asked = effects.map((effect) => ({
+    ...{ effect, limits: planLimitsOf(effect, rules), bytes: effect.asked?.bytes ?? 0 },
+  }))
+  const full = fillLimits(asked, (limit) => countUse(use, limit))
+  return full.flatMap((limit, index): Hold[] => {
+    const step = effects[index]?.step ?? ''
+    return limit === null ? [] : [{ step, reason: describeLimit(limit), over: limit.over }]
+  })
+}
+
+/** A played effect with the limits that it has to fit into. */
+interface Asking {
+  effect: PlayedEffect
+  limits: Limit[]
+  bytes: number
 }
 
 /**
- * The effects of a played run that a limit has no room for, beside what is used now. An effect that
- * is held fills no window, as one that people approve.
+ * The limit without room for each effect in turn; null where it begins by itself. One that is held
+ * fills no limit, as one that people approve, nor does a delete that leaves its file.
  */
-export function findHolds(
-  effects: readonly PlayedEffect[],
-  {
-    limits,
-    own,
-    source,
-    use,
-  }: { limits: Guard | null; own: WorkflowLimits | undefined; source: Source; use: readonly GuardUse[] },
-): Hold[] {
+export function fillLimits(
+  asked: readonly Asking[],
+  countBefore: (limit: Limit) => number = () => 0,
+): (Limit | null)[] {
   const used = new Map<string, number>()
-  const usedOf = (limit: Limit) => used.get(keyOf(limit)) ?? countUse(use, limit)
-  return effects.flatMap((effect): Hold[] => {
-    const planned = planLimitsOf(effect, { limits, own, source })
-    const size = { count: 1, bytes: effect.asked?.bytes ?? 0 }
-    const full = findFull(planned, size, usedOf)
-    if (full) return [{ step: effect.step, reason: describeLimit(full), over: full.over }]
-    for (const limit of planned) used.set(keyOf(limit), usedOf(limit) + (limit.what === 'bytes' ? size.bytes : 1))
-    return []
+  const usedOf = (limit: Limit) => used.get(keyOf(limit)) ?? countBefore(limit)
+  return asked.map(({ effect, limits, bytes }) => {
+    const size = { count: 1, bytes }
+    const full = findFull(limits, size, usedOf)
+    if (full !== null || LEFT_ALONE.includes(effect.outcome ?? '')) return full
+    // Two settings may bound one counter.
+    const filled = new Map(limits.map((limit) => [keyOf(limit), limit]))
+    for (const [key, limit] of filled) used.set(key, usedOf(limit) + measure(limit, size))
+    return null
   })
 }
 
 /** The limits of a played effect, in the order in which they are checked. */
 export function planLimitsOf(
   { class: kind, target, listed, isFolderAllowed }: PlayedEffect,
-  { limits, own, source }: { limits: Guard | null; own: WorkflowLimits | undefined; source: Source },
+  { limits, own, source }: HoldRules,
 ): Limit[] {
   if (kind !== 'delete' && kind !== 'write') return []
   const storage = STORAGES.find((name) => target?.startsWith(`${name}:`)) ?? null

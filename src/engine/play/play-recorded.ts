@@ -1,18 +1,19 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import type { Failure } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { JsonValue } from '../../core/json.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { type Checkpoint, isFinished } from '../../core/runs/step.ts'
-import type { FileState } from '../../core/safety/effect.ts'
 import { DEFAULT_POLICY } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { FilesFor } from '../worker-parts.ts'
+import { compareSides, describeChange } from './compare/compare-sides.ts'
+import type { Deed, Ending, RunSide } from './compare/deed.ts'
+import { sideOfPlay } from './compare/side-of-play.ts'
 import { declaredAnswers } from './declared-answers.ts'
 import { derivedAnswers } from './derived-answers.ts'
+import { findUnstarted } from './find-unstarted.ts'
 import { type AnswerStep, firstAnswer } from './first-answer.ts'
 import { type PlayControl, playRun } from './play-run.ts'
-import type { PlayedEffect, PlayedEnd } from './played.ts'
 import { recordedAnswers } from './recorded-answers.ts'
 
 /** A run as a file keeps it, with all that its code was given. */
@@ -29,30 +30,46 @@ export interface RecordedRun {
   spellings: StorageSpellings
   /** Results that the run never got, by the key of their step. A person adds them by hand. */
   answers?: { readonly [step: string]: JsonValue }
+  /** The play of it when its test was written. */
+  did?: RunSide
 }
 
-/** The end and the effects of a played run, in the form of a test. */
+/** The run of a test, when it was written and with the code of today. */
 export interface PlayedRun {
-  end:
-    | { kind: 'completed'; output: JsonValue }
-    | { kind: 'continued'; input: JsonValue }
-    | { kind: 'failed'; error: Pick<Failure, 'name' | 'message'> }
-    | { kind: 'skipped' | 'halted'; reason: string }
-    /** The recording has no answer to this step. */
-    | { kind: 'open'; step: string; reason: string }
+  did: TestedRun
+  /** The same as `did`, where no change is found. */
+  does: TestedRun
+}
+
+/** The end and the effects of a run, in the form of a test. */
+export interface TestedRun {
+  /** `text`: the error, the reason, or the step without an answer. */
+  end: { kind: Ending['kind']; text: string; output: JsonValue }
   /** Effects, in the order in which they would begin. */
   effects: TestedEffect[]
+  /** Differences, as `upshot backtest` names them. Effects that do not wait have no order. */
+  changes: string[]
 }
 
 /** An effect of a played run. Parts that say nothing are left out. */
 export interface TestedEffect {
   step: string
-  class: PlayedEffect['class']
+  class: Deed['class']
   target?: string
   /** State that a delete requires. */
-  expect?: FileState
+  expect?: JsonValue
   /** Content of a write, the data of an event, the input of a run, or the question to people. */
   body?: JsonValue
+}
+
+/** Compares two plays of a recorded run, as a backtest does. */
+export function compareRecorded(did: RunSide, does: RunSide): PlayedRun {
+  const verdict = compareSides(did, does, { withOutputs: true })
+  const before = describeSide(did, [])
+  if (verdict.kind === 'same') return { did: before, does: before }
+  const isOpen = verdict.kind === 'unknown'
+  const changes = isOpen ? [`cannot say: ${does.end.text}`] : verdict.changes.map(describeChange)
+  return { did: before, does: describeSide(does, changes) }
 }
 
 /** Plays this code on what a run has recorded: no function of a step is called. */
@@ -60,7 +77,11 @@ export async function playRecorded(
   workflow: AnyWorkflow,
   { claim, steps, events, deletes, spellings, answers = {} }: RecordedRun,
   filesFor: FilesFor,
-): Promise<PlayedRun> {
+): Promise<RunSide> {
+  const unstarted = findUnstarted(workflow, claim)
+  if (unstarted !== null) {
+    return sideOfPlay({ unstarted, end: { kind: 'skipped', reason: `it runs on ${unstarted.on}` }, effects: [] })
+  }
   const reads = {
     listRunEvents: async () => events,
     listDeletes: async () => deletes,
@@ -83,7 +104,7 @@ export async function playRecorded(
         ]),
     },
   )
-  return { end: describeEnd(played.end), effects: played.effects.map(describeEffect) }
+  return sideOfPlay(played)
 }
 
 /** Answers what a person has added to the file. */
@@ -110,31 +131,20 @@ const explainMissing: AnswerStep = ({ key, kind }) => {
   throw new Error(`it is not recorded; add "answers": { ${JSON.stringify(key)}: … } to the file of the run`)
 }
 
-function describeEnd(end: PlayedEnd): PlayedRun['end'] {
-  switch (end.kind) {
-    case 'completed':
-      return { kind: end.kind, output: JSON.parse(end.output) }
-    case 'continued':
-      return { kind: end.kind, input: JSON.parse(end.input) }
-    case 'failed':
-      return { kind: end.kind, error: { name: end.error.name, message: end.error.message } }
-    case 'skipped':
-    case 'halted':
-      return { kind: end.kind, reason: end.reason }
-    case 'open':
-      return { kind: end.kind, step: end.step, reason: end.reason }
-    default:
-      return end satisfies never
+function describeSide({ end, deeds }: RunSide, changes: string[]): TestedRun {
+  return { end: { ...end, output: parse(end.output) ?? null }, effects: deeds.map(describeEffect), changes }
+}
+
+function describeEffect({ step, class: kind, ...deed }: Deed): TestedEffect {
+  const [expect, body] = [parse(deed.expect), parse(deed.content)]
+  return {
+    ...{ step, class: kind },
+    ...(deed.target !== null && { target: deed.target }),
+    ...(expect !== undefined && { expect }),
+    ...(body !== undefined && { body }),
   }
 }
 
-function describeEffect({ step, class: kind, target, asked, expect, body }: PlayedEffect): TestedEffect {
-  const content = body === null ? asked?.input : (JSON.parse(body) as JsonValue)
-  return {
-    step,
-    class: kind,
-    ...(target === null ? {} : { target }),
-    ...(expect === null ? {} : { expect }),
-    ...(content === undefined ? {} : { body: content }),
-  }
+function parse(text: string | null | undefined): JsonValue | undefined {
+  return text == null ? undefined : JSON.parse(text)
 }

@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../core/json.ts'
+import type { RunSide } from './compare/deed.ts'
 
 /** Names of properties whose text is a secret, whatever it looks like. */
 const SECRET = /(secret|token|password|passwd|authorization|cookie|api[-_]?key|credential|signature)/i
@@ -48,6 +49,17 @@ export class Portable {
   /** The same for what a play did. A secret that this machine lacks is one that another has. */
   value<Value>(value: Value): Value {
     return this.#walk(value, '', (each) => this.#path(this.text(each)), isTextOrNull) as Value
+  }
+
+  /** The same for the side of a play. */
+  side({ end, deeds, ...more }: RunSide): RunSide {
+    const port = <Text extends string | null | undefined>(text: Text): Text =>
+      (typeof text === 'string' ? JSON.stringify(this.value(JSON.parse(text))) : text) as Text
+    return {
+      end: { ...this.value(end), output: port(end.output) },
+      deeds: deeds.map((deed) => ({ ...this.value(deed), expect: port(deed.expect), content: port(deed.content) })),
+      ...more,
+    }
   }
 
   #path(text: string): string {

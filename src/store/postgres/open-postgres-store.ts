@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
-import type pg from 'pg'
+import pg from 'pg'
 import { CommitCounts } from '../../core/commit-counts.ts'
 import type { ReadStore, Store, StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
@@ -277,5 +277,7 @@ function workerWrites(writer: StoreWrites, session: Session): Partial<WorkerWrit
 /** Host and database, without user and password. */
 function describePlace({ hosts, schema }: PostgresStoreOptions): string {
   const names = hosts.map(({ host = 'localhost', port = 5432 }) => `${host}:${port}`)
-  return `${hosts[0]?.database ?? ''} on ${[...new Set(names)].join(', ')} (schema ${schema})`
+  // A host that names none has the one of its user, or of PGDATABASE.
+  const { database } = new pg.Client(hosts[0])
+  return `${database} on ${[...new Set(names)].join(', ')} (schema ${schema})`
 }

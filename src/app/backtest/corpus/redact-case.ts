@@ -4,7 +4,8 @@ import { isPlainObject } from '../../../core/json.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { RunRoot } from '../../../core/runs/trace.ts'
-import type { Deed } from '../../../engine/play/compare/deed.ts'
+import { compareSides } from '../../../engine/play/compare/compare-sides.ts'
+import type { Deed, RunSide } from '../../../engine/play/compare/deed.ts'
 import type { RecordedRun } from '../../../engine/play/play-recorded.ts'
 import { isSecretName, REDACTED } from '../../../engine/play/portable.ts'
 import type { PlayJob } from '../../play/play-job.ts'
@@ -25,15 +26,25 @@ export function redactCase(words: WordRedactor, found: CorpusCase): CorpusCase {
   return {
     ...{ run, event: event && words.redact(event), account: words.redact(account), at, isCut },
     job: { ...own, given: { events, deletes, spellings } },
-    side: {
-      end: {
-        kind: side.end.kind,
-        text: words.redact(side.end.text),
-        output: side.end.output === null ? null : redact.json(side.end.output),
-      },
-      deeds: side.deeds.map((deed) => redactDeed(redact, deed)),
-    },
+    side: redactSide(redact, side),
   }
+}
+
+function redactSide(redact: Redact, { end: { kind, text, output }, deeds, ...more }: RunSide): RunSide {
+  return {
+    end: { kind, text: redact.text(text), output: output === null ? null : redact.json(output) },
+    deeds: deeds.map((deed) => redactDeed(redact, deed)),
+    ...more,
+  }
+}
+
+/** Whether a play with other words has the effects of one with the own words, in its order. */
+export function isAlike(words: WordRedactor, own: RunSide, other: RunSide): boolean {
+  const bare = ({ end, deeds }: RunSide): RunSide => ({
+    end: { kind: end.kind, text: '', output: null },
+    deeds: deeds.map(({ expect: _, content: __, ...deed }) => deed),
+  })
+  return compareSides(bare(redactSide(redactWith(words), own)), bare(other)).kind === 'same'
 }
 
 /** The same for a run as a test keeps it. */

@@ -30,7 +30,8 @@ export function compareSides(
 ): Comparison {
   const start = compareStart(before, after)
   if (start !== null) return start
-  const isOpen = after.end.kind === 'open'
+  // Both may be open at the same place: then they are as comparable as ended ones.
+  const isOpen = after.end.kind === 'open' && describeEnd(before.end) !== describeEnd(after.end)
   // An effect that an open play has not reached yet is not missing; one behind a cut is not more.
   const counts = ({ sign }: Change) => !(sign === '-' && isOpen) && !(sign === '+' && isCut)
   const pairs = pairDeeds(before.deeds, after.deeds)

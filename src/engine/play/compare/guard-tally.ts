@@ -1,12 +1,5 @@
-import {
-  type Guard,
-  type Limit,
-  measure,
-  planLimits,
-  WINDOWS,
-  type WorkflowLimits,
-} from '../../../core/safety/guard.ts'
-import { STORAGES } from '../../../core/service/storage.ts'
+import { type Guard, type Limit, measure, WINDOWS, type WorkflowLimits } from '../../../core/safety/guard.ts'
+import { type HoldRules, planLimitsOf } from '../find-holds.ts'
 import type { PlayedEffect } from '../played.ts'
 
 /** A limit that played runs would exceed. */
@@ -18,12 +11,6 @@ export interface Exceeded {
   times: number
   /** The largest sum of one of them. */
   largest: number
-}
-
-interface Source {
-  runId: string
-  workflow: string
-  account: string
 }
 
 /**
@@ -42,15 +29,14 @@ export class GuardTally {
   }
 
   /** `at`: when the run began, in epoch milliseconds. */
-  add(source: Source, effects: readonly PlayedEffect[], at: number): void {
+  add(source: HoldRules['source'], effects: readonly PlayedEffect[], at: number): void {
     if (this.#guard === null) return
     const inRun = new Map<string, { limit: Limit; sum: number }>()
     for (const effect of effects) {
-      if (effect.class !== 'delete' && effect.class !== 'write') continue
-      const storage = STORAGES.find((name) => effect.target?.startsWith(`${name}:`)) ?? null
-      const about = { source: { ...source, storage }, effect: effect.class, listed: effect.listed }
       const size = { count: 1, bytes: effect.asked?.bytes ?? 0 }
-      for (const limit of planLimits(this.#guard, this.#own, about)) {
+      // A folder always asks, and is no setting to raise.
+      const counted = { ...effect, isFolderAllowed: false }
+      for (const limit of planLimitsOf(counted, { limits: this.#guard, own: this.#own, source })) {
         const { window, scope, setting } = limit
         const slot = window === 'run' ? '' : `${scope} ${Math.floor(at / WINDOWS[window].ms)}`
         raise(

@@ -1,22 +1,7 @@
-import { LEFT_ALONE } from '../../../core/safety/effect.ts'
-import {
-  findFull,
-  type Guard,
-  isOfOneRun,
-  type Limit,
-  settingIn,
-  type WorkflowLimits,
-} from '../../../core/safety/guard.ts'
-import { planLimitsOf } from '../find-holds.ts'
+import { isOfOneRun, settingIn } from '../../../core/safety/guard.ts'
+import { fillLimits, type HoldRules, planLimitsOf } from '../find-holds.ts'
 import type { PlayedEffect } from '../played.ts'
 import type { Deed, RunSide } from './deed.ts'
-
-/** The guard of one side, with the run as far as limits count by it. */
-interface HoldRules {
-  limits: Guard | null
-  own: WorkflowLimits | undefined
-  source: { runId: string; workflow: string; account: string }
-}
 
 /**
  * The hold that a recording tells of, from the words of its approval or of the error that refused
@@ -37,21 +22,14 @@ export function addHolds(
   { recorded, ...rules }: HoldRules & { recorded: readonly Deed[] },
 ): RunSide {
   const known = new Map(recorded.map((deed) => [deed.step, deed]))
-  const used = new Map<string, number>()
-  const usedOf = ({ scope, what }: Limit) => used.get(`${scope} ${what}`) ?? 0
-  const holds = new Map<string, string | null>()
-  for (const effect of effects) {
+  const asked = effects.flatMap((effect) => {
     const deed = known.get(effect.step)
-    if (deed !== undefined && deed.hold === undefined) continue
+    if (deed !== undefined && deed.hold === undefined) return []
     const limits = planLimitsOf(effect, rules).filter(({ window }) => window === 'run')
-    const size = { count: 1, bytes: effect.asked?.bytes ?? deed?.bytes ?? 0 }
-    const full = findFull(limits, size, usedOf)
-    holds.set(effect.step, full && nameHold(full.setting, full.over === 'fail'))
-    // The guard takes the place of a file back that was not deleted.
-    if (full !== null || LEFT_ALONE.includes(effect.outcome ?? '')) continue
-    const filled = new Map(limits.map((limit) => [`${limit.scope} ${limit.what}`, limit]))
-    for (const [key, limit] of filled) used.set(key, usedOf(limit) + (limit.what === 'bytes' ? size.bytes : 1))
-  }
+    return [{ effect, limits, bytes: effect.asked?.bytes ?? deed?.bytes ?? 0 }]
+  })
+  const full = fillLimits(asked).map((limit) => limit && nameHold(limit.setting, limit.over === 'fail'))
+  const holds = new Map(asked.map(({ effect }, index) => [effect.step, full[index]]))
   return { ...side, deeds: side.deeds.map((deed) => ({ ...deed, hold: holds.get(deed.step) })) }
 }
 

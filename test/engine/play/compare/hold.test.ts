@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { describeLimit, folderLimit, planLimits } from '../../../../src/core/safety/guard.ts'
 import type { Deed } from '../../../../src/engine/play/compare/deed.ts'
 import { addHolds, readHold } from '../../../../src/engine/play/compare/hold.ts'
+import { findHolds } from '../../../../src/engine/play/find-holds.ts'
 import type { PlayedEffect } from '../../../../src/engine/play/played.ts'
 
 const source = { runId: 'run_1', workflow: 'tidy', account: 'default' }
@@ -24,6 +25,13 @@ test('effects beyond a limit of one run are held, and a file that was left alone
   expect(holdsOf(['a', 'b', 'c'].map((id) => remove(id)))).toEqual([null, null, held])
   expect(holdsOf([remove('a', { outcome: 'changed' }), remove('b'), remove('c')])).toEqual([null, null, null])
   expect(holdsOf([remove('a', { isFolderAllowed: true })])).toEqual(['held: a folder always asks'])
+})
+
+test('two settings that bound one counter count an effect once, in a plan as well', () => {
+  const both = { ...limits, all: { deletes: { perRun: 9 } }, workflow: { deletes: { perRun: 4 } } }
+  const effects = [remove('x', { outcome: 'not_found' }), ...['a', 'b', 'c', 'd', 'e'].map((id) => remove(id))]
+  const holds = findHolds(effects, { limits: both, own: undefined, source, use: [] })
+  expect(holds.map(({ step }) => step)).toEqual(['e'])
 })
 
 test('an effect whose hold no recording tells has none to compare, and fills no limit', () => {

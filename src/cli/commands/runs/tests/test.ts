@@ -49,7 +49,7 @@ export function define(command: Command, { out, project }: Cli): void {
         requireBodies(own)
         const found = await room.replay(own)
         requireEnd(found, recording)
-        const { recorded, played } = isRedacted ? await redact(room, own, found) : { recorded: own, played: found }
+        const { played, ...recorded } = isRedacted ? await redact(room, own, found) : { ...own, played: found }
         const module = room.code.workflows.find(({ id }) => id === run.workflow)
         const name = `${basename(module?.file ?? '').replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
         const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
@@ -59,12 +59,11 @@ export function define(command: Command, { out, project }: Cli): void {
           ...{ run: run.id, workflow: run.workflow, hashes },
           module: pathFrom(file, join(config.workflowsDir, module?.file ?? '')),
           answers: basename(answers),
-          played: portable.value(played),
         })
         const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
         if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
         for (const path of [file, answers]) refuseExisting(path)
-        writeFileSync(answers, `${JSON.stringify(recorded, null, 2)}\n`)
+        writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(played) }, null, 2)}\n`)
         writeFileSync(file, code)
         const end = runs ? await runTest(project.root, file, framework) : null
         const tested = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
@@ -117,27 +116,29 @@ function requireBodies({ claim: { cause, lease }, events }: RecordedRun): void {
 }
 
 /** The run with other words. Throws where the code takes them otherwise. */
-async function redact(room: Room, own: RecordedRun, found: Played): Promise<{ recorded: RecordedRun; played: Played }> {
+async function redact(room: Room, own: RecordedRun, found: Played): Promise<RecordedRun & { played: Played }> {
   const { listKept } = await import('../../../../app/backtest/corpus/list-kept.ts')
-  const { redactRecorded } = await import('../../../../app/backtest/corpus/redact-case.ts')
+  const { isAlike, redactRecorded } = await import('../../../../app/backtest/corpus/redact-case.ts')
   const { WordRedactor } = await import('../../../../app/backtest/corpus/word-redactor.ts')
   const words = new WordRedactor(randomBytes(32), listKept(room.settings.workflowsDir))
   const recorded = redactRecorded(words, own)
   const played = await room.replay(recorded)
-  const outline = ({ end, effects }: Played, of = (target: string) => target) => {
-    return JSON.stringify([end.kind, effects.map((each) => [each.class, each.target && of(each.target)])])
-  }
-  if (outline(played) === outline(found, (target) => words.redact(target))) return { recorded, played }
+  if (isAlike(words, found, played)) return { ...recorded, played }
   throw new UpshotError('conflict', 'With other words the run goes another way: its code decides by one of them.', {
     details: { fix: 'Leave out --redact, and edit the answers by hand.' },
   })
 }
 
 /** Throws where changed code asks for something that the run never got. A run may be held there. */
-function requireEnd({ end }: Played, { steps }: Recording): void {
+function requireEnd({ end, unstarted }: Played, { steps }: Recording): void {
+  if (unstarted != null) {
+    throw new UpshotError('conflict', `The code runs on ${unstarted.on}, and the run was started by ${unstarted.by}.`, {
+      details: { fix: 'Choose a run that this code would have started.' },
+    })
+  }
   if (end.kind !== 'open') return
-  if (steps.some((step) => step.key === end.step && !isFinished(step))) return
-  throw new UpshotError('conflict', `The run has no answer to step "${end.step}": ${formatText(end.reason, 200)}.`, {
+  if (steps.some((step) => end.text.startsWith(`step "${step.key}": `) && !isFinished(step))) return
+  throw new UpshotError('conflict', `The run has no answer to ${formatText(end.text, 200)}.`, {
     details: { fix: 'Its code has changed, or the run is not finished. Choose a newer, completed run.' },
   })
 }

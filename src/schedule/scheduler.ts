@@ -106,12 +106,14 @@ export class Scheduler {
     const recordedAt = knownAt ?? (await store.startSchedule(workflow, schedule.expression, now))
     // A moment recorded while the clock was ahead must not block the schedule until then.
     const lastAt = Math.min(recordedAt, now)
-    const due = await finish(decideDueInSlices(schedule, { lastAt, now, nextMoment }))
-    for (const tick of due) {
+    const { ticks, missed } = await finish(decideDueInSlices(schedule, { lastAt, now, nextMoment }))
+    const count = missed > 0 && !signal.aborted ? await store.noteMissed(workflow, missed, lastAt) : 0
+    if (count > 0) this.#parts.publish({ kind: 'ticks.missed', workflow, count, since: lastAt })
+    for (const tick of ticks) {
       if (signal.aborted) return lastAt
       await this.#record({ workflow, schedule }, tick, now)
     }
-    return due.at(-1)?.scheduledFor ?? lastAt
+    return ticks.at(-1)?.scheduledFor ?? lastAt
   }
 
   /** A crash between two accounts leaves the moment due, and those recorded are not repeated. */
@@ -142,7 +144,7 @@ async function finish<T>(slices: Generator<undefined, T>): Promise<T> {
 }
 
 export interface SchedulerParts {
-  store: Pick<Store, 'startSchedule' | 'recordTick' | 'listAccounts'>
+  store: Pick<Store, 'startSchedule' | 'noteMissed' | 'recordTick' | 'listAccounts'>
   clock: Clock
   publish: Publish
   schedules: readonly { workflow: string; schedule: CronTrigger }[]

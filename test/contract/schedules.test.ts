@@ -72,6 +72,25 @@ describeStores((open) => {
     expect(await store.listSchedules()).toMatchObject([{ missed: 2, unfinished: 2 }])
   })
 
+  test('missed moments are counted before a tick tells of them, and once', async () => {
+    const { store } = await open()
+    const workflows = [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('0 3 * * *') }]
+    await store.saveWorkflows({ workflows, broken: [] }, NOW)
+    const missed = async () => (await store.listSchedules())[0]?.missed
+    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    const notes = await Promise.all([2, 2, 3].map((count) => store.noteMissed('nightly', count, NOW)))
+    expect([notes.reduce((sum, count) => sum + count), await missed()]).toEqual([3, 3])
+    expect(await store.noteMissed('nightly', 9, NOW - 1)).toBe(0)
+    await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 4 }, NOW + HOUR)
+    expect(await missed()).toBe(4)
+    expect(await store.noteMissed('nightly', 1, NOW + HOUR)).toBe(1)
+    // Moments of a pause are counted as suppressed, and those before it are counted already.
+    await store.pauseSchedule('nightly', true, NOW + 2 * HOUR)
+    expect(await store.noteMissed('nightly', 5, NOW + HOUR)).toBe(0)
+    await store.pauseSchedule('nightly', false, NOW + 3 * HOUR)
+    expect([await store.noteMissed('nightly', 1, NOW + 3 * HOUR), await missed()]).toEqual([1, 6])
+  })
+
   test('a changed cron line starts now and catches up with nothing', async () => {
     const { store } = await open()
     await store.startSchedule('nightly', '0 3 * * *', NOW)

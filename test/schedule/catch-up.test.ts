@@ -43,15 +43,22 @@ test('after a pause every moment is caught up with under `all`', async () => {
   expect(await bench.ticks()).toEqual(missed)
 })
 
-test('after a pause no moment is caught up with under `skip`, and the next tick counts them', async () => {
+test('under `skip` no moment of a pause is caught up with; all count at once, and the next tick tells', async () => {
   const bench = await restart({ catchUp: 'skip' })
   expect(await bench.ticks()).toEqual([])
+  expect(bench.heard('ticks.missed')).toMatchObject([{ count: 3 }])
   await bench.wakeAt('2026-05-05T03:00Z')
   expect(bench.heard('tick.recorded')).toMatchObject([{ missed: 3 }])
 })
 
-test('after a pause no moment outside the window is caught up with', async () => {
-  expect(await (await restart({ within: '2h' })).ticks()).toEqual([])
+test('after a pause no moment outside the window is caught up with, and each counts at once', async () => {
+  const bench = await restart({ within: '2h' })
+  expect(await bench.ticks()).toEqual([])
+  expect(bench.heard('ticks.missed')).toMatchObject([{ count: 3 }])
+  const other = new SchedulerBench('2026-05-04T13:00Z', { within: '2h', store: bench.store })
+  await other.start()
+  await other.wakeAt('2026-05-05T03:00Z')
+  expect([other.heard('ticks.missed'), other.heard('tick.recorded')]).toMatchObject([[], [{ missed: 3 }]])
 })
 
 test('a clock that is set forward makes the schedule catch up', async () => {

@@ -55,6 +55,7 @@ test('a store that fails for one schedule does not delay another', async () => {
     store: {
       startSchedule: (workflow, ...rest) =>
         workflow === 'broken' ? failure() : store.startSchedule(workflow, ...rest),
+      noteMissed: store.noteMissed,
       recordTick: store.recordTick,
       listAccounts: store.listAccounts,
     },

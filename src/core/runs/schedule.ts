@@ -92,8 +92,16 @@ interface Past {
   nextMoment: NextMoment
 }
 
-/** The ticks to record for the moments after `lastAt` and up to `now`, oldest first. */
-export function decideDue(schedule: Schedule, past: Past): DueTick[] {
+/** The moments of a cron line that have passed. */
+interface Due {
+  /** The ticks to record, oldest first. */
+  ticks: DueTick[]
+  /** Moments that get no run, whether a tick tells of them now or later. */
+  missed: number
+}
+
+/** Decides about the moments after `lastAt` and up to `now`. */
+export function decideDue(schedule: Schedule, past: Past): Due {
   const slices = decideDueInSlices(schedule, past)
   for (;;) {
     const { done, value } = slices.next()
@@ -105,24 +113,19 @@ export function decideDue(schedule: Schedule, past: Past): DueTick[] {
 const SLICE = 1_000
 
 /** Like {@link decideDue}, with a pause after each slice, in which the caller may do other work. */
-export function* decideDueInSlices(
-  schedule: Schedule,
-  { lastAt, now, nextMoment }: Past,
-): Generator<undefined, DueTick[]> {
+export function* decideDueInSlices(schedule: Schedule, { lastAt, now, nextMoment }: Past): Generator<undefined, Due> {
   const since = Math.max(lastAt, now - Math.max(schedule.withinMs, ON_TIME_MS) - 1)
   const fresh = yield* listMoments({ after: since, until: now, most: Infinity }, nextMoment)
   const latest = fresh.at(-1)
-  if (latest === undefined) return []
   const tooOld = (yield* listMoments({ after: lastAt, until: since, most: MAX_COUNTED }, nextMoment)).length
-  const missed = tooOld + fresh.length - 1
-  switch (schedule.catchUp) {
-    case 'all':
-      return fresh.map((moment, index) => ({ scheduledFor: moment, missed: index === 0 ? tooOld : 0 }))
-    case 'latest':
-      return [{ scheduledFor: latest, missed }]
-    case 'skip':
-      return now - latest < ON_TIME_MS ? [{ scheduledFor: latest, missed }] : []
+  if (latest === undefined) return { ticks: [], missed: tooOld }
+  if (schedule.catchUp === 'all') {
+    const ticks = fresh.map((moment, index) => ({ scheduledFor: moment, missed: index === 0 ? tooOld : 0 }))
+    return { ticks, missed: tooOld }
   }
+  const missed = tooOld + fresh.length - 1
+  if (schedule.catchUp === 'skip' && now - latest >= ON_TIME_MS) return { ticks: [], missed: missed + 1 }
+  return { ticks: [{ scheduledFor: latest, missed }], missed }
 }
 
 function* listMoments(

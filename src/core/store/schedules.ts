@@ -4,6 +4,11 @@ export interface ScheduleWrites {
   /** The last recorded moment of a schedule; a schedule that is new starts at `now`. */
   startSchedule(workflow: string, expression: string, now: number): Promise<number>
   /**
+   * Counts the moments after `since` that passed without a tick, and resolves with those that were
+   * not counted yet. The next tick tells its run of them, and counts none twice.
+   */
+  noteMissed(workflow: string, missed: number, since: number): Promise<number>
+  /**
    * Saves a tick and its run in one commit, and returns the run's id. Null when the tick exists or
    * its schedule is paused; `overlap` may queue or skip the run.
    */

@@ -97,6 +97,8 @@ const LINES: Lines = {
       ...fields,
       lastSuccessAt: new Date(lastSuccessAt),
     }),
+  'ticks.missed': ({ kind, since, ...fields }) =>
+    line('warn', 'moments of the schedule passed while no scheduler ran', { ...fields, since: new Date(since) }),
   'tick.recorded': ({ kind, scheduledFor, ...fields }) =>
     line('info', 'tick recorded', { ...fields, scheduledFor: new Date(scheduledFor) }),
   'run.queued': ({ count }) => line('debug', 'runs queued', { count }),

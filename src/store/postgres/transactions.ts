@@ -1,4 +1,5 @@
 import type { Lease } from '../../core/runs/lease.ts'
+import type { ScheduleWrites } from '../../core/store/schedules.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStale } from '../rows/runs/describe-stale.ts'
 import { isInLedger } from '../rows/safety/is-in-ledger.ts'
@@ -68,9 +69,7 @@ const workflows: Pick<
   | 'holdRuns'
   | 'resumeWorkflow'
   | 'releaseHeldRuns'
-  | 'startSchedule'
-  | 'recordTick'
-  | 'pauseSchedule'
+  | keyof ScheduleWrites
 > = {
   saveWorkflows: async (t, loaded, now) => t.workflows.save(loaded, await t.workers.living(), now),
   removeWorkflow: async (t, workflow) => t.workflows.remove(workflow, await t.workers.living()),
@@ -79,6 +78,7 @@ const workflows: Pick<
   resumeWorkflow: (t, workflow) => t.workflows.resume(workflow),
   releaseHeldRuns: (t, workflow, limit) => t.workflows.releaseHeld(workflow, limit),
   startSchedule: (t, workflow, expression, now) => t.ticks.start(workflow, expression, now),
+  noteMissed: (t, workflow, missed, since) => t.ticks.noteMissed(workflow, missed, since),
   recordTick: (t, workflow, tick, now, options) => t.ticks.record(workflow, tick, now, options),
   pauseSchedule: (t, workflow, isPaused, now) => t.ticks.pause(workflow, isPaused, now),
 }

@@ -125,6 +125,7 @@ function workflowWrites({ workers, workflows }: Tables, commit: Commit): Workflo
 function scheduleWrites({ ticks }: Tables, commit: Commit): ScheduleWrites {
   return {
     startSchedule: (workflow, expression, now) => commit.write(() => ticks.start(workflow, expression, now)),
+    noteMissed: (workflow, missed, since) => commit.write(() => ticks.noteMissed(workflow, missed, since)),
     recordTick: (workflow, tick, now, options) => commit.write(() => ticks.record(workflow, tick, now, options)),
     pauseSchedule: (workflow, isPaused, now) => commit.write(() => ticks.pause(workflow, isPaused, now)),
   }

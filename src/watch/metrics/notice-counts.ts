@@ -132,6 +132,9 @@ export class NoticeCounts {
         recoveredRuns.value += count
       },
       'tick.recorded': (notice) => this.#countTick(notice),
+      'ticks.missed': ({ workflow, count }) => {
+        this.tick(workflow).missed.value += count
+      },
       'files.called': (notice) => this.#countCall(notice),
       'admin.answered': (notice) => this.#countRequest(notice),
       'alert.sent': ({ rule, channel, error }) =>
@@ -201,10 +204,8 @@ export class NoticeCounts {
     if (notice.ms !== null) observe(series.duration, LONG, notice.ms / 1_000, this.#exampleOf(notice.root))
   }
 
-  #countTick({ workflow, scheduledFor, missed }: NoticeOf<'tick.recorded'>): void {
-    const series = this.tick(workflow)
-    series.recorded.value++
-    series.missed.value += missed
+  #countTick({ workflow, scheduledFor }: NoticeOf<'tick.recorded'>): void {
+    this.tick(workflow).recorded.value++
     this.lastTicks.set(workflow, Math.max(scheduledFor, this.lastTicks.get(workflow) ?? 0))
     observe(this.#families.lateness, DELAY, Math.max(0, this.#clock.now() - scheduledFor) / 1_000)
   }

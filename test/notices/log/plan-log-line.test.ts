@@ -46,6 +46,7 @@ test('a notice of each kind has one level and one message', () => {
     'endpoint.suspect': [
       'warn: signatures have failed since the last success: the secret may have changed at the service',
     ],
+    'ticks.missed': ['warn: moments of the schedule passed while no scheduler ran'],
     'tick.recorded': ['info: tick recorded'],
     'run.queued': ['debug: runs queued'],
     'run.started': ['debug: run started'],

@@ -42,6 +42,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     failures: 5,
     lastSuccessAt: NOW,
   },
+  'ticks.missed': { kind: 'ticks.missed', workflow: 'nightly', count: 3, since: NOW },
   'tick.recorded': {
     kind: 'tick.recorded',
     workflow: 'nightly',

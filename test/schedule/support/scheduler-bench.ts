@@ -37,6 +37,7 @@ export class SchedulerBench {
     this.scheduler = new Scheduler({
       store: {
         startSchedule: (...given) => (through.startSchedule ?? store.startSchedule)(...given),
+        noteMissed: store.noteMissed,
         recordTick: (...given) => (through.recordTick ?? store.recordTick)(...given),
         listAccounts: () => store.listAccounts(),
       },

@@ -46,6 +46,7 @@ export class TickTable {
   readonly #get
   readonly #before
   readonly #settle
+  readonly #note
   readonly #skip
   readonly #suppress
   readonly #pause
@@ -57,12 +58,12 @@ export class TickTable {
     // Index: primary keys of schedule, tick and workflow, down to the next comment.
     this.#schedule = db.prepare<
       [string],
-      { expression: string; started_at: number; handled_at: number; paused_at: number | null }
-    >('SELECT expression, started_at, handled_at, paused_at FROM schedule WHERE workflow = ? FOR UPDATE')
+      { expression: string; started_at: number; handled_at: number; paused_at: number | null; noted: number }
+    >('SELECT expression, started_at, handled_at, paused_at, noted FROM schedule WHERE workflow = ? FOR UPDATE')
     this.#start = db.prepare(
       `INSERT INTO schedule (workflow, expression, started_at) VALUES (?, ?, ?)
        ON CONFLICT (workflow) DO UPDATE
-         SET expression = excluded.expression, started_at = excluded.started_at, handled_at = 0`,
+         SET expression = excluded.expression, started_at = excluded.started_at, handled_at = 0, noted = 0`,
     )
     this.#insert = db.prepare(
       `INSERT INTO tick (workflow, scheduled_for, account, recorded_at, missed, run_id, is_manual)
@@ -101,15 +102,20 @@ export class TickTable {
       )
       .pluck()
     this.#settle = db.prepare(
-      `UPDATE schedule SET handled_at = @at, missed = missed + @missed WHERE workflow = @workflow AND handled_at < @at`,
+      `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0
+       WHERE workflow = @workflow AND handled_at < @at`,
+    )
+    this.#note = db.prepare(
+      'UPDATE schedule SET missed = missed + @missed - noted, noted = @missed WHERE workflow = @workflow',
     )
     this.#skip = db.prepare('UPDATE schedule SET skipped = skipped + 1 WHERE workflow = ?')
     this.#suppress = db.prepare(
-      `UPDATE schedule SET handled_at = @at, missed = missed + @missed, suppressed = suppressed + 1
+      `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0,
+         suppressed = suppressed + 1
        WHERE workflow = @workflow AND handled_at < @at`,
     )
     this.#pause = db.prepare(
-      'UPDATE schedule SET paused_at = ?, started_at = greatest(started_at, ?) WHERE workflow = ?',
+      'UPDATE schedule SET paused_at = ?, started_at = greatest(started_at, ?), noted = 0 WHERE workflow = ?',
     )
     // Index: work_ticking.
     this.#blockers = db.prepare<[string, string], Blocker>(
@@ -137,6 +143,15 @@ export class TickTable {
       return now
     }
     return Math.max(known.started_at, known.handled_at)
+  }
+
+  /** Counts moments after `since` that have no tick, before a tick tells of them. */
+  async noteMissed(workflow: string, missed: number, since: number): Promise<number> {
+    const known = await this.#schedule.get(workflow)
+    if (!known || known.paused_at !== null || Math.max(known.started_at, known.handled_at) !== since) return 0
+    if (known.noted >= missed) return 0
+    await this.#note.run({ workflow, missed })
+    return missed - known.noted
   }
 
   /** Records a tick and makes its run; null if it is recorded already or the schedule is paused. */

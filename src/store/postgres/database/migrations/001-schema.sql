@@ -196,6 +196,8 @@ CREATE TABLE schedule (
   -- Moments without a run: missed while no scheduler ran, skipped because the tick before was at
   -- work, suppressed by a pause.
   missed      bigint NOT NULL DEFAULT 0,
+  -- Those of them after the moment that is handled: its next tick tells of them, too.
+  noted       bigint NOT NULL DEFAULT 0,
   skipped     bigint NOT NULL DEFAULT 0,
   suppressed  bigint NOT NULL DEFAULT 0
 );

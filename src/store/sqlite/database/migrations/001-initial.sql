@@ -177,6 +177,8 @@ CREATE TABLE schedule (
   -- Moments without a run: missed while no scheduler ran, skipped because the tick before was at
   -- work, suppressed by a pause.
   missed      INTEGER NOT NULL DEFAULT 0,
+  -- Those of them after the moment that is handled: its next tick tells of them, too.
+  noted       INTEGER NOT NULL DEFAULT 0,
   skipped     INTEGER NOT NULL DEFAULT 0,
   suppressed  INTEGER NOT NULL DEFAULT 0
 ) STRICT;

@@ -9,13 +9,13 @@ import type { AccessOptions } from './access/options.ts'
 import { ROUTES } from './contract/routes.ts'
 import type { Health } from './health.ts'
 import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
-import type { Handlers } from './http/handler.ts'
 import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
 import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
 import type { BulkRunner } from './operations/bulk-runner.ts'
+import type { AnyHandler } from './perform/handler.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access/access-handlers.ts'
 import { auditHandlers } from './resources/access/audit-handlers.ts'
 import { tokenHandlers } from './resources/access/token-handlers.ts'
@@ -28,6 +28,7 @@ import { describeOperation, operationHandlers } from './resources/operation-hand
 import type { ResourceParts } from './resources/parts.ts'
 import { runHandlers } from './resources/run-handlers.ts'
 import { approvalHandlers } from './resources/safety/approval-handlers.ts'
+import { approverHandlers } from './resources/safety/approver-handlers.ts'
 import { effectHandlers } from './resources/safety/effect-handlers.ts'
 import { accountHandlers } from './resources/service/account-handlers.ts'
 import { fileHandlers } from './resources/service/file-handlers.ts'
@@ -88,6 +89,7 @@ export function createConsole(
     mountRoutes({
       ...parts,
       routes: ROUTES,
+      version: parts.facts.version,
       handlers: createHandlers(parts, { authenticator, feed, runner, place }),
       authenticator,
       cookieName: () => cookieName(place()),
@@ -117,7 +119,10 @@ interface Wired {
   place: () => CookiePlace
 }
 
-function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, place }: Wired): Handlers {
+function createHandlers(
+  parts: ConsoleParts,
+  { authenticator, feed, runner, place }: Wired,
+): Record<string, AnyHandler> {
   const { store, clock, facts } = parts
   return {
     ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
@@ -127,6 +132,7 @@ function createHandlers(parts: ConsoleParts, { authenticator, feed, runner, plac
     ...deliveryHandlers(parts),
     ...workflowHandlers(parts),
     ...approvalHandlers(parts),
+    ...approverHandlers(parts),
     ...effectHandlers(parts),
     ...subjectHandlers(parts),
     ...endpointHandlers(parts),

@@ -24,6 +24,8 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
     .option('--yes', 'answer every confirmation with yes')
     .option('--dry-run', 'print what would be done, and change nothing')
     .option('--reason <text>', 'why you do it; kept in the audit log')
+    .option('--server <url>', 'act at this admin server (default: UPSHOT_SERVER, or the database of this machine)')
+    .option('--token-file <file>', 'file with a token of that server (default: UPSHOT_TOKEN_FILE)')
     .option('--config <file>', 'the project file (default: config/upshot.config.ts)', parseConfigFile)
     .exitOverride()
     .configureOutput({
@@ -35,7 +37,7 @@ export function buildProgram(tree: CommandTree, out: Output, writeHelp: (text: s
   addCommands(program, tree, () => ({
     out,
     tree,
-    project: openProject(configured.opts().config, configured.opts().reason),
+    project: openProject(configured.opts()),
   }))
   return program
 }

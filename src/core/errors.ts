@@ -9,6 +9,7 @@ const CODES = {
   unauthenticated: { status: 401, retryable: false },
   forbidden: { status: 403, retryable: false },
   not_found: { status: 404, retryable: false },
+  unknown_operation: { status: 404, retryable: false },
   conflict: { status: 409, retryable: false },
   list_changed: { status: 409, retryable: false },
   body_too_large: { status: 413, retryable: false },

@@ -83,9 +83,9 @@ test('runs cancel reads ids from standard input, and exits with 1 if one is refu
   expect(result).toMatchObject({ exit: 1, json: { data: { done: 1, refused: 1 } } })
   expect(result.json.data.runs).toContainEqual({
     run: failed,
-    workflow: 'follow-up',
+    workflow: null,
     done: false,
-    why: 'it is failed already',
+    why: expect.stringContaining('it is failed already'),
   })
 })
 

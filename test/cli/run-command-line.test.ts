@@ -14,8 +14,8 @@ test.each([
   { args: ['runs', 'show', 'run_none'], exit: 5, error: { code: 'not_found' } },
   {
     args: ['trigger', 'order.placed'],
-    exit: 6,
-    error: { code: 'not_running', fix: expect.stringContaining('npm start') },
+    exit: 5,
+    error: { code: 'not_found', fix: expect.stringContaining('npm start') },
   },
   { args: ['files', 'ls', 'storage_a:/'], exit: 6, error: { code: 'not_running' } },
 ])('without an app, "$args" exits with $exit and says what to do', async ({ args, exit, error }) => {

@@ -84,7 +84,8 @@ test('every command that the guides name exists, with every option that they giv
 })
 
 /** Options that every command takes, or every command of the sandbox. */
-const COMMON = /^--(json|ndjson|quiet|verbose|no-color|no-input|yes|dry-run|reason|config|version|help)$/
+const COMMON =
+  /^--(json|ndjson|quiet|verbose|no-color|no-input|yes|dry-run|reason|server|token-file|config|version|help)$/
 const OF_THE_SANDBOX = /^--(url|dir)$/
 
 test('every command has a row in docs/commands.md that names all of its own options', async () => {

@@ -4,10 +4,11 @@ import type { AccessRole } from '../../core/access/role.ts'
 export interface Caller {
   /** Such as `ada`, or the name of a token. */
   name: string
-  kind: 'session' | 'token' | 'proxy'
+  /** `cli`: whoever can open the data directory, as the system names them. */
+  kind: 'session' | 'token' | 'proxy' | 'cli'
   /** Id of the session or token; the name of a user that a proxy names. */
   id: string
   role: AccessRole
-  /** Address that the request came from. */
+  /** Address that the request came from; the name of the machine for `cli`. */
   address: string
 }

@@ -48,7 +48,8 @@ type Arguments<Name extends RouteName> =
       ? [input?: InputOf<Name>, options?: CallOptions]
       : [input: InputOf<Name>, options?: CallOptions]
 
-interface AnyInput {
+/** The input of an operation, whatever it is. */
+export interface AnyInput {
   params?: Record<string, string>
   query?: Record<string, unknown>
   body?: unknown
@@ -74,6 +75,18 @@ export class AdminClient {
     throw new AdminApiError(response.status, readProblem(text))
   }
 
+  /** The bytes of an operation that answers so, as they come. */
+  async *stream<Name extends RouteName>(name: Name, ...[input, options = {}]: Arguments<Name>) {
+    const { params = {}, query = {} } = (input ?? {}) as AnyInput
+    const [method = 'GET', path = ''] = name.split(' ')
+    const response = await this.#send(method, fillPath(path, params) + writeQuery(query), undefined, {
+      ...options,
+      isEndless: true,
+    })
+    if (!response.ok) throw new AdminApiError(response.status, readProblem(await response.text()))
+    yield* response.body ?? []
+  }
+
   /** The items of a list, page after page, until nothing older is left. */
   async *list<Name extends Listed>(name: Name, input?: InputOf<Name>): AsyncGenerator<ItemOf<Name>> {
     let after: string | null = null
@@ -88,9 +101,10 @@ export class AdminClient {
     } while (after !== null)
   }
 
-  #send(method: string, path: string, body: unknown, { signal, idempotencyKey }: CallOptions): Promise<Response> {
+  #send(method: string, path: string, body: unknown, options: CallOptions & { isEndless?: true }) {
+    const { signal, idempotencyKey, isEndless } = options
     const { url, token, headers, fetch: send = fetch, timeoutMs = TIMEOUT_MS } = this.#options
-    const limit = AbortSignal.timeout(timeoutMs)
+    const limit = isEndless ? new AbortController().signal : AbortSignal.timeout(timeoutMs)
     return send(`${url}/api/v1${path}`, {
       method,
       headers: {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AccessRole } from '../../core/access/role.ts'
+import { readIso } from '../../core/time.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -70,11 +71,20 @@ export function time() {
 
 /** A moment in a query: ISO 8601 with an offset, or a duration such as `2h` before now. */
 export const moment = z
-  .union([z.iso.datetime({ offset: true }), z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/)])
-  .describe('ISO 8601 with an offset, or a duration before now such as `2h`.')
+  .union([
+    z
+      .string()
+      .refine((text) => /^\d{4}-/.test(text) && !Number.isNaN(readIso(text)))
+      .meta({ format: 'date-time' }),
+    z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/),
+  ])
+  .describe('A duration before now such as `2h` or `7d`, or a time such as `2026-06-01T12:00Z`.')
 
 /** A time that is usual. */
 export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ id: 'UsualTime' })
 
-/** Why somebody acts; the audit log keeps it. */
+/** Why somebody acts; the audit log keeps it. A `DELETE` has it in its query. */
 export const reason = z.string().max(500).optional().describe('Kept in the audit log.')
+
+/** The query of a `DELETE`. */
+export const why = z.strictObject({ reason })

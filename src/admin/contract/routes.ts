@@ -10,6 +10,7 @@ import { LIVE_ROUTES } from './resources/live.ts'
 import { OPERATION_ROUTES } from './resources/operations.ts'
 import { RUN_ROUTES } from './resources/runs.ts'
 import { APPROVAL_ROUTES } from './resources/safety/approvals.ts'
+import { APPROVER_ROUTES } from './resources/safety/approvers.ts'
 import { EFFECT_ROUTES } from './resources/safety/effects.ts'
 import { ACCOUNT_ROUTES } from './resources/service/accounts.ts'
 import { FILE_ROUTES } from './resources/service/files.ts'
@@ -33,6 +34,7 @@ export const ROUTES = {
   ...DELIVERY_ROUTES,
   ...WORKFLOW_ROUTES,
   ...APPROVAL_ROUTES,
+  ...APPROVER_ROUTES,
   ...EFFECT_ROUTES,
   ...SUBJECT_ROUTES,
   ...ENDPOINT_ROUTES,

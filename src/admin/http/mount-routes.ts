@@ -10,8 +10,9 @@ import type { Caller } from '../access/caller.ts'
 import { CallerLimits } from '../access/caller-limits.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
+import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { answerOnce } from './answer-once.ts'
-import type { Handler, Handlers } from './handler.ts'
+import { sendBytes } from './send-bytes.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
 
 /** Largest body of a request. */
@@ -19,10 +20,12 @@ const BODY_LIMIT = '1mb'
 
 interface MountParts {
   routes: RouteTable
-  handlers: Handlers
+  handlers: Readonly<Record<string, AnyHandler>>
   authenticator: Pick<Authenticator, 'identify'>
   /** Name of the session cookie; known once the server listens. */
   cookieName: () => string
+  /** Told to those who are known, so that a client can say that it has another one. */
+  version: string
   clock: Clock
   publish: Publish
   store: Pick<Store, 'recordAction' | 'beginAnswer' | 'endAnswer'>
@@ -37,14 +40,14 @@ export function mountRoutes(parts: MountParts): Router {
   router.use(nameRequest)
   for (const [name, spec] of Object.entries(parts.routes)) {
     const [method = '', path = ''] = name.split(' ')
-    const handler = parts.handlers[name as keyof Handlers] as Handler<never>
+    const handler = parts.handlers[name] as AnyHandler
     // A feed has no end to measure.
     const told = spec.form === 'events' ? [] : [announce(parts, name)]
     const steps = [...told, admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
     router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler, limits))
   }
   router.use((request) => {
-    throw new UpshotError('not_found', `The admin API has no ${request.method} ${request.path}.`, {
+    throw new UpshotError('unknown_operation', `The admin API has no ${request.method} ${request.path}.`, {
       details: { fix: 'GET /api/v1/openapi.json lists every operation.' },
     })
   })
@@ -80,6 +83,7 @@ function admit(parts: MountParts, { role, audit }: RouteSpec): RequestHandler {
     const credentials = { headers: request.headers, address, cookieName: cookieName() }
     const caller = await authenticator.identify(credentials, clock.now())
     response.locals.caller = caller
+    response.set('X-Upshot-Version', parts.version)
     if (includesRole(caller.role, role)) return next()
     if (audit !== undefined) {
       const about = { action: audit, target: String(request.params.id ?? request.params.name ?? '') || null }
@@ -96,7 +100,7 @@ const requireJson: RequestHandler = (request, _response, next) => {
   throw new UpshotError('invalid_request', 'Send the body as application/json.')
 }
 
-function perform(parts: MountParts, spec: RouteSpec, handler: Handler<never>, limits: CallerLimits): RequestHandler {
+function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler, limits: CallerLimits): RequestHandler {
   const { clock, store, checksAnswers } = parts
   return async (request, response) => {
     const gone = new AbortController()
@@ -104,14 +108,14 @@ function perform(parts: MountParts, spec: RouteSpec, handler: Handler<never>, li
     const now = clock.now()
     const caller = response.locals.caller as Caller | undefined
     if (spec.audit !== undefined && caller !== undefined) limits.countAction(caller, now)
+    refuseQuery(spec, request)
+    const params = request.params as Record<string, string>
     const call = {
-      params: request.params,
-      query: readQuery(spec, request),
-      body: spec.body?.parse(request.body),
+      ...checkInput(spec, { params, query: request.query, body: request.body }),
       caller: caller ?? ({ address: request.socket.remoteAddress } as Caller),
       now,
       signal: gone.signal,
-      id: response.locals.id as string,
+      onceKey: (spec.isIdempotent && request.get('idempotency-key')) || null,
       request,
       response,
     }
@@ -122,15 +126,15 @@ function perform(parts: MountParts, spec: RouteSpec, handler: Handler<never>, li
         ? limits.search(caller, handle)
         : handle())
     if (response.headersSent || gone.signal.aborted) return
+    if (spec.form === 'bytes') return sendBytes(response, answer as Bytes, gone.signal)
     if (spec.answer === null) response.status(204).end()
     else send(response, checksAnswers ? spec.answer.parse(answer) : answer)
   }
 }
 
-function readQuery({ query }: RouteSpec, request: Request): unknown {
-  if (query) return query.parse(request.query)
+function refuseQuery({ query }: RouteSpec, request: Request): void {
   const [unknown] = Object.keys(request.query)
-  if (unknown === undefined) return undefined
+  if (query || unknown === undefined) return
   throw new UpshotError('invalid_request', `This operation takes no query; "${unknown}" was given.`)
 }
 

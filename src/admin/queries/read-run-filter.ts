@@ -1,6 +1,7 @@
 import { UpshotError } from '../../core/errors.ts'
 import { RUN_ORIGINS, RUN_STATUSES, type RunFilter } from '../../core/runs/run.ts'
-import type { Call } from '../http/handler.ts'
+import type { Call } from '../perform/handler.ts'
+import { findEventId } from './find-event.ts'
 import { parseSearch } from './parse-search.ts'
 import { given, readMoment } from './read-query.ts'
 
@@ -22,24 +23,32 @@ const FILTERS = [
 
 const BOOLEANS = ['true', 'false'] as const
 
-/** The filter of a query for runs, with its `q`. Words are looked for in errors. */
-export function readRunFilter(query: RunQuery, now: number): RunFilter {
+/**
+ * The filter of a query for runs, with its `q` and the whole id of an event. Words are looked for
+ * in errors.
+ */
+export async function readRunFilter(
+  store: Parameters<typeof findEventId>[0],
+  query: RunQuery,
+  now: number,
+): Promise<RunFilter> {
   const { words, filters } = parseSearch(query.q, FILTERS)
   const event = words.find((word) => word.startsWith('evt_'))
   const text = words.filter((word) => word !== event).join(' ')
+  const ofEvent = query.event ?? filters.event ?? event
   const { resolved = readOne(filters.resolved, BOOLEANS) } = query
   const { status = readOne(filters.status, RUN_STATUSES), workflow = filters.workflow } = query
   return given({
     status,
     workflow,
-    eventId: query.event ?? filters.event ?? event,
+    eventId: ofEvent === undefined ? undefined : await findEventId(store, ofEvent),
     origin: query.origin ?? readOne(filters.origin, RUN_ORIGINS),
     parentRun: query.parent,
     waitsForPerson: query.needsPerson === undefined ? undefined : (true as const),
     step: query.step ?? filters.step,
     failureGroup: query.group ?? filters.group,
     resolved: resolved === undefined ? undefined : resolved === 'true',
-    error: filters.error ?? (text === '' ? undefined : text),
+    error: query.error ?? filters.error ?? (text === '' ? undefined : text),
     since: readMoment(query.since ?? filters.since, now),
     until: readMoment(query.until ?? filters.until, now),
   })

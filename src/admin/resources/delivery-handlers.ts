@@ -4,8 +4,9 @@ import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { DELIVERY_ROUTES } from '../contract/resources/deliveries.ts'
-import type { Handlers } from '../http/handler.ts'
+import type { Handlers } from '../perform/handler.ts'
 import { decodePosition, given, readMoment, wholePage } from '../queries/read-query.ts'
+import { requireDelivery } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { type ResourceParts, recordAction } from './parts.ts'
 
@@ -23,19 +24,22 @@ export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DE
         before: decodePosition(after, /^dlv_\w+$/),
       })
       const deliveries = await lists.listDeliveries({ ...filter, limit })
-      return wholePage(deliveries, {
+      const page = wholePage(deliveries, {
         limit,
         items: await describeDeliveries(lists, deliveries),
         positionOf: ({ id }) => id,
         momentOf: ({ receivedAt }) => receivedAt,
       })
+      // Dropped refusals are counted by verdict only.
+      const isOfAll = verdict !== undefined && endpoint === undefined && since === undefined
+      return { ...page, unlisted: isOfAll ? await listUnlisted(store, filter.verdicts ?? []) : [] }
     },
     'GET /deliveries/tallies': async () => ({ refusals: await store.tallyRefusals() }),
     async 'GET /deliveries/:id'({ params }) {
-      const found = await store.findDelivery(params.id)
-      const [view] = found === null ? [] : await describeDeliveries(store, [found.delivery])
-      if (view) return view
-      throw new UpshotError('not_found', `There is no delivery ${params.id}, or retention has removed it.`)
+      const { delivery, event } = await requireDelivery(store, params.id)
+      const [view] = await describeDeliveries(store, [delivery])
+      if (view) return { ...view, account: event?.account ?? null }
+      throw new UpshotError('internal', `Delivery ${params.id} has no view.`)
     },
     async 'POST /deliveries/:id/replay'({ params, body, caller, signal }) {
       const { endpoint, event } = await findReplay(store, params.id)
@@ -49,15 +53,16 @@ export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DE
 
 /** The event of a delivery and its endpoint. Throws `conflict` where its bytes cannot be sent. */
 async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: Endpoint; event: EventRecord }> {
-  const found = await store.findDelivery(id)
-  if (found === null) throw new UpshotError('not_found', `There is no delivery ${id}.`)
-  const { delivery, event } = found
+  const { delivery, event } = await requireDelivery(store, id)
   if (event === null) throw refuse(`Only the bytes of accepted deliveries are kept; ${id} was ${delivery.verdict}.`)
-  if (event.body === '') throw refuse(`The body of event ${event.id} is pruned.`)
+  if (event.body === '') throw refuse(`The body of event ${event.id} is pruned, so its bytes cannot be sent again.`)
   const endpoint = (await store.listEndpoints()).find((known) => known.id === delivery.endpointId)
   if (!endpoint) throw refuse(`The endpoint of delivery ${id} has been removed.`)
   // In another account it would be a new event, and would start runs.
-  if (endpoint.account !== event.account) throw refuse(`Endpoint "${endpoint.name}" has another account now.`)
+  if (endpoint.account !== event.account)
+    throw refuse(
+      `Endpoint "${endpoint.name}" now belongs to account ${endpoint.account}, the event to ${event.account}.`,
+    )
   return { endpoint, event }
 }
 
@@ -66,18 +71,27 @@ function refuse(message: string): UpshotError {
 }
 
 function readVerdicts(text: string | undefined): Verdict[] | undefined {
-  return text?.split(',').map((word) => {
-    if (Object.hasOwn(VERDICTS, word)) return word as Verdict
-    throw new UpshotError('invalid_request', `"${word}" is not a verdict.`, {
-      details: { fix: `Use one or more of: ${Object.keys(VERDICTS).join(', ')}.` },
-    })
-  })
+  const words = text?.split(',').map((word) => word.trim())
+  return words?.flatMap((word) => (word === 'refused' ? REFUSED : [word as Verdict]))
+}
+
+const REFUSED = (Object.keys(VERDICTS) as Verdict[]).filter(
+  (verdict) => VERDICTS[verdict].status !== 200 && verdict !== 'probe',
+)
+
+async function listUnlisted(store: Pick<ReadStore, 'tallyRefusals'>, verdicts: readonly Verdict[]) {
+  const tally = await store.tallyRefusals()
+  return tally.flatMap(({ verdict, dropped }) =>
+    dropped > 0 && verdicts.includes(verdict) ? [{ verdict, dropped }] : [],
+  )
 }
 
 /** The id of an endpoint, of one that is removed too: its deliveries stay. */
 async function findEndpointId(store: Pick<ReadStore, 'listEndpointNames'>, name: string): Promise<string> {
-  const found = (await store.listEndpointNames()).filter((endpoint) => endpoint.name === name)
+  const found = (await store.listEndpointNames()).filter((endpoint) => endpoint.name === name || endpoint.id === name)
   const endpoint = found.find(({ removedAt }) => removedAt === null) ?? found.at(-1)
   if (endpoint) return endpoint.id
-  throw new UpshotError('not_found', `There is no endpoint named "${name}".`)
+  throw new UpshotError('not_found', `There is no endpoint named "${name}", not even a removed one.`, {
+    details: { fix: 'List the endpoints with "upshot endpoints list".' },
+  })
 }

@@ -11,14 +11,16 @@ import {
   retiredSecrets,
 } from '../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../core/incoming/signature.ts'
-import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { type Solution, solveCaptures } from '../../core/solver/solve-scheme.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime, parseDuration } from '../../core/time.ts'
 import type { ENDPOINT_ROUTES } from '../contract/resources/endpoints.ts'
-import type { Call, Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../perform/handler.ts'
+import { requireAccount, requireEndpoint } from '../queries/require-row.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
+
+const DAY_MS = 86_400_000
 
 type EndpointRoute = keyof typeof ENDPOINT_ROUTES
 type Read = Extract<EndpointRoute, `GET ${string}`>
@@ -36,8 +38,10 @@ function endpointReads(parts: ResourceParts): Handlers<Read> {
       const endpoints = await store.listEndpoints()
       return { items: await Promise.all(endpoints.map((endpoint) => describeEndpoint(parts, endpoint))) }
     },
-    async 'GET /endpoints/:name'({ params }) {
-      return describeEndpoint(parts, await requireEndpoint(store, params.name))
+    async 'GET /endpoints/:name'({ params, now }) {
+      const found = await requireEndpoint(store, params.name)
+      const deliveries24h = await store.countDeliveries(found.id, now - DAY_MS)
+      return { ...(await describeEndpoint(parts, found)), deliveries24h }
     },
     async 'GET /endpoints/:name/captures'({ params }) {
       const { id } = await requireEndpoint(store, params.name)
@@ -53,7 +57,7 @@ function endpointReads(parts: ResourceParts): Handlers<Read> {
 }
 
 function endpointChanges(parts: ResourceParts): Handlers<Change> {
-  const { store } = parts
+  const { store, surroundings } = parts
   return {
     async 'POST /endpoints'({ body, caller, now }) {
       const { name, account, events, learn, scheme } = body
@@ -79,9 +83,19 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
       describeEndpoint(parts, await change(parts, call, (endpoint) => planRetirement(endpoint, call.now))),
     'POST /endpoints/:name/pin': async (call) =>
       describeEndpoint(parts, await change(parts, call, (endpoint) => planPin(endpoint, call.body.scheme))),
-    async 'DELETE /endpoints/:name'({ params, caller, now }) {
+    async 'DELETE /endpoints/:name'({ params, caller, now, query }) {
       const endpoint = await requireEndpoint(store, params.name)
-      await asCaller(parts, { caller }).removeEndpoint(endpoint, now)
+      if (surroundings.keeperOf(endpoint) !== null) {
+        const { name } = endpoint
+        throw new UpshotError(
+          'conflict',
+          `The app creates the endpoint "${name}" at each start, so it cannot be removed.`,
+          {
+            details: { fix: `Refuse its deliveries with "upshot endpoints disable ${name}".` },
+          },
+        )
+      }
+      await asCaller(parts, { caller, body: query }).removeEndpoint(endpoint, now)
       return undefined
     },
   }
@@ -125,9 +139,21 @@ async function change(
 }
 
 function planChange(endpoint: Endpoint, body: Call<'PATCH /endpoints/:name'>['body']): Endpoint {
+  if (body.status === 'active' && endpoint.status === 'learning') throw describeLearning(endpoint)
   const { account = endpoint.account, events = endpoint.events, status = endpoint.status, scheme } = body
   const edited = { ...endpoint, account, events, status, revision: body.revision ?? endpoint.revision }
   return scheme === undefined ? edited : planScheme(edited, scheme)
+}
+
+/** The scheme of an endpoint that is learning is not known yet. */
+function describeLearning({ name }: Endpoint): UpshotError {
+  return new UpshotError('conflict', `Endpoint "${name}" is still learning how its deliveries are signed.`, {
+    details: {
+      fix:
+        `Find the scheme with "upshot endpoints solve ${name}", ` +
+        `or set it with "upshot endpoints pin ${name} --scheme <scheme>".`,
+    },
+  })
 }
 
 /** Pins the scheme. A secret that was given and fits becomes the endpoint's own. */
@@ -175,25 +201,6 @@ function refuseKept({ surroundings }: ResourceParts, endpoint: Endpoint): void {
   })
 }
 
-async function requireAccount(store: Pick<ReadStore, 'findAccount'>, name: string): Promise<void> {
-  if (name === DEFAULT_ACCOUNT || (await store.findAccount(name)) !== null) return
-  throw new UpshotError('not_found', `There is no account "${name}".`, { details: { fix: 'Add the account first.' } })
-}
-
-/** The endpoint with this name, or the first one. Throws `not_found`, which lists the names. */
-export async function requireEndpoint(
-  store: Pick<ReadStore, 'listEndpoints'>,
-  name: string | undefined,
-): Promise<Endpoint> {
-  const endpoints = await store.listEndpoints()
-  const endpoint = name === undefined ? endpoints[0] : endpoints.find((each) => each.name === name)
-  if (endpoint) return endpoint
-  const known = endpoints.map((each) => each.name).join(', ')
-  throw new UpshotError('not_found', `There is no endpoint${name === undefined ? '' : ` named "${name}"`}.`, {
-    details: { fix: known === '' ? 'Add one first.' : `Choose one of: ${known}.` },
-  })
-}
-
 /** The secret that was made, to be shown once; null for one that was given. */
 function newestSecret({ secrets }: Endpoint, given: string | undefined): string | null {
   return given === undefined ? (secrets.at(-1)?.value ?? null) : null
@@ -216,6 +223,7 @@ async function describeEndpoint({ store, surroundings }: ResourceParts, endpoint
       until: momentOf(until),
       lastUsedAt: momentOf(uses.get(position) ?? null),
     })),
+    deliveries24h: null,
     captures: endpoint.status === 'learning' ? (await store.listCaptures(id)).length : 0,
   }
 }

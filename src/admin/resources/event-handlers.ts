@@ -11,17 +11,18 @@ import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
-import type { Call, Handlers } from '../http/handler.ts'
 import type { BulkRunner } from '../operations/bulk-runner.ts'
+import type { Call, Handlers } from '../perform/handler.ts'
+import { findEvent } from '../queries/find-event.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
+import { requireEndpoint, requireOperation } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
-import { requireEndpoint } from './endpoint-handlers.ts'
-import { describeOperation, requireOperation } from './operation-handlers.ts'
+import { describeOperation } from './operation-handlers.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
 
 /** Deliveries and runs that are listed with one event. */
@@ -38,7 +39,7 @@ export function eventHandlers(parts: ResourceParts, runner: Pick<BulkRunner, 'wa
 function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
     async 'GET /events/:id/trace'({ params, query, caller, signal }) {
-      const nodes = await readTrace(store, await requireEvent(store, params.id, query.account), signal)
+      const nodes = await readTrace(store, await findEvent(store, { id: params.id, account: query.account }), signal)
       const found = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []))
       const runs = new Map((await describeRuns(store, found, caller)).map((run) => [run.id, run]))
       return {
@@ -60,7 +61,7 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
       )
     },
     async 'GET /events/:id'({ params, query, caller }) {
-      const event = await requireEvent(store, params.id, query.account)
+      const event = await findEvent(store, { id: params.id, account: query.account })
       const { id, account } = event
       const runs = await store.listRuns({ eventId: id, account, limit: MAX_OF_EVENT })
       return {
@@ -100,10 +101,10 @@ function readSearch(
 function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): Handlers<EventAction> {
   const { store, surroundings } = parts
   return {
-    async 'POST /events'({ body, caller, now, signal, request }) {
+    async 'POST /events'({ body, caller, now, signal, onceKey }) {
       const endpoint = await requireEndpoint(store, body.endpoint)
       if (surroundings.keeperOf(endpoint) !== 'sandbox') requireAdmin(caller, endpoint.name)
-      const { id = nameEvent(request.get('idempotency-key'), caller, now), type, data } = body
+      const { id = nameEvent(onceKey, caller, now), type, data } = body
       const event = parseEvent({ id, type, created: isoTime(now), data })
       const parameters = { type, endpoint: endpoint.name }
       await recordAction(parts, { caller, body }, { action: 'event.send', target: id, parameters }, 'begun')
@@ -136,7 +137,7 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
       return describeOperation(await requireOperation(store, id))
     },
     async 'POST /events/:id/replay'({ params, body, caller, now }) {
-      const event = await requireEvent(store, params.id, body.account)
+      const event = await findEvent(store, { id: params.id, account: body.account })
       const known = planRuns(event.type, (await store.listRoutes()) ?? [])
       const workflows = body.workflows ?? known
       const unknown = workflows.filter((workflow) => !known.includes(workflow))
@@ -150,8 +151,8 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
 }
 
 /** The same id for the same key: the receiver then knows an event whose answer was lost. */
-function nameEvent(key: string | undefined, { kind, id }: Caller, now: number): string {
-  return key === undefined ? newId('evt', now) : deriveId('evt', kind, id, key)
+function nameEvent(key: string | null, { kind, id }: Caller, now: number): string {
+  return key === null ? newId('evt', now) : deriveId('evt', kind, id, key)
 }
 
 interface AskedEvent {
@@ -163,11 +164,11 @@ interface AskedEvent {
 
 /** The event of a question: a stored one, or one that is given and goes nowhere. */
 async function readAskedEvent(
-  store: Pick<ReadStore, 'findEvents'>,
+  store: Pick<ReadStore, 'findEvents' | 'searchEvents'>,
   { event: id, account, type, data }: AskedEvent,
   now: number,
 ): Promise<EventRecord> {
-  if (id !== undefined && type === undefined && data === undefined) return requireEvent(store, id, account)
+  if (id !== undefined && type === undefined && data === undefined) return findEvent(store, { id, account })
   if (id !== undefined || type === undefined || data === undefined) {
     throw new UpshotError('invalid_request', 'Give either the id of an event, or a type with its data.')
   }
@@ -186,21 +187,5 @@ function describeUnfit({ id, type }: EventRecord, unknown: readonly string[], kn
   const what = unknown.length === 0 ? `No workflow runs on ${type}` : `${unknown.join(', ')} does not run on ${type}`
   return new UpshotError('conflict', `${what}, the type of event ${id}.`, {
     details: known.length === 0 ? {} : { fix: `Choose from: ${known.join(', ')}.` },
-  })
-}
-
-/** Throws `not_found`, and `conflict` where two accounts have the id and none is named. */
-async function requireEvent(
-  store: Pick<ReadStore, 'findEvents'>,
-  id: string,
-  account: string | undefined,
-): Promise<EventRecord> {
-  const found = (await store.findEvents(id)).filter((event) => account === undefined || event.account === account)
-  const [event, ...others] = found
-  if (event === undefined) throw new UpshotError('not_found', `There is no event ${id}.`)
-  if (others.length === 0) return event
-  const accounts = found.map((each) => each.account).join(', ')
-  throw new UpshotError('conflict', `Several accounts have an event ${id}.`, {
-    details: { fix: `Add ?account= with one of: ${accounts}.` },
   })
 }

@@ -5,7 +5,7 @@ import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
-import type { Call, Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../perform/handler.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { describePage } from '../queries/read-page.ts'
 import { decodePosition, given, readMoment } from '../queries/read-query.ts'
@@ -59,8 +59,8 @@ function readFilter(query: Call<'GET /failures'>['query'], now: number): Failure
   const text = words.join(' ')
   return given({
     workflow: query.workflow ?? filters.workflow,
-    step: filters.step,
-    error: filters.error ?? (text === '' ? undefined : text),
+    step: query.step ?? filters.step,
+    error: query.error ?? filters.error ?? (text === '' ? undefined : text),
     since: readMoment(filters.since ?? query.since, now),
     until: readMoment(query.until ?? filters.until, now),
   })

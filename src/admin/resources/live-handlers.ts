@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { LIVE_ROUTES } from '../contract/resources/live.ts'
-import type { Handlers } from '../http/handler.ts'
 import type { LiveFeed } from '../live/live-feed.ts'
+import type { HttpHandlers } from '../perform/handler.ts'
 import type { ProcessFacts } from './access/access-handlers.ts'
 
 interface LiveParts {
@@ -20,7 +20,7 @@ export function liveHandlers({
   authenticator,
   facts,
   cookieName,
-}: LiveParts): Handlers<keyof typeof LIVE_ROUTES> {
+}: LiveParts): HttpHandlers<keyof typeof LIVE_ROUTES> {
   return {
     async 'GET /live'({ request, response, caller }) {
       const credentials = { headers: request.headers, address: caller.address, cookieName: cookieName() }

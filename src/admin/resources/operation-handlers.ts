@@ -1,14 +1,14 @@
 import { UpshotError } from '../../core/errors.ts'
 import { firstId, newId } from '../../core/ids.ts'
 import type { BulkOperation } from '../../core/safety/bulk.ts'
-import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { OPERATION_ROUTES } from '../contract/resources/operations.ts'
-import type { Handlers } from '../http/handler.ts'
 import type { BulkRunner } from '../operations/bulk-runner.ts'
+import type { Handlers } from '../perform/handler.ts'
 import { decodePosition, given, wholePage } from '../queries/read-query.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
+import { requireOperation } from '../queries/require-row.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
@@ -30,11 +30,11 @@ export function operationHandlers(
     },
     async 'GET /operations/:id'({ params }) {
       const operation = await requireOperation(store, params.id)
-      return { operation: describeOperation(operation), refusals: await store.listBulkRefusals(params.id) }
+      return { operation: describeOperation(operation), refusals: await store.listBulkRefusals(operation.id) }
     },
     async 'POST /operations'({ body, caller, now }) {
       const { kind, filter, perSecond, isDryRun, reason = null } = body
-      const selected = readRunFilter(filter, now)
+      const selected = await readRunFilter(store, filter, now)
       if (Object.keys(selected).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every run is refused.', {
           details: { fix: 'Name a status, a workflow or a time.' },
@@ -54,19 +54,13 @@ export function operationHandlers(
       return describeOperation(await requireOperation(store, id))
     },
     async 'POST /operations/:id/abort'({ params, body, caller, now }) {
-      const { status } = await requireOperation(store, params.id)
-      if (!(await asCaller(parts, { caller, body }).abortBulk(params.id, now))) {
-        throw new UpshotError('conflict', `Operation ${params.id} is ${status} already.`)
+      const { id, status } = await requireOperation(store, params.id)
+      if (!(await asCaller(parts, { caller, body }).abortBulk(id, now))) {
+        throw new UpshotError('conflict', `Operation ${id} is ${status} already.`)
       }
-      return describeOperation(await requireOperation(store, params.id))
+      return describeOperation(await requireOperation(store, id))
     },
   }
-}
-
-export async function requireOperation(store: Pick<ReadStore, 'findBulk'>, id: string): Promise<BulkOperation> {
-  const operation = await store.findBulk(id)
-  if (operation) return operation
-  throw new UpshotError('not_found', `There is no operation ${id}.`)
 }
 
 /** An operation as the API gives it, and as the live feed tells its progress. */

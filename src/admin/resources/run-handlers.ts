@@ -1,5 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
-import { findObstacle, type Run, type RunFilter, type RunOperation } from '../../core/runs/run.ts'
+import { findLostCause, findObstacle, type Run, type RunFilter, type RunOperation } from '../../core/runs/run.ts'
 import { planFork, ROW_OUTPUT_BYTES, stepNameOf } from '../../core/runs/step.ts'
 import { findUsual } from '../../core/runs/usual-time.ts'
 import { readChain } from '../../core/store/runs.ts'
@@ -9,13 +9,15 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { RUN_ROUTES } from '../contract/resources/runs.ts'
-import type { Call, Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../perform/handler.ts'
+import { requireRun } from '../queries/find-run.ts'
 import { readPage } from '../queries/read-page.ts'
 import { decodePosition, encodePosition } from '../queries/read-query.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
 import { maskValue } from '../views/mask.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
+import { tellStory } from './tell-story.ts'
 
 /** Completed runs that tell what is usual. */
 const MAX_USUAL = 20
@@ -33,22 +35,24 @@ export function runHandlers(parts: ResourceParts): Handlers<RunRoute> {
 function runReads({ store, openLists }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
   return {
     'GET /runs': async ({ query, now, caller, signal }) => {
-      const filter = readRunFilter(query, now)
       const lists = await openLists()
+      const filter = await readRunFilter(store, query, now)
       return readPage(
         { query, signal },
         (slice) => lists.searchRuns(filter, slice),
         (runs) => describeRuns(lists, runs, caller),
       )
     },
+    'GET /runs/:id/story': async ({ params, query, caller }) =>
+      tellStory(store, await requireRun(store, params.id), { caller, most: query.steps }),
     async 'GET /runs/:id'({ params, caller }) {
       return describeOne(store, await requireRun(store, params.id), caller)
     },
     'GET /runs/:id/usual': async ({ params }) => readUsual(store, await requireRun(store, params.id)),
     async 'GET /runs/:id/steps'({ params, query }) {
-      await requireRun(store, params.id)
-      const steps = await store.listSteps(params.id, 0)
-      const failures = Map.groupBy(await store.listStepFailures(params.id), ({ key }) => key)
+      const { id } = await requireRun(store, params.id)
+      const steps = await store.listSteps(id, 0)
+      const failures = Map.groupBy(await store.listStepFailures(id), ({ key }) => key)
       const from = Number(decodePosition(query.after, /^\d+$/) ?? 0)
       const page = steps.slice(from, from + query.limit)
       const end = from + page.length
@@ -58,8 +62,10 @@ function runReads({ store, openLists }: ResourceParts): Handlers<Exclude<RunRout
         total: steps.length,
       }
     },
-    'GET /runs/:id/steps/:key/output': ({ params, caller }) => readOutput(store, params.id, params.key, caller),
-    'GET /runs/:id/output': ({ params, caller }) => readOutput(store, params.id, null, caller),
+    'GET /runs/:id/steps/:key/output': async ({ params, caller }) =>
+      readOutput(store, (await requireRun(store, params.id)).id, params.key, caller),
+    'GET /runs/:id/output': async ({ params, caller }) =>
+      readOutput(store, (await requireRun(store, params.id)).id, null, caller),
     async 'GET /runs/:id/related'({ params, caller }) {
       const run = await requireRun(store, params.id)
       const find = async (id: string | null) => {
@@ -92,33 +98,35 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
   const operate = async (
     { params, caller, now, body }: Call<RunAction>,
     operation: RunOperation,
-    perform: (writes: OperatorWrites) => Promise<boolean>,
+    perform: (writes: OperatorWrites, id: string) => Promise<boolean>,
   ) => {
     const before = await requireRun(store, params.id)
-    const isDone = await perform(asCaller(parts, { caller, body }))
+    const isAllowed = findObstacle(operation, before, now) === null
+    if (isAllowed && 'isDryRun' in body && body.isDryRun) return describeOne(store, before, caller)
+    const isDone = isAllowed && (await perform(asCaller(parts, { caller, body }), before.id))
     if (!isDone) throw describeRefusal(operation, before, now)
-    return describeOne(store, await requireRun(store, params.id), caller)
+    return describeOne(store, await requireRun(store, before.id), caller)
   }
   return {
     'POST /runs/:id/cancel': (call) =>
-      operate(call, 'cancel', (writes) =>
-        writes.cancelRun(call.params.id, call.body.reason ?? 'canceled by hand', call.now),
-      ),
-    'POST /runs/:id/retry': (call) => operate(call, 'retry', (writes) => writes.retryRun(call.params.id, call.now)),
+      operate(call, 'cancel', (writes, id) => writes.cancelRun(id, call.body.reason ?? 'canceled by hand', call.now)),
+    'POST /runs/:id/retry': (call) => operate(call, 'retry', (writes, id) => writes.retryRun(id, call.now)),
     'POST /runs/:id/resolve': (call) => {
       const { actor: by } = describeOperator(call.caller, null)
       const resolution = { by, at: call.now, reason: call.body.reason }
-      return operate(call, 'resolve', (writes) => writes.resolveRun(call.params.id, resolution))
+      return operate(call, 'resolve', (writes, id) => writes.resolveRun(id, resolution))
     },
-    'POST /runs/:id/unresolve': (call) => operate(call, 'unresolve', (writes) => writes.unresolveRun(call.params.id)),
+    'POST /runs/:id/unresolve': (call) => operate(call, 'unresolve', (writes, id) => writes.unresolveRun(id)),
     'POST /runs/:id/resume': (call) =>
-      operate(call, 'resume', (writes) => writes.resumeRun(call.params.id, { fromScratch: call.body.fromScratch })),
+      operate(call, call.body.fromScratch ? 'restart' : 'resume', (writes, id) =>
+        writes.resumeRun(id, { fromScratch: call.body.fromScratch }),
+      ),
     async 'POST /runs/:id/fork'({ params, body, caller, now }) {
-      await requireRun(store, params.id)
+      const source = await requireRun(store, params.id)
       const { fromStep, output } = body
-      const keys = planFork(await store.listSteps(params.id, 0), fromStep)
+      const keys = planFork(await store.listSteps(source.id, 0), fromStep)
       const edited = output === undefined ? null : { key: fromStep, output: JSON.stringify(output) }
-      const id = await asCaller(parts, { caller, body }).forkRun(params.id, { keys, edited }, now)
+      const id = await asCaller(parts, { caller, body }).forkRun(source.id, { keys, edited }, now)
       return describeOne(store, await requireRun(store, id), caller)
     },
   }
@@ -127,7 +135,17 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
 /** Why the store did not do it, by the state that the run had. */
 function describeRefusal(operation: RunOperation, run: Run, now: number): UpshotError {
   const why = findObstacle(operation, run, now) ?? 'its state has changed meanwhile'
-  return new UpshotError('conflict', `Run ${run.id} does not allow this: ${why}.`)
+  const isLost = operation === 'retry' && findLostCause(run, now) !== null
+  const fix = isLost ? suggestNewRun(run) : `See its state with "upshot runs show ${run.id}".`
+  const verb = operation === 'unresolve' ? 'take back the resolution of' : operation
+  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { details: { fix } })
+}
+
+/** The commands that make a new run in place of one that a retry cannot help. */
+function suggestNewRun({ id, eventId, tickAt, workflow }: Run): string {
+  const fork = `Keep its finished steps with "upshot runs fork ${id} --from-step <step>"`
+  if (eventId !== null) return `${fork}, or begin anew with "upshot events replay ${eventId} --workflow ${workflow}".`
+  return tickAt === null ? `${fork}.` : `${fork}, or begin anew with "upshot schedules run ${workflow}".`
 }
 
 /** A run as the API gives it. */
@@ -135,13 +153,6 @@ export async function describeOne(store: ReadStore, run: Run, caller: Caller) {
   const [view] = await describeRuns(store, [run], caller)
   if (view) return view
   throw new UpshotError('internal', `Run ${run.id} has no view.`)
-}
-
-/** Throws `not_found` for an unknown id. */
-export async function requireRun(store: Pick<ReadStore, 'findRun'>, id: string): Promise<Run> {
-  const run = await store.findRun(id)
-  if (run) return run
-  throw new UpshotError('not_found', `There is no run ${id}, or retention has removed it.`)
 }
 
 async function readOutput(store: ReadStore, id: string, key: string | null, caller: Caller) {

@@ -1,7 +1,7 @@
 import type { EffectRecord } from '../../core/safety/effect.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { SUBJECT_ROUTES } from '../contract/resources/subjects.ts'
-import type { Handlers } from '../http/handler.ts'
+import type { Handlers } from '../perform/handler.ts'
 import { readPage } from '../queries/read-page.ts'
 import { describeEffect } from '../views/describe-effect.ts'
 import { describeEvent } from '../views/event-view.ts'

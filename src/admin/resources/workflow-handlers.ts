@@ -4,16 +4,20 @@ import { toJson } from '../../core/json.ts'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
 import { joinUsual } from '../../core/runs/usual-time.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listTickAccounts } from '../../core/service/list-tick-accounts.ts'
 import type { RunHour } from '../../core/store/health/hours.ts'
+import { listBrokenModules } from '../../core/store/health/list-broken-modules.ts'
 import type { KeptShadow } from '../../core/store/health/shadows.ts'
-import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
-import type { Call, Handlers } from '../http/handler.ts'
+import type { Call, Handlers } from '../perform/handler.ts'
+import { requireRun } from '../queries/find-run.ts'
+import { listUnmatched } from '../queries/list-unmatched.ts'
+import { requireAccount, requireSchedule, requireWorkflow } from '../queries/require-row.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
-import { describeOne, requireRun } from './run-handlers.ts'
+import { describeOne } from './run-handlers.ts'
 
 type WorkflowRoute = Extract<keyof typeof WORKFLOW_ROUTES, `${string}/workflows${string}`>
 type ScheduleRoute = Exclude<keyof typeof WORKFLOW_ROUTES, WorkflowRoute>
@@ -39,11 +43,18 @@ function handleWorkflows(parts: ResourceParts): Handlers<WorkflowRoute> {
     async 'GET /workflows'({ now }) {
       const hours = Map.groupBy(await store.listRunHours({ since: now - WEEK_MS }), ({ workflow }) => workflow)
       const workflows = await store.listWorkflows()
-      return { items: workflows.map((workflow) => describeWorkflow(workflow, hours.get(workflow.id) ?? [])) }
+      const items = workflows.map((workflow) => describeWorkflow(workflow, hours.get(workflow.id) ?? []))
+      const broken = (await listBrokenModules(store, now)).map(({ file, reason }) => ({ file, reason }))
+      return { items, broken, unmatched: await listUnmatched(store) }
     },
     async 'GET /workflows/:id'({ params, now }) {
       const shadows = (await store.listShadows(params.id)).map(describeShadow)
       return { ...(await describeOf(params.id, now)), shadows }
+    },
+    async 'DELETE /workflows/:id'({ params, caller, now, query }) {
+      const { id } = await requireWorkflow(store, params.id)
+      await asCaller(parts, { caller, body: query }).removeWorkflow(id, now)
+      return undefined
     },
     async 'POST /workflows/:id/pause'({ params, caller, body, now }) {
       const { id } = await requireWorkflow(store, params.id)
@@ -77,13 +88,20 @@ function handleWorkflows(parts: ResourceParts): Handlers<WorkflowRoute> {
 
 function handleSchedules(parts: ResourceParts): Handlers<ScheduleRoute> {
   const { store, surroundings } = parts
+  const describe = (schedule: ScheduleRecord, now: number) => {
+    const [nextAt] = schedule.pausedAt === null ? surroundings.nextTicks(schedule.trigger, now, 1) : []
+    return { ...describeSchedule(schedule), nextAt: momentOf(nextAt ?? null) }
+  }
   const pause = async ({ params, caller, body, now }: Call<'POST /schedules/:workflow/pause'>, isPaused: boolean) => {
+    await requireSchedule(store, params.workflow)
     await asCaller(parts, { caller, body }).pauseSchedule(params.workflow, isPaused, now)
-    return describeSchedule(await requireSchedule(store, params.workflow))
+    return describe(await requireSchedule(store, params.workflow), now)
   }
   return {
-    'GET /schedules': async () => ({ items: (await store.listSchedules()).map(describeSchedule) }),
-    'GET /schedules/:workflow': async ({ params }) => describeSchedule(await requireSchedule(store, params.workflow)),
+    'GET /schedules': async ({ now }) => ({
+      items: (await store.listSchedules()).map((schedule) => describe(schedule, now)),
+    }),
+    'GET /schedules/:workflow': async ({ params, now }) => describe(await requireSchedule(store, params.workflow), now),
     async 'GET /schedules/:workflow/next'({ params, query, now }) {
       const { trigger } = await requireSchedule(store, params.workflow)
       return { items: surroundings.nextTicks(trigger, now, query.count).map(isoTime) }
@@ -97,6 +115,7 @@ function handleSchedules(parts: ResourceParts): Handlers<ScheduleRoute> {
       const writes = asCaller(parts, { caller, body })
       const accounts =
         body.account === undefined ? await listTickAccounts(trigger, () => store.listAccounts()) : [body.account]
+      if (body.account !== undefined && body.account !== DEFAULT_ACCOUNT) await requireAccount(store, body.account)
       const runs: string[] = []
       for (const account of accounts) {
         const id = await writes.recordTick(workflow, { scheduledFor, missed: 0 }, now, { ...options, account })
@@ -109,25 +128,13 @@ function handleSchedules(parts: ResourceParts): Handlers<ScheduleRoute> {
   }
 }
 
-async function requireWorkflow(store: Pick<ReadStore, 'listWorkflows'>, id: string): Promise<WorkflowRecord> {
-  const workflow = (await store.listWorkflows()).find((each) => each.id === id)
-  if (workflow) return workflow
-  throw new UpshotError('not_found', `There is no workflow "${id}".`)
-}
-
-async function requireSchedule(store: Pick<ReadStore, 'listSchedules'>, workflow: string): Promise<ScheduleRecord> {
-  const schedule = (await store.listSchedules()).find((each) => each.workflow === workflow)
-  if (schedule) return schedule
-  throw new UpshotError('not_found', `The workflow "${workflow}" has no schedule.`)
-}
-
 /** A workflow without event types and schedule is one that an input starts. */
 function requireCallable({ id, eventTypes, schedule }: WorkflowRecord): void {
   if (eventTypes.length === 0 && schedule === null) return
   const fix =
     schedule === null
       ? `Send an event of one of its types: ${eventTypes.join(', ')}.`
-      : `Make a tick: POST /schedules/${id}/run.`
+      : `Make a tick: upshot schedules run ${id}`
   throw new UpshotError('conflict', `The workflow "${id}" is not callable.`, { details: { fix } })
 }
 

@@ -9,10 +9,11 @@ export async function describeDeliveries(
   store: Pick<ReadStore, 'listEndpointNames'>,
   records: readonly DeliveryRecord[],
 ): Promise<z.input<typeof delivery>[]> {
-  const names = new Map((await store.listEndpointNames()).map(({ id, name }) => [id, name]))
+  const endpoints = new Map((await store.listEndpointNames()).map((endpoint) => [endpoint.id, endpoint]))
   return records.map(({ endpointId, receivedAt, ...record }) => ({
     ...record,
-    endpoint: names.get(endpointId ?? '') ?? null,
+    endpoint: endpoints.get(endpointId ?? '')?.name ?? null,
+    isEndpointRemoved: (endpoints.get(endpointId ?? '')?.removedAt ?? null) !== null,
     receivedAt: isoTime(receivedAt),
     status: answerStatus(record),
     facts: { ...record.facts },

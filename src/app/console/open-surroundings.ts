@@ -39,7 +39,7 @@ export function openSurroundings(
     signal,
   })
   return {
-    receiverUrl: async () => config.publicUrl ?? findReceiver(config),
+    receiverUrl: async () => config.publicUrl ?? findReceiver(config) ?? nameReceiver(config),
     sendEvent: async (event, endpoint, signal) => sendEvent(event, target(endpoint, signal)),
     async resend({ id, body }, endpoint, signal) {
       const answer = await deliverSigned({ id, body: Buffer.from(body) }, target(endpoint, signal))
@@ -85,7 +85,7 @@ export function openSurroundings(
       return sendings.map(({ channel, error }) => ({ channel, error: error?.message ?? null }))
     },
     readDisk: () => readDisk(config),
-    defaultAccount: () => describeDefaultAccount(config, embedded()),
+    defaultAccount: () => describeDefaultAccount(config, embedded()?.sandbox.url ?? readSandbox(config)),
     nextTicks(trigger, after, count) {
       const next = parseCronLine(trigger.expression, trigger.timezone)
       const moments: number[] = []
@@ -114,6 +114,11 @@ function findReceiver({ dataDir }: Pick<Config, 'dataDir'>): string | null {
   return runtime === null || runtime.receiver === '' ? null : runtime.receiver
 }
 
+/** Where a receiver will listen; null while it takes any free port. */
+function nameReceiver({ host, ports }: Pick<Config, 'host' | 'ports'>): string | null {
+  return ports.receiver === 0 ? null : `http://${host.includes(':') ? `[${host}]` : host}:${ports.receiver}`
+}
+
 function requireReceiver(config: Pick<Config, 'dataDir'>): string {
   const receiver = findReceiver(config)
   if (receiver !== null) return receiver
@@ -125,12 +130,17 @@ function keeperOf({ name }: Pick<Endpoint, 'name'>, { service }: Pick<Config, 's
   return name === SANDBOX_ENDPOINT && service.kind === 'sandbox' ? 'sandbox' : null
 }
 
-function describeDefaultAccount({ service }: Pick<Config, 'service'>, embedded: EmbeddedSandbox | null) {
+/** The sandbox of another process on the same data directory. */
+function readSandbox({ dataDir }: Pick<Config, 'dataDir'>): string | null {
+  return readRuntimeFile(dataDir)?.sandbox?.baseUrl ?? null
+}
+
+function describeDefaultAccount({ service }: Pick<Config, 'service'>, sandbox: string | null) {
   if (service.kind === 'real') {
     const { baseUrl, plan, storages } = service
     return { baseUrl, plan, storages, keeper: 'environment' as const }
   }
   const [storage_a, storage_b, storage_c] = STORAGES
   const storages = { storage_a, storage_b, storage_c }
-  return { baseUrl: embedded?.sandbox.url ?? null, plan: 'enterprise' as const, storages, keeper: 'sandbox' as const }
+  return { baseUrl: sandbox, plan: 'enterprise' as const, storages, keeper: 'sandbox' as const }
 }

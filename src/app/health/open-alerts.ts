@@ -28,7 +28,7 @@ export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | nu
 }
 
 /** Throws `not_found` for a rule that the project file does not have. */
-export function findAlertRule({ alerts }: Pick<Config, 'alerts'>, name: string): AlertRule {
+function findAlertRule({ alerts }: Pick<Config, 'alerts'>, name: string): AlertRule {
   const { rules = [] } = alerts ?? {}
   const rule = rules.find((each) => each.name === name)
   if (rule !== undefined) return rule

@@ -10,6 +10,15 @@ export function countUpTo(most: number): (text: string) => number {
   }
 }
 
+/** Reads a JSON value. */
+export function parseJsonOption(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new InvalidArgumentError(`It is not JSON. Put text in double quotes: '{"size": 12}' or '"text"'.`)
+  }
+}
+
 /** Collects the values of an option that may be repeated. */
 export function gather(text: string, before: readonly string[] = []): string[] {
   return [...before, text]

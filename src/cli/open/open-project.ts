@@ -1,29 +1,13 @@
 import { existsSync } from 'node:fs'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
-import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
 import { commandClock, followDatabase } from './command-clock.ts'
+import type { ServerChoice } from './find-server.ts'
+import type { Operations, PersonStore } from './operations.ts'
 import { describeOperator } from './operator.ts'
-
-/** Writes that only carry on an audited action, or keep the database in order. */
-type Upkeep =
-  | 'holdRuns'
-  | 'releaseHeldRuns'
-  | 'claimBulk'
-  | 'countBulk'
-  | 'performBulk'
-  | 'prune'
-  | 'pruneWeek'
-  | 'sealEffects'
-
-/**
- * The store as a person has it: every other write leaves an audit row. One without a row does not
- * compile, so no command forgets it.
- */
-export type PersonStore = ReadStore & OperatorWrites & Pick<Store, Upkeep>
 
 /** The project in a folder, read as the app itself reads it. */
 export interface Project {
@@ -47,14 +31,29 @@ export interface Project {
   withReads<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /** The store for a list, which a standby answers where one is set and up to date. */
   withLists<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
+  /**
+   * The operations of the table: at the server that `--server` or `UPSHOT_SERVER` names, or on the
+   * database of this machine. `isList`: a standby may answer.
+   */
+  withOperations<T>(
+    use: (operations: Operations) => Promise<T>,
+    options?: { mayCreate?: boolean; isList?: boolean },
+  ): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
 }
 
+/** The options of every command that name a project, a server or a reason. */
+export interface ProjectChoice extends ServerChoice {
+  config?: string | undefined
+  reason?: string | undefined
+}
+
 /** The project of this process's working directory. Nothing is read before a method is called. */
-export function openProject(configFile?: string, reason?: string): Project {
+export function openProject({ config: configFile, reason, ...choice }: ProjectChoice = {}): Project {
   const root = process.cwd()
   const load: Project['load'] = async (flags = {}, { isSandbox = false } = {}) => {
+    if (choice.server !== undefined) throw describeLocal(choice.server)
     // Loaded here, so that `--help` does not wait for them.
     const { adoptEnvFile, processEnvironment } = await import('../../project/config/environment.ts')
     const { loadConfig } = await import('../../project/config/load-config.ts')
@@ -64,18 +63,25 @@ export function openProject(configFile?: string, reason?: string): Project {
     return loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
   }
   const operator = describeOperator(reason ?? null)
-  const useStore = async <T>(config: Config, use: (store: Store) => Promise<T>): Promise<T> => {
+  /** A command that reads or changes the database must not do so here, where a server is named. */
+  const loadHere: Project['load'] = async (...given) => {
+    const { findAddressOfServer } = await import('./find-server.ts')
+    const server = findAddressOfServer(choice)
+    if (server !== null) throw describeLocal(server)
+    return load(...given)
+  }
+  const useStore = async <T>(config: Config, use: (person: Store, store: Store) => Promise<T>): Promise<T> => {
     const { asOperator } = await import('../../core/store/safety/as-operator.ts')
     const store = await openStoreOf(config)
     try {
       await followDatabase(store)
-      return await use({ ...store, ...asOperator(store, operator, commandClock) })
+      return await use({ ...store, ...asOperator(store, operator, commandClock) }, store)
     } finally {
       await store.close()
     }
   }
   const withStore: Project['withStore'] = async (use, { mayCreate = false } = {}) => {
-    const config = await load()
+    const config = await loadHere()
     if (!mayCreate && !config.database) await requireDatabase(config)
     return useStore(config, (store) => use(store, config))
   }
@@ -86,17 +92,18 @@ export function openProject(configFile?: string, reason?: string): Project {
     operator,
     withStore,
     async withReads(use) {
-      const config = await load()
+      const config = await loadHere()
       if (!config.database) await requireDatabase(config)
       const { openReadStore } = await import('../../project/data-dir/open-store.ts')
       return useReader(await openReadStore(config), (store) => use(store, config))
     },
     async withLists(use) {
-      const config = await load()
+      const config = await loadHere()
       if (!config.database?.readHosts) return withStore(use)
       const { openListStore } = await import('../../project/data-dir/open-store.ts')
       return useReader(await openListStore(config), (store) => use(store, config))
     },
+    withOperations: (use, options = {}) => openOperations({ load, useStore, operator, choice }, use, options),
     async recordAction(action, outcome) {
       const { hasDatabase } = await import('../../project/data-dir/data-files.ts')
       const config = await load({}, { isSandbox: true })
@@ -104,6 +111,38 @@ export function openProject(configFile?: string, reason?: string): Project {
       await useStore(config, (store) => store.recordAction({ ...operator, ...action, at: commandClock.now() }, outcome))
     },
   }
+}
+
+/** Parts of a project that open operations. */
+interface Opening {
+  load: Project['load']
+  useStore: <T>(config: Config, use: (person: Store, store: Store) => Promise<T>) => Promise<T>
+  operator: Operator
+  choice: ServerChoice
+}
+
+async function openOperations<T>(
+  { load, useStore, operator, choice }: Opening,
+  use: (operations: Operations) => Promise<T>,
+  { mayCreate = false, isList = false }: { mayCreate?: boolean; isList?: boolean },
+): Promise<T> {
+  const { readServer } = await import('./find-server.ts')
+  const server = readServer(choice)
+  if (server !== null) {
+    const { openRemoteOperations } = await import('./remote-operations.ts')
+    return use(openRemoteOperations(server, operator.reason))
+  }
+  const [config, { openLocalOperations }] = await Promise.all([load(), import('./local-operations.ts')])
+  if (!mayCreate && !config.database) await requireDatabase(config)
+  if (!isList || !config.database?.readHosts) {
+    return useStore(config, (person, store) => use(openLocalOperations(store, { config, person }, operator)))
+  }
+  const { openListStore } = await import('../../project/data-dir/open-store.ts')
+  return useReader(await openListStore(config), (reader) => {
+    // A list writes nothing.
+    const store = reader as unknown as Store
+    return use(openLocalOperations(store, { config, person: store as PersonStore }, operator))
+  })
 }
 
 async function useReader<Reader extends ReadStore & Pick<Store, 'close'>, T>(
@@ -154,4 +193,10 @@ export async function requireDatabase(config: Pick<Config, 'dataDir' | 'database
       },
     },
   )
+}
+
+function describeLocal(server: string): UpshotError {
+  return new UpshotError('invalid_request', `This command works on the machine of the app, and not at ${server}.`, {
+    details: { fix: 'Run it there, without --server and UPSHOT_SERVER.' },
+  })
 }

@@ -5,19 +5,19 @@ import { onInterrupt } from '../terminal/on-interrupt.ts'
 import type { Output } from '../terminal/output.ts'
 import { showProgress } from '../terminal/progress.ts'
 import { commandClock } from './command-clock.ts'
-import type { PersonStore } from './open-project.ts'
+import type { PersonStore } from './operations.ts'
 
 /** Refused runs or events that are listed for a person. */
 const SHOWN = 20
 
 /** Words for an operation in a question and in a report. */
-interface OperationWords {
+export interface OperationWords {
   /** The things it is done to. */
   things: 'Runs' | 'Events'
   /** Such as `retried`. */
   done: string
   /** The whole of it, such as `retry 2 runs (failed)`. */
-  describe: (preview: Preview) => string
+  describe: (preview: Pick<Preview, 'total' | 'runs'>) => string
 }
 
 /** An operation that is over, or that had nothing to do. */
@@ -104,7 +104,7 @@ function report(
   ])
 }
 
-function describeRefusals(refused: number, refusals: readonly BulkRefusal[]): string[] {
+export function describeRefusals(refused: number, refusals: readonly BulkRefusal[]): string[] {
   const lines = refusals.slice(0, SHOWN).map(({ target, why }) => `  ${target}  ${why}`)
   return refused > SHOWN ? [...lines, `  … and ${refused - SHOWN} more`] : lines
 }

@@ -1,4 +1,4 @@
-import { type Failure, findAuthorFrame } from '../../core/errors.ts'
+import { findAuthorFrame } from '../../core/errors.ts'
 
 /** Makes foreign text safe: one line, no control characters, at most `most` characters. */
 export function formatText(text: string, most = Number.POSITIVE_INFINITY): string {
@@ -7,7 +7,7 @@ export function formatText(text: string, most = Number.POSITIVE_INFINITY): strin
 }
 
 /** A time in this machine's zone: `14:03:21` for today, else `2026-06-01 14:03`. */
-export function formatMoment(moment: number | null, now: number): string | null {
+export function formatMoment(moment: number | string | null, now: number): string | null {
   if (moment === null) return null
   const date = new Date(moment)
   const time = date.toTimeString()
@@ -17,9 +17,9 @@ export function formatMoment(moment: number | null, now: number): string | null 
 }
 
 /** A duration such as `12 ms`, `1.4 s`, `3 min 20 s` or `2 h 5 min`; null if one end is null. */
-export function formatSpan(startedAt: number | null, finishedAt: number | null): string | null {
+export function formatSpan(startedAt: number | string | null, finishedAt: number | string | null): string | null {
   if (startedAt === null || finishedAt === null) return null
-  const ms = Math.max(0, finishedAt - startedAt)
+  const ms = Math.max(0, Number(new Date(finishedAt)) - Number(new Date(startedAt)))
   if (ms < 1_000) return `${ms} ms`
   if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
   const minutes = Math.floor(ms / 60_000)
@@ -59,8 +59,15 @@ export function withIsoTimes<Row extends object>(row: Row): Record<string, unkno
 }
 
 /** A failure in words, with the author's file and line, relative to this folder where below it. */
-export function formatFailure(failure: Failure): string {
-  const frame = findAuthorFrame(failure)
+export function formatFailure({
+  at,
+  ...failure
+}: {
+  name: string
+  message: string
+  at?: string[] | undefined
+}): string {
+  const frame = findAuthorFrame({ ...failure, ...(at === undefined ? {} : { at }) })
   const place = frame?.startsWith(`${process.cwd()}/`) ? frame.slice(process.cwd().length + 1) : frame
   return `${failure.name}: ${failure.message}${place === null || place === undefined ? '' : ` (at ${place})`}`
 }

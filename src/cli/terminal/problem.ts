@@ -46,6 +46,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   unauthenticated: ['authentication', 'Log in with "upshot dashboard", or send a valid token.'],
   forbidden: ['authentication', 'Use a token with more rights.'],
   not_found: ['notFound', 'Find the right name with the "list" command of the same group.'],
+  unknown_operation: ['usage', 'Use the version of the server.'],
   conflict: ['failed', 'Choose another name.'],
   list_changed: ['difference', 'Look at the list again, then decide.'],
   body_too_large: ['usage', 'Send a smaller body, or raise receive.bodyBytes in config/upshot.config.ts.'],

@@ -26,7 +26,7 @@ export interface Endpoint {
 }
 
 /** A secret and the time in which it is valid. */
-export interface EndpointSecret {
+interface EndpointSecret {
   /** Counted from 0 as secrets are added, and never reused. */
   position: number
   value: string

@@ -154,7 +154,10 @@ export function planReset(steps: readonly Checkpoint[], error: Failure | null): 
  * Keys of the finished steps that began before `fromStep`. Throws `not_found` with up to 20 known
  * steps as the fix.
  */
-export function planFork(steps: readonly Checkpoint[], fromStep: string): string[] {
+export function planFork(
+  steps: readonly Pick<Checkpoint, 'key' | 'position' | 'status'>[],
+  fromStep: string,
+): string[] {
   const from = steps.find((step) => step.key === fromStep)
   if (!from) {
     const known = steps.map((step) => step.key).slice(0, 20)

@@ -47,7 +47,7 @@ export interface Approval {
 }
 
 /** The question of `step.approve`. */
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
   runId: string
   step: string
   /** Shown to the person who decides; part of the hash. */

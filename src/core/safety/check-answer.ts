@@ -1,13 +1,15 @@
 import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
-import type { Approval } from './approval.ts'
 
 /**
  * An answer as JSON text, checked by the JSON Schema of its question; null where none is asked for.
  * Throws `invalid_request`.
  */
-export function checkAnswer({ id, question }: Pick<Approval, 'id' | 'question'>, given: unknown): string | null {
-  if (question === null || question.answer === null) {
+export function checkAnswer(
+  { id, question }: { id: string; question: { answer?: unknown } | null },
+  given: unknown,
+): string | null {
+  if (question === null || question.answer === null || question.answer === undefined) {
     if (given === undefined) return null
     throw refuse('This approval asks for no answer.', 'Leave the answer out.')
   }

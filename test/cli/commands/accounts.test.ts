@@ -38,7 +38,7 @@ test('an account is added, shown, changed and removed, and its key is never show
     plan: 450,
     storages: { storage_a: 'a-drive', storage_b: 'b-drive', storage_c: 'c-drive' },
     hasFallbackKey: false,
-    from: 'accounts add',
+    keeper: null,
     createdAt: expect.any(String),
     endpoints: [],
   })
@@ -97,7 +97,7 @@ test('accounts add takes defaults from the running sandbox, and an account in us
   expect(refused).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
   expect(refused.json.error.message).toContain('orders')
   expect((await accounts(['show', 'default'])).json.data).toMatchObject({
-    from: 'sandbox',
+    keeper: 'sandbox',
     endpoints: ['sandbox'],
     baseUrl: sandbox.url,
   })

@@ -33,13 +33,13 @@ test('deliveries show and events show print a delivery and an event with all tha
     endpoint: 'shop',
     facts: { secret: 0 },
     event: { id: 'evt_1', type: 'order.placed', account: 'default', bodyBytes: body.length },
-    runs: [{ id: completed.run, workflow: 'ship-order', status: 'completed', output: 'shipped' }],
+    runs: [{ id: completed.run, workflow: 'ship-order', status: 'completed' }],
   })
   const event = await upshot('events', 'show', 'evt_1')
   expect(event.json.data).toMatchObject({
     id: 'evt_1',
     origin: 'webhook',
-    body: { data: { by: 'Ada' } },
+    data: { by: 'Ada' },
     deliveries: [
       { id: again, verdict: 'duplicate', endpoint: 'shop' },
       { id: first, verdict: 'accepted' },
@@ -50,7 +50,7 @@ test('deliveries show and events show print a delivery and an event with all tha
     runHere(dataDir, ['events', 'show', 'evt_1']),
     runHere(dataDir, ['deliveries', 'show', again ?? '']),
   ])
-  expect(told?.stdout).toMatch(/Body\n {2}\{\n {4}"id": "evt_1",.*Deliveries\n.*Runs\n.*ship-order +completed/s)
+  expect(told?.stdout).toMatch(/Data\n {2}\{\n {4}"by": "Ada"\n.*Deliveries\n.*Runs\n.*ship-order +completed/s)
   expect(shown?.stdout).toMatch(/verdict +duplicate\n.*secret +matched number 0\n/s)
   expect((await upshot('deliveries', 'show', 'dlv_none')).exit).toBe(5)
   expect((await upshot('events', 'show', 'evt_none')).exit).toBe(5)
@@ -95,7 +95,7 @@ test('a replayed delivery has the same bytes, is verified again, and starts no s
   const replayed = await upshot('deliveries', 'replay', first ?? '')
   expect(replayed).toMatchObject({
     exit: 0,
-    json: { data: { delivery: first, event: 'evt_1', endpoint: 'shop', status: 200, verdict: 'duplicate' } },
+    json: { data: { event: 'evt_1', endpoint: 'shop', status: 200, verdict: 'duplicate' } },
   })
   expect(await app.store.findEvents('evt_1')).toMatchObject([{ body }])
   expect(await app.store.listRuns({ limit: 10, eventId: 'evt_1' })).toHaveLength(1)

@@ -71,7 +71,7 @@ test('an endpoint is removed only after a confirmation, and its deliveries keep 
   expect(await post(body, opensslHmac(secret, body))).toBe(200)
   const refused = await endpoints('remove', 'shop')
   expect(refused).toMatchObject({ exit: 3, json: { ok: false, error: { code: 'needs_confirmation' } } })
-  expect((await endpoints('remove', 'shop', '--dry-run')).json.data).toMatchObject({ removed: false })
+  expect((await endpoints('remove', 'shop', '--dry-run')).json.data).toMatchObject({ dryRun: true })
   expect(await post(body, opensslHmac(secret, body))).toBe(200)
 
   expect((await endpoints('remove', 'shop', '--yes')).json.data).toMatchObject({ removed: true })
@@ -80,8 +80,8 @@ test('an endpoint is removed only after a confirmation, and its deliveries keep 
   const list = (...args: string[]) => runHere(dataDir, ['deliveries', 'list', '--json', ...args])
   const kept = (await list('--endpoint', 'shop')).json.data
   expect(kept).toMatchObject([
-    { verdict: 'duplicate', endpoint: 'shop (removed)' },
-    { verdict: 'accepted', endpoint: 'shop (removed)', eventId: 'evt_kept' },
+    { verdict: 'duplicate', endpoint: 'shop', isEndpointRemoved: true },
+    { verdict: 'accepted', endpoint: 'shop', isEndpointRemoved: true, eventId: 'evt_kept' },
   ])
   expect((await runHere(dataDir, ['events', 'show', 'evt_kept', '--json'])).exit).toBe(0)
   expect((await runHere(dataDir, ['deliveries', 'replay', kept[1].id, '--json'])).json.error.code).toBe('conflict')

@@ -6,8 +6,8 @@ import { openTestProject, statusOf } from '../support/test-project.ts'
 test('a paused workflow holds its runs, and releases them when it is resumed', async () => {
   const { dataDir, store, cli } = await openTestProject()
   const id = await queueRun(store, 'evt_1', 'count', Date.now())
-  expect((await cli('workflows', 'pause', 'count')).json.data).toMatchObject({ held: 1, changed: true })
-  expect((await cli('workflows', 'pause', 'count')).json.data).toMatchObject({ held: 1, changed: false })
+  expect((await cli('workflows', 'pause', 'count')).json.data).toMatchObject({ held: 1, pausedAt: expect.any(String) })
+  expect((await runHere(dataDir, ['workflows', 'pause', 'count'])).stdout).toContain('was already paused; 1 of its')
   expect(await store.claimRuns('wrk_1', 9, Date.now())).toEqual([])
   const listed = (await cli('workflows', 'list')).json.data
   expect(listed).toMatchObject([
@@ -17,7 +17,7 @@ test('a paused workflow holds its runs, and releases them when it is resumed', a
   ])
   expect((await runHere(dataDir, ['workflows', 'show', 'count'])).stdout).toMatch(/paused since .*, 1 runs held/)
   expect(await cli('runs', 'resume', id)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
-  expect((await cli('workflows', 'resume', 'count')).json.data).toMatchObject({ released: 1, changed: true })
+  expect((await runHere(dataDir, ['workflows', 'resume', 'count'])).stdout).toContain('1 held runs were released')
   expect(await statusOf(store, id)).toBe('pending')
   expect(await cli('workflows', 'pause', 'cuont')).toMatchObject({
     exit: 5,

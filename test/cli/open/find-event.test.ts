@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findEvent } from '../../../src/cli/open/find-event.ts'
+import { findEvent } from '../../../src/admin/queries/find-event.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
 import { openTestProject } from '../support/test-project.ts'
 
@@ -36,7 +36,7 @@ test('the beginning of an id that several accounts share needs the account', asy
   await save('delivery-2026-1', 'default')
   await save('delivery-2026-1', 'second')
   expect((await cli('events', 'show', 'delivery-2026')).json).toMatchObject({
-    error: { fix: 'Choose one with --account.' },
+    error: { fix: 'Name the account, too: `account`, or --account.' },
   })
   const chosen = await cli('events', 'show', 'delivery-2026', '--account', 'second')
   expect(chosen.json).toMatchObject({ data: { account: 'second' } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resolveAmong } from '../../../src/cli/open/resolve-id.ts'
+import { resolveAmong } from '../../../src/admin/queries/resolve-id.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { checkpoint, queueRun } from '../../support/fixtures.ts'

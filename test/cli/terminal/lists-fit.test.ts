@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { deliveryColumns } from '../../../src/cli/commands/deliveries/delivery-view.ts'
-import { eventColumns } from '../../../src/cli/commands/events/list.ts'
+import { eventColumns } from '../../../src/cli/commands/events/event-columns.ts'
 import { runColumns } from '../../../src/cli/commands/runs/run-view.ts'
 import { approvalColumns } from '../../../src/cli/commands/safety/approvals/list.ts'
 import { effectColumns } from '../../../src/cli/commands/safety/effects/effect-view.ts'
@@ -53,7 +53,7 @@ const LISTS: Record<string, { columns: readonly Column<never>[]; rows: never[] }
   },
   alerts: {
     columns: ALERT_COLUMNS as readonly Column<never>[],
-    rows: rowsOf((word) => ({ name: word, when: 'run.failed', workflow: word, to: [word], topics: [] })),
+    rows: rowsOf((word) => ({ name: word, when: 'run.failed', workflow: word, channels: [{ name: word }], open: [] })),
   },
   effects: {
     columns: effectColumns(NOW),

@@ -8,10 +8,12 @@ export const delivery = z
   .object({
     id: z.string(),
     endpoint: z.string().nullable().describe('Name of the endpoint; null where the request reached none.'),
+    isEndpointRemoved: z.boolean(),
     receivedAt: time(),
     verdict,
     status: z.int().describe('HTTP status of our answer.'),
     eventId: z.string().nullable(),
+    account: z.string().nullable().optional().describe('Of its event; null where none is stored.'),
     bodyBytes: z.int().nullable(),
     facts: z
       .object({
@@ -36,12 +38,25 @@ export const DELIVERY_ROUTES = {
     summary: 'The ledger: one row for each request to an endpoint, newest first',
     role: 'viewer',
     query: z.strictObject({
-      verdict: z.string().optional().describe('One or more verdicts, with commas between them.'),
-      endpoint: z.string().optional(),
+      verdict: z
+        .string()
+        .refine((text) =>
+          text.split(',').every((word) => word.trim() === 'refused' || Object.hasOwn(VERDICTS, word.trim())),
+        )
+        .optional()
+        .describe(`Only these verdicts, with commas between them: ${Object.keys(VERDICTS).join(', ')}, or refused.`),
+      endpoint: z
+        .string()
+        .optional()
+        .describe('Only deliveries to the endpoint with this name or id, also a removed one.'),
       since: moment.optional(),
       ...paging,
     }),
-    answer: pageOf(delivery),
+    answer: pageOf(delivery).extend({
+      unlisted: z
+        .array(z.object({ verdict, dropped: z.int() }))
+        .describe('Refusals of the asked verdicts without a row: dropped in a flood, or pruned.'),
+    }),
     isSearch: true,
   },
   'GET /deliveries/tallies': {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { signatureScheme } from '../../../core/incoming/signature-scheme.ts'
 import { CAUSES } from '../../../core/solver/suspects.ts'
-import { type RouteTable, reason, time } from '../route.ts'
+import { type RouteTable, reason, time, why } from '../route.ts'
 
 const secretInfo = z.object({
   position: z.int(),
@@ -26,6 +26,10 @@ const endpoint = z
     createdAt: time(),
     revision: z.int(),
     secrets: z.array(secretInfo).describe('By position; never their values.'),
+    deliveries24h: z
+      .record(z.string(), z.int())
+      .nullable()
+      .describe('Requests of the last 24 h by verdict; null in a list.'),
     captures: z.int().describe('Deliveries kept while it learns, at most 20.'),
   })
   .meta({ id: 'Endpoint' })
@@ -67,7 +71,7 @@ export const ENDPOINT_ROUTES = {
   'GET /endpoints/:name': {
     id: 'getEndpoint',
     tag: 'endpoints',
-    summary: 'One endpoint',
+    summary: 'One endpoint, with its requests of the last 24 h',
     role: 'viewer',
     answer: endpoint,
   },
@@ -166,6 +170,7 @@ export const ENDPOINT_ROUTES = {
     ...onEndpoint,
     id: 'removeEndpoint',
     summary: 'Removes an endpoint and its secrets for good; its deliveries stay',
+    query: why,
     answer: null,
     audit: 'endpoint.remove',
   },

@@ -24,7 +24,11 @@ const eventFilter = {
   q: z.string().max(500).optional().describe('Words to find in the body; not for a viewer.'),
   type: z.string().optional().describe('A type, or a family such as `file.*`.'),
   account: z.string().optional(),
-  path: z.string().optional().describe('`storage_a:/in/a.pdf`, with or without storage; `*` at its end is any rest.'),
+  path: z
+    .string()
+    .regex(/^(?:[\w-]+:)?\/./)
+    .optional()
+    .describe('Such as `storage_a:/in/a.pdf`, with or without storage; `*` at its end is any rest.'),
   since: moment.optional(),
   until: moment.optional(),
 }

@@ -31,7 +31,9 @@ export const FAILURE_ROUTES = {
     role: 'viewer',
     query: z.strictObject({
       q: z.string().max(500).optional().describe('Words of the error, and `workflow:`, `step:`, `since:`, `until:`.'),
-      workflow: z.string().optional(),
+      workflow: z.string().optional().describe('Only runs of the workflow with this id.'),
+      error: z.string().max(500).optional().describe('Text of the error.'),
+      step: z.string().optional().describe('Key or name of the failed step.'),
       since: moment.default('24h'),
       until: moment.optional(),
       after: paging.after,

@@ -95,6 +95,7 @@ export const runFilter = {
   event: z.string().optional(),
   origin: z.enum(RUN_ORIGINS).optional(),
   parent: z.string().optional(),
+  error: z.string().max(500).optional().describe('Text of the error of failed runs.'),
   step: z.string().optional().describe('Key or name of the failed step.'),
   group: z.string().optional().describe('Id of a kind of failure, `grp_…`.'),
   resolved: z
@@ -104,6 +105,45 @@ export const runFilter = {
   since: moment.optional(),
   until: moment.optional(),
 }
+
+const moments = z.object({ id: z.string(), status: z.enum(RUN_STATUSES), createdAt: time() })
+
+const story = z
+  .object({
+    ...run.shape,
+    output: z.unknown().describe('Its output, or the plan of a planned run; null above 64 KiB.'),
+    event: z
+      .object({
+        ...{ id: z.string(), account: z.string(), type: z.string(), receivedAt: time() },
+        data: z.unknown().describe('Null once it is pruned, and above 64 KiB.'),
+      })
+      .nullable()
+      .describe('The event that caused it.'),
+    steps: z
+      .array(step.extend({ output: z.unknown().describe('Its result; null where it has none, and above 64 KiB.') }))
+      .describe('In the order in which they began, with their failed attempts.'),
+    stepsInAll: z.int(),
+    log: z
+      .array(z.object({ number: z.int(), at: time(), level: z.string(), message: z.string(), facts: z.unknown() }))
+      .describe('Its newest log lines; none for a viewer.'),
+    outside: z
+      .array(
+        z.object({
+          ...{ at: time(), call: z.string(), where: z.string().nullable(), host: z.string().nullable() },
+          ...{ step: z.string().nullable(), place: z.string().nullable() },
+        }),
+      )
+      .describe('Calls past the guard and the ledger, oldest first, 50 at most.'),
+    chain: z
+      .array(moments.extend({ startedAt: time().nullable(), finishedAt: time().nullable() }))
+      .describe('The runs of its chain by `step.continueAs`; empty without one.'),
+    children: z
+      .array(moments.extend({ workflow: z.string(), origin: z.enum(RUN_ORIGINS), handler: z.string() }))
+      .describe('Replays, forks, successors and runs of `onFailure`, newest first, 100 at most.'),
+  })
+  .meta({ id: 'RunStory' })
+
+const isDryRun = z.boolean().default(false).describe('Only says whether its state allows it.')
 
 export const RUN_ROUTES = {
   'GET /runs': {
@@ -116,6 +156,16 @@ export const RUN_ROUTES = {
     isSearch: true,
   },
   'GET /runs/:id': { id: 'getRun', tag: 'runs', summary: 'One run', role: 'viewer', answer: run },
+  'GET /runs/:id/story': {
+    id: 'tellRun',
+    tag: 'runs',
+    summary: 'Why a run is as it is: its event, steps with results and failed attempts, log, and later runs',
+    role: 'viewer',
+    query: z.strictObject({
+      steps: z.coerce.number().int().min(1).max(100_000).default(1_000).describe('Steps to tell.'),
+    }),
+    answer: story,
+  },
   'GET /runs/:id/usual': {
     id: 'getUsualTimes',
     tag: 'runs',
@@ -163,7 +213,7 @@ export const RUN_ROUTES = {
     tag: 'runs',
     summary: 'Cancels a run and the runs that it invoked; the worker stops it within 50 ms',
     role: 'operator',
-    body: z.strictObject({ reason }),
+    body: z.strictObject({ isDryRun, reason }),
     answer: run,
     audit: 'run.cancel',
   },
@@ -172,7 +222,7 @@ export const RUN_ROUTES = {
     tag: 'runs',
     summary: 'Continues a failed or canceled run from the step that failed, under the same id',
     role: 'operator',
-    body: z.strictObject({ reason }),
+    body: z.strictObject({ isDryRun, reason }),
     answer: run,
     audit: 'run.retry',
   },
@@ -181,7 +231,10 @@ export const RUN_ROUTES = {
     tag: 'runs',
     summary: 'Marks a failed run as resolved: its failure needs nobody any more, until it is retried',
     role: 'operator',
-    body: z.strictObject({ reason: z.string().min(1).max(500).describe('Kept with the run and in the audit log.') }),
+    body: z.strictObject({
+      isDryRun,
+      reason: z.string().min(1).max(500).describe('Kept with the run and in the audit log.'),
+    }),
     answer: run,
     audit: 'run.resolve',
   },
@@ -190,7 +243,7 @@ export const RUN_ROUTES = {
     tag: 'runs',
     summary: 'Takes back that a run is resolved',
     role: 'operator',
-    body: z.strictObject({ reason }),
+    body: z.strictObject({ isDryRun, reason }),
     answer: run,
     audit: 'run.unresolve',
   },
@@ -201,6 +254,7 @@ export const RUN_ROUTES = {
     role: 'operator',
     body: z.strictObject({
       fromScratch: z.boolean().default(false).describe('Deletes its journal first: effects are repeated.'),
+      isDryRun,
       reason,
     }),
     answer: run,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteTable, reason, time, usual } from '../route.ts'
+import { type RouteTable, reason, time, usual, why } from '../route.ts'
 import { run } from './runs.ts'
 import { shadow } from './shadows.ts'
 
@@ -41,6 +41,7 @@ const schedule = z
     lastTickAt: time().nullable(),
     lastRun: z.string().nullable(),
     pausedAt: time().nullable(),
+    nextAt: time().nullable().describe('Null while it is paused, or where there is none.'),
     missed: z.int().describe('Moments without a run because nothing was running.'),
     skipped: z.int().describe('Ticks skipped because the previous run had not finished.'),
     suppressed: z.int().describe('Moments without a run because of a pause.'),
@@ -54,7 +55,13 @@ export const WORKFLOW_ROUTES = {
     tag: 'workflows',
     summary: 'All workflows, by id',
     role: 'viewer',
-    answer: z.object({ items: z.array(workflow) }),
+    answer: z.object({
+      items: z.array(workflow),
+      broken: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Modules that cannot be loaded.'),
+      unmatched: z
+        .array(z.object({ type: z.string(), events: z.int() }))
+        .describe('Accepted events of types that no workflow starts on now, the most frequent type first.'),
+    }),
   },
   'GET /workflows/:id': {
     id: 'getWorkflow',
@@ -94,6 +101,15 @@ export const WORKFLOW_ROUTES = {
     body: z.strictObject({ reason }),
     answer: workflow,
     audit: 'workflow.resume',
+  },
+  'DELETE /workflows/:id': {
+    id: 'removeWorkflow',
+    tag: 'workflows',
+    summary: 'Forgets a workflow whose module is gone; its runs are kept, and its events start none',
+    role: 'operator',
+    query: why,
+    answer: null,
+    audit: 'workflow.remove',
   },
   'POST /workflows/:id/start': {
     id: 'startWorkflow',

@@ -12,7 +12,7 @@ import { logIn } from '../../access/log-in.ts'
 import { describeOpenapi } from '../../contract/openapi.ts'
 import type { ACCESS_ROUTES } from '../../contract/resources/access/access.ts'
 import type { RouteTable } from '../../contract/route.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { HttpHandlers } from '../../perform/handler.ts'
 
 /** Facts about this process that every page shows. */
 export interface ProcessFacts {
@@ -35,7 +35,7 @@ interface AccessParts {
 const COOKIE_SECONDS = 7 * 86_400
 
 /** Login, logout, and who is logged in. */
-export function accessHandlers(parts: AccessParts): Handlers<keyof typeof ACCESS_ROUTES> {
+export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof ACCESS_ROUTES> {
   const { store, clock, authenticator, cookiePlace, facts, routes } = parts
   const writesOf = (caller: Caller) => asOperator(store, describeOperator(caller, null), clock)
   return {

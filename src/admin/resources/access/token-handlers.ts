@@ -3,7 +3,8 @@ import { type AdminToken, planToken } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Duration, isoTime, parseDuration } from '../../../core/time.ts'
 import type { TOKEN_ROUTES } from '../../contract/resources/access/tokens.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { Handlers } from '../../perform/handler.ts'
+import { resolveAmong } from '../../queries/resolve-id.ts'
 import { momentOf } from '../../views/moment-of.ts'
 import { asCaller, type ResourceParts } from '../parts.ts'
 
@@ -19,13 +20,17 @@ export function tokenHandlers(parts: ResourceParts): Handlers<keyof typeof TOKEN
       await asCaller(parts, { caller, body }).saveToken(token)
       return { token: describeToken(token), secret }
     },
-    async 'DELETE /tokens/:id'({ params, caller, now }) {
-      if (await asCaller(parts, { caller }).revokeToken(params.id, now)) return undefined
-      throw new UpshotError('not_found', `There is no token ${params.id} that is not revoked.`)
+    async 'DELETE /tokens/:id'({ params, caller, now, query }) {
+      const valid = (await store.listTokens()).filter(({ revokedAt }) => revokedAt === null)
+      const token = valid.find(({ name }) => name === params.id) ?? resolveAmong(params.id, valid)
+      if (token && (await asCaller(parts, { caller, body: query }).revokeToken(token.id, now))) return undefined
+      throw new UpshotError('not_found', `There is no token "${params.id}" that is not revoked.`, {
+        details: { fix: 'List them with "upshot tokens list".' },
+      })
     },
     'GET /sessions': async ({ now }) => ({ items: (await store.listSessions(now)).map(describeLogin) }),
-    async 'DELETE /sessions/:id'({ params, caller }) {
-      if (await asCaller(parts, { caller }).endSession(params.id)) return undefined
+    async 'DELETE /sessions/:id'({ params, caller, query }) {
+      if (await asCaller(parts, { caller, body: query }).endSession(params.id)) return undefined
       throw new UpshotError('not_found', `There is no session ${params.id}.`)
     },
   }

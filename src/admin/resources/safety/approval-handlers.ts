@@ -1,13 +1,20 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { type Approval, type ApprovalItem, type DecisionResult, parseNumbers } from '../../../core/safety/approval.ts'
+import {
+  type Approval,
+  type ApprovalItem,
+  type DecisionResult,
+  parseNumbers,
+  QUESTION,
+} from '../../../core/safety/approval.ts'
 import { checkAnswer } from '../../../core/safety/check-answer.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
 import type { APPROVAL_ROUTES } from '../../contract/resources/safety/approvals.ts'
-import type { Call, Handlers } from '../../http/handler.ts'
+import type { Call, Handlers } from '../../perform/handler.ts'
 import { decodePosition, encodePosition, given, wholePage } from '../../queries/read-query.ts'
+import { requireApproval } from '../../queries/require-row.ts'
 import { maskValue } from '../../views/mask.ts'
 import { momentOf } from '../../views/moment-of.ts'
 import { seesPayloads } from '../../views/run-view.ts'
@@ -34,10 +41,10 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       const found = await requireApproval(store, params.id, now)
       return describeApproval(found, await mustVotesBeSigned(store), caller)
     },
-    async 'GET /approvals/:id/items'({ params, query: { limit, after }, caller, now }) {
-      await requireApproval(store, params.id, now)
-      const position = Number(decodePosition(after, /^\d{1,9}$/) ?? 0)
-      const items = await store.listApprovalItems({ approval: params.id, after: position, limit })
+    async 'GET /approvals/:id/items'({ params, query: { limit, after, withQuestion }, caller, now }) {
+      const { id } = await requireApproval(store, params.id, now)
+      const position = Number(decodePosition(after, /^\d{1,9}$/) ?? (withQuestion ? QUESTION - 1 : QUESTION))
+      const items = await store.listApprovalItems({ approval: id, after: position, limit })
       const last = items.at(-1)
       const isMore = items.length === limit && last !== undefined
       return {
@@ -53,34 +60,34 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
     },
     async 'POST /approvals/:id/approve'(call) {
       const { params, body, now } = call
-      const answer = checkAnswer(await requireApproval(store, params.id, now), body.answer)
+      const approval = await requireApproval(store, params.id, now)
+      const answer = checkAnswer(approval, body.answer)
       const only = body.only === undefined ? null : parseNumbers(body.only)
-      return decide(parts, call, { verdict: 'approved', only, answer })
+      return decide(parts, call, { approval: approval.id, verdict: 'approved', only, answer })
     },
-    'POST /approvals/:id/deny': (call) => decide(parts, call, { verdict: 'denied', only: null, answer: null }),
+    async 'POST /approvals/:id/deny'(call) {
+      const { id: approval } = await requireApproval(store, call.params.id, call.now)
+      return decide(parts, call, { approval, verdict: 'denied', only: null, answer: null })
+    },
   }
 }
 
 function decide(
   parts: ResourceParts,
-  { params, body, caller, now }: Vote,
-  decision: { verdict: 'approved' | 'denied'; only: { from: number; to: number }[] | null; answer: string | null },
+  { body, caller, now }: Vote,
+  decision: {
+    approval: string
+    verdict: 'approved' | 'denied'
+    only: { from: number; to: number }[] | null
+    answer: string | null
+  },
 ): Promise<DecisionResult> {
   const { hash, as, signature, reason = null } = body
   const voter = {
     actor: as ?? describeOperator(caller, null).actor,
     signature: signature === undefined ? null : Buffer.from(signature, 'base64'),
   }
-  return asCaller(parts, { caller, body }).decideApproval(
-    { approval: params.id, hash, reason, ...voter, ...decision },
-    now,
-  )
-}
-
-async function requireApproval(store: Pick<ReadStore, 'findApproval'>, id: string, now: number): Promise<Approval> {
-  const found = await store.findApproval(id, now)
-  if (found) return found
-  throw new UpshotError('not_found', `There is no approval ${id}.`)
+  return asCaller(parts, { caller, body }).decideApproval({ hash, reason, ...voter, ...decision }, now)
 }
 
 /** From the first approver on, every vote is signed, also after the last one is removed. */
@@ -101,5 +108,5 @@ function describeApproval(approval: Approval, mustSign: boolean, caller: Pick<Ca
 function describeItem({ asked, ...item }: ApprovalItem, caller: Pick<Caller, 'role'>) {
   const { path = null, bytes = null, modifiedAt = null, input = null } = asked ?? {}
   const seen = seesPayloads(caller) ? { path, input } : { path: null, input: maskValue(input) }
-  return { ...item, ...seen, bytes, modifiedAt }
+  return { ...item, ...seen, bytes, modifiedAt, asked: seesPayloads(caller) ? asked : null }
 }

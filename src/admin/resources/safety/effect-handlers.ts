@@ -1,15 +1,16 @@
-import { once } from 'node:events'
-import type { Response } from 'express'
 import { UpshotError } from '../../../core/errors.ts'
 import type { EffectRecord } from '../../../core/safety/effect.ts'
-import { describeScope } from '../../../core/safety/stop.ts'
+import { describeScope, presentMode } from '../../../core/safety/stop.ts'
 import { findUseLimit } from '../../../core/safety/suggest-limits.ts'
-import type { ListReads } from '../../../core/store/store.ts'
+import type { EffectFilter } from '../../../core/store/safety/effects.ts'
+import { listSwitches } from '../../../core/store/safety/list-switches.ts'
+import type { ListReads, ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
 import type { EFFECT_ROUTES } from '../../contract/resources/safety/effects.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { Call, Handlers } from '../../perform/handler.ts'
+import { findRun } from '../../queries/find-run.ts'
 import { readPage } from '../../queries/read-page.ts'
 import { given, readMoment } from '../../queries/read-query.ts'
 import { describeEffect } from '../../views/describe-effect.ts'
@@ -18,29 +19,50 @@ import { asCaller, type ResourceParts } from '../parts.ts'
 
 /** Rows of the ledger that an export reads at once. */
 const PAGE = 1_000
+/** Rows that are read for one file. */
+const MAX_OF_FILE = 1_000
 
 /** The effect ledger, the guard's counters, and the switch that stops effects. */
 export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFECT_ROUTES> {
-  const { openLists } = parts
+  const { store, openLists } = parts
   return {
     async 'GET /effects'({ query, caller, signal, now }) {
-      const { since, until, target, path, run, workflow } = query
-      if (path !== undefined && !seesPayloads(caller)) {
-        throw new UpshotError('forbidden', 'A path is payload, which a viewer does not see. Ask by `target`.')
-      }
-      const moments = { since: readMoment(since, now), until: readMoment(until, now) }
-      const filter = given({ target, path, workflow, runId: run, ...moments })
+      const filter = await readFilter(store, query, { caller, now })
       const lists = await openLists()
-      return readPage(
+      const page = await readPage(
         { query, signal },
         (slice) => lists.searchEffects(filter, slice),
         (rows) => rows.map((row) => describeEffect(row, caller)),
       )
+      return { ...page, mode: presentMode(await listSwitches(store)) }
     },
-    async 'GET /effects/export'({ query, caller, response, now, signal }) {
-      response.type('application/x-ndjson').set('Content-Disposition', 'attachment; filename="effects.ndjson"')
-      await writeLedger(await openLists(), { response, caller, signal, since: readMoment(query.since, now) })
-      response.end()
+    async 'GET /effects/export'({ query, caller, now, signal }) {
+      const chunks = readLedger(await openLists(), {
+        caller,
+        signal,
+        filter: await readFilter(store, query, { caller, now }),
+      })
+      return { type: 'application/x-ndjson', name: 'effects.ndjson', size: null, chunks }
+    },
+    async 'GET /effects/of-file'({ query, caller, now }) {
+      const rows = await listOfFile(store, query.file)
+      if (rows.length === 0) {
+        throw new UpshotError('not_found', `The ledger has no effect on ${query.file}.`, {
+          details: { fix: 'A delete is found by the path that its run saw, and by its target: storage_a:<id>.' },
+        })
+      }
+      return { items: await Promise.all(rows.map((row) => tellEffect(store, row, { caller, now }))) }
+    },
+    async 'GET /effects/:seq'({ params, caller, now }) {
+      const seq = /^\d{1,9}$/.test(params.seq) ? Number(params.seq) : 0
+      const [row] = await store.listEffects({ after: seq - 1, limit: 1 })
+      if (row?.seq !== seq) {
+        throw new UpshotError('not_found', `The ledger has no row ${params.seq}.`, {
+          details: { fix: 'List its rows with "upshot effects list"; retention may have removed it.' },
+        })
+      }
+      const { head } = await store.readSealState()
+      return { ...(await tellEffect(store, row, { caller, now })), isSealed: seq <= (head?.last ?? 0) }
     },
     'GET /guard': ({ now }) => describeGuard(parts, now),
     async 'POST /effects/stop'({ body, caller, now }) {
@@ -54,8 +76,13 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
       const scope = { kind: body.kind, name: nameOf(body) }
       const by = { ...describeOperator(caller, body.reason ?? null), now }
       const woken = await asCaller(parts, { caller, body }).resumeEffects(scope, by)
-      if (woken === null) throw new UpshotError('not_found', `No stop of ${describeScope(scope)} is in force.`)
-      return describeGuard(parts, now)
+      if (woken === null) {
+        const known = (await store.listStops()).map(describeScope).join(', ')
+        throw new UpshotError('not_found', `No stop of ${describeScope(scope)} is in force.`, {
+          details: { fix: known === '' ? 'Nothing is stopped.' : `In force: ${known}.` },
+        })
+      }
+      return { ...(await describeGuard(parts, now)), woken }
     },
   }
 }
@@ -72,25 +99,66 @@ async function describeGuard({ store, surroundings }: ResourceParts, now: number
   const stops = await store.listStops()
   return {
     isOn: guard !== null,
+    woken: 0,
     use: (await store.listGuardUse(now)).map((each) => ({ ...each, limit: findUseLimit(guard, each) })),
     stops: stops.map(({ since, ...stop }) => ({ ...stop, since: isoTime(since) })),
   }
 }
 
-interface LedgerParts {
-  response: Response
-  caller: Caller
-  signal: AbortSignal
-  since: number | undefined
+/** A row with the words of people under which it began. */
+async function tellEffect(
+  store: Pick<ReadStore, 'findApproval'>,
+  row: EffectRecord,
+  { caller, now }: { caller: Caller; now: number },
+) {
+  const votes = row.approval === null ? [] : ((await store.findApproval(row.approval, now))?.votes ?? [])
+  const words = votes.map(({ actor, verdict, reason }) => ({ actor, verdict, reason }))
+  return { ...describeEffect(row, caller), votes: words }
 }
 
-/** Reads no faster than the client takes it. */
-async function writeLedger(lists: ListReads, { response, caller, signal, since }: LedgerParts) {
+/** Rows of a target; of a path, all rows of the targets that had it. Oldest first. */
+async function listOfFile(store: Pick<ReadStore, 'listEffects'>, file: string): Promise<EffectRecord[]> {
+  const [, path] = /^(?:storage_[abc]:)?(\/.*)$/s.exec(file) ?? []
+  const byTarget = await store.listEffects({ target: file, limit: MAX_OF_FILE })
+  const byPath = path === undefined ? [] : await store.listEffects({ path, limit: MAX_OF_FILE })
+  const rows = new Map([...byTarget, ...byPath].map((row) => [row.seq, row]))
+  for (const target of new Set(byPath.map((row) => row.target))) {
+    if (target === null) continue
+    for (const row of await store.listEffects({ target, limit: MAX_OF_FILE })) rows.set(row.seq, row)
+  }
+  return [...rows.values()].sort((one, other) => one.seq - other.seq)
+}
+
+interface LedgerParts {
+  caller: Caller
+  signal: AbortSignal
+  filter: EffectFilter
+}
+
+/** The rows as lines of JSON, oldest first, a page at a time. */
+async function* readLedger(lists: ListReads, { caller, signal, filter }: LedgerParts): AsyncGenerator<string> {
   for (let beyond: EffectRecord | null = null; !signal.aborted; ) {
-    const rows: EffectRecord[] = await lists.pageEffects({ beyond, limit: PAGE, ...given({ since }) })
-    const lines = rows.map((row) => `${JSON.stringify(describeEffect(row, caller))}\n`).join('')
-    if (lines !== '' && !response.write(lines)) await once(response, 'drain', { signal }).catch(() => {})
+    const rows: EffectRecord[] = await lists.pageEffects({ ...filter, beyond, limit: PAGE })
+    if (rows.length > 0) yield rows.map((row) => `${JSON.stringify(describeEffect(row, caller))}\n`).join('')
     if (rows.length < PAGE) return
     beyond = rows.at(-1) ?? beyond
   }
+}
+
+type EffectQuery = Omit<Call<'GET /effects'>['query'], 'limit' | 'after'>
+
+/** The filter of a query. A viewer sees no path, so that it may not ask for one either. */
+async function readFilter(
+  store: Pick<ReadStore, 'findRun' | 'listRunIds'>,
+  query: EffectQuery,
+  { caller, now }: { caller: Caller; now: number },
+): Promise<EffectFilter> {
+  const { since, until, run, path, target, workflow, account, outcome } = query
+  if (path !== undefined && !seesPayloads(caller)) {
+    throw new UpshotError('forbidden', 'A path is payload, which a viewer does not see. Ask by `target`.')
+  }
+  const moments = { since: readMoment(since, now), until: readMoment(until, now) }
+  // The ledger also knows runs that are pruned.
+  const runId = run === undefined ? undefined : ((await findRun(store, run))?.id ?? run)
+  return given({ target, workflow, account, outcome, class: query.class, path, runId, ...moments })
 }

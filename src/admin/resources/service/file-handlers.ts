@@ -1,5 +1,3 @@
-import { pipeline } from 'node:stream/promises'
-import type { Response } from 'express'
 import { includesRole } from '../../../core/access/role.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
@@ -10,7 +8,7 @@ import type { Caller } from '../../access/caller.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
 import { Tickets } from '../../access/tickets.ts'
 import type { FILE_ROUTES } from '../../contract/resources/service/files.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { Handlers } from '../../perform/handler.ts'
 import { decodePosition, encodePosition } from '../../queries/read-query.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
@@ -57,9 +55,10 @@ export function fileHandlers(parts: ResourceParts): Handlers<keyof typeof FILE_R
       const { ticket, expiresAt } = tickets.issue({ account, file }, now)
       return { ticket, expiresAt: isoTime(expiresAt) }
     },
-    async 'GET /downloads/:ticket'({ params, now, response, signal }) {
+    async 'GET /downloads/:ticket'({ params, now, signal }) {
       const { account, file } = tickets.redeem(params.ticket, now)
-      await sendBytes(response, { file, bytes: files.stream(account, file, signal), signal })
+      const { name, size } = file
+      return { type: 'application/octet-stream', name, size, chunks: files.stream(account, file, signal) }
     },
     async 'POST /files/:storage/:id/delete'({ params, body, caller }) {
       const account = await requireAccount(body.account)
@@ -102,29 +101,4 @@ function readPlace(after: string | undefined): { page: number; token: string | n
 
 function describeFile({ service, id, name, type, mimeType, size, path, createdAt, modifiedAt }: FileEntry) {
   return { service, id, name, type, mimeType, size, path, createdAt, modifiedAt }
-}
-
-interface SentFile {
-  file: FileEntry
-  bytes: AsyncIterable<Uint8Array>
-  signal: AbortSignal
-}
-
-/**
- * Sends a file as an attachment, which no browser shows as a page of ours. A fault before the first
- * byte is answered as a problem; a later one cuts the connection.
- */
-async function sendBytes(response: Response, { file: { name, size }, bytes, signal }: SentFile): Promise<void> {
-  const chunks = bytes[Symbol.asyncIterator]()
-  const first = await chunks.next()
-  response.attachment(name).type('application/octet-stream')
-  response.set({ 'Cache-Control': 'no-store', ...(size === null ? {} : { 'Content-Length': String(size) }) })
-  async function* all() {
-    if (first.done) return
-    yield first.value
-    yield* { [Symbol.asyncIterator]: () => chunks }
-  }
-  await pipeline(all, response).catch((error: unknown) => {
-    if (!signal.aborted) throw error
-  })
 }

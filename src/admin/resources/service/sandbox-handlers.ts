@@ -3,7 +3,7 @@ import { isoTime } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
 import type { SANDBOX_ROUTES } from '../../contract/resources/service/sandbox.ts'
 import type { AnswerOf } from '../../contract/routes.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { Handlers } from '../../perform/handler.ts'
 import type { SandboxCall } from '../../ports/surroundings.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
@@ -78,8 +78,8 @@ export function sandboxHandlers(parts: ResourceParts): Handlers<SandboxRoute> {
       const { reason: _, ...rule } = body
       return change({ caller, body }, { method: 'POST', path: '/faults', body: rule })
     },
-    async 'DELETE /sandbox/faults/:id'({ caller, params }) {
-      await change({ caller }, { method: 'DELETE', path: `/faults/${encodeURIComponent(params.id)}` })
+    async 'DELETE /sandbox/faults/:id'({ caller, params, query }) {
+      await change({ caller, body: query }, { method: 'DELETE', path: `/faults/${encodeURIComponent(params.id)}` })
       return undefined
     },
     async 'POST /sandbox/events'({ caller, body }) {

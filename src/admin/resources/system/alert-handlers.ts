@@ -3,7 +3,7 @@ import type { AlertRule } from '../../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { ALERT_ROUTES } from '../../contract/resources/system/alerts.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { Handlers } from '../../perform/handler.ts'
 import type { AlertSetup } from '../../ports/surroundings.ts'
 import { momentOf } from '../../views/moment-of.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
@@ -19,7 +19,10 @@ export function alertHandlers(parts: ResourceParts): Handlers<keyof typeof ALERT
   const requireRule = (name: string): AlertRule => {
     const rule = setup.rules.find((each) => each.name === name)
     if (rule) return rule
-    throw new UpshotError('not_found', `The project has no alert rule "${name}".`)
+    const known = setup.rules.map((each) => each.name).join(', ')
+    throw new UpshotError('not_found', `The project has no alert rule "${name}".`, {
+      details: { fix: known === '' ? 'Add one to the project file.' : `Choose one of: ${known}.` },
+    })
   }
   return {
     'GET /alerts': async () => ({ items: await Promise.all(setup.rules.map(describe)) }),

@@ -2,7 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { PRUNE_KINDS } from '../../../core/store/retention.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { UPKEEP_ROUTES } from '../../contract/resources/system/upkeep.ts'
-import type { Handlers } from '../../http/handler.ts'
+import type { Handlers } from '../../perform/handler.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
 /** The settings and the health of the installation, and the removal of old data. */

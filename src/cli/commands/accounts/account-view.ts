@@ -1,20 +1,18 @@
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
-import { type Account, DEFAULT_ACCOUNT, type Plan } from '../../../core/service/account.ts'
+import type { Account, Plan } from '../../../core/service/account.ts'
 import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import { isoTime } from '../../../core/time.ts'
-import type { Config } from '../../../project/config/load-config.ts'
-import type { RunningApp } from '../../open/running-app.ts'
 
 /** An account without its keys. */
-export interface AccountView {
+interface AccountView {
   name: string
   /** Null for the sandbox while no app is running. */
   baseUrl: string | null
   plan: Plan
-  storages: Record<StorageName, string>
+  storages: Partial<Record<StorageName, string | undefined>>
   /** Whether a second key is tried when the first is refused. */
   hasFallbackKey: boolean
-  from: 'environment' | 'sandbox' | 'accounts add'
+  keeper: 'environment' | 'sandbox' | null
   /** Null for the account `default`. */
   createdAt: string | null
   /** Names of the endpoints that use it. */
@@ -27,34 +25,16 @@ export function describeAccount(
   endpoints: readonly Endpoint[],
 ): AccountView {
   const hasFallbackKey = fallbackKey !== null
-  const from = 'accounts add'
   return {
     name,
     baseUrl,
     plan,
     storages,
     hasFallbackKey,
-    from,
+    keeper: null,
     createdAt: isoTime(createdAt),
     endpoints: usersOf(name, endpoints),
   }
-}
-
-/** The account `default` for JSON: of the environment, else of the sandbox. */
-export function describeDefault(
-  { service }: Pick<Config, 'service'>,
-  app: RunningApp | null,
-  endpoints: readonly Endpoint[],
-): AccountView {
-  const users = { createdAt: null, hasFallbackKey: false, endpoints: usersOf(DEFAULT_ACCOUNT, endpoints) }
-  if (service.kind === 'real') {
-    const { baseUrl, plan, storages } = service
-    return { name: DEFAULT_ACCOUNT, baseUrl, plan, storages, from: 'environment', ...users }
-  }
-  const [storage_a, storage_b, storage_c] = STORAGES
-  const storages = { storage_a, storage_b, storage_c }
-  const baseUrl = app?.sandbox?.baseUrl ?? null
-  return { name: DEFAULT_ACCOUNT, baseUrl, plan: 'enterprise', storages, from: 'sandbox', ...users }
 }
 
 function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
@@ -62,9 +42,9 @@ function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
 }
 
 /** An account for a person, one fact per line. */
-export function formatAccount({ baseUrl, plan, storages, hasFallbackKey, endpoints, from }: AccountView): string[] {
+export function formatAccount({ baseUrl, plan, storages, hasFallbackKey, endpoints, keeper }: AccountView): string[] {
   const facts: [string, string][] = [
-    ['from', from],
+    ['from', keeper ?? 'accounts add'],
     ['base URL', baseUrl ?? '(the sandbox, while the app is running)'],
     ['plan', typeof plan === 'number' ? `${plan} requests per minute` : plan],
     ['storages', STORAGES.map((name) => storages[name]).join(', ')],

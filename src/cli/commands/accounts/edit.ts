@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings'
+import { requireAccount } from '../../../admin/queries/require-row.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../../core/service/account.ts'
 import type { Cli } from '../../command.ts'
 import { type AccountOptions, addAccountOptions, nameStorages, readKeys } from './account-options.ts'
 import { describeAccount, formatAccount } from './account-view.ts'
-import { findAccount } from './find-account.ts'
 
 /** `upshot accounts edit <name>`: changes the given values and keeps the rest. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -20,7 +20,7 @@ export function define(command: Command, { out, project }: Cli): void {
       }
       await project.withStore(async (store) => {
         const keys = await readKeys(options)
-        const before = await findAccount(store, name)
+        const before = await requireAccount(store, name)
         if (before === null) throw refuseDefault()
         const after = planEdit(before, options, {
           ...keys,

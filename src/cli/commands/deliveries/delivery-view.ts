@@ -21,12 +21,23 @@ function nameOf({ name, removedAt }: EndpointName): string {
   return removedAt === null ? name : `${name} (removed)`
 }
 
+/** A delivery as the store has it or as the API tells it. */
+type ShownDelivery = Pick<DeliveryRecord, 'id' | 'verdict' | 'eventId' | 'bodyBytes'> & {
+  endpoint: string | null
+  receivedAt: number | string
+  isEndpointRemoved?: boolean
+  facts: Partial<
+    Record<'answered' | 'reason' | 'retiredAt' | 'header' | 'contentType', string | undefined> &
+      Record<'skewSeconds' | 'contentLength', number | undefined>
+  >
+}
+
 /** Columns of a table of deliveries. */
-export function deliveryColumns(now: number): Column<NamedDelivery>[] {
+export function deliveryColumns(now: number): Column<ShownDelivery>[] {
   return [
     { title: 'DELIVERY', value: ({ id }) => id, isId: true },
     { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now), cut: 'never' },
-    { title: 'ENDPOINT', value: ({ endpoint }) => endpoint, isMinor: true },
+    { title: 'ENDPOINT', value: nameEndpoint, isMinor: true },
     {
       title: 'VERDICT',
       value: ({ verdict }) => verdict,
@@ -39,6 +50,10 @@ export function deliveryColumns(now: number): Column<NamedDelivery>[] {
   ]
 }
 
+function nameEndpoint({ endpoint, isEndpointRemoved }: ShownDelivery): string | null {
+  return isEndpointRemoved ? `${endpoint} (removed)` : endpoint
+}
+
 /** The color of a verdict: yellow for a conflict or a temporary refusal, red for other refusals. */
 export function styleVerdict(verdict: Verdict): Style | null {
   if (verdict === 'accepted') return 'green'
@@ -47,7 +62,7 @@ export function styleVerdict(verdict: Verdict): Style | null {
 }
 
 /** The reason of a refusal in a few words; null for an accepted or repeated delivery. */
-export function describeRefusal({ verdict, facts }: DeliveryRecord): string | null {
+export function describeRefusal({ verdict, facts }: Pick<ShownDelivery, 'verdict' | 'facts'>): string | null {
   if (verdict === 'accepted' || verdict === 'duplicate') return null
   const { answered, reason, retiredAt, header, skewSeconds, contentType, contentLength } = facts
   const parts = [

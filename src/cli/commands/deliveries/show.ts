@@ -1,47 +1,42 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { Run } from '../../../core/runs/run.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../terminal/format-value.ts'
+import { call, type Operations } from '../../open/operations.ts'
+import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import { formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { describeRun, eventRunColumns } from '../runs/run-view.ts'
-import { describeRefusal, type NamedDelivery, nameDeliveries, styleVerdict } from './delivery-view.ts'
-import { findDelivery } from './find-delivery.ts'
+import { eventRunColumns } from '../runs/run-view.ts'
+import { describeRefusal, styleVerdict } from './delivery-view.ts'
+
+type Delivery = AnswerOf<'GET /deliveries/:id'>
 
 interface Story {
-  delivery: NamedDelivery
+  delivery: Delivery
   /** Null for a refused delivery. */
-  event: EventRecord | null
-  runs: Run[]
+  event: AnswerOf<'GET /events/:id'> | null
 }
 
 /** `upshot deliveries show <id>`: one delivery with its event and runs. */
 export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the delivery, dlv_…, or its beginning').action((id) =>
-    project.withStore(async (store) => {
-      const { delivery: found, event } = await findDelivery(store, id)
-      const [delivery] = await nameDeliveries(store, [found])
-      if (!delivery) return
-      const runs = event === null ? [] : await store.listRuns({ limit: 100, eventId: event.id, account: event.account })
-      out.result(describeStory({ delivery, event, runs }), () =>
-        formatStory({ delivery, event, runs }, commandClock.now(), out),
+    project.withOperations(async (operations) => {
+      const delivery = await call(operations, 'GET /deliveries/:id', { params: { id } })
+      const event = await readEvent(operations, delivery)
+      const { runs = [], data: _, deliveries: __, ...facts } = event ?? {}
+      out.result({ ...delivery, event: event && facts, runs }, () =>
+        formatStory({ delivery, event }, commandClock.now(), out),
       )
       if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
     }),
   )
 }
 
-function describeStory({ delivery, event, runs }: Story): Record<string, unknown> {
-  const { body, ...facts } = event ?? { body: null }
-  return {
-    ...withIsoTimes(delivery),
-    event: event && { ...withIsoTimes(facts), bodyBytes: Buffer.byteLength(body ?? '') },
-    runs: runs.map(describeRun),
-  }
+async function readEvent(operations: Operations, { eventId, account }: Delivery): Promise<Story['event']> {
+  if (eventId === null || account === null) return null
+  return call(operations, 'GET /events/:id', { params: { id: eventId }, query: { account } })
 }
 
-function formatStory({ delivery, event, runs }: Story, now: number, layout: Layout): string[] {
+function formatStory({ delivery, event }: Story, now: number, layout: Layout): string[] {
   const { paint } = layout
   const { facts, verdict } = delivery
   const style = styleVerdict(verdict)
@@ -56,7 +51,7 @@ function formatStory({ delivery, event, runs }: Story, now: number, layout: Layo
     ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
   ]
   const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))
-  const table = formatTable(runs, eventRunColumns(now), indented(layout))
+  const table = formatTable(event?.runs ?? [], eventRunColumns(now), indented(layout))
   return [
     paint('bold', delivery.id),
     ...lines,

@@ -4,7 +4,8 @@ import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import type { PersonStore, Project } from '../../open/open-project.ts'
+import type { Project } from '../../open/open-project.ts'
+import type { PersonStore } from '../../open/operations.ts'
 import { type Finding, warn } from './finding.ts'
 
 /** A stop that is this old was perhaps forgotten. */

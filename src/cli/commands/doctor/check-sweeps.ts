@@ -2,7 +2,8 @@ import { FILE_TYPES, type SweepPlan } from '../../../core/service/sweep/sweep-pl
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import type { PersonStore, Project } from '../../open/open-project.ts'
+import type { Project } from '../../open/open-project.ts'
+import type { PersonStore } from '../../open/operations.ts'
 import { describeSweepView, readSweepViews, type SweepView } from '../events/losses/sweep-view.ts'
 import { type Finding, ok, warn } from './finding.ts'
 

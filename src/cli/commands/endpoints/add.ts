@@ -1,4 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings'
+import { requireAccount } from '../../../admin/queries/require-row.ts'
 import { type Endpoint, newSecret, planEndpoint } from '../../../core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../../core/incoming/signature.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
@@ -14,7 +15,6 @@ import {
 } from '../../input/signing-options.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { findAddress } from '../../open/running-app.ts'
-import { findAccount } from '../accounts/find-account.ts'
 import { adviseReach, describeEndpoint, type EndpointView } from './endpoint-view.ts'
 
 /** `upshot endpoints add <name>`: creates an endpoint and prints a generated secret, once. */
@@ -47,7 +47,7 @@ export function define(command: Command, { out, project }: Cli): void {
           const given = await readSecret(source)
           const scheme = withHeader(shape, header)
           const secret = given ?? newSecret(scheme)
-          await findAccount(store, account)
+          await requireAccount(store, account)
           const planned = planEndpoint({ name, account, events, scheme, secret }, commandClock.now())
           const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
           if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')

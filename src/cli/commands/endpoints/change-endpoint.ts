@@ -1,7 +1,7 @@
+import { requireEndpoint } from '../../../admin/queries/require-row.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { findEndpoint } from '../../open/find-endpoint.ts'
-import type { PersonStore } from '../../open/open-project.ts'
+import type { PersonStore } from '../../open/operations.ts'
 import { findAddress } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
@@ -19,7 +19,7 @@ export async function changeEndpoint(
   { store, config }: { store: PersonStore; config: Config },
   { name, plan }: { name: string; plan: (endpoint: Endpoint) => Endpoint },
 ): Promise<Changed> {
-  const before = await findEndpoint(store, name)
+  const before = await requireEndpoint(store, name)
   const after = plan(before)
   if (out.given.dryRun) out.note('Dry run: nothing was saved. This is what would be saved.')
   else await store.updateEndpoint(after)

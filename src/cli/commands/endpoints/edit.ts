@@ -1,13 +1,13 @@
 import { type Command, Option } from '@commander-js/extra-typings'
+import { requireAccount } from '../../../admin/queries/require-row.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Endpoint, planScheme } from '../../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { parseHeader, parsePatterns, parseScheme, SCHEME_HELP, withHeader } from '../../input/signing-options.ts'
-import { findKeeper } from '../../open/find-endpoint.ts'
+import { findKeeper } from '../../open/find-keeper.ts'
 import { tellSandbox } from '../../open/tell-sandbox.ts'
-import { findAccount } from '../accounts/find-account.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 
 interface Change {
@@ -46,7 +46,7 @@ export function define(command: Command, { out, project }: Cli): void {
             details: { fix: 'Add --events, --account, --scheme, --header or --learn.' },
           })
         }
-        if (change.account !== undefined) await findAccount(store, change.account)
+        if (change.account !== undefined) await requireAccount(store, change.account)
         const { before, after, view } = await changeEndpoint(
           out,
           { store, config },

@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { activeSecrets, type Endpoint, retiredSecrets } from '../../../core/incoming/endpoint.ts'
 import { parseJson } from '../../../core/json.ts'
 import { type Solution, solveCaptures, solveScheme } from '../../../core/solver/solve-scheme.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { readBytes, readText } from '../../input/read-source.ts'
-import { resolveAmong } from '../../open/resolve-id.ts'
 import { describeAlgorithm } from './endpoint-view.ts'
 
 /** Limits of a search for a scheme. */

@@ -1,91 +1,60 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { Verdict } from '../../../core/incoming/delivery.ts'
-import {
-  decideRetirement,
-  type Endpoint,
-  type EndpointSecret,
-  isActive,
-  type SecretUse,
-} from '../../../core/incoming/endpoint.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { decideRetirement, isActive } from '../../../core/incoming/endpoint.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { findEndpoint } from '../../open/find-endpoint.ts'
-import { findAddress } from '../../open/running-app.ts'
-import { formatMoment, formatSpan, withIsoTimes } from '../../terminal/format-value.ts'
+import { call } from '../../open/operations.ts'
+import { formatMoment, formatSpan } from '../../terminal/format-value.ts'
 import { formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { describeEndpoint, type EndpointView } from './endpoint-view.ts'
+import { describeAlgorithm } from './endpoint-view.ts'
 
-const DAY_MS = 86_400_000
+type Endpoint = AnswerOf<'GET /endpoints/:name'>
 
 /** A secret without its value. */
-interface SecretView extends SecretUse {
+interface SecretView {
+  position: number
   isNewest: boolean
   isActive: boolean
   activeFrom: number
   /** Null while no end is set. */
   until: number | null
-}
-
-/** An endpoint with the use of its secrets. */
-interface EndpointStory {
-  view: EndpointView
-  secrets: SecretView[]
-  /** Number of requests in the last 24 hours, by verdict. */
-  deliveries: Partial<Record<Verdict, number>>
+  lastUsedAt: number | null
 }
 
 /** `upshot endpoints show <name>`: one endpoint, without the values of its secrets. */
 export function define(command: Command, { out, project }: Cli): void {
   command.argument('<name>', 'name of the endpoint').action((name) =>
-    project.withStore(async (store, config) => {
+    project.withOperations(async (operations) => {
       const now = commandClock.now()
-      const endpoint = await findEndpoint(store, name)
-      const story: EndpointStory = {
-        view: describeEndpoint(endpoint, await findAddress(config)),
-        secrets: describeSecrets(endpoint, await store.listSecretUses(endpoint.id), now),
-        deliveries: await store.countDeliveries(endpoint.id, now - DAY_MS),
-      }
-      const { view, secrets, deliveries } = story
-      out.result({ ...view, secrets: secrets.map(describeSecret), deliveries24h: deliveries }, () =>
-        formatStory(story, now, out),
-      )
+      const endpoint = await call(operations, 'GET /endpoints/:name', { params: { name } })
+      const secrets = describeSecrets(endpoint, now)
+      out.result(endpoint, () => formatStory(endpoint, secrets, now, out))
       for (const advice of adviseRetiring(name, secrets, now)) out.note(advice)
     }),
   )
 }
 
-function describeSecrets({ secrets }: Endpoint, uses: readonly SecretUse[], now: number): SecretView[] {
-  const usedAt = new Map(uses.map(({ position, lastUsedAt }) => [position, lastUsedAt]))
-  return secrets.map((secret, index) =>
-    describeUse(secret, usedAt.get(secret.position) ?? null, { now, isNewest: index === secrets.length - 1 }),
-  )
+function describeSecrets({ secrets }: Endpoint, now: number): SecretView[] {
+  const read = (moment: string | null) => (moment === null ? null : Date.parse(moment))
+  return secrets.map((secret, index) => {
+    const { position, activeFrom } = secret
+    const moments = { activeFrom: Date.parse(activeFrom), until: read(secret.until) }
+    const isNewest = index === secrets.length - 1
+    return { position, ...moments, isNewest, isActive: isActive(moments, now), lastUsedAt: read(secret.lastUsedAt) }
+  })
 }
 
-function describeUse(
-  secret: EndpointSecret,
-  lastUsedAt: number | null,
-  { now, isNewest }: { now: number; isNewest: boolean },
-): SecretView {
-  const { position, activeFrom, until } = secret
-  return { position, isNewest, isActive: isActive(secret, now), activeFrom, until, lastUsedAt }
-}
-
-function describeSecret({ activeFrom, until, ...secret }: SecretView): Record<string, unknown> {
-  const isoUntil = until === null ? null : new Date(until).toISOString()
-  return { ...withIsoTimes(secret), activeFrom: new Date(activeFrom).toISOString(), until: isoUntil }
-}
-
-function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, layout: Layout): string[] {
+function formatStory(view: Endpoint, secrets: readonly SecretView[], now: number, layout: Layout): string[] {
   const { paint } = layout
   const facts: [string, string][] = [
     ['status', paint(view.status === 'active' ? 'green' : 'yellow', view.status)],
     ['url', view.url ?? '(known while the app is running)'],
     ['account', view.account],
     ['events', view.events.join(', ')],
-    ['header', view.header],
-    ['algorithm', view.algorithm],
+    ['header', view.scheme.header],
+    ['algorithm', describeAlgorithm(view.scheme)],
     ['created', formatMoment(Date.parse(view.createdAt), now) ?? ''],
-    ['last 24 h', formatCounts(deliveries)],
+    ['last 24 h', formatCounts(view.deliveries24h ?? {})],
   ]
   const columns = [
     { title: 'SECRET', value: ({ position, isNewest }: SecretView) => `${position}${isNewest ? ' (newest)' : ''}` },
@@ -101,7 +70,7 @@ function formatStory({ view, secrets, deliveries }: EndpointStory, now: number, 
   ]
 }
 
-function formatCounts(deliveries: EndpointStory['deliveries']): string {
+function formatCounts(deliveries: NonNullable<Endpoint['deliveries24h']>): string {
   const counts = Object.entries(deliveries).map(([verdict, count]) => `${count} ${verdict}`)
   return counts.length === 0 ? 'no delivery' : counts.join(', ')
 }

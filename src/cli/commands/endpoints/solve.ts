@@ -1,4 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
+import { requireEndpoint } from '../../../admin/queries/require-row.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { type Endpoint, planPin, planRotation } from '../../../core/incoming/endpoint.ts'
 import type { SignatureScheme } from '../../../core/incoming/signature.ts'
@@ -7,7 +8,6 @@ import type { Cli } from '../../command.ts'
 import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { findEndpoint } from '../../open/find-endpoint.ts'
 import type { Output } from '../../terminal/output.ts'
 import { changeEndpoint } from './change-endpoint.ts'
 import { findScheme, findSchemeInFiles, formatSolution } from './find-scheme.ts'
@@ -47,7 +47,7 @@ async function solveOnline(
   await project.withStore(async (store, config) => {
     const now = commandClock.now()
     const secret = await readSecret(source)
-    const solution = await findScheme(store, await findEndpoint(store, name), { delivery, secret }, now)
+    const solution = await findScheme(store, await requireEndpoint(store, name), { delivery, secret }, now)
     const isPinned = pin === true && solution.kind === 'match' && !out.given.dryRun
     if (pin && solution.kind === 'match') {
       const plan = (endpoint: Endpoint) => planSolved(endpoint, solution.scheme, { secret, now })

@@ -1,10 +1,10 @@
 import type { Command } from '@commander-js/extra-typings'
+import { requireEndpoint } from '../../../admin/queries/require-row.ts'
 import { type Trial, tryEndpoint } from '../../../app/send/try-endpoint.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { findEndpoint } from '../../open/find-endpoint.ts'
 import { probeKeyOf } from '../../open/probe-key.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -21,7 +21,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .addHelpText('after', '\nThe event has the type upshot.test, which starts only workflows that name this type.')
     .action((name, { public: isPublic = false }) =>
       project.withStore(async (store, config) => {
-        const endpoint = await findEndpoint(store, name)
+        const endpoint = await requireEndpoint(store, name)
         const app = await requireRunningApp(config)
         const receiver = isPublic ? requirePublicUrl(config) : app.receiver
         const target = {

@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
+import { requireEndpoint } from '../../../admin/queries/require-row.ts'
 import { sendEvent } from '../../../app/send/send-event.ts'
 import { newId } from '../../../core/ids.ts'
 import type { Verdict } from '../../../core/incoming/delivery.ts'
@@ -10,7 +11,7 @@ import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, gather } from '../../input/parse-option.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { findEndpoint } from '../../open/find-endpoint.ts'
+import { call, type Operations } from '../../open/operations.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 import { readEventData, setFields } from '../../send/event-data.ts'
 import { findRecentData } from '../../send/recent-data.ts'
@@ -22,7 +23,7 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 interface Sent {
   event: string
   type: string
-  verdict: Verdict
+  verdict: string
   /** Ids of the runs that it started. */
   runs: string[]
 }
@@ -43,17 +44,26 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--duplicate', 'send each event twice, as the service may do')
     .action(async (type, { set, file, endpoint: name, count, duplicate = false }) => {
       const given = file === undefined ? null : await readEventData(file)
-      const app = await requireRunningApp(await project.load())
-      const data = given ?? (await findRecentData(type, app))
-      const events = Array.from({ length: count }, () => makeEvent(type, data, set))
-      const { receiver } = app
-      await project.withStore(async (store) => {
-        const endpoint = await findEndpoint(store, name)
+      await project.withOperations(async (operations) => {
+        const make = (data: Record<string, unknown> | null) => {
+          const made = Array.from({ length: count }, () => makeEvent(type, data, set))
+          return duplicate ? made.flatMap((event) => [event, event]) : made
+        }
         const signal = onInterrupt()
+        if (operations.local === null) {
+          const sent = await sendThere(operations, make(given), { endpoint: name, signal })
+          out.result({ deliveries: sent }, () => formatTable(sent, COLUMNS, out))
+          return out.note(adviseNext(sent))
+        }
+        const { store, config } = operations.local
+        const app = await requireRunningApp(config)
+        const events = make(given ?? (await findRecentData(type, app)))
+        const { receiver } = app
+        const endpoint = await requireEndpoint(store, name)
         const parameters = { type, count, endpoint: endpoint.name, duplicate }
         await project.recordAction({ action: 'event.trigger', target: events[0]?.id ?? null, parameters }, 'begun')
         const sent: Sent[] = []
-        for (const event of duplicate ? events.flatMap((event) => [event, event]) : events) {
+        for (const event of events) {
           const verdict = await sendEvent(event, { endpoint, receiver, now: commandClock.now(), signal })
           sent.push({ event: event.id, type, verdict, runs: await runsOf(store, event.id, verdict) })
         }
@@ -61,6 +71,21 @@ export function define(command: Command, { out, project }: Cli): void {
         out.note(adviseNext(sent))
       })
     })
+}
+
+/** Sends through the receiver of a server. */
+async function sendThere(
+  operations: Operations,
+  events: readonly ServiceEvent[],
+  { endpoint, signal }: { endpoint: string | undefined; signal: AbortSignal },
+): Promise<Sent[]> {
+  const sent: Sent[] = []
+  for (const { id, type, data } of events) {
+    const body = { id, type, data, ...(endpoint === undefined ? {} : { endpoint }) }
+    const { event, verdict, runs } = await call(operations, 'POST /events', { body }, { signal })
+    sent.push({ event, type, verdict, runs })
+  }
+  return sent
 }
 
 function makeEvent(type: string, data: Record<string, unknown> | null, assignments: readonly string[]): ServiceEvent {

@@ -1,42 +1,40 @@
+import { readRunFilter } from '../../../admin/queries/read-run-filter.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { firstId, newId } from '../../../core/ids.ts'
-import { findLostCause, findObstacle, type Run, type RunOperation } from '../../../core/runs/run.ts'
+import type { RunOperation } from '../../../core/runs/run.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { requireRun } from '../../open/find-run.ts'
-import type { PersonStore } from '../../open/open-project.ts'
+import { call, type Operations } from '../../open/operations.ts'
+import { performAtServer } from '../../open/perform-at-server.ts'
 import { performOperation } from '../../open/perform-operation.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
-import { describeChoice, findFilter, type RunChoice, readIds } from './select-runs.ts'
+import { describeChoice, readIds, readRunChoice } from './select-runs.ts'
 
 /** Named runs that are changed side by side. */
-const SLICE = 100
+const SLICE = 20
 /** Refused runs that are listed for a person. */
 const SHOWN = 20
+
+type RunAct = 'cancel' | 'retry' | 'resume' | 'resolve' | 'unresolve'
 
 /** An operation on runs. */
 interface RunWork {
   kind: RunOperation
+  /** The operation on one run, and what it takes beside the reason. */
+  act: RunAct
+  body?: { fromScratch: boolean }
   /** Words for it in a question and in a report, such as `retry` and `retried`. */
   verb: string
   done: string
   /** Ask for a confirmation even if runs are named by id. */
   isDestructive?: boolean
-  /** False if the run's state has changed meanwhile. */
-  perform(store: PersonStore, runId: string): Promise<boolean>
-}
-
-/** The runs of an operation: named ones, or all that the options select, at a pace. */
-interface Given {
-  ids: readonly string[]
-  choice: RunChoice & { perSecond?: number | undefined }
 }
 
 /** The result for one run. */
 interface Outcome {
   run: string
-  workflow: string
+  workflow: string | null
   done: boolean
   /** The reason of a refusal; null if done. */
   why: string | null
@@ -46,81 +44,86 @@ interface Outcome {
 export async function operateOnRuns(
   { out, project }: Pick<Cli, 'out' | 'project'>,
   work: RunWork,
-  { ids, choice: { perSecond, ...choice } }: Given,
+  { ids, options }: { ids: readonly string[]; options: Record<string, unknown> },
 ): Promise<void> {
-  const isSelected = Object.values(choice).some((value) => value !== undefined)
+  const choice = readRunChoice(options)
+  const isSelected = Object.keys(choice).length > 0
   if (ids.length > 0 === isSelected) {
     throw new UpshotError('invalid_request', 'Give either ids of runs or options that select them.', {
       details: { fix: 'For example: "run_1", or "--status failed --since 1h".' },
     })
   }
   const { operator } = project
-  await project.withStore(async (store) => {
-    if (!isSelected) return operateOnNamed(out, work, { store, ids })
+  await project.withOperations(async (operations) => {
+    if (!isSelected) return operateOnNamed(out, work, { operations, ids })
     const { kind, verb, done } = work
-    const createdAt = commandClock.now()
-    const filter = { ...(await findFilter(store, choice)), before: firstId('run', createdAt) }
-    const id = newId('opr', createdAt)
-    const plan = { id, kind, filter, operator, perSecond: perSecond ?? null, isDryRun: false, createdAt }
+    const perSecond = (options.perSecond as number | undefined) ?? null
     const describe = ({ total }: { total: number }) => `${verb} ${countRuns(total)} (${describeChoice(choice)})`
-    await performOperation(out, store, { plan, words: { things: 'Runs', done, describe } })
+    const words = { things: 'Runs', done, describe } as const
+    if (operations.local === null) {
+      const body = { kind, filter: choice, perSecond }
+      return performAtServer(out, operations, { name: 'POST /operations', body, words })
+    }
+    const { store } = operations.local
+    const createdAt = commandClock.now()
+    const filter = { ...(await readRunFilter(store, choice, createdAt)), before: firstId('run', createdAt) }
+    const plan = { id: newId('opr', createdAt), kind, filter, operator, perSecond, isDryRun: false, createdAt }
+    await performOperation(out, store, { plan, words })
   })
 }
 
 async function operateOnNamed(
   out: Output,
   work: RunWork,
-  { store, ids }: { store: PersonStore; ids: readonly string[] },
+  { operations, ids }: { operations: Operations; ids: readonly string[] },
 ): Promise<void> {
   const named = await readIds(ids, 'runs')
-  const runs = await Promise.all(named.map((id) => requireRun(store, id)))
-  const now = commandClock.now()
-  const possible = runs.filter((run) => findObstacle(work.kind, run, now) === null)
-  const refused = runs.filter((run) => !possible.includes(run))
-  if (possible.length === 0) throw describeRefusal(work, refused, now)
-  const things = possible.map(({ id, workflow, status }) => `${id}  ${workflow}  ${status}`)
-  const mustAsk = work.isDestructive || out.given.dryRun
-  if (mustAsk && !(await confirm(out, { will: `${work.verb} ${countRuns(possible.length)}`, things }))) {
-    const first = possible.map(({ id }) => id)
-    const matched = possible.length
-    return out.result({ kind: work.kind, dryRun: true, matched, first }, () => [
-      `This would ${work.verb} ${countRuns(matched)}.`,
-    ])
+  const perform = (body: object) => async (id: string) => {
+    const name = `POST /runs/:id/${work.act}` as const
+    const { id: run, workflow, status } = await call(operations, name, { params: { id }, body } as never)
+    return { run, workflow, status }
   }
-  const done: boolean[] = []
-  for (let from = 0; from < possible.length; from += SLICE) {
-    const slice = possible.slice(from, from + SLICE)
-    done.push(...(await Promise.all(slice.map((run) => work.perform(store, run.id)))))
+  if (work.isDestructive || out.given.dryRun) {
+    const { done } = await ask(named, perform({ ...work.body, isDryRun: true }))
+    const things = done.map(({ run, workflow, status }) => `${run}  ${workflow}  ${status}`)
+    const will = `${work.verb} ${countRuns(done.length)}`
+    if (!(await confirm(out, { will, things }))) {
+      const first = done.map(({ run }) => run)
+      const data = { kind: work.kind, dryRun: true, matched: done.length, first }
+      return out.result(data, () => [`This would ${will}.`])
+    }
   }
-  const outcomes = [
-    ...possible.map((run, index) => toOutcome(run, done[index] ? null : 'its state has changed meanwhile')),
-    ...refused.map((run) => toOutcome(run, findObstacle(work.kind, run, now))),
+  const { done, refused } = await ask(named, perform({ ...work.body }))
+  const outcomes: Outcome[] = [
+    ...done.map(({ run, workflow }) => ({ run, workflow, done: true, why: null })),
+    ...refused.map(({ id, error }) => ({ run: id, workflow: null, done: false, why: error.message })),
   ]
-  if (outcomes.some(({ done }) => !done)) out.leaveWith('failed')
+  if (refused.length > 0) out.leaveWith('failed')
   report(out, work, outcomes)
+}
+
+/** Asks for each of the runs. Throws where none could be done; an unknown run ends the command. */
+async function ask<Answer>(ids: readonly string[], perform: (id: string) => Promise<Answer>) {
+  const done: Answer[] = []
+  const refused: { id: string; error: UpshotError }[] = []
+  for (let from = 0; from < ids.length; from += SLICE) {
+    const slice = ids.slice(from, from + SLICE).map(async (id) => {
+      try {
+        done.push(await perform(id))
+      } catch (error) {
+        if (!(error instanceof UpshotError && error.code === 'conflict')) throw error
+        refused.push({ id, error })
+      }
+    })
+    await Promise.all(slice)
+  }
+  const [first] = refused
+  if (done.length === 0 && first) throw first.error
+  return { done, refused }
 }
 
 function countRuns(count: number): string {
   return `${count} ${count === 1 ? 'run' : 'runs'}`
-}
-
-function toOutcome({ id, workflow }: Run, why: string | null): Outcome {
-  return { run: id, workflow, done: why === null, why }
-}
-
-function describeRefusal({ kind, verb }: RunWork, [run]: readonly Run[], now: number): UpshotError {
-  if (!run) return new UpshotError('invalid_request', 'No run was named.')
-  const why = findObstacle(kind, run, now)
-  const isLost = kind === 'retry' && findLostCause(run, now) !== null
-  const fix = isLost ? suggestNewRun(run) : `See its state with "upshot runs show ${run.id}".`
-  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { details: { fix } })
-}
-
-/** The commands that make a new run in place of one that a retry cannot help. */
-function suggestNewRun({ id, eventId, tickAt, workflow }: Run): string {
-  const fork = `Keep its finished steps with "upshot runs fork ${id} --from-step <step>"`
-  if (eventId !== null) return `${fork}, or begin anew with "upshot events replay ${eventId} --workflow ${workflow}".`
-  return tickAt === null ? `${fork}.` : `${fork}, or begin anew with "upshot schedules run ${workflow}".`
 }
 
 function report(out: Output, { kind, done: word }: RunWork, outcomes: readonly Outcome[]): void {

@@ -4,13 +4,27 @@ import { formatMoment, formatSpan, parseOutput, withIsoTimes } from '../../termi
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
 
+type Moment = number | string | null
+
+/** A run as the store has it or as the API tells it, with moments as numbers or as text. */
+type ShownRun = Pick<
+  Run,
+  'id' | 'workflow' | 'status' | 'reason' | 'origin' | 'originRun' | 'parentRun' | 'eventId' | 'awaits' | 'isInLine'
+> & {
+  error: { name: string; message: string } | null
+  resolution: { by: string; at: number | string; reason: string } | null
+} & Record<'tickAt' | 'startedAt' | 'finishedAt' | 'dueAt', Moment> & { createdAt: number | string }
+
 /** A run for JSON: times as text, its output as a value. */
 export function describeRun({ output, ...run }: Run): Record<string, unknown> {
   return { ...withIsoTimes(run), output: parseOutput(output) }
 }
 
 /** The cause of a run: its event, tick or parent run, with its origin if unusual. */
-export function describeCause({ eventId, tickAt, origin, parentRun }: Run, now: number): string | null {
+export function describeCause(
+  { eventId, tickAt, origin, parentRun }: Pick<ShownRun, 'eventId' | 'tickAt' | 'origin' | 'parentRun'>,
+  now: number,
+): string | null {
   if (origin === 'continue') return 'the run before it'
   if (eventId === null && tickAt === null) return parentRun && `invoked by ${parentRun}`
   const cause = eventId ?? (tickAt === null ? null : `tick of ${formatMoment(tickAt, now)}`)
@@ -42,13 +56,13 @@ export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'orig
 }
 
 /** The person who has resolved a failed run, and why; null where nobody has. */
-export function describeResolution({ resolution }: Pick<Run, 'resolution'>, now: number): string | null {
+export function describeResolution({ resolution }: Pick<ShownRun, 'resolution'>, now: number): string | null {
   return resolution && `by ${resolution.by}, ${formatMoment(resolution.at, now)}: ${resolution.reason}`
 }
 
 /** The reason of a run's status: its error, or what it waits for. */
 export function describeReason(
-  { status, reason, dueAt, awaits, isInLine, error, resolution }: Run,
+  { status, reason, dueAt, awaits, isInLine, error, resolution }: ShownRun,
   now: number,
 ): string | null {
   if (status === 'failed' && resolution) return `resolved: ${resolution.reason}`
@@ -80,7 +94,7 @@ export function styleStatus({ status }: { status: RunStatus | StepStatus }): Sty
 }
 
 /** Columns of a table of runs. */
-export function runColumns(now: number): Column<Run>[] {
+export function runColumns(now: number): Column<ShownRun>[] {
   return [
     { title: 'RUN', value: ({ id }) => id, isId: true },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow, least: 10 },
@@ -99,6 +113,6 @@ export function runColumns(now: number): Column<Run>[] {
 }
 
 /** Columns of a table of one event's runs, which need neither cause nor creation time. */
-export function eventRunColumns(now: number): Column<Run>[] {
+export function eventRunColumns(now: number): Column<ShownRun>[] {
   return runColumns(now).filter(({ title }) => title !== 'CAUSE' && title !== 'CREATED')
 }

@@ -1,47 +1,54 @@
 import type { Command } from '@commander-js/extra-typings'
-import { type FailureGroup, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
+import { FAILURE_ROUTES } from '../../../admin/contract/resources/failures.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { Cli } from '../../command.ts'
-import { parseSince } from '../../input/parse-option.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { describeSearched, noteSearched, readPage } from '../../open/read-page.ts'
-import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
+import { call } from '../../open/operations.ts'
+import { noteSearched, readList } from '../../operate/read-list.ts'
+import { addSchemaOptions, readSchemaOptions } from '../../operate/schema-options.ts'
+import { formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { toFilter } from './select-runs.ts'
 
+type Group = AnswerOf<'GET /failures'>['items'][number]
+
+const { query: QUERY } = FAILURE_ROUTES['GET /failures']
+const NAMES = { without: ['q', 'after'] }
 /** Runs for a person that are counted; more are told as "or more". */
-const MAX_COUNTED = 1_000
+const MAX_COUNTED = 500
 
 /** `upshot runs summary`: failed runs by kind, and the number of runs that wait for a person. */
 export function define(command: Command, { out, project }: Cli): void {
-  command
-    .option('--workflow <id>', 'only runs of the workflow with this id')
-    .option('--error <text>', 'only runs whose error contains this text')
-    .option('--step <name>', 'only runs whose step with this name or key failed')
-    .option(
-      '--since <when>',
-      'only runs created since then: a duration before now, such as 1h, or an ISO 8601 time',
-      parseSince,
-    )
-    .option('--until <when>', 'only runs created before then, in the same forms', parseSince)
-    .action((choice) =>
-      project.withLists(async (store) => {
-        const filter = toFilter(choice)
-        const limit = Number.MAX_SAFE_INTEGER
-        const page = await readPage((slice) => store.groupFailures(filter, slice), limit)
-        const groups = mergeFailureGroups(page.items)
-        const waiting = (await store.listRuns({ waitsForPerson: true, limit: MAX_COUNTED })).length
-        const about = { waitingForPerson: waiting, ...describeSearched(page) }
-        out.result(
-          groups.map(({ id, ...group }) => ({ group: id, ...withIsoTimes(group) })),
-          () => formatTable(groups, columns(commandClock.now()), out),
-          about,
-        )
-        noteSearched(out, page, { limit, what: 'failed runs' })
-        if (groups.length === 0) out.note('No run has failed.')
-        else out.note(NEXT)
+  addSchemaOptions(command, QUERY, NAMES).action((options) =>
+    project.withOperations(
+      async (operations) => {
+        // All of history, where no time is named.
+        const query = { since: '1970-01-01T00:00:00Z', ...readSchemaOptions(QUERY, options, NAMES) }
+        const page = await readList(operations, 'GET /failures', { input: { query }, limit: Number.POSITIVE_INFINITY })
+        const { items, ...about } = page
+        const groups = mergeStretches(items)
+        const forPerson = { needsPerson: 'true', limit: MAX_COUNTED } as const
+        const waiting = (await call(operations, 'GET /runs', { query: forPerson })).items.length
+        const lines = () => formatTable(groups, columns(commandClock.now()), out)
+        out.result(groups, lines, { waitingForPerson: waiting, ...about })
+        noteSearched(out, page, { limit: Number.POSITIVE_INFINITY, what: 'failed runs' })
+        out.note(groups.length === 0 ? 'No run has failed.' : NEXT)
         if (waiting > 0) out.note(describeWaiting(waiting))
-      }),
-    )
+      },
+      { isList: true },
+    ),
+  )
+}
+
+/** One row for each kind: every page tells of its own stretch of history, the newest first. */
+function mergeStretches(items: readonly Group[]): Group[] {
+  const merged = new Map<string, Group>()
+  for (const item of items) {
+    const newer = merged.get(item.id)
+    const { runs, resolved, firstAt } = item
+    const both = newer && { ...newer, runs: newer.runs + runs, resolved: newer.resolved + resolved, firstAt }
+    merged.set(item.id, both ?? item)
+  }
+  return [...merged.values()]
 }
 
 const NEXT =
@@ -52,7 +59,7 @@ function describeWaiting(count: number): string {
   return `${runs} for a person: upshot runs list --waiting-for-me`
 }
 
-function columns(now: number): Column<FailureGroup>[] {
+function columns(now: number): Column<Group>[] {
   return [
     { title: 'GROUP', value: ({ id }) => id, cut: 'never' },
     { title: 'RUNS', value: ({ runs }) => runs, align: 'right' },

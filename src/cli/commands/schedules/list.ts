@@ -1,33 +1,14 @@
-import type { Command } from '@commander-js/extra-typings'
-import type { CronTrigger, ScheduleRecord } from '../../../core/runs/schedule.ts'
-import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
-import { formatMoment, withIsoTimes } from '../../terminal/format-value.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
-import { withNextTime } from '../workflows/workflow-view.ts'
+import { WORKFLOW_ROUTES } from '../../../admin/contract/resources/workflows.ts'
+import { listCommand } from '../../operate/list-command.ts'
+import { formatMoment } from '../../terminal/format-value.ts'
 
 /** `upshot schedules list`: schedules with last and next times, and counts of missed ticks. */
-export function define(command: Command, { out, project }: Cli): void {
-  command.action(() =>
-    project.withStore(async (store) => {
-      const now = commandClock.now()
-      const schedules = (await store.listSchedules()).map((schedule) => withNextTime(schedule, now))
-      out.result(schedules.map(withIsoTimes), () => formatTable(schedules, columns(now), out))
-      if (schedules.length === 0) out.note('No workflow has a schedule. Write "on: cron(…)" in one.')
-    }),
-  )
-}
-
-function describeAccounts({ accounts }: CronTrigger): string {
-  return accounts === 'each' ? 'each' : accounts.join(', ')
-}
-
-function columns(now: number): Column<ScheduleRecord & { nextAt: number | null }>[] {
-  return [
+export const define = listCommand(WORKFLOW_ROUTES, 'GET /schedules', {
+  columns: (now) => [
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },
-    { title: 'CRON', value: ({ trigger }) => trigger.expression },
-    { title: 'ZONE', value: ({ trigger }) => trigger.timezone },
-    { title: 'ACCOUNTS', value: ({ trigger }) => describeAccounts(trigger), most: 40 },
+    { title: 'CRON', value: ({ expression }) => expression },
+    { title: 'ZONE', value: ({ timezone }) => timezone },
+    { title: 'ACCOUNTS', value: ({ accounts }) => (accounts === 'each' ? accounts : accounts.join(', ')), most: 40 },
     { title: 'LAST', value: ({ lastTickAt }) => formatMoment(lastTickAt, now) },
     { title: 'NEXT', value: ({ nextAt }) => formatMoment(nextAt, now) },
     {
@@ -39,5 +20,6 @@ function columns(now: number): Column<ScheduleRecord & { nextAt: number | null }
     { title: 'MISSED', value: ({ missed }) => missed, align: 'right' },
     { title: 'SKIPPED', value: ({ skipped }) => skipped, align: 'right' },
     { title: 'SUPPRESSED', value: ({ suppressed }) => suppressed, align: 'right' },
-  ]
-}
+  ],
+  empty: 'No workflow has a schedule. Write "on: cron(…)" in one.',
+})

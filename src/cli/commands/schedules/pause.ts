@@ -1,22 +1,10 @@
-import type { Command } from '@commander-js/extra-typings'
-import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
-import { confirm } from '../../terminal/confirm.ts'
-import { requireSchedule } from '../workflows/workflow-view.ts'
+import { actCommand } from '../../operate/act-command.ts'
 
 /** `upshot schedules pause <workflow>`: stops its ticks; those missed are counted, but not run. */
-export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<workflow>', 'id of a workflow with a cron schedule').action((workflow) =>
-    project.withStore(async (store) => {
-      await requireSchedule(store, workflow)
-      if (out.given.dryRun) {
-        await confirm(out, { will: `pause the schedule of ${workflow}` })
-        return out.result({ workflow, dryRun: true }, () => [`The schedule of ${workflow} would be paused.`])
-      }
-      const changed = await store.pauseSchedule(workflow, true, commandClock.now())
-      out.result({ workflow, changed }, () => [
-        `The schedule of ${workflow} ${changed ? 'is now paused' : 'was already paused'}.`,
-      ])
-    }),
-  )
-}
+export const define = actCommand('POST /schedules/:workflow/pause', {
+  argument: ['workflow', 'id of a workflow with a cron schedule'],
+  look: 'GET /schedules/:workflow',
+  will: (workflow) => `pause the schedule of ${workflow}`,
+  done: (_, workflow, before) =>
+    `The schedule of ${workflow} ${before?.pausedAt === null ? 'is now' : 'was already'} paused.`,
+})

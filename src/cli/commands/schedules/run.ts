@@ -1,12 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
-import { UpshotError } from '../../../core/errors.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import { listTickAccounts } from '../../../core/service/list-tick-accounts.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
-import { confirm } from '../../terminal/confirm.ts'
-import { findAccount } from '../accounts/find-account.ts'
-import { requireSchedule } from '../workflows/workflow-view.ts'
+import { call, type Operations } from '../../open/operations.ts'
+import { refrain } from '../../operate/act-command.ts'
 
 /**
  * `upshot schedules run <workflow>`: a tick now, for each account of the schedule. Its run waits
@@ -17,30 +13,26 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('<workflow>', 'id of a workflow with a cron schedule')
     .option('--account <name>', 'only for this account')
     .action((workflow, { account }) =>
-      project.withStore(async (store) => {
-        const { trigger } = await requireSchedule(store, workflow)
-        if (out.given.dryRun) {
-          await confirm(out, { will: `run the scheduled workflow ${workflow} now` })
-          return out.result({ workflow, dryRun: true }, () => [`The workflow ${workflow} would be run.`])
+      project.withOperations(async (operations) => {
+        const params = { workflow }
+        const schedule = await call(operations, 'GET /schedules/:workflow', { params })
+        if (out.given.dryRun) return refrain(out, `run the scheduled workflow ${workflow} now`)
+        const runs: AnswerOf<'POST /schedules/:workflow/run'>[] = []
+        for (const each of account === undefined ? await listAccounts(operations, schedule) : [account]) {
+          const body = { account: each }
+          runs.push(await call(operations, 'POST /schedules/:workflow/run', { params, body }))
         }
-        const now = commandClock.now()
-        const overlap = trigger.overlap === 'allow' ? 'allow' : 'queue'
-        const accounts = account === undefined ? await listTickAccounts(trigger, () => store.listAccounts()) : [account]
-        if (account !== undefined && account !== DEFAULT_ACCOUNT) await findAccount(store, account)
-        const runs: string[] = []
-        for (const each of accounts) {
-          const options = { overlap, account: each, isManual: true } as const
-          const run = await store.recordTick(workflow, { scheduledFor: now, missed: 0 }, now, options)
-          if (run !== null) runs.push(run)
-        }
-        const [run] = runs
-        if (run === undefined) {
-          throw new UpshotError('conflict', `The workflow ${workflow} already has a tick at this millisecond.`, {
-            details: { fix: 'Run the same command again.' },
-          })
-        }
-        out.result({ workflow, run, runs, scheduledFor: new Date(now).toISOString() }, () => runs)
-        out.note(`Show the run: upshot runs show ${run}`)
+        out.result(runs, () => runs.map(({ id }) => id))
+        const [first] = runs
+        if (first) out.note(`Show the run: upshot runs show ${first.id}`)
       }),
     )
+}
+
+async function listAccounts(
+  operations: Operations,
+  { accounts }: AnswerOf<'GET /schedules/:workflow'>,
+): Promise<readonly string[]> {
+  if (accounts !== 'each') return accounts
+  return (await call(operations, 'GET /accounts')).items.map(({ name }) => name)
 }

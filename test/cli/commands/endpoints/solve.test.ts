@@ -68,7 +68,10 @@ test('endpoints solve exits with 7 if no scheme fits, and keeps a given secret t
   expect(pinned.stdout).not.toContain(THEIRS)
   expect(await send(body, THEIRS)).toBe(200)
   const { secrets } = (await endpoints(['show', 'shop'])).json.data
-  expect(secrets).toMatchObject([{ position: 0, isActive: false }, { position: 1 }])
+  expect(secrets).toMatchObject([
+    { position: 0, until: expect.any(String) },
+    { position: 1, until: null },
+  ])
 
   expect((await endpoints(['edit', 'shop', '--learn'])).json.data.status).toBe('learning')
   expect(await send(body, THEIRS)).toBe(503)

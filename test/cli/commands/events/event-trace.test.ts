@@ -199,7 +199,7 @@ test('events show prints an event whose body is pruned', async () => {
   const [{ event }] = (await upshot('trigger', 'file.created')).json.data.deliveries
   const before = Date.now() + 60_000
   await app.store.prune({ kind: 'payloads', before, limit: 100, after: null })
-  expect((await upshot('events', 'show', event)).json.data).toMatchObject({ id: event, body: null })
+  expect((await upshot('events', 'show', event)).json.data).toMatchObject({ id: event, data: null, isPruned: true })
   expect((await runHere(dataDir, ['events', 'show', event])).stdout).toContain('(pruned)')
   expect((await upshot('events', 'show', event, '--trace')).json.data).toMatchObject({ kind: 'event', name: event })
 })

@@ -47,8 +47,7 @@ test('events replay selects events by time, after a confirmation with their numb
   ])
   expect((await cli('operations', 'list')).json.data).toMatchObject([{ id: operation, kind: 'replay', status: 'done' }])
   expect((await cli('operations', 'show', operation.slice(0, 17))).json.data).toMatchObject({
-    done: 2,
-    count: { runs: 2 },
+    operation: { done: 2, runs: 2 },
   })
   expect(await cli('operations', 'abort', operation.slice(0, 17))).toMatchObject({
     json: { error: { code: 'conflict' } },

@@ -112,8 +112,8 @@ test('runs fork starts a new run from a step with a given result, and both runs 
   const { dataDir, store, cli } = await openTestProject()
   const id = await failRun(store, 'evt_1')
   const forked = await cli('runs', 'fork', id, '--from-step', 'b', '--set-output', '{"by":"hand"}')
-  expect(forked.json.data).toMatchObject({ from: id, keeps: ['a'], edited: true })
-  const { run } = forked.json.data
+  expect(forked.json.data).toMatchObject({ originRun: id, origin: 'fork' })
+  const { id: run } = forked.json.data
   const shown = await cli('runs', 'show', run)
   expect(shown.json.data).toMatchObject({
     origin: 'fork',
@@ -123,7 +123,7 @@ test('runs fork starts a new run from a step with a given result, and both runs 
       { key: 'b', status: 'completed', output: { by: 'hand' } },
     ],
   })
-  expect((await cli('runs', 'show', id)).json.data.children).toEqual([
+  expect((await cli('runs', 'show', id)).json.data.children).toMatchObject([
     { id: run, workflow: 'follow-up', status: 'pending', origin: 'fork', handler: 'run' },
   ])
   expect((await runHere(dataDir, ['runs', 'show', run])).stdout).toMatch(new RegExp(`lineage +forked from ${id}\n`))

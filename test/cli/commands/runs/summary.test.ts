@@ -30,12 +30,12 @@ test('runs summary groups failures by kind, and a group is listed and retried as
   const group = summary.data.find(({ runs }: { runs: number }) => runs === 2)
   expect(group).toMatchObject({ message: '<id> has <n> bytes', step: 'copy', lastRun: same[1] })
   expect(group.lastAt).toMatch(/^\d{4}-\d\d-\d\dT/)
-  const listed = (await cli('runs', 'list', '--group', group.group)).json.data
+  const listed = (await cli('runs', 'list', '--group', group.id)).json.data
   expect(listed.map(({ id }: { id: string }) => id)).toEqual(same.toReversed())
-  const asked = await runHere(dataDir, ['runs', 'retry', '--group', group.group])
+  const asked = await runHere(dataDir, ['runs', 'retry', '--group', group.id])
   expect(asked).toMatchObject({ exit: 3 })
-  expect(asked.stderr).toContain(`retry 2 runs (of the group ${group.group})`)
-  expect((await cli('runs', 'retry', '--group', group.group, '--yes')).json.data).toMatchObject({ done: 2 })
+  expect(asked.stderr).toContain(`retry 2 runs (of the group ${group.id})`)
+  expect((await cli('runs', 'retry', '--group', group.id, '--yes')).json.data).toMatchObject({ done: 2 })
   expect((await store.findRun(other))?.status).toBe('failed')
 })
 

@@ -148,7 +148,10 @@ test('"approvals approve" without a hash needs the number of items typed, and --
 test('"approvals approve --dry-run" approves nothing', async () => {
   const { cli, id, last, kindsOf } = await openHeld()
   const { exit, json } = await cli('approvals', 'approve', id, '--hash', last, '--dry-run')
-  expect({ exit, data: json.data }).toEqual({ exit: 0, data: { approval: id, dryRun: true } })
+  expect({ exit, data: json.data }).toMatchObject({
+    exit: 0,
+    data: { dryRun: true, will: expect.stringMatching(/^approve 3 items/) },
+  })
   expect(await kindsOf()).toEqual(['held', 'held', 'held'])
 })
 

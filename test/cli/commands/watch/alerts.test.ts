@@ -51,7 +51,10 @@ test('"alerts list" shows what is open, the channels that refuse, and with --pas
   }
   await store.saveAlertBook('run.failed', { ...EMPTY_BOOK, ...book }, 0)
   expect((await cli('alerts', 'list')).json).toMatchObject({
-    data: [{ name: 'run.failed', to: ['team'], topics: [{ title: 'follow-up fails', count: 7 }], past: [{}] }, {}],
+    data: [
+      { name: 'run.failed', channels: [{ name: 'team' }], open: [{ title: 'follow-up fails', count: 7 }], past: [{}] },
+      {},
+    ],
   })
   const full = { ...topic, id: 'disk', title: '69 % of the disk is used', count: 0.69 }
   await store.saveAlertBook('disk.low', { ...EMPTY_BOOK, topics: [{ ...full, ...untold }] }, 0)

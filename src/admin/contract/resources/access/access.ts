@@ -9,7 +9,7 @@ const session = z
   .object({
     name: z.string().describe('Who is logged in.'),
     role,
-    kind: z.enum(['session', 'token', 'proxy']),
+    kind: z.enum(['session', 'token', 'proxy', 'cli']),
     version: z.string().describe('Version of Upshot.'),
     processRole: z.string(),
     basePath: z.string(),

@@ -25,9 +25,12 @@ export const AUDIT_ROUTES = {
     summary: 'What persons and programs did, newest first',
     role: 'viewer',
     query: z.strictObject({
-      actor: z.string().optional(),
+      actor: z.string().optional().describe('Only actions of this person, such as `cli:ada`.'),
       action: z.string().optional().describe('An action such as `run.retry`, or a family such as `run.*`.'),
-      target: z.string().optional(),
+      target: z
+        .string()
+        .optional()
+        .describe('Only actions on this run, event, approval, workflow, endpoint or account.'),
       since: moment.optional(),
       until: moment.optional(),
       ...paging,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ACCESS_ROLES } from '../../../../core/access/role.ts'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { type RouteTable, reason, time, why } from '../../route.ts'
 
 const role = z.enum(ACCESS_ROLES)
 
@@ -52,6 +52,7 @@ export const TOKEN_ROUTES = {
     tag: 'tokens',
     summary: 'Ends a token',
     role: 'admin',
+    query: why,
     answer: null,
     audit: 'token.revoke',
   },
@@ -67,6 +68,7 @@ export const TOKEN_ROUTES = {
     tag: 'tokens',
     summary: 'Ends a login',
     role: 'admin',
+    query: why,
     answer: null,
     audit: 'session.end',
   },

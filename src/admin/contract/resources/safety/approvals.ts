@@ -53,6 +53,7 @@ const approvalItem = z
     path: z.string().nullable().describe('Null for a viewer, who sees no payload.'),
     bytes: z.int().nullable(),
     modifiedAt: z.string().nullable().describe('As the run saw it.'),
+    asked: z.unknown().describe('What its hash covers: path, size, date and content; null for a viewer.'),
     input: z.unknown().describe('Content of a write, as its author gives it.'),
     hash: z.string().describe('Covers this item and all before it.'),
     state: z.enum([...APPROVAL_STATUSES, 'moved']),
@@ -132,6 +133,7 @@ export const APPROVAL_ROUTES = {
     query: z.strictObject({
       limit: z.coerce.number().int().min(1).max(5_000).default(500),
       after: paging.after,
+      withQuestion: z.enum(['true']).optional().describe('With the question itself, as number 0.'),
     }),
     answer: z.object({ items: z.array(approvalItem), next: z.string().nullable() }),
   },
@@ -151,7 +153,7 @@ export const APPROVAL_ROUTES = {
     summary: 'Lets exactly the list that a person saw begin, or the named part of it',
     role: 'operator',
     body: z.strictObject({
-      hash: z.string().min(8).max(64).describe('Hash of the last item that was seen, 8 digits at least.'),
+      hash: z.string().max(64).describe('Hash of the last item that was seen, 8 digits at least.'),
       only: z.string().max(10_000).optional().describe('Numbers such as `1-40,45`; the rest stays open.'),
       answer: z.unknown().optional().describe('The answer to a question that asks for one.'),
       ...voter,
@@ -164,7 +166,7 @@ export const APPROVAL_ROUTES = {
     tag: 'approvals',
     summary: 'Its steps fail with the code `denied`; nothing of the list happens',
     role: 'operator',
-    body: z.strictObject({ hash: z.string().min(8).max(64), ...voter }),
+    body: z.strictObject({ hash: z.string().max(64), ...voter }),
     answer: decision,
     audit: 'approval.deny',
   },

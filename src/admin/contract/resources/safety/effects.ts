@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
 import { moment, pageOf, paging, type RouteTable, time } from '../../route.ts'
 
 const PHASES = ['begun', 'ended', 'done', 'decided', 'switched', 'noted'] as const
@@ -31,6 +32,12 @@ export const effect = z
   })
   .meta({ id: 'Effect' })
 
+const toldEffect = effect.extend({
+  votes: z
+    .array(z.object({ actor: z.string(), verdict: z.string(), reason: z.string().nullable() }))
+    .describe('Words of people under which it began.'),
+})
+
 const scope = z.object({
   kind: z.enum(['all', 'workflow', 'account', 'storage']),
   name: z.string().max(200).describe('Of the workflow, account or storage; empty for `all`.'),
@@ -52,8 +59,21 @@ const guard = z
       }),
     ),
     stops: z.array(stop).describe('Stops in force: no delete that one covers begins.'),
+    woken: z.int().describe('Runs that an end of a stop has just woken.'),
   })
   .meta({ id: 'Guard' })
+
+const effectFilter = {
+  workflow: z.string().optional().describe('Only effects of the workflow with this id.'),
+  account: z.string().optional().describe('Only effects on this account.'),
+  run: z.string().optional().describe('Only effects of the run with this id, or its beginning.'),
+  target: z.string().optional().describe('Such as `storage_a:fil_1`.'),
+  path: z.string().optional().describe('Path of a deleted file; needs the role operator.'),
+  class: z.enum(['delete', 'write', 'guard']).optional().describe('Only deletes, writes, or words of people.'),
+  outcome: z.string().optional().describe('Such as `deleted`, `changed` or `failed`.'),
+  since: moment.optional(),
+  until: moment.optional(),
+}
 
 export const EFFECT_ROUTES = {
   'GET /effects': {
@@ -61,16 +81,8 @@ export const EFFECT_ROUTES = {
     tag: 'effects',
     summary: 'The effect ledger, newest first: who did what to which file, by whose word',
     role: 'viewer',
-    query: z.strictObject({
-      target: z.string().optional().describe('Such as `storage_a:fil_1`.'),
-      path: z.string().optional().describe('Path of a deleted file; needs the role operator.'),
-      run: z.string().optional(),
-      workflow: z.string().optional(),
-      since: moment.optional(),
-      until: moment.optional(),
-      ...paging,
-    }),
-    answer: pageOf(effect),
+    query: z.strictObject({ ...effectFilter, ...paging }),
+    answer: pageOf(effect).extend({ mode: z.enum(EFFECTS_MODES).describe('`plan`: nothing acts here now.') }),
     isSearch: true,
   },
   'GET /effects/export': {
@@ -78,10 +90,27 @@ export const EFFECT_ROUTES = {
     tag: 'effects',
     summary: 'The whole ledger as lines of JSON, oldest first',
     role: 'operator',
-    query: z.strictObject({ since: moment.optional() }),
+    query: z.strictObject(effectFilter),
     answer: z.unknown(),
     form: 'bytes',
     isSearch: true,
+  },
+  'GET /effects/of-file': {
+    id: 'listEffectsOfFile',
+    tag: 'effects',
+    summary: 'Everything that was done to a file, oldest first: also under other paths that it had',
+    role: 'operator',
+    query: z.strictObject({
+      file: z.string().max(4_096).describe('A path such as `/out/a.mov`, or a target such as `storage_a:fil_1`.'),
+    }),
+    answer: z.object({ items: z.array(toldEffect) }),
+  },
+  'GET /effects/:seq': {
+    id: 'getEffect',
+    tag: 'effects',
+    summary: 'One row of the ledger',
+    role: 'viewer',
+    answer: toldEffect.extend({ isSealed: z.boolean() }),
   },
   'GET /guard': {
     id: 'getGuard',

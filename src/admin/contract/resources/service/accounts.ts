@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { type RouteTable, reason, time, why } from '../../route.ts'
 
 const plan = z.union([z.enum(['free', 'pro', 'enterprise']), z.int().min(1).max(999_999)])
 const storages = z.record(z.enum(STORAGES), z.string().min(1)).describe('The service’s name of each storage.')
@@ -29,6 +29,13 @@ export const ACCOUNT_ROUTES = {
     role: 'viewer',
     answer: z.object({ items: z.array(account) }),
   },
+  'GET /accounts/:name': {
+    id: 'getAccount',
+    tag: 'accounts',
+    summary: 'One account of the service; never its keys',
+    role: 'viewer',
+    answer: account,
+  },
   'PUT /accounts/:name': {
     id: 'saveAccount',
     tag: 'accounts',
@@ -50,6 +57,7 @@ export const ACCOUNT_ROUTES = {
     tag: 'accounts',
     summary: 'Removes an account that no endpoint uses',
     role: 'admin',
+    query: why,
     answer: null,
     audit: 'account.remove',
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { type RouteTable, reason, time, why } from '../../route.ts'
 
 const PLANS = ['free', 'pro', 'enterprise', 'unlimited'] as const
 const FORMS = ['primary', 'alternative', 'mixed'] as const
@@ -101,6 +101,7 @@ export const SANDBOX_ROUTES = {
     tag: 'sandbox',
     summary: 'Removes a fault',
     role: 'operator',
+    query: why,
     answer: null,
     audit: AUDIT,
   },

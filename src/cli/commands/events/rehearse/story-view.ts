@@ -1,3 +1,4 @@
+import { describeEffect } from '../../../../admin/views/describe-effect.ts'
 import type { StagedFile } from '../../../../app/rehearsal/stage-files.ts'
 import type { Checkpoint } from '../../../../core/runs/step.ts'
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
@@ -11,7 +12,6 @@ import {
 } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 import { describeReason, describeRun, styleStatus } from '../../runs/run-view.ts'
-import { describeEffect } from '../../safety/effects/effect-view.ts'
 import type { Story } from './read-story.ts'
 
 /** Rows of a table that a person is shown. */
@@ -23,7 +23,7 @@ export function describeStory(story: Story): Record<string, unknown> {
   return {
     ...{ event: event.id, type: event.type, account: event.account, isAtRest, skippedMs },
     runs: runs.map(({ steps, ...run }) => ({ ...describeRun(run), steps: steps.map(describeStep) })),
-    effects: effects.map(describeEffect),
+    effects: effects.map((effect) => describeEffect(effect, { role: 'admin' })),
     files: { before: staged.files, left: staged.left, gone, made },
     ...{ requests, faults, refused },
   }

@@ -1,15 +1,23 @@
 import { createPrivateKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import { type Approval, type Decision, type DecisionResult, describeVote } from '../../../../core/safety/approval.ts'
-import { loadProof } from '../../../../core/safety/votes/approval-proof.ts'
+import { type ApprovalTerms, type Decision, describeVote } from '../../../../core/safety/approval.ts'
+import type { Operator } from '../../../../core/safety/audit.ts'
+import type { Asked } from '../../../../core/safety/effect.ts'
+import { ApprovalProof } from '../../../../core/safety/votes/approval-proof.ts'
 import { processEnvironment } from '../../../../project/config/environment.ts'
-import type { Cli } from '../../../command.ts'
-import { commandClock } from '../../../open/command-clock.ts'
-import type { PersonStore } from '../../../open/open-project.ts'
+import { call, type Operations } from '../../../open/operations.ts'
 import { canAsk } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { typesCount } from '../../../terminal/types-count.ts'
+
+type Approval = AnswerOf<'GET /approvals/:id'>
+type Items = AnswerOf<'GET /approvals/:id/items'>
+type Item = Items['items'][number]
+
+/** Items of one answer. */
+const MAX_ITEMS = 5_000
 
 /** The person who decides, as options name them. */
 export interface Voter {
@@ -17,36 +25,59 @@ export interface Voter {
   keyFile?: string | undefined
 }
 
-/** Signs a decision, where a key is named, and counts it. */
-export async function decide(
-  { project }: Pick<Cli, 'project'>,
-  store: PersonStore,
-  { as, keyFile, ...decision }: Omit<Decision, 'actor' | 'signature' | 'reason'> & Voter,
-): Promise<DecisionResult> {
-  const { actor, reason } = project.operator
-  const words = { ...decision, actor: as ?? actor, reason, signature: null }
-  if (keyFile === undefined) return store.decideApproval(words, commandClock.now())
+/** The word of a person about an approval. */
+interface Word extends Pick<Decision, 'verdict' | 'hash' | 'only' | 'answer'> {
+  voter: Voter
+  operator: Pick<Operator, 'actor' | 'reason'>
+}
+
+/** The body of a decision: signed, where a key is named. */
+export async function signWord(
+  operations: Operations,
+  approval: Approval,
+  { voter: { as, keyFile }, operator, ...word }: Word,
+): Promise<{ hash: string; as?: string; signature?: string }> {
+  const named = as === undefined ? {} : { as }
+  if (keyFile === undefined) return { hash: word.hash, ...named }
+  if (as === undefined && operations.local === null) {
+    throw new UpshotError('invalid_request', 'A signature at a server needs the name of its approver.', {
+      details: { fix: 'Add --as with the name that "upshot approvers list" has.' },
+    })
+  }
   // A no needs no list, so that one can be given to a list that was changed.
-  const hash = words.verdict === 'denied' ? words.hash : await findWholeHash(store, words)
-  const whole = { ...words, hash }
-  return store.decideApproval({ ...whole, signature: signVote(whole, keyFile) }, commandClock.now())
+  const hash = word.verdict === 'denied' ? word.hash : await findWholeHash(operations, approval, word.hash)
+  const { actor, reason } = operator
+  const whole = { ...word, hash, approval: approval.id, actor: as ?? actor, reason, signature: null }
+  return { hash, ...named, signature: Buffer.from(signVote(whole, keyFile)).toString('base64') }
 }
 
 /**
- * The hash that the digits begin, which a signature covers whole. It is computed of what the
- * database shows now, as `approvals show` does: its own words about its list prove nothing.
+ * The hash that the digits begin, which a signature covers whole. It is computed of what is shown
+ * now, as `approvals show` does. The word of a database about its own list proves nothing.
  */
-async function findWholeHash(store: PersonStore, { approval, hash }: Pick<Decision, 'approval' | 'hash'>) {
-  const terms = await store.findApproval(approval, commandClock.now())
-  const found = terms && (await loadProof(store, terms)).proof.find(hash)
-  if (found?.length === 1 && found[0]) return found[0]
+async function findWholeHash(operations: Operations, approval: Approval, hash: string): Promise<string> {
+  const found = (await readProof(operations, approval)).proof.find(hash)
+  if (found.length === 1 && found[0]) return found[0]
   throw new UpshotError(
     'list_changed',
-    `The list of approval ${approval} has no hash ${hash}, or two. Nothing was signed.`,
-    {
-      details: { fix: `Look again: "upshot approvals show ${approval}".` },
-    },
+    `The list of approval ${approval.id} has no hash ${hash}, or two. Nothing was signed.`,
+    { details: { fix: `Look again: "upshot approvals show ${approval.id}".` } },
   )
+}
+
+/** All items of an approval, and the proof that they are those which its hash names. */
+export async function readProof(operations: Operations, approval: Approval) {
+  const items: Item[] = []
+  for (let after: string | null = null; ; ) {
+    const query = { limit: MAX_ITEMS, withQuestion: 'true' as const, ...(after === null ? {} : { after }) }
+    const page: Items = await call(operations, 'GET /approvals/:id/items', { params: { id: approval.id }, query })
+    items.push(...page.items)
+    after = page.next
+    if (after === null) break
+  }
+  const terms = { ...approval, expiresAt: Date.parse(approval.expiresAt) } as unknown as ApprovalTerms
+  const proven = items.map((item) => ({ ...item, asked: item.asked as Asked | null }))
+  return { proof: new ApprovalProof(terms, proven), items: proven }
 }
 
 /** Signs a word for the whole hash that it names. Throws `invalid_request` for an unusable key. */
@@ -67,7 +98,7 @@ export function signVote(decision: Decision, keyFile: string): Uint8Array {
  */
 export async function requireHash(
   out: Output,
-  approval: Approval,
+  approval: Pick<Approval, 'id' | 'hash' | 'openItems'>,
   given: string | undefined,
   environment = processEnvironment(),
 ): Promise<string> {

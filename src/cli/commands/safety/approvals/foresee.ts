@@ -1,8 +1,7 @@
+import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import type { Ahead } from '../../../../app/play/look-ahead.ts'
-import type { Approval } from '../../../../core/safety/approval.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
-import type { Config } from '../../../../project/config/load-config.ts'
 import { commandClock } from '../../../open/command-clock.ts'
+import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatFailure, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
@@ -14,9 +13,13 @@ const MAX_RUNS = 20
 const SHOWN = 50
 const EVERY_ITEM = 1_000_000
 
-type Reads = Pick<ReadStore, 'listApprovalItems'> &
-  Parameters<typeof import('../../../../app/play/open-room.ts')['openRoom']>[0] &
-  Parameters<typeof import('../../../../app/play/look-ahead.ts')['lookAhead']>[0]
+/** The rest of a run, as far as it is told here or by a server. */
+type ShownAhead = Pick<Ahead, 'run' | 'end'> & {
+  effects: (Pick<Ahead['effects'][number], 'class' | 'step' | 'target'> & {
+    asked: { path: string | null; bytes: number | null } | null
+    source?: Ahead['effects'][number]['source']
+  })[]
+}
 
 /**
  * Plays the runs of an open approval on from where they stand. Real reads, and no effect. `total`:
@@ -24,9 +27,11 @@ type Reads = Pick<ReadStore, 'listApprovalItems'> &
  */
 export async function foresee(
   out: Output,
-  store: Reads,
-  { approval, config }: { approval: Approval; config: Config },
-): Promise<{ ahead: Ahead[]; total: number }> {
+  operations: Operations,
+  approval: AnswerOf<'GET /approvals/:id'>,
+): Promise<{ ahead: ShownAhead[]; total: number }> {
+  if (operations.local === null) return askToForesee(operations, approval.id)
+  const { store, config } = operations.local
   const items = await store.listApprovalItems({ approval: approval.id, limit: EVERY_ITEM })
   const open = items.filter(({ state }) => state === 'open')
   const all = [...new Set(open.map(({ runId }) => runId))]
@@ -45,8 +50,18 @@ export async function foresee(
   return { ahead, total: all.length }
 }
 
+/** The same of a server, which plays them. */
+async function askToForesee(operations: Operations, id: string): Promise<{ ahead: ShownAhead[]; total: number }> {
+  const { runs, ahead } = await call(operations, 'POST /approvals/:id/look-ahead', { params: { id }, body: {} })
+  const shown = ahead.map(({ run, list, end }) => ({
+    ...{ run, end: { ...end, error: { name: 'Error', message: end.reason ?? '' } } as Ahead['end'] },
+    effects: list.map(({ path, bytes, ...effect }) => ({ ...effect, asked: { path, bytes } })),
+  }))
+  return { ahead: shown, total: runs }
+}
+
 /** For JSON. */
-export function describeAhead({ run, effects, end }: Ahead) {
+export function describeAhead({ run, effects, end }: ShownAhead) {
   const list = effects.map(({ class: kind, step, target, asked, source }) => ({
     class: kind,
     step,
@@ -58,7 +73,7 @@ export function describeAhead({ run, effects, end }: Ahead) {
 }
 
 /** The rest of each run, as far as it is known. */
-export function formatAhead(ahead: readonly Ahead[], layout: Layout): string[] {
+export function formatAhead(ahead: readonly ShownAhead[], layout: Layout): string[] {
   return ahead.flatMap(({ run, effects, end }) => {
     const bytes = effects.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0)
     const rest = effects.length - SHOWN
@@ -73,7 +88,7 @@ export function formatAhead(ahead: readonly Ahead[], layout: Layout): string[] {
   })
 }
 
-type Effect = Ahead['effects'][number]
+type Effect = ShownAhead['effects'][number]
 
 const EFFECTS: Column<Effect>[] = [
   { title: 'WHAT', value: ({ class: kind }) => kind.toUpperCase() },
@@ -81,7 +96,7 @@ const EFFECTS: Column<Effect>[] = [
   { title: 'SIZE', value: ({ asked }) => formatBytes(asked?.bytes ?? null), align: 'right' },
 ]
 
-function formatKnown(end: Ahead['end']): string {
+function formatKnown(end: ShownAhead['end']): string {
   switch (end.kind) {
     case 'open':
       return `Nobody knows what comes after step "${end.step}": ${formatText(end.reason, 200)}.`

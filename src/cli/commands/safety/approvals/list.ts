@@ -1,37 +1,27 @@
-import { type Command, Option } from '@commander-js/extra-typings'
-import { APPROVAL_STATUSES, type Approval } from '../../../../core/safety/approval.ts'
-import type { Cli } from '../../../command.ts'
-import { countUpTo } from '../../../input/parse-option.ts'
-import { commandClock } from '../../../open/command-clock.ts'
-import { formatBytes, formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
-import { type Column, formatTable } from '../../../terminal/table.ts'
+import { Option } from '@commander-js/extra-typings'
+import { APPROVAL_ROUTES } from '../../../../admin/contract/resources/safety/approvals.ts'
+import type { AnswerOf } from '../../../../admin/contract/routes.ts'
+import { APPROVAL_STATUSES } from '../../../../core/safety/approval.ts'
+import { listCommand } from '../../../operate/list-command.ts'
+import { formatBytes, formatMoment } from '../../../terminal/format-value.ts'
+import type { Column } from '../../../terminal/table.ts'
+
+type Approval = AnswerOf<'GET /approvals/:id'>
 
 /** `upshot approvals list`: what waits for people, newest first. */
-export function define(command: Command, { out, project }: Cli): void {
-  command
-    .addOption(
-      new Option('--status <status>', 'only approvals with this status, or all')
-        .choices([...APPROVAL_STATUSES, 'all'] as const)
-        .default('open' as const),
-    )
-    .option('--workflow <id>', 'only approvals of the workflow with this id')
-    .option('--limit <n>', 'maximum number of approvals, 1 to 10000', countUpTo(10_000), 20)
-    .action(({ status, workflow, limit }) =>
-      project.withStore(async (store) => {
-        const now = commandClock.now()
-        const found = await store.listApprovals({
-          limit,
-          now,
-          ...(status === 'all' ? {} : { status }),
-          ...(workflow === undefined ? {} : { workflow }),
-        })
-        out.result(found.map(withIsoTimes), () => formatTable(found, approvalColumns(now), out))
-        const [first] = found
-        if (first === undefined) out.note(status === 'open' ? 'Nothing waits for people.' : 'No approval matches.')
-        else if (first.status === 'open') out.note(`Look at the list: upshot approvals show ${first.id}`)
-      }),
-    )
-}
+export const define = listCommand(APPROVAL_ROUTES, 'GET /approvals', {
+  without: ['status'],
+  options: (command) => {
+    const status = new Option('--status <status>', 'only approvals with this status, or all')
+    command.addOption(status.choices([...APPROVAL_STATUSES, 'all']).default('open'))
+  },
+  query: ({ status }) => (status === 'all' ? {} : { status }),
+  columns: approvalColumns,
+  empty: 'Nothing waits for people.',
+  noMatch: 'Nothing waits for people, or no approval matches.',
+  after: ({ items: [first] }) =>
+    first?.status === 'open' ? [`Look at the list: upshot approvals show ${first.id}`] : [],
+})
 
 /** Columns of a table of approvals. */
 export function approvalColumns(now: number): Column<Approval>[] {
@@ -60,7 +50,7 @@ export function approvalColumns(now: number): Column<Approval>[] {
 }
 
 /** The workflow with the limit that it is over, or with its question; a repair has no workflow. */
-export function describeApproval({ kind, workflow, why }: Approval): string {
+export function describeApproval({ kind, workflow, why }: Pick<Approval, 'kind' | 'workflow' | 'why'>): string {
   if (kind === 'repair') return `repair: ${why}`
   return kind === 'guard' ? `${workflow} is ${why}` : `${workflow} asks: ${why}`
 }

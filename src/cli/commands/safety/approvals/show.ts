@@ -1,16 +1,22 @@
 import { writeFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
+import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import { type Approval, type ApprovalItem, type ApprovalQuestion, QUESTION } from '../../../../core/safety/approval.ts'
-import { type ApprovalProof, CHANGED_LIST, loadProof } from '../../../../core/safety/votes/approval-proof.ts'
+import { QUESTION } from '../../../../core/safety/approval.ts'
+import { type ApprovalProof, CHANGED_LIST } from '../../../../core/safety/votes/approval-proof.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
+import { call } from '../../../open/operations.ts'
+import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
+import { readProof } from './decide.ts'
 import { describeAhead, foresee, formatAhead } from './foresee.ts'
 import { describeApproval } from './list.ts'
-import { requireApproval } from './require-approval.ts'
+
+type Approval = AnswerOf<'GET /approvals/:id'>
+type ApprovalQuestion = NonNullable<Approval['question']>
+type ApprovalItem = Awaited<ReturnType<typeof readProof>>['items'][number]
 
 const SHOWN = 50
 const EVERY_ITEM = 1_000_000
@@ -23,15 +29,15 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--csv <file>', 'write every item to this file as CSV')
     .option('--ahead', 'play its runs on, and show what they would still ask for after this list')
     .action((id, { all = false, csv, ahead: isAhead = false }) =>
-      project.withStore(async (store, config) => {
-        const approval = await requireApproval(store, id)
+      project.withOperations(async (operations) => {
+        const approval = await call(operations, 'GET /approvals/:id', { params: { id } })
         const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
-        const { proof, items: list } = await loadProof(store, approval)
+        const { proof, items: list } = await readProof(operations, approval)
         requireHashed(approval, proof)
         const items = list.filter(({ number }) => number > QUESTION).slice(0, isWhole ? EVERY_ITEM : SHOWN)
         if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
-        const found = isAhead ? await foresee(out, store, { approval, config }) : null
-        const about = { ...withIsoTimes(approval), list: items.map(describeItem) }
+        const found = isAhead ? await foresee(out, operations, approval) : null
+        const about = { ...approval, list: items.map(describeItem) }
         const ahead = found && { ahead: found.ahead.map(describeAhead), aheadOf: found.total }
         out.result({ ...about, ...ahead }, () => [
           ...formatApproval(approval, items, out),

@@ -1,20 +1,14 @@
-import type { EffectRecord, FileBefore, FileState } from '../../../../core/safety/effect.ts'
-import { formatBytes, formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
+import type { AnswerOf } from '../../../../admin/contract/routes.ts'
+import type { FileBefore, FileState } from '../../../../core/safety/effect.ts'
+import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import type { Column } from '../../../terminal/table.ts'
 
-/** A row of the ledger for JSON: times as text, what was asked for as a value. */
-export function describeEffect({ asked, expect, before, ...row }: EffectRecord): Record<string, unknown> {
-  return { ...withIsoTimes(row), asked: readValue(asked), expect: readValue(expect), before: readValue(before) }
-}
-
-function readValue(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text)
-}
+type Effect = AnswerOf<'GET /effects'>['items'][number]
 
 /** Lines of the state that a delete required, and of the one that it found. */
-export function describeStates({ expect, before }: Pick<EffectRecord, 'expect' | 'before'>): string[] {
-  const required = readValue(expect) as FileState | null
-  const found = readValue(before) as FileBefore | null
+export function describeStates({ expect, before }: Pick<Effect, 'expect' | 'before'>): string[] {
+  const required = expect as FileState | null
+  const found = before as FileBefore | null
   return [
     ...(required === null ? [] : [`  only while it is ${describeState(required)}`]),
     ...(found === null ? [] : [`  it was ${describeState(found)}${found.sha256 ? `, SHA-256 ${found.sha256}` : ''}`]),
@@ -27,7 +21,7 @@ function describeState({ path, bytes, modifiedAt }: FileState): string {
 }
 
 /** The columns of a table of ledger rows. */
-export function effectColumns(now: number): Column<EffectRecord>[] {
+export function effectColumns(now: number): Column<Effect>[] {
   return [
     { title: 'SEQ', value: ({ seq }) => seq, align: 'right' },
     { title: 'AT', value: ({ at }) => formatMoment(at, now), cut: 'never' },

@@ -1,50 +1,59 @@
 import { once } from 'node:events'
 import { type Command, Option } from '@commander-js/extra-typings'
-import type { EffectRecord } from '../../../../core/safety/effect.ts'
-import type { EffectFilter } from '../../../../core/store/safety/effects.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
-import { isoTime } from '../../../../core/time.ts'
+import { EFFECT_ROUTES } from '../../../../admin/contract/resources/safety/effects.ts'
 import type { Cli } from '../../../command.ts'
+import { addSchemaOptions, readSchemaOptions } from '../../../operate/schema-options.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
-import { addFilter, findFilter } from './effect-filter.ts'
-import { describeEffect } from './effect-view.ts'
+import { addFile, EFFECT_NAMES, readFile } from './effect-filter.ts'
 
-const PAGE = 1_000
+const { query: QUERY } = EFFECT_ROUTES['GET /effects/export']
 
 /** `upshot effects export`: the ledger on standard output, oldest first, however long it is. */
 export function define(command: Command, { out, project }: Cli): void {
-  addFilter(command)
+  addSchemaOptions(command, QUERY, EFFECT_NAMES)
+  addFile(command)
+  command
     .addOption(new Option('--format <format>', 'form of the rows').choices(['ndjson', 'csv']).default('ndjson'))
-    .action(({ format, ...choice }) =>
-      project.withStore(async (store) => {
-        const { stdout } = out.streams
-        let count = 0
-        for await (const rows of readPages(store, await findFilter(store, choice))) {
-          const lines = format === 'csv' ? formatCsv(rows, count === 0) : formatNdjson(rows)
-          if (!out.given.json && !stdout.write(lines)) await once(stdout, 'drain')
-          count += rows.length
-        }
-        if (out.given.json) out.result({ rows: count }, () => [])
-        out.note(`${count} rows.`)
-      }),
+    .action(({ format, ...options }) =>
+      project.withOperations(
+        async (operations) => {
+          const { stdout } = out.streams
+          const query = { ...readSchemaOptions(QUERY, options, EFFECT_NAMES), ...readFile(options) }
+          let count = 0
+          for await (const lines of readLines(operations.stream('GET /effects/export', { query }))) {
+            const text = format === 'csv' ? formatCsv(lines, count === 0) : `${lines.join('\n')}\n`
+            if (!out.given.json && !stdout.write(text)) await once(stdout, 'drain')
+            count += lines.length
+          }
+          if (out.given.json) out.result({ rows: count }, () => [])
+          out.note(`${count} rows.`)
+        },
+        { isList: true },
+      ),
     )
 }
 
-/** Reads the next page once this one is written. */
-async function* readPages(store: ReadStore, filter: EffectFilter): AsyncGenerator<EffectRecord[]> {
-  for (let beyond: EffectRecord | null = null; ; ) {
-    const rows: EffectRecord[] = await store.pageEffects({ ...filter, beyond, limit: PAGE })
-    if (rows.length > 0) yield rows
-    if (rows.length < PAGE) return
-    beyond = rows.at(-1) ?? beyond
+/** Whole lines, as many as have come. */
+async function* readLines(chunks: AsyncIterable<Uint8Array | string>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split('\n')
+    rest = lines.pop() ?? ''
+    if (lines.length > 0) yield lines
   }
 }
 
-function formatCsv(rows: readonly EffectRecord[], isFirst: boolean): string {
-  const text = toCsv(rows.map(({ at, ...row }) => ({ ...row, at: isoTime(at) })))
+function formatCsv(lines: readonly string[], isFirst: boolean): string {
+  const text = toCsv(lines.map((line) => JSON.parse(line) as Record<string, unknown>).map(flatten))
   return isFirst ? text : text.slice(text.indexOf('\r\n') + 2)
 }
 
-function formatNdjson(rows: readonly EffectRecord[]): string {
-  return rows.map((row) => `${JSON.stringify(describeEffect(row))}\n`).join('')
+/** A state of a file is one cell. */
+function flatten(row: Record<string, unknown>): Record<string, string | number | null> {
+  const cells = Object.entries(row).map(([name, value]) => [
+    name,
+    typeof value === 'number' || value === null ? value : typeof value === 'string' ? value : JSON.stringify(value),
+  ])
+  return Object.fromEntries(cells)
 }

@@ -1,10 +1,10 @@
+import { findEvent } from '../../../../admin/queries/find-event.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import { planRuns } from '../../../../core/incoming/route.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { markEvent } from '../../../../core/store/events.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
-import { findEvent } from '../../../open/find-event.ts'
 import { readEventFile } from '../../../open/read-event-file.ts'
 
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents' | 'listEvents' | 'listRoutes'>

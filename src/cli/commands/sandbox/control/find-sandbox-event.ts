@@ -1,5 +1,5 @@
+import { resolveAmong } from '../../../../admin/queries/resolve-id.ts'
 import type { SandboxEvent } from '../../../../sandbox/index.ts'
-import { resolveAmong } from '../../../open/resolve-id.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
 /** The id of the only event that begins so; `text` itself where none does. */

@@ -1,8 +1,8 @@
+import { requireEndpoint } from '../../../../admin/queries/require-row.ts'
+import { resolveAmong } from '../../../../admin/queries/resolve-id.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Webhook } from '../../../../sandbox/index.ts'
-import { findEndpoint } from '../../../open/find-endpoint.ts'
 import type { Project } from '../../../open/open-project.ts'
-import { resolveAmong } from '../../../open/resolve-id.ts'
 import type { SandboxControl } from './sandbox-control.ts'
 
 /**
@@ -17,7 +17,7 @@ export async function findWebhook(
   const named = all.find(({ url }) => url === name) ?? resolveAmong(name, all)
   if (named !== null) return named
   if (/^whk_|^https?:/.test(name)) throw refuseWebhook(`There is no webhook ${name}.`)
-  const { path } = await project.withStore((store) => findEndpoint(store, name))
+  const { path } = await project.withStore((store) => requireEndpoint(store, name))
   const found = all.find(({ url }) => url.endsWith(`/hooks/${path}`))
   if (found !== undefined) return found
   throw refuseWebhook(`The sandbox has no webhook for the endpoint "${name}".`)

@@ -1,8 +1,8 @@
 import type { Command } from '@commander-js/extra-typings'
+import { resolveAmong } from '../../../../admin/queries/resolve-id.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { ApiKey } from '../../../../sandbox/index.ts'
 import type { Cli } from '../../../command.ts'
-import { resolveAmong } from '../../../open/resolve-id.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { atSandbox, findSandbox } from '../control/sandbox-control.ts'
 

@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
+import { resolveAmong } from '../../../../admin/queries/resolve-id.ts'
 import type { TransferRecord } from '../../../../sandbox/index.ts'
 import type { Cli } from '../../../command.ts'
-import { resolveAmong } from '../../../open/resolve-id.ts'
 import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
 
 /** `upshot sandbox transfer cancel <id>`: cancels a running transfer; refused once it has ended. */

@@ -6,6 +6,7 @@ import type { Config } from '../../../../project/config/load-config.ts'
 import { databaseFile } from '../../../../project/data-dir/data-files.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
+import { requireLocal } from '../../../open/operations.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { tellStory } from '../../runs/show.ts'
 import { drawFrame, drawView } from './draw-frame.ts'
@@ -32,7 +33,8 @@ async function linkDashboard(
 /** `upshot top`: the load and what needs a person, once a second. It asks the database alone. */
 export function define(command: Command, { out, project }: Cli): void {
   command.option('--once', 'print one frame and end').action(({ once = false }) =>
-    project.withStore(async (store, config) => {
+    project.withOperations(async (operations) => {
+      const { store, config } = requireLocal(operations)
       const source = {
         store,
         recent: new RecentRuns(store),
@@ -48,7 +50,7 @@ export function define(command: Command, { out, project }: Cli): void {
         return
       }
       const keys = new TopKeys(store, {
-        tellRun: (id) => tellStory(store, id, { paint: (_style, text) => text, width: screen.width }),
+        tellRun: (id) => tellStory(operations, id, { paint: (_style, text) => text, width: screen.width }),
         linkDashboard: (frame) => linkDashboard(store, config, frame),
       })
       const screen = openScreen(out, (key) => void keys.press(key).then(redraw, () => {}))

@@ -1,3 +1,4 @@
+import { requireWorkflow } from '../../../../admin/queries/require-row.ts'
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { NO_DIFFERENCES } from '../../../../core/safety/difference.ts'
@@ -6,7 +7,6 @@ import type { ReadStore } from '../../../../core/store/store.ts'
 import { listShadows, type ShadowModule, workflowFileOf } from '../../../../project/workflows/list-shadows.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 import { formatNumber } from '../../safety/backtest/backtest-view.ts'
-import { requireWorkflow } from '../workflow-view.ts'
 
 /** A shadow of a workflow, with all that is known of its code. */
 export interface Shadow {

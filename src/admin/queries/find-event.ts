@@ -1,9 +1,8 @@
 import { UpshotError } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
-import type { Page } from '../../core/store/search.ts'
+import { type Page, searchPage } from '../../core/store/search.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
-import { readPage } from './read-page.ts'
 import { MIN_OF_ID, refuseAmbiguous, withoutEllipsis } from './resolve-id.ts'
 
 interface Sought {
@@ -14,6 +13,8 @@ interface Sought {
 
 type EventReads = Pick<ReadStore, 'findEvents' | 'searchEvents'>
 
+/** A person waits this long for the search of a beginning. */
+const BUDGET_MS = 2_000
 /** Events of several ids that begin alike are told apart up to this many. */
 const MAX_ALIKE = 50
 
@@ -24,8 +25,8 @@ const MAX_ALIKE = 50
 export async function findEvent(
   store: EventReads,
   { id, account }: Sought,
-  /** Asked for the time, in epoch milliseconds. Default: the system clock. */
-  now?: () => number,
+  /** Asked for the time in milliseconds, to bound the search. */
+  now: () => number = () => performance.now(),
 ): Promise<EventRecord> {
   const exact = (await store.findEvents(id)).filter((event) => account === undefined || event.account === account)
   const found = exact.length > 0 ? exact : await findBeginning(store, { id, account }, now)
@@ -34,7 +35,7 @@ export async function findEvent(
   if (others.length === 0) return event
   const accounts = found.map((each) => each.account).join(', ')
   throw new UpshotError('invalid_request', `Several accounts have an event ${event.id}: ${accounts}.`, {
-    details: { fix: 'Choose one with --account.' },
+    details: { fix: 'Name the account, too: `account`, or --account.' },
   })
 }
 
@@ -52,7 +53,7 @@ export async function findEventId(store: EventReads, text: string): Promise<stri
 }
 
 /** The events of the only id that begins so, one per account. */
-async function findBeginning(store: EventReads, sought: Sought, now?: () => number): Promise<EventRecord[]> {
+async function findBeginning(store: EventReads, sought: Sought, now: () => number): Promise<EventRecord[]> {
   const page = await searchBeginning(store, sought, now)
   if (page === null) return []
   if (!page.searched.isComplete) throw describeUnsure(withoutEllipsis(sought.id), page)
@@ -63,21 +64,25 @@ async function findBeginning(store: EventReads, sought: Sought, now?: () => numb
 async function searchBeginning(
   store: EventReads,
   { id, account }: Sought,
-  now?: () => number,
+  now: () => number = () => performance.now(),
 ): Promise<Page<EventRecord> | null> {
   const beginning = withoutEllipsis(id)
   if (beginning.length < MIN_OF_ID) return null
   const search = { idBeginning: beginning, ...(account === undefined ? {} : { account }) }
-  const page = await readPage((slice) => store.searchEvents(search, slice), MAX_ALIKE, now)
+  const page = await searchPage((slice) => store.searchEvents(search, slice), {
+    limit: MAX_ALIKE,
+    budgetMs: BUDGET_MS,
+    now,
+  })
   const ids = [...new Set(page.items.map((event) => event.id))]
   if (ids.length > 1) throw refuseAmbiguous(beginning, ids)
   return page
 }
 
 function describeMissing({ id, account }: Sought): UpshotError {
-  const where = account === undefined ? 'in this data directory' : `of account "${account}"`
+  const where = account === undefined ? 'here' : `of account "${account}"`
   return new UpshotError('not_found', `There is no event ${id} ${where}.`, {
-    details: { fix: 'List the events with "upshot events list".' },
+    details: { fix: 'Look at the list of events; retention may have removed it.' },
   })
 }
 

@@ -16,7 +16,7 @@ export async function findRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'>, 
 export async function requireRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'>, id: string): Promise<Run> {
   const run = await findRun(store, id)
   if (run) return run
-  throw new UpshotError('not_found', `There is no run ${id} in this data directory.`, {
+  throw new UpshotError('not_found', `There is no run ${id}, or retention has removed it.`, {
     details: { fix: 'List the runs with "upshot runs list".' },
   })
 }

@@ -1,7 +1,10 @@
-import type { ReadStore } from '../../core/store/store.ts'
 import { systemClock, waitUntil } from '../../core/time.ts'
-import { onInterrupt } from './on-interrupt.ts'
-import type { Output } from './output.ts'
+import type { Operations } from '../open/operations.ts'
+import { onInterrupt } from '../terminal/on-interrupt.ts'
+import type { Output } from '../terminal/output.ts'
+
+/** How often a server is asked. */
+const LOOK_MS = 1_000
 
 /** One line of an endless result, as a JSON document and as text. */
 interface TailLine {
@@ -10,12 +13,13 @@ interface TailLine {
 }
 
 /**
- * Prints the lines of `readNew`, now and after each change of the store, until Ctrl-C or `forMs`.
- * `--json` prints one document per line, as `--ndjson` does: the result has no end.
+ * Prints the lines of `readNew`, until Ctrl-C or `forMs`: now, and after each change of the store.
+ * A server is asked each second. `--json` prints one document per line, as `--ndjson` does: the
+ * result has no end.
  */
 export async function follow(
   out: Output,
-  { store, forMs }: { store: ReadStore; forMs?: number },
+  { operations, forMs }: { operations: Pick<Operations, 'local'>; forMs?: number },
   readNew: () => Promise<TailLine[]>,
 ): Promise<void> {
   const ended = onInterrupt()
@@ -29,7 +33,7 @@ export async function follow(
     printing.catch(failed.reject)
   }
   printNew()
-  const watch = store.watch(systemClock, printNew)
+  const watch = operations.local?.store.watch(systemClock, printNew) ?? lookEvery(LOOK_MS, printNew)
   try {
     const end = forMs === undefined ? Number.MAX_SAFE_INTEGER : systemClock.now() + forMs
     await Promise.race([waitUntil(systemClock, end, ended).catch(() => {}), failed.promise])
@@ -37,6 +41,12 @@ export async function follow(
     watch.stop()
     await printing.catch(() => {})
   }
+}
+
+/** A server is asked again and again. */
+function lookEvery(ms: number, look: () => void): { stop(): void } {
+  const timer = setInterval(look, ms)
+  return { stop: () => clearInterval(timer) }
 }
 
 function write(out: Output, data: unknown, line: string): void {

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { type RouteTable, reason, time, why } from '../../route.ts'
+
+const approver = z
+  .object({
+    name: z.string(),
+    roles: z.array(z.string()).describe('Roles that questions may ask for.'),
+    publicKey: z.string().describe('Ed25519, in PEM.'),
+    fingerprint: z.string(),
+    addedAt: time(),
+    removedAt: time().nullable(),
+  })
+  .meta({ id: 'Approver' })
+
+export const APPROVER_ROUTES = {
+  'GET /approvers': {
+    id: 'listApprovers',
+    tag: 'approvals',
+    summary: 'The people who may decide approvals, removed ones too',
+    role: 'viewer',
+    answer: z.object({ items: z.array(approver) }),
+  },
+  'POST /approvers': {
+    id: 'addApprover',
+    tag: 'approvals',
+    summary: 'Registers a person by their public key: from the first one on, every word has to be signed',
+    role: 'admin',
+    body: z.strictObject({
+      name: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
+        .describe('Of a-z, 0-9 and "-", at most 40.'),
+      publicKey: z.string().max(2_000).describe('Ed25519, in PEM.'),
+      roles: z.array(z.string().max(100)).default([]).describe('Roles that questions may ask for.'),
+      reason,
+    }),
+    answer: approver,
+    audit: 'approver.add',
+  },
+  'DELETE /approvers/:name': {
+    id: 'removeApprover',
+    tag: 'approvals',
+    summary: 'Ends the right of a person to decide; earlier words stay in the record',
+    role: 'admin',
+    query: why,
+    answer: null,
+    audit: 'approver.remove',
+  },
+} as const satisfies RouteTable

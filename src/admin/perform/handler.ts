@@ -1,0 +1,61 @@
+import type { Request, Response } from 'express'
+import type { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import type { RouteSpec } from '../contract/route.ts'
+import type { RouteName, Routes, TakenBy } from '../contract/routes.ts'
+
+/** A checked call of an operation, from whichever door. */
+export interface Call<Name extends RouteName> extends TakenBy<Name> {
+  caller: Caller
+  /** Epoch milliseconds, the same for the whole call. */
+  now: number
+  /** Aborts when the asker goes away. */
+  signal: AbortSignal
+  /** The key of a call that is done once, where the asker gave one. */
+  onceKey: string | null
+}
+
+/** A call over HTTP, for the operations that have no other door: a login, a live feed. */
+type HttpCall<Name extends RouteName> = Call<Name> & { request: Request; response: Response }
+
+/** An answer that is bytes. */
+export interface Bytes {
+  type: string
+  /** Name of the file that a browser saves. */
+  name: string
+  /** Null where it is not known before the end. */
+  size: number | null
+  chunks: AsyncIterable<Uint8Array | string>
+}
+
+type Answer<Name extends RouteName> = Routes[Name] extends { form: 'bytes' }
+  ? Bytes
+  : Routes[Name]['answer'] extends z.ZodType
+    ? z.input<Routes[Name]['answer']>
+    : undefined
+
+/** Performs one operation. Undefined for 204. */
+type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>
+
+/** Handlers by route. */
+export type Handlers<Names extends RouteName = RouteName> = { [Name in Names]: Handler<Name> }
+
+/** Handlers of operations that answer through Express themselves. */
+export type HttpHandlers<Names extends RouteName> = {
+  [Name in Names]: (call: HttpCall<Name>) => Promise<Answer<Name> | undefined>
+}
+
+/** A handler, whatever it performs. */
+export type AnyHandler = (call: never) => Promise<unknown>
+
+/** The input of a call before it is checked. */
+export interface Given {
+  params: Record<string, string>
+  query: Record<string, unknown>
+  body: unknown
+}
+
+/** The checked input. Throws `ZodError`, which each door tells in its form. */
+export function checkInput({ query, body }: Pick<RouteSpec, 'query' | 'body'>, given: Given) {
+  return { params: given.params, query: query?.parse(given.query), body: body?.parse(given.body) }
+}

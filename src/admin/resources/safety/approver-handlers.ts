@@ -1,0 +1,52 @@
+import { createPublicKey } from 'node:crypto'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Approver } from '../../../core/safety/approval.ts'
+import { fingerprintOf } from '../../../core/safety/votes/vote-record.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { APPROVER_ROUTES } from '../../contract/resources/safety/approvers.ts'
+import type { Handlers } from '../../perform/handler.ts'
+import { momentOf } from '../../views/moment-of.ts'
+import { asCaller, type ResourceParts } from '../parts.ts'
+
+/** The people who may decide approvals. */
+export function approverHandlers(parts: ResourceParts): Handlers<keyof typeof APPROVER_ROUTES> {
+  const { store } = parts
+  return {
+    'GET /approvers': async () => ({ items: (await store.listApprovers()).map(describeApprover) }),
+    async 'POST /approvers'({ body, caller, now }) {
+      const { name, roles } = body
+      const approver = { name, roles, publicKey: readKey(body.publicKey), addedAt: now, removedAt: null }
+      await asCaller(parts, { caller, body }).addApprover(approver)
+      return describeApprover(approver)
+    },
+    async 'DELETE /approvers/:name'({ params, caller, now, query }) {
+      if (await asCaller(parts, { caller, body: query }).removeApprover(params.name, now)) return undefined
+      throw new UpshotError('not_found', `There is no approver "${params.name}".`, {
+        details: { fix: 'List them with "upshot approvers list".' },
+      })
+    },
+  }
+}
+
+/** The key in its usual form. Throws `invalid_request` for any other key. */
+function readKey(text: string): string {
+  try {
+    const key = createPublicKey(text)
+    if (key.asymmetricKeyType === 'ed25519') return key.export({ type: 'spki', format: 'pem' }).toString()
+  } catch (cause) {
+    throw refuse(cause)
+  }
+  throw refuse()
+}
+
+function refuse(cause?: unknown): UpshotError {
+  return new UpshotError('invalid_request', 'This is no Ed25519 public key in PEM.', {
+    cause,
+    details: { fix: 'Make a pair with "upshot approvers key <name>", and give the .pub file.' },
+  })
+}
+
+function describeApprover({ name, roles, publicKey, addedAt, removedAt }: Approver) {
+  const fingerprint = fingerprintOf(publicKey)
+  return { name, roles: [...roles], publicKey, fingerprint, addedAt: isoTime(addedAt), removedAt: momentOf(removedAt) }
+}

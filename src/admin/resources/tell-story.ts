@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import type { Run } from '../../core/runs/run.ts'
+import { readChain } from '../../core/store/runs.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
+import type { RUN_ROUTES } from '../contract/resources/runs.ts'
+import { readData } from '../views/event-view.ts'
+import { maskValue } from '../views/mask.ts'
+import { momentOf } from '../views/moment-of.ts'
+import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
+
+const MAX_CHILDREN = 100
+const MAX_OUTSIDE = 50
+
+type Story = z.input<(typeof RUN_ROUTES)['GET /runs/:id/story']['answer']>
+
+/** A run with everything that tells why it is as it is. */
+export async function tellStory(
+  store: ReadStore,
+  run: Run,
+  { caller, most }: { caller: Caller; most: number },
+): Promise<Story> {
+  const { id } = run
+  const isSeen = seesPayloads(caller)
+  const read = (json: string | null) => {
+    const value: unknown = json === null ? null : JSON.parse(json)
+    return isSeen ? value : maskValue(value)
+  }
+  const [view] = await describeRuns(store, [run], caller)
+  const [event] = run.eventId === null ? [] : await store.findEvents(run.eventId)
+  const steps = await store.listSteps(id)
+  const failures = Map.groupBy(await store.listStepFailures(id), ({ key }) => key)
+  const outside = await store.listEffects({ runId: id, phases: ['noted'], limit: MAX_OUTSIDE })
+  // A plan is told whole, however large it is.
+  const output = run.status === 'planned' && run.output === null ? await store.readOutput(id, null) : run.output
+  return {
+    ...(view as Omit<Story, 'event'>),
+    output: read(output),
+    event: event === undefined ? null : describeCause(event, caller),
+    steps: steps.slice(0, most).map((step) => ({
+      ...describeStep(step, failures.get(step.key)),
+      output: read(step.output),
+    })),
+    stepsInAll: steps.length,
+    log: (isSeen ? await store.listRunLog(id) : []).map(({ number, at, level, message, facts }) => ({
+      ...{ number, at: isoTime(at), level, message, facts: read(facts) },
+    })),
+    outside: outside.toReversed().map(({ at, operation, outcome, target, step, proof }) => ({
+      ...{ at: isoTime(at), call: operation, where: outcome, host: target, step, place: proof },
+    })),
+    chain: (await readChain(store, run)).map((each) => ({
+      ...{ id: each.id, status: each.status, createdAt: isoTime(each.createdAt) },
+      ...{ startedAt: momentOf(each.startedAt), finishedAt: momentOf(each.finishedAt) },
+    })),
+    children: (await store.listRuns({ limit: MAX_CHILDREN, originRun: id })).map((each) => ({
+      ...{ id: each.id, status: each.status, createdAt: isoTime(each.createdAt) },
+      ...{ workflow: each.workflow, origin: each.origin, handler: each.handler },
+    })),
+  }
+}
+
+function describeCause(event: Parameters<typeof readData>[0], caller: Caller) {
+  const { id, account, type, receivedAt } = event
+  return { id, account, type, receivedAt: isoTime(receivedAt), data: readData(event, caller) }
+}

@@ -1,0 +1,53 @@
+import type { HealthReport } from '../../admin/health.ts'
+import { LocalOperations } from '../../admin/local/local-operations.ts'
+import type { Operator } from '../../core/safety/audit.ts'
+import type { Store } from '../../core/store/store.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import { commandClock } from './command-clock.ts'
+import { type Operations, type PersonStore, withReason } from './operations.ts'
+
+/** The operations in this process, on an open database, for the person at this command line. */
+export function openLocalOperations(
+  store: Store,
+  { config, person }: { config: Config; person: PersonStore },
+  operator: Operator,
+): Operations {
+  const parts = {
+    store,
+    openLists: async () => store,
+    clock: commandClock,
+    runner: { wake: () => {} },
+    health: { check: () => askApp(config) },
+    async openSurroundings() {
+      const { openSurroundings } = await import('../../app/console/open-surroundings.ts')
+      const { probeKeyOf } = await import('./probe-key.ts')
+      const embedded = () => null
+      const probeKey = probeKeyOf(config)
+      const found = openSurroundings(config, { store, clock: commandClock, publish: () => {}, embedded, probeKey })
+      return {
+        ...found,
+        async endpointChanged(endpoint: Parameters<typeof found.endpointChanged>[0]) {
+          if (found.keeperOf(endpoint) !== 'sandbox') return
+          const { tellSandbox } = await import('./tell-sandbox.ts')
+          await tellSandbox(config, endpoint)
+        },
+      }
+    },
+  }
+  const caller = { kind: 'cli', id: 'cli', role: 'admin', address: operator.from } as const
+  const operations = new LocalOperations(parts, { ...caller, name: operator.actor.replace(/^cli:/, '') })
+  const opened: Operations = {
+    local: { store: person, config },
+    perform: (name, input, options) => operations.perform(name, input, options),
+    stream: (name, input, options) => operations.stream(name, input, options),
+  }
+  return withReason(opened, operator.reason)
+}
+
+/** The report of the app that runs on this data directory. */
+async function askApp(config: Config): Promise<HealthReport> {
+  const { findRunningApp } = await import('./running-app.ts')
+  const app = await findRunningApp(config)
+  if (app === null) return { ready: false, checks: { app: 'no process runs on this data directory' }, warnings: [] }
+  return { ready: app.isReady, checks: app.checks, warnings: [] }
+}

@@ -1,0 +1,122 @@
+import {
+  AdminApiError,
+  AdminClient,
+  type AnyInput,
+  type CallOptions,
+  type RouteName,
+} from '../../admin/client/index.ts'
+import { type ErrorCode, UpshotError } from '../../core/errors.ts'
+import { systemClock, waitUntil } from '../../core/time.ts'
+import { readVersion } from '../../project/read-version.ts'
+import type { Server } from './find-server.ts'
+import { type Operations, withReason } from './operations.ts'
+
+/** The client, for an operation that is known by its name alone. */
+interface AnyClient {
+  call(name: RouteName, input?: AnyInput, options?: CallOptions): Promise<unknown>
+  stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncIterable<Uint8Array>
+}
+
+/** Long enough for a search, a test of an endpoint, and a first connection. */
+const WITHIN_MS = 120_000
+/** The longest wait for a limit of the server. */
+const MAX_WAIT_MS = 70_000
+
+/** The operations of a server. Throws `UpshotError`, with the server's own words if any. */
+export function openRemoteOperations({ url, token }: Server, reason: string | null): Operations {
+  let version: string | null = null
+  const send: typeof fetch = async (input, init) => {
+    // A redirect would hand the token on, or make a GET of an action.
+    const response = await fetch(input, { ...init, redirect: 'error' }).catch((cause: unknown) => {
+      throw describeUnreachable(url, cause)
+    })
+    version = response.headers.get('x-upshot-version') ?? version
+    return response
+  }
+  const client = new AdminClient({ url, token, fetch: send, timeoutMs: WITHIN_MS }) as AnyClient
+  const tell = (error: unknown) => (error instanceof AdminApiError ? describeRefusal(error, { url, version }) : error)
+  const operations: Operations = {
+    local: null,
+    async perform(name, input, options) {
+      for (;;) {
+        try {
+          return await client.call(name, input, options)
+        } catch (error) {
+          // The server has refused to begin it, so that nothing is done twice.
+          const retryAt = error instanceof AdminApiError && error.status === 429 ? error.problem?.retryAt : undefined
+          if (retryAt === undefined || Date.parse(retryAt) > systemClock.now() + MAX_WAIT_MS) throw tell(error)
+          await waitUntil(systemClock, Date.parse(retryAt) + 1, options?.signal ?? new AbortController().signal)
+        }
+      }
+    },
+    async *stream(name, input, options) {
+      try {
+        yield* client.stream(name, input, options)
+      } catch (error) {
+        throw tell(error)
+      }
+    },
+  }
+  return withReason(operations, reason)
+}
+
+/** A problem of the server as an error of ours; its code decides how the command exits. */
+function describeRefusal(
+  { status, problem, message, code, fix }: AdminApiError,
+  { url, version }: { url: string; version: string | null },
+): UpshotError {
+  if (problem === null || typeof problem.code !== 'string') {
+    return new UpshotError('misdirected', `${url} does not answer like the admin server of Upshot (HTTP ${status}).`, {
+      details: { fix: 'Name the address of its admin server, with its base path and without /api/v1.' },
+    })
+  }
+  if (status === 401) {
+    return new UpshotError('unauthenticated', `The server ${url} refuses the token: ${message}`, {
+      details: { fix: 'Let an admin make one with "upshot tokens add <name>", and name its file with --token-file.' },
+    })
+  }
+  const faults = (problem.errors ?? []).map(({ at, fault }) => `${at}: ${fault}`).join('; ')
+  const other = version !== null && version !== readVersion() && /^(unknown_operation|invalid_request)$/.test(code)
+  const versions = other ? ` The server has version ${version}, and this command ${readVersion()}.` : ''
+  return new UpshotError(code as ErrorCode, `${message}${faults === '' ? '' : ` ${faults}.`}${versions}`, {
+    details: {
+      ...(other ? { fix: 'Use the version of the server.' } : fix === null ? {} : { fix }),
+      ...(problem.retryAt === undefined ? {} : { retryAt: Date.parse(problem.retryAt) }),
+    },
+  })
+}
+
+/** Codes of OpenSSL and of Node for a certificate that nothing vouches for. */
+const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)|CERT_UNTRUSTED/
+
+function describeUnreachable(url: string, cause: unknown): unknown {
+  if (cause instanceof Error && cause.name === 'TimeoutError') {
+    return new UpshotError('service_failed', `The server ${url} gave no answer within two minutes.`, { cause })
+  }
+  if (!(cause instanceof TypeError)) return cause
+  const reason = cause.cause as { code?: string; message?: string } | undefined
+  const code = reason?.code ?? ''
+  const why = code || reason?.message || cause.message
+  const tell = (kind: ErrorCode, message: string, fix: string) =>
+    new UpshotError(kind, message, { cause, details: { fix } })
+  if (UNTRUSTED.test(code)) {
+    const fix = 'Name the certificate of its authority in NODE_EXTRA_CA_CERTS.'
+    return tell('invalid_config', `The certificate of ${url} is not trusted here (${code}).`, fix)
+  }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return tell('invalid_config', `The certificate of ${url} is for another name.`, 'Correct the address.')
+  }
+  if (code.startsWith('CERT_')) {
+    return tell('invalid_config', `The certificate of ${url} is not valid (${code}).`, 'Let its operator renew it.')
+  }
+  if (/^(ERR_SSL_|EPROTO)/.test(code)) {
+    return tell('invalid_config', `The server ${url} does not speak TLS as this command does (${code}).`, SCHEME)
+  }
+  if (/redirect/.test(why)) {
+    const fix = 'Name the address that it redirects to, if you trust it.'
+    return tell('misdirected', `The server ${url} redirects to another address.`, fix)
+  }
+  return tell('service_failed', `The server ${url} cannot be reached (${why}).`, 'Check the address and the network.')
+}
+
+const SCHEME = 'Check that the address begins with the scheme that the server has: https or http.'

@@ -1,0 +1,53 @@
+import { expect, test, vi } from 'vitest'
+import type { Operations } from '../../../src/cli/open/operations.ts'
+import { noteSearched, readList } from '../../../src/cli/operate/read-list.ts'
+import { openTerminal } from '../support/fake-terminal.ts'
+
+const FROM = '2026-06-01T12:00:00.000Z'
+
+/** Operations that answer pages of this many events, and never the last one. */
+function answerPages(items: number, rows: number) {
+  const asked: unknown[] = []
+  const perform = async (_name: string, input: unknown) => {
+    asked.push(input)
+    const searched = { from: FROM, rows, isComplete: false, ms: 1 }
+    return { items: Array.from({ length: items }, () => ({})), next: `n${asked.length}`, searched }
+  }
+  return { asked, operations: { local: null, perform } as unknown as Operations }
+}
+
+test('a list joins pages until its limit, and asks for no more than is left', async () => {
+  const { asked, operations } = answerPages(500, 500)
+  const page = await readList(operations, 'GET /events', { input: { query: { type: 'a.*' } }, limit: 1_200 })
+  expect(page.items).toHaveLength(1_500)
+  expect(page).toMatchObject({ next: 'n3', searched: { rows: 1_500 } })
+  expect(asked).toEqual([
+    { query: { type: 'a.*', limit: 500 } },
+    { query: { type: 'a.*', limit: 500, after: 'n1' } },
+    { query: { type: 'a.*', limit: 200, after: 'n2' } },
+  ])
+})
+
+test('a search ends after its budget, says how far it looked, and names the way on', async () => {
+  let moment = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (moment += 500))
+  const { operations } = answerPages(0, 5_000)
+  const page = await readList(operations, 'GET /events', { input: { query: {} }, limit: 20 })
+  clock.mockRestore()
+  expect(page.searched).toMatchObject({ rows: 20_000, isComplete: false, from: FROM })
+  const { out, seen, says } = openTerminal()
+  noteSearched(out, page, { limit: 20, what: 'events' })
+  await says('--until')
+  expect(seen.stderr).toBe(
+    'Looked at the newest 20,000 events, back to 2026-06-01T12:00:00.000Z, and stopped after 2 s. ' +
+      'Look further back with --until 2026-06-01T12:00:00.001Z\n',
+  )
+})
+
+test('a full or complete page says nothing about its search', async () => {
+  const { out, seen } = openTerminal()
+  const searched = { rows: 1, ms: 1, from: FROM, isComplete: false }
+  noteSearched(out, { items: ['a'], searched }, { limit: 1, what: 'runs' })
+  noteSearched(out, { items: [], searched: { ...searched, isComplete: true } }, { limit: 1, what: 'runs' })
+  expect(seen.stderr).toBe('')
+})

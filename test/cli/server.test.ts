@@ -1,0 +1,199 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { z } from 'zod'
+import { AdminClient } from '../../src/admin/client/index.ts'
+import type { RouteName } from '../../src/admin/contract/routes.ts'
+import { cron } from '../../src/author/cron.ts'
+import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { callable } from '../../src/author/trigger.ts'
+import type { CommandTree } from '../../src/cli/command.ts'
+import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
+import { TerminalError } from '../../src/core/errors.ts'
+import { tempFolder } from '../support/temp-folder.ts'
+import { startTestApp } from '../support/test-app.ts'
+import { runHere } from './support/run-here.ts'
+
+const workflows = [
+  defineWorkflow({
+    id: 'on-invoice',
+    on: 'invoice.paid',
+    run: ({ step }) =>
+      step.run('book', () => {
+        throw new TerminalError('the ledger is closed')
+      }),
+  }),
+  defineWorkflow({ id: 'report', on: callable(z.object({ month: z.string() })), run: async ({ input }) => input }),
+  defineWorkflow({ id: 'nightly', on: cron('0 3 * * *', { timezone: 'UTC' }), run: async () => 'slept' }),
+]
+
+/** An app with a failed run, and `upshot` on another machine: a folder without a database. */
+async function startFarApp() {
+  const { app, urls, dataDir, hear } = await startTestApp({ workflows })
+  const adminToken = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
+  const client = new AdminClient({ url: urls.admin, token: adminToken })
+  const far = tempFolder()
+  const tokenFile = join(far, 'token')
+  const withToken = async (role: 'viewer' | 'operator' | 'admin') => {
+    const { secret } = await client.call('POST /tokens', { body: { name: `laptop-${role}`, role } })
+    writeFileSync(tokenFile, `${secret}\n`)
+  }
+  await withToken('admin')
+  const env = { UPSHOT_SERVER: urls.admin, UPSHOT_TOKEN_FILE: tokenFile }
+  const upshot = (...args: string[]) => runHere(far, [...args, '--json'], { env })
+  const failed = hear('run.failed')
+  await client.call('POST /events', { body: { type: 'invoice.paid', data: { no: 7 }, id: 'evt_far0001' } })
+  const { run } = await failed
+  return { app, urls, dataDir, hear, client, far, upshot, withToken, run, tokenFile }
+}
+
+/** Commands and the operation whose answer each prints. */
+const PRINTED: [command: string[], operation: RouteName, input?: object][] = [
+  [['runs', 'list'], 'GET /runs', { query: { limit: 20 } }],
+  [['events', 'list'], 'GET /events', { query: { limit: 20 } }],
+  [['deliveries', 'list'], 'GET /deliveries', { query: { limit: 20 } }],
+  [['workflows', 'list'], 'GET /workflows'],
+  [['schedules', 'list'], 'GET /schedules'],
+  [['endpoints', 'list'], 'GET /endpoints'],
+  [['accounts', 'list'], 'GET /accounts'],
+  [['tokens', 'list'], 'GET /tokens'],
+  [['approvers', 'list'], 'GET /approvers'],
+  [['approvals', 'list', '--status', 'all'], 'GET /approvals', { query: { limit: 20 } }],
+  [['operations', 'list'], 'GET /operations', { query: { limit: 20 } }],
+  [['alerts', 'list'], 'GET /alerts'],
+  [['effects', 'list'], 'GET /effects', { query: { limit: 20 } }],
+  [['guard', 'show'], 'GET /guard'],
+  [['accounts', 'show', 'default'], 'GET /accounts/:name', { params: { name: 'default' } }],
+  [['endpoints', 'show', 'sandbox'], 'GET /endpoints/:name', { params: { name: 'sandbox' } }],
+  [['events', 'show', 'evt_far0001'], 'GET /events/:id', { params: { id: 'evt_far0001' } }],
+]
+
+/** Parts of an answer that tell of the moment. */
+const settle = (value: unknown) =>
+  JSON.parse(JSON.stringify(value, (name, part) => (/^(ms|lastUsedAt|nextAt)$/.test(name) ? null : part)))
+
+test('a command prints the answer of its operation, at a server and beside the database', async () => {
+  const { client, upshot, dataDir } = await startFarApp()
+  for (const [command, operation, input] of PRINTED) {
+    const answer = (await client.call(operation as 'GET /runs', input as never)) as object
+    const { items, ...about } = answer as { items?: unknown[] }
+    const expected = items === undefined ? { ok: true, data: answer } : { ok: true, data: items, ...about }
+    const far = await upshot(...command)
+    expect({ command, stderr: far.stderr, json: settle(far.json) }).toEqual({
+      command,
+      stderr: '',
+      json: settle(expected),
+    })
+    const near = await runHere(dataDir, [...command, '--json'])
+    expect({ command, json: settle(near.json) }).toEqual({ command, json: settle(expected) })
+  }
+})
+
+test('at a server, actions carry the name and the reason of the token into the audit log', async () => {
+  const { app, upshot, run, hear } = await startFarApp()
+  expect((await upshot('runs', 'resolve', run.slice(0, 20), '--reason', 'booked by hand')).json.data.done).toBe(1)
+  const { json } = await upshot('audit', 'list', '--target', run)
+  expect(json.data).toMatchObject([
+    { action: 'run.resolve', actor: 'token:laptop-admin', role: 'admin', reason: 'booked by hand' },
+  ])
+  expect((await upshot('runs', 'retry', run)).json.data).toMatchObject({ done: 1 })
+  await hear('run.failed', (notice) => notice.run === run)
+  const started = await upshot('workflows', 'start', 'report', '--input', '{"month":"2026-11"}', '--once', 'a')
+  expect((await upshot('workflows', 'start', 'report', '--input', '{"month":"2026-11"}', '--once', 'a')).json).toEqual(
+    started.json,
+  )
+  await hear('run.completed', (notice) => notice.run === started.json.data.id)
+  expect((await upshot('runs', 'show', started.json.data.id)).json.data.output).toEqual({ month: '2026-11' })
+  expect((await upshot('workflows', 'pause', 'report')).json.data.pausedAt).not.toBeNull()
+  expect((await upshot('schedules', 'run', 'nightly')).json.data).toMatchObject([{ origin: 'manual' }])
+  expect((await upshot('tokens', 'revoke', 'laptop-admin', '--reason', 'lost', '--yes')).json.data.revoked).toBe(true)
+  const [row] = await app.store.listActions({ limit: 1 })
+  expect(row).toMatchObject({ action: 'token.revoke', actor: 'token:laptop-admin', reason: 'lost' })
+})
+
+test('a selection is an operation of the server, which says first how many runs it means', async () => {
+  const { upshot, run } = await startFarApp()
+  const asked = await upshot('runs', 'resolve', '--status', 'failed', '--reason', 'all of them')
+  expect(asked).toMatchObject({
+    exit: 3,
+    json: { error: { message: expect.stringContaining('resolve 1 run (failed)') } },
+  })
+  const done = await upshot('runs', 'resolve', '--status', 'failed', '--reason', 'all of them', '--yes')
+  expect(done.json.data).toMatchObject({
+    kind: 'resolve',
+    done: 1,
+    refused: 0,
+    operation: expect.stringMatching(/^opr_/),
+  })
+  expect((await upshot('runs', 'list', '--resolved')).json.data).toMatchObject([{ id: run }])
+})
+
+test('a role, a token and an address that are not enough are told in a sentence, with an exit code', async () => {
+  const { upshot, far, tokenFile, urls, withToken, run } = await startFarApp()
+  await withToken('viewer')
+  expect(await upshot('runs', 'cancel', run)).toMatchObject({ exit: 4, json: { error: { code: 'forbidden' } } })
+  writeFileSync(tokenFile, 'wrong\n')
+  const refused = await upshot('runs', 'list')
+  expect(refused).toMatchObject({ exit: 4, json: { error: { code: 'unauthenticated' } } })
+  expect(refused.json.error.message).toContain('refuses the token')
+  const at = (server: string, file = tokenFile) =>
+    runHere(far, ['runs', 'list', '--json', '--server', server, '--token-file', file])
+  expect((await at('https://127.0.0.1:1')).json.error).toMatchObject({ code: 'service_failed' })
+  expect(await at('http://upshot.example.com')).toMatchObject({ exit: 2, json: { error: { code: 'invalid_config' } } })
+  expect(await at('nonsense')).toMatchObject({ exit: 2 })
+  expect(await at(urls.admin, join(far, 'none'))).toMatchObject({ exit: 2 })
+  const tls = await at(urls.admin.replace('http:', 'https:'))
+  expect(tls.json.error.message).toContain('does not speak TLS')
+})
+
+test('a server of another kind, a redirect and another version are told', async () => {
+  const far = tempFolder()
+  writeFileSync(join(far, 'token'), 'upk_1')
+  let answer: { status: number; headers?: Record<string, string>; body?: unknown } = { status: 200 }
+  const server = createServer((_request, response) => {
+    response.writeHead(answer.status, answer.headers).end(JSON.stringify(answer.body ?? '<html>'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const list = async () => {
+    const args = ['runs', 'list', '--json', '--server', url, '--token-file', join(far, 'token')]
+    return (await runHere(far, args)).json.error
+  }
+  answer = { status: 502 }
+  expect((await list()).message).toContain('does not answer like the admin server')
+  answer = { status: 302, headers: { location: 'http://127.0.0.1:1/' } }
+  expect((await list()).message).toContain('redirects')
+  const problem = { code: 'unknown_operation', detail: 'The admin API has no GET /runs.', status: 404 }
+  answer = { status: 404, headers: { 'x-upshot-version': '0.0.9' }, body: problem }
+  expect(await list()).toMatchObject({
+    code: 'unknown_operation',
+    message: expect.stringMatching(/has version 0\.0\.9, and this command \d/),
+    fix: 'Use the version of the server.',
+  })
+})
+
+/** Commands of this machine: its files, its processes, its project, or the sandbox. */
+const HERE = new RegExp(
+  [
+    '^(init|dev|start|status|dashboard|demo|completion|version|doctor|plan|backtest|coverage',
+    '(config|db|files|sandbox|types|deploys|corpus) .*|approvers key|endpoints (send|solve)|effects verify)$',
+  ].join('|'),
+)
+
+test('no command asks the database of this machine where a server is named', async () => {
+  const { upshot, far } = await startFarApp()
+  mkdirSync(join(far, 'workflows'), { recursive: true })
+  const args: Record<string, string[]> = { top: ['--once'] }
+  const pathsOf = (tree: CommandTree): string[] =>
+    Object.entries(tree).flatMap(([name, node]) =>
+      'commands' in node ? pathsOf(node.commands).map((path) => `${name} ${path}`) : [name],
+    )
+  for (const command of pathsOf(COMMAND_TREE).filter((path) => !HERE.test(path) && !path.endsWith('tail'))) {
+    const { json } = await upshot(...command.split(' '), ...(args[command] ?? ['evt_far0001']))
+    const message = String(json?.error?.message ?? '')
+    expect({ command, isLocal: /no database in|data directory/.test(message) }).toEqual({ command, isLocal: false })
+  }
+})

@@ -103,20 +103,31 @@ export type StepName = string | readonly [name: string, key: string | number]
  * keeps the counts.
  */
 export function stepKeys(): (name: StepName) => string {
-  const seen = new Map<string, number>()
+  const seen = new Set<string>()
+  const repeated = new Map<string, number>()
   let checked: string | null = null
   const check = (name: string) => {
     // A loop uses one name many times.
-    if (name !== checked) checked = requireName(name)
+    if (name !== checked) checked = requireWellFormed(requireName(name))
     return name
   }
-  return (name) => {
-    const base = typeof name === 'object' && name !== null ? `${check(name[0])}[${name[1]}]` : check(name)
-    if (!base.isWellFormed()) throw new UpshotError('invalid_workflow', `The step "${base}" ${ILL_FORMED}.`)
-    const occurrence = (seen.get(base) ?? 0) + 1
-    seen.set(base, occurrence)
-    return occurrence === 1 ? base : `${base}#${occurrence}`
+  const spell = (name: string, key: string | number) => {
+    const spelled = `${check(name)}[${key}]`
+    return typeof key === 'number' ? spelled : requireWellFormed(spelled)
   }
+  return (name) => {
+    const base = typeof name === 'object' && name !== null ? spell(name[0], name[1]) : check(name)
+    const { size } = seen
+    if (seen.add(base).size > size) return base
+    const occurrence = (repeated.get(base) ?? 1) + 1
+    repeated.set(base, occurrence)
+    return `${base}#${occurrence}`
+  }
+}
+
+function requireWellFormed(text: string): string {
+  if (text.isWellFormed()) return text
+  throw new UpshotError('invalid_workflow', `The step "${text}" ${ILL_FORMED}.`)
 }
 
 /** The name in a step's key: `name` of `name[key]` and of `name#2`. */

@@ -66,17 +66,18 @@ export function reachStep(pass: Pass, name: StepName, kind: StepKind, effect: Ef
     order.noteMove()
     return null
   }
-  const { key, known, isRepeated, isShared } = pass.journal.reach(name)
+  const reached = pass.journal.reach(name)
+  const { key, known } = reached
   order.noteMove()
   if (known?.settled === 0 && kind !== 'patch') order.expectByName(key)
   pass.places.note(typeof name === 'string' ? name : name[0])
-  if (isRepeated) warnOfRepetition(pass, String(name))
-  if (isShared) warnOfSharing(pass, String(name))
+  if (reached.isRepeated) warnOfRepetition(pass, String(name))
+  if (reached.isShared) warnOfSharing(pass, String(name))
   if (order.isReplaying && !hasOutcome(known)) {
     order.hold(known === undefined, () => ({ key, kind, place: findCallPlace() }))
   }
   const mismatch = known ? decideMismatch({ at: 'step', known, kind, effect }, pass.isCodeChanged) : null
-  if (mismatch === null) return { key, known }
+  if (mismatch === null) return reached
   void pass.parking.halt(mismatch)
   return null
 }

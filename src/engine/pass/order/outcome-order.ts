@@ -184,20 +184,20 @@ export class OutcomeOrder {
   }
 
   #takeNext(): (() => void) | null {
-    if (!this.#isNextDue()) return null
     if (this.#byName.size > 0) return this.#takeByName()
     return this.isReplaying ? this.#takeReady() : (this.#fresh.shift() ?? null)
   }
 
   #takeByName(): (() => void) | null {
     const [key, deliver] = this.#firstByName ?? ['', null]
-    this.#byName.delete(key)
+    if (deliver !== null) this.#byName.delete(key)
     return deliver
   }
 
   /** The expected outcome is delivered now; the next one is expected. */
   #takeReady(): (() => void) | null {
     const deliver = this.#ready
+    if (deliver === null) return null
     this.#recorded[this.#next++] = undefined
     this.#ready = this.#early.size > 0 ? this.#takeEarly(this.expected?.key) : null
     if (!this.isReplaying && this.#over) this.#fresh.unshift(this.#over.resolve)
@@ -214,11 +214,15 @@ export class OutcomeOrder {
 
 /** Steps with a number, in its order. Sorts only where steps ended in another order than begun. */
 function sortRecorded(known: readonly Checkpoint[]): Checkpoint[] {
-  const recorded = known.filter((step) => numberOf(step) > 0)
+  const recorded: Checkpoint[] = []
   let last = 0
-  for (const step of recorded) {
-    if (numberOf(step) < last) return recorded.sort((one, other) => numberOf(one) - numberOf(other))
-    last = numberOf(step)
+  let isInOrder = true
+  for (const step of known) {
+    const number = numberOf(step)
+    if (number === 0) continue
+    isInOrder &&= number > last
+    last = number
+    recorded.push(step)
   }
-  return recorded
+  return isInOrder ? recorded : recorded.sort((one, other) => numberOf(one) - numberOf(other))
 }

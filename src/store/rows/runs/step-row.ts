@@ -17,8 +17,9 @@ export interface StepRow {
   settled: number | null
 }
 
+/** No spread: a replay reads thousands of rows. */
 export function readStep(row: StepRow): Checkpoint {
-  return {
+  const step: Checkpoint = {
     key: row.key,
     position: row.position,
     kind: row.kind,
@@ -26,12 +27,13 @@ export function readStep(row: StepRow): Checkpoint {
     status: row.status,
     attempt: row.attempt,
     output: row.output,
-    ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
     error: row.error === null ? null : JSON.parse(row.error),
     target: row.target,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
     dueAt: row.due_at,
-    ...(row.settled === null ? {} : { settled: row.settled }),
   }
+  if (row.apart_bytes !== null) step.apartBytes = row.apart_bytes
+  if (row.settled !== null) step.settled = row.settled
+  return step
 }

@@ -248,6 +248,9 @@ export class Worker implements DeliveryIntake {
     if (workflow && executed && settled.kind === 'parked') this.#passes.keep(executed, workflow)
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
+    // Its end has canceled what it invoked.
+    const endsOthers = settled.kind === 'failed' || settled.kind === 'expired'
+    if (endsOthers && this.#passes.hasInvoked) this.endPass(run.lease.runId)
     const notice = describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 })
     publish(await markFailover(notice, run.lease, { store, signal: this.#stopping.signal }))
   }

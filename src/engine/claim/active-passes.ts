@@ -18,6 +18,8 @@ import type { WorkerCounts } from './worker-counts.ts'
 /** A pass that a worker is executing. */
 export interface RunningPass {
   lease: Lease
+  /** True where another run invoked its run, and may end it. */
+  isInvoked: boolean
   parking: Parking
   abort: AbortController
   /** The earlier pass whose code it goes on with. */
@@ -63,6 +65,11 @@ export class ActivePasses {
     return [...this.#passes.keys()]
   }
 
+  /** True while a run is at work that another one invoked. */
+  get hasInvoked(): boolean {
+    return this.#passes.values().some(({ isInvoked }) => isInvoked)
+  }
+
   /** Number of passes without a slot: they admit their run and execute none of its code. */
   get admissionPasses(): number {
     return this.#admissionPasses
@@ -94,6 +101,7 @@ export class ActivePasses {
     }
     const pass: RunningPass = {
       lease,
+      isInvoked: run.cause.kind === 'call',
       ...control,
       still,
       opened,

@@ -183,6 +183,39 @@ test('a failed run cancels what it invoked, and an abandoned child keeps the tim
   expect(await children(engine, id)).toHaveLength(4)
 })
 
+test('a child at work hears at once that the run which invoked it has failed', async () => {
+  const engine = createTestEngine()
+  const begun = Promise.withResolvers<AbortSignal>()
+  const hanging = defineWorkflow({
+    id: 'hanging',
+    on: callable(z.void()),
+    run: ({ step }) =>
+      step.run('hang', ({ signal }) => {
+        begun.resolve(signal)
+        return new Promise<void>(() => {})
+      }),
+  })
+  const caller = defineWorkflow({
+    id: 'caller',
+    on: '*',
+    retry: { attempts: 1 },
+    run: async ({ step }) => {
+      void step.invoke('hanging', hanging)
+      await step.run('look', async () => {
+        engine.clock.advance('1s')
+        await begun.promise
+      })
+      throw new Error('no more')
+    },
+  })
+  await engine.start([caller, hanging])
+  // The clock stands still before the next heartbeat.
+  expect(await engine.run('caller')).toMatchObject({ status: 'failed' })
+  const signal = await begun.promise
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve))
+  expect(signal.reason).toMatchObject({ code: 'conflict' })
+})
+
 test('an unknown parentClosePolicy fails the step and makes no run', async () => {
   const engine = createTestEngine()
   const caller = defineWorkflow({

@@ -203,10 +203,7 @@ export class Worker implements DeliveryIntake {
     }
   }
 
-  /**
-   * Without a quarantine, an idle worker tries a suspect itself. Other runs may come to work beside
-   * it.
-   */
+  /** Without a quarantine, an idle worker tries a suspect itself, beside runs that come then. */
   async #claimNext(asked: number, now: number): Promise<ClaimedRun[]> {
     const { store, suspects = 'when_idle' } = this.#parts
     if (suspects === 'only') return store.claimSuspects(this.id, Math.min(asked, 1), now)
@@ -236,7 +233,11 @@ export class Worker implements DeliveryIntake {
     const { store, clock, publish, findWorkflow } = this.#parts
     const workflow = findWorkflow(run.workflow)
     this.#tellMissing(run.workflow, workflow !== undefined)
-    const cancelOther = (other: string, reason: string) => this.#cancelOther(other, run.workflow, reason)
+    const cancelOther = (other: string, reason: string) => {
+      this.#passes.endPass(other)
+      const end = { run: other, workflow: run.workflow, root: null, parentRun: null, ms: null, reason }
+      publish({ kind: 'run.canceled', ...end })
+    }
     const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
     const { outcome, pass: executed } = await runPass(this.#parts, request)
     const journal = executed?.journal
@@ -249,8 +250,7 @@ export class Worker implements DeliveryIntake {
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
     // Its end has canceled what it invoked.
-    const endsOthers = settled.kind === 'failed' || settled.kind === 'expired'
-    if (endsOthers && this.#passes.hasInvoked) this.endPass(run.lease.runId)
+    if (['failed', 'expired'].includes(settled.kind) && this.#passes.hasInvoked) this.endPass(run.lease.runId)
     const notice = describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 })
     publish(await markFailover(notice, run.lease, { store, signal: this.#stopping.signal }))
   }
@@ -262,11 +262,6 @@ export class Worker implements DeliveryIntake {
       this.#missing.add(workflow)
       this.#parts.publish({ kind: 'workflow.missing', workflow })
     }
-  }
-
-  #cancelOther(other: string, workflow: string, reason: string): void {
-    this.#passes.endPass(other)
-    this.#parts.publish({ kind: 'run.canceled', run: other, workflow, root: null, parentRun: null, ms: null, reason })
   }
 
   async #schedulePoll(): Promise<void> {

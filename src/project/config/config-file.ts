@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
+import { MAX_LOAD_MS } from '../../core/blockage.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { DEFAULT_MAX_STEPS, MAX_STEPS } from '../../core/runs/step.ts'
 import { DEFAULT_GUARD } from '../../core/safety/guard.ts'
@@ -9,6 +9,7 @@ import { isLoopback } from '../../core/service/account.ts'
 import { adminConfig } from './admin-config.ts'
 import { alertConfig } from './alert-config.ts'
 import { durationSetting, readDuration } from './duration-setting.ts'
+import { importWithin } from './import-within.ts'
 import { reconcileConfig } from './reconcile-config.ts'
 
 const age = (fallback: string) =>
@@ -118,7 +119,7 @@ export type Settings = Omit<z.output<typeof configFile>, 'drain'> & { drainMs: n
 
 /** The default export, unchecked; an empty object where there is no file. */
 export async function readConfigFile(path: string): Promise<unknown> {
-  return existsSync(path) ? (await import(pathToFileURL(path).href)).default : {}
+  return existsSync(path) ? (await importWithin<{ default: unknown }>(path, MAX_LOAD_MS)).default : {}
 }
 
 /**

@@ -2,7 +2,8 @@ import { Worker } from 'node:worker_threads'
 import { UpshotError } from '../../../core/errors.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
-import { type Answer, decodeAnswer } from './messages.ts'
+import type { Answer } from './messages.ts'
+import { OpenCalls } from './open-calls.ts'
 
 /**
  * The reads whose cost grows with history, or with what a person asks for. Their answers hold no
@@ -69,10 +70,9 @@ export class ReaderLink {
   readonly #options: SqliteStoreOptions
   readonly #maxWaiting: number
   readonly #idleMs: number
-  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  readonly #open = new OpenCalls({ describeLoss, stalled: () => this.#drop() })
   #thread: Worker | null = null
   #idle: NodeJS.Timeout | null = null
-  #calls = 0
   #isClosed = false
 
   constructor(options: SqliteStoreOptions, { maxWaiting = MAX_WAITING, idleMs = IDLE_MS }: LinkOptions = {}) {
@@ -94,18 +94,14 @@ export class ReaderLink {
 
   #call(method: ThreadedRead, args: unknown[]): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(describeLoss('it is closed'))
-    if (this.#waiting.size >= this.#maxWaiting) {
+    if (this.#open.size >= this.#maxWaiting) {
       const message = `${this.#maxWaiting} questions wait for the database already.`
       return Promise.reject(
         new UpshotError('too_many_requests', message, { details: { fix: 'Ask again in a moment.' } }),
       )
     }
     const thread = this.#start()
-    const number = ++this.#calls
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(number, { resolve, reject })
-      thread.postMessage({ number, method, args } satisfies ReaderCall)
-    })
+    return this.#open.add(method, (number) => thread.postMessage({ number, method, args } satisfies ReaderCall))
   }
 
   #start(): Worker {
@@ -124,12 +120,8 @@ export class ReaderLink {
   }
 
   #settle(answer: Answer): void {
-    const { number, value, error } = decodeAnswer(answer)
-    const waiting = this.#waiting.get(number)
-    this.#waiting.delete(number)
-    if (error) waiting?.reject(error)
-    else waiting?.resolve(value)
-    if (this.#waiting.size > 0) return
+    this.#open.settle(answer)
+    if (this.#open.size > 0) return
     this.#idle = setTimeout(() => void this.#end(), this.#idleMs)
     this.#idle.unref()
   }
@@ -138,8 +130,14 @@ export class ReaderLink {
   #lose(thread: Worker, why: string): void {
     if (thread !== this.#thread) return
     this.#thread = null
-    for (const { reject } of this.#waiting.values()) reject(describeLoss(why))
-    this.#waiting.clear()
+    this.#open.fail(why)
+  }
+
+  /** Ends a thread that has stalled; the next read starts another one. */
+  #drop(): void {
+    const thread = this.#thread
+    this.#thread = null
+    void thread?.terminate()
   }
 
   async #end(): Promise<void> {
@@ -149,7 +147,7 @@ export class ReaderLink {
     const ended = new Promise((resolve) => thread.once('exit', resolve))
     // Messages arrive in order, so the reads that wait are answered first.
     thread.postMessage('close')
-    if (this.#waiting.size === 0) this.#thread = null
+    if (this.#open.size === 0) this.#thread = null
     await ended
   }
 }

@@ -2,7 +2,8 @@ import { describeError, UpshotError } from '../../../core/errors.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
 import type { Tables } from '../tables.ts'
 import { createWriter } from '../writer.ts'
-import { type Answer, type Call, decodeAnswer, type PackedCall, packCall, unpackCall } from './messages.ts'
+import { type Answer, type Call, type PackedCall, packCall, unpackCall } from './messages.ts'
+import { OpenCalls } from './open-calls.ts'
 
 /** One end of a channel to the writer thread: the thread's own, or a port for another thread. */
 interface WriterChannel {
@@ -19,9 +20,8 @@ const MAX_PER_MESSAGE = 12
 /** The calls of one thread to the writer thread, and their answers. */
 export class WriterLink {
   readonly #channel: WriterChannel
-  readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
+  readonly #open = new OpenCalls({ describeLoss, stalled: () => this.#answered() })
   #outbox: PackedCall[] = []
-  #calls = 0
   #failure: Error | null = null
   #answered = () => {}
 
@@ -33,10 +33,8 @@ export class WriterLink {
   }
 
   call(method: Call['method'], args: unknown[]): Promise<unknown> {
-    if (this.#failure) return Promise.reject(describeLoss(this.#failure))
-    return new Promise((resolve, reject) => {
-      const number = ++this.#calls
-      this.#waiting.set(number, { resolve, reject })
+    if (this.#failure) return Promise.reject(describeLoss(this.#failure.message))
+    return this.#open.add(method, (number) => {
       this.#outbox.push(packCall(number, method, args))
       if (this.#outbox.length === MAX_PER_MESSAGE) this.#send()
       else if (this.#outbox.length === 1) setImmediate(() => this.#send())
@@ -54,7 +52,7 @@ export class WriterLink {
   /** Resolves once all earlier calls are answered; later calls are refused. */
   async end(): Promise<void> {
     this.#failure ??= new Error('it is closed')
-    if (this.#waiting.size === 0) return
+    if (this.#open.size === 0) return
     await new Promise<void>((resolve) => {
       this.#answered = resolve
     })
@@ -63,8 +61,7 @@ export class WriterLink {
   /** Rejects the calls that wait for an answer, and all later ones. */
   fail(error: Error): void {
     this.#failure ??= error
-    for (const { reject } of this.#waiting.values()) reject(describeLoss(error))
-    this.#waiting.clear()
+    this.#open.fail(error.message)
     this.#answered()
   }
 
@@ -98,15 +95,11 @@ export class WriterLink {
   }
 
   #settle(answer: Answer): void {
-    const { number, value, error } = decodeAnswer(answer)
-    const waiting = this.#waiting.get(number)
-    this.#waiting.delete(number)
-    if (error) waiting?.reject(error)
-    else waiting?.resolve(value)
-    if (this.#waiting.size === 0) this.#answered()
+    this.#open.settle(answer)
+    if (this.#open.size === 0) this.#answered()
   }
 }
 
-function describeLoss(cause: Error): UpshotError {
-  return new UpshotError('store_unavailable', `The store cannot be written: ${cause.message}.`, { cause })
+function describeLoss(why: string): UpshotError {
+  return new UpshotError('store_unavailable', `The store cannot be written: ${why}.`)
 }

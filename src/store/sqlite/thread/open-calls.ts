@@ -1,0 +1,75 @@
+import type { UpshotError } from '../../../core/errors.ts'
+import { type Answer, decodeAnswer } from './messages.ts'
+
+/** A thread that answers no call for so long has stalled, as on a disk that does not answer. */
+const STALL_MS = 60_000
+/** Looks in which it is seen: one alone may come late, because this thread was blocked. */
+const LOOKS = 4
+
+interface OpenCall {
+  method: string
+  resolve: (value: unknown) => void
+  reject: (error: Error) => void
+}
+
+interface OpenCallsParts {
+  /** Words for calls that get no answer, and why. */
+  describeLoss: (why: string) => UpshotError
+  /** Told when the thread has stalled, after its calls were rejected. */
+  stalled?: () => void
+}
+
+/** The calls to another thread that wait for an answer. */
+export class OpenCalls {
+  readonly #parts: OpenCallsParts
+  readonly #open = new Map<number, OpenCall>()
+  #calls = 0
+  #looks = 0
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(parts: OpenCallsParts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  /** Calls `send` with the number of the call, and resolves or rejects with its answer. */
+  add(method: string, send: (number: number) => void): Promise<unknown> {
+    const number = ++this.#calls
+    if (this.#open.size === 0) this.#looks = 0
+    this.#timer ??= setTimeout(() => this.#look(), STALL_MS / LOOKS).unref()
+    return new Promise((resolve, reject) => {
+      this.#open.set(number, { method, resolve, reject })
+      send(number)
+    })
+  }
+
+  settle(answer: Answer): void {
+    const { number, value, error } = decodeAnswer(answer)
+    const call = this.#open.get(number)
+    this.#open.delete(number)
+    this.#looks = 0
+    if (error) call?.reject(error)
+    else call?.resolve(value)
+  }
+
+  /** Rejects all calls. */
+  fail(why: string): void {
+    const calls = [...this.#open.values()]
+    this.#open.clear()
+    for (const { reject } of calls) reject(this.#parts.describeLoss(why))
+  }
+
+  #look(): void {
+    this.#timer = null
+    const [first] = this.#open.values()
+    if (first === undefined) return
+    this.#looks += 1
+    if (this.#looks > LOOKS) {
+      this.fail(`its thread has not answered for ${STALL_MS / 1_000} s, with ${first.method} first in line`)
+      this.#parts.stalled?.()
+    } else this.#timer = setTimeout(() => this.#look(), STALL_MS / LOOKS).unref()
+  }
+}

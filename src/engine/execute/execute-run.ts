@@ -7,6 +7,7 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
 import type { Cause } from '../admit/cause.ts'
 import { describeExpired, limitWait, watchDeadline } from '../pass/deadline.ts'
+import { onceAtRest } from '../pass/order/once-at-rest.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { CodeEnd } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -63,7 +64,8 @@ async function endWith(pass: Pass, ending: Ending, endWatch: () => void): Promis
   const joined = await joinSteps(pass, ending)
   endWatch()
   // The store takes writes in their order, and the outcome comes last.
-  await pass.journal.sent()
+  const sending = pass.journal.sent()
+  if (sending) await sending
   return limitWait(gatherWakeUps(pass, await decideOutcome(pass, joined)), pass.deadline)
 }
 
@@ -100,7 +102,8 @@ async function joinSteps({ parking, order, journal, abort }: Pass, ending: Endin
   parking.endCode()
   order.end()
   if (parking.isBusy && 'error' in ending) abort.abort(ending.error)
-  const park = await Promise.race([parking.idle(), parking.ended])
+  await new Promise<void>(onceAtRest)
+  const park = parking.isBusy || parking.hasEnded ? await Promise.race([parking.ended, parking.idle()]) : undefined
   order.close()
   journal.close()
   return park ?? ending

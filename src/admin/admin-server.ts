@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type RequestHandler } from 'express'
 import { UpshotError } from '../core/errors.ts'
-import type { Health } from './health.ts'
+import type { Health } from './ports/health.ts'
 
 // Imported, this module would load all of undici. See decision 67.
 const { createServer } = process.getBuiltinModule('node:http')

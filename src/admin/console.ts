@@ -4,18 +4,20 @@ import type { Publish } from '../core/notices.ts'
 import type { BulkOperation } from '../core/safety/bulk.ts'
 import type { Store } from '../core/store/store.ts'
 import { Authenticator } from './access/authenticator.ts'
+import { CallerLimits } from './access/caller-limits.ts'
 import { type CookiePlace, cookieName } from './access/cookie.ts'
 import type { AccessOptions } from './access/options.ts'
 import { ROUTES } from './contract/routes.ts'
-import type { Health } from './health.ts'
 import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
 import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
 import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
+import type { mcpRoute } from './mcp/mcp-route.ts'
 import type { BulkRunner } from './operations/bulk-runner.ts'
 import type { AnyHandler } from './perform/handler.ts'
+import type { Health } from './ports/health.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access/access-handlers.ts'
 import { auditHandlers } from './resources/access/audit-handlers.ts'
 import { tokenHandlers } from './resources/access/token-handlers.ts'
@@ -83,18 +85,11 @@ export function createConsole(
   if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
   router.use(secure(own))
   router.use(compression({ threshold: COMPRESSED_BYTES, filter: mayCompress }))
-  router.use(
-    '/api/v1',
-    sameOrigin(own),
-    mountRoutes({
-      ...parts,
-      routes: ROUTES,
-      version: parts.facts.version,
-      handlers: createHandlers(parts, { authenticator, feed, runner, place }),
-      authenticator,
-      cookieName: () => cookieName(place()),
-    }),
-  )
+  const { version } = parts.facts
+  const handlers = createHandlers(parts, { authenticator, feed, runner, place })
+  const served = { ...parts, routes: ROUTES, version, handlers, authenticator, limits: new CallerLimits() }
+  router.use('/api/v1', sameOrigin(own), mountRoutes({ ...served, cookieName: () => cookieName(place()) }))
+  router.use('/mcp', sameOrigin(own), lateMcp(served))
   router.use(staticPage(page, access.basePath))
   router.use(answerProblem(parts))
   const handler = access.basePath === '' ? router : Router().use(access.basePath, router)
@@ -102,6 +97,15 @@ export function createConsole(
     handler,
     report: (operation) => feed.report(operation.id, describeOperation(operation)),
     stop: () => feed.stop('the process stops'),
+  }
+}
+
+/** The agents' door, whose library the first agent loads. */
+function lateMcp(parts: Parameters<typeof mcpRoute>[0]): RequestHandler {
+  let router: Promise<RequestHandler> | null = null
+  return (request, response, next) => {
+    router ??= import('./mcp/mcp-route.ts').then((found) => found.mcpRoute(parts))
+    router.then((handle) => handle(request, response, next)).catch(next)
   }
 }
 

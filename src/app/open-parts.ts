@@ -1,5 +1,5 @@
 import { AdminServer } from '../admin/admin-server.ts'
-import { createHealth } from '../admin/health.ts'
+import { createHealth } from '../admin/ports/health.ts'
 import type { AnyWorkflow } from '../author/workflow.ts'
 import { newId } from '../core/ids.ts'
 import type { Publish } from '../core/notices.ts'

@@ -3,7 +3,7 @@ import { get } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { AdminServer } from '../../src/admin/admin-server.ts'
-import type { HealthReport } from '../../src/admin/health.ts'
+import type { HealthReport } from '../../src/admin/ports/health.ts'
 
 /** An admin server whose check is under way, asked by a client that keeps its connections. */
 async function startAsked(answerWithinMs?: number) {

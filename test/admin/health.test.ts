@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHealth } from '../../src/admin/health.ts'
+import { createHealth } from '../../src/admin/ports/health.ts'
 
 test('a check that never ends has failed, and the others are told', async () => {
   const health = createHealth({ stuck: () => new Promise(() => {}), fine: async () => {} }, { withinMs: 10 })

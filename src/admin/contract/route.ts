@@ -23,6 +23,14 @@ export interface RouteSpec {
   form?: 'json' | 'events' | 'bytes'
   /** Whether a client may send an `Idempotency-Key`, kept for 24 h. */
   isIdempotent?: true
+  /** Whether it changes nothing, although it is no GET: a question that leaves an audit row. */
+  isSafe?: true
+  /** Whether something may be gone for good, or begin that a person has to answer for. */
+  isDestructive?: true
+  /** Why no agent has it as a tool; left out where one may. */
+  noTool?: 'session' | 'bytes' | 'secret' | 'a word of a person'
+  /** Whether its answer is an operation that goes on, and that `GET /operations/:id` follows. */
+  isLong?: true
   /** Whether it reads far into history: at most two of these at a time for each caller. */
   isSearch?: true
 }
@@ -60,7 +68,7 @@ const searched = z
 
 /** The part of a query that pages through a list. */
 export const paging = {
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  limit: z.coerce.number().int().min(1).max(500).default(50).describe('The most items of one answer.'),
   after: z.string().max(500).optional().describe('The `next` of the page before.'),
 }
 

@@ -1,5 +1,4 @@
 import { json, type Request, type RequestHandler, type Response, Router } from 'express'
-import { includesRole } from '../../core/access/role.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
@@ -7,10 +6,10 @@ import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
-import { CallerLimits } from '../access/caller-limits.ts'
-import { describeOperator } from '../access/describe-operator.ts'
+import type { CallerLimits } from '../access/caller-limits.ts'
 import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
 import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
+import { requireRole } from '../perform/perform-as.ts'
 import { answerOnce } from './answer-once.ts'
 import { sendBytes } from './send-bytes.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
@@ -24,6 +23,7 @@ interface MountParts {
   authenticator: Pick<Authenticator, 'identify'>
   /** Name of the session cookie; known once the server listens. */
   cookieName: () => string
+  limits: CallerLimits
   /** Told to those who are known, so that a client can say that it has another one. */
   version: string
   clock: Clock
@@ -36,7 +36,6 @@ interface MountParts {
 /** The Express routes of the table, each behind login, role and schemas. */
 export function mountRoutes(parts: MountParts): Router {
   const router = Router()
-  const limits = new CallerLimits()
   router.use(nameRequest)
   for (const [name, spec] of Object.entries(parts.routes)) {
     const [method = '', path = ''] = name.split(' ')
@@ -44,7 +43,7 @@ export function mountRoutes(parts: MountParts): Router {
     // A feed has no end to measure.
     const told = spec.form === 'events' ? [] : [announce(parts, name)]
     const steps = [...told, admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
-    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler, limits))
+    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler))
   }
   router.use((request) => {
     throw new UpshotError('unknown_operation', `The admin API has no ${request.method} ${request.path}.`, {
@@ -75,22 +74,18 @@ function announce({ publish, clock }: MountParts, operation: string): RequestHan
 }
 
 /** Puts the caller into `response.locals`; throws `unauthenticated` and `forbidden`. */
-function admit(parts: MountParts, { role, audit }: RouteSpec): RequestHandler {
+function admit(parts: MountParts, spec: RouteSpec): RequestHandler {
   const { authenticator, cookieName, clock, store } = parts
   return async (request, response, next) => {
-    if (role === 'anyone') return next()
+    if (spec.role === 'anyone') return next()
     const address = request.socket.remoteAddress ?? ''
     const credentials = { headers: request.headers, address, cookieName: cookieName() }
     const caller = await authenticator.identify(credentials, clock.now())
     response.locals.caller = caller
     response.set('X-Upshot-Version', parts.version)
-    if (includesRole(caller.role, role)) return next()
-    if (audit !== undefined) {
-      const about = { action: audit, target: String(request.params.id ?? request.params.name ?? '') || null }
-      const entry = { ...describeOperator(caller, null), ...about, parameters: {}, at: clock.now() }
-      await store.recordAction(entry, 'refused')
-    }
-    throw new UpshotError('forbidden', `This needs the role ${role}; "${caller.name}" has the role ${caller.role}.`)
+    const target = String(request.params.id ?? request.params.name ?? '') || null
+    await requireRole(store, { spec, caller, target, now: clock.now() })
+    next()
   }
 }
 
@@ -100,8 +95,8 @@ const requireJson: RequestHandler = (request, _response, next) => {
   throw new UpshotError('invalid_request', 'Send the body as application/json.')
 }
 
-function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler, limits: CallerLimits): RequestHandler {
-  const { clock, store, checksAnswers } = parts
+function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler): RequestHandler {
+  const { clock, store, limits, checksAnswers } = parts
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())

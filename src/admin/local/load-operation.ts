@@ -1,8 +1,8 @@
 import type { RouteSpec, RouteTable } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
-import type { Health } from '../health.ts'
 import type { BulkRunner } from '../operations/bulk-runner.ts'
 import type { AnyHandler } from '../perform/handler.ts'
+import type { Health } from '../ports/health.ts'
 import type { Surroundings } from '../ports/surroundings.ts'
 import type { ResourceParts } from '../resources/parts.ts'
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import type { Health } from '../../admin/health.ts'
 import { type LateConsole, lateConsole } from '../../admin/late-console.ts'
+import type { Health } from '../../admin/ports/health.ts'
 import { hashSecret } from '../../core/access/token.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { ListReads, Store } from '../../core/store/store.ts'

@@ -1,4 +1,4 @@
-import type { Health } from '../../admin/health.ts'
+import type { Health } from '../../admin/ports/health.ts'
 import { CommitCounts } from '../../core/commit-counts.ts'
 import { listRules } from '../../core/safety/guard.ts'
 import type { Store } from '../../core/store/store.ts'

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '../../admin/health.ts'
+import type { HealthCheck } from '../../admin/ports/health.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { AdminServer } from '../../admin/admin-server.ts'
-import { createHealth } from '../../admin/health.ts'
+import { createHealth } from '../../admin/ports/health.ts'
 import { describeError } from '../../core/errors.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { describeListenError } from '../../receive/receiver.ts'

@@ -100,6 +100,10 @@ export const COMMAND_TREE: CommandTree = {
   operations: { summary: 'list, show and abort operations on many runs or events', commands: OPERATIONS_COMMANDS },
   alerts: { summary: 'list and test the alerts of the project', commands: ALERTS_COMMANDS },
   audit: { summary: 'list what people did', commands: AUDIT_COMMANDS },
+  mcp: {
+    summary: 'let an agent look, and act where you allow it, over standard input and output',
+    load: () => import('./watch/mcp.ts'),
+  },
   demo: {
     summary: 'play the main workflows in a temporary folder, and check every effect',
     load: () => import('./app/demo.ts'),

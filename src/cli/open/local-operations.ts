@@ -1,5 +1,5 @@
-import type { HealthReport } from '../../admin/health.ts'
 import { LocalOperations } from '../../admin/local/local-operations.ts'
+import type { HealthReport } from '../../admin/ports/health.ts'
 import type { Operator } from '../../core/safety/audit.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'

@@ -89,11 +89,12 @@ export const ENDPOINT_ROUTES = {
   'POST /endpoints': {
     ...onEndpoint,
     id: 'addEndpoint',
+    noTool: 'secret',
     summary: 'A new endpoint',
     body: z.strictObject({
-      name: z.string(),
-      account: z.string().default('default'),
-      events: z.array(z.string()).min(1).default(['*']),
+      name: z.string().describe('Of a-z, 0-9 and "-".'),
+      account: z.string().default('default').describe('The account that its events belong to.'),
+      events: z.array(z.string()).min(1).default(['*']).describe('Types and families that start workflows.'),
       scheme: signatureScheme.optional().describe('Default: hex of HMAC-SHA256.'),
       learn: z.boolean().default(false).describe('Captures deliveries until its scheme is known.'),
       secret,
@@ -107,10 +108,13 @@ export const ENDPOINT_ROUTES = {
     id: 'changeEndpoint',
     summary: 'Changes the given values, from the next delivery on',
     body: z.strictObject({
-      account: z.string().optional(),
-      events: z.array(z.string()).min(1).optional(),
-      scheme: signatureScheme.optional(),
-      status: z.enum(['active', 'learning', 'disabled']).optional(),
+      account: z.string().optional().describe('The account that its events belong to.'),
+      events: z.array(z.string()).min(1).optional().describe('Types and families that start workflows.'),
+      scheme: signatureScheme.optional().describe('How deliveries are signed.'),
+      status: z
+        .enum(['active', 'learning', 'disabled'])
+        .optional()
+        .describe('`learning` captures and refuses with 503; `disabled` refuses with 401.'),
       revision: z.int().optional().describe('Refused where the endpoint has changed since.'),
       reason,
     }),
@@ -120,9 +124,10 @@ export const ENDPOINT_ROUTES = {
   'POST /endpoints/:name/rotate': {
     ...onEndpoint,
     id: 'rotateSecret',
+    noTool: 'secret',
     summary: 'Adds a secret; older ones stay valid for the overlap',
     body: z.strictObject({
-      overlap: z.enum(['0', '1h', '24h', '7d']).default('24h'),
+      overlap: z.enum(['0', '1h', '24h', '7d']).default('24h').describe('How long older secrets stay valid.'),
       secret,
       reason,
     }),
@@ -132,6 +137,7 @@ export const ENDPOINT_ROUTES = {
   'POST /endpoints/:name/retire': {
     ...onEndpoint,
     id: 'retireSecrets',
+    isDestructive: true,
     summary: 'Ends all secrets but the newest now',
     body: z.strictObject({ reason }),
     answer: endpoint,
@@ -140,11 +146,12 @@ export const ENDPOINT_ROUTES = {
   'POST /endpoints/:name/solve': {
     ...onEndpoint,
     id: 'solveScheme',
+    noTool: 'secret',
     summary: 'Finds the scheme of captured deliveries; a secret is stored only where it fits and is pinned',
     body: z.strictObject({
       delivery: z.string().optional().describe('The only captured delivery to use.'),
       secret: z.string().max(4_096).optional().describe('Secret to try. Default: those of the endpoint.'),
-      pin: z.boolean().default(false),
+      pin: z.boolean().default(false).describe('Sets a scheme that fits, and accepts deliveries from now on.'),
       reason,
     }),
     answer: solution,
@@ -154,7 +161,7 @@ export const ENDPOINT_ROUTES = {
     ...onEndpoint,
     id: 'pinScheme',
     summary: 'Sets the scheme, and accepts deliveries from now on',
-    body: z.strictObject({ scheme: signatureScheme, reason }),
+    body: z.strictObject({ scheme: signatureScheme.describe('How deliveries are signed.'), reason }),
     answer: endpoint,
     audit: 'endpoint.change',
   },
@@ -169,6 +176,7 @@ export const ENDPOINT_ROUTES = {
   'DELETE /endpoints/:name': {
     ...onEndpoint,
     id: 'removeEndpoint',
+    isDestructive: true,
     summary: 'Removes an endpoint and its secrets for good; its deliveries stay',
     query: why,
     answer: null,

@@ -23,7 +23,7 @@ export const event = z
 const eventFilter = {
   q: z.string().max(500).optional().describe('Words to find in the body; not for a viewer.'),
   type: z.string().optional().describe('A type, or a family such as `file.*`.'),
-  account: z.string().optional(),
+  account: z.string().optional().describe('Only events of this account.'),
   path: z
     .string()
     .regex(/^(?:[\w-]+:)?\/./)
@@ -107,8 +107,8 @@ export const EVENT_ROUTES = {
     summary: 'Signs an event of your own and posts it to the receiver, as the service does',
     role: 'operator',
     body: z.strictObject({
-      type: z.string().max(100),
-      data: z.record(z.string(), z.unknown()),
+      type: z.string().max(100).describe('Words with dots between them, such as `order.placed`.'),
+      data: z.record(z.string(), z.unknown()).describe('The `data` of the event.'),
       id: z.string().max(200).optional().describe('`evt_…`; the same id is stored once. Default: a new one.'),
       endpoint: z.string().optional().describe('Name of the endpoint. Default: the first one.'),
       reason,
@@ -124,13 +124,14 @@ export const EVENT_ROUTES = {
   'POST /events/match': {
     id: 'matchEvent',
     tag: 'events',
+    isSafe: true,
     summary: 'What the workflows of the project would make of an event; starts and stores nothing',
     role: 'operator',
     body: z.strictObject({
       event: z.string().optional().describe('Id of a stored event; or else `type` and `data`.'),
       account: z.string().optional().describe('Needed where two accounts share the id.'),
-      type: z.string().max(100).optional(),
-      data: z.record(z.string(), z.unknown()).optional(),
+      type: z.string().max(100).optional().describe('Of an event that is not stored.'),
+      data: z.record(z.string(), z.unknown()).optional().describe('Of an event that is not stored.'),
       reason,
     }),
     answer: z.object({
@@ -143,10 +144,11 @@ export const EVENT_ROUTES = {
   'POST /events/replay': {
     id: 'replayEvents',
     tag: 'events',
+    isLong: true,
     summary: 'New runs of all events of a filter, as an operation; events received later are left out',
     role: 'operator',
     body: z.strictObject({
-      filter: z.strictObject(eventFilter),
+      filter: z.strictObject(eventFilter).describe('Selects the events; it names one thing at least.'),
       workflows: z.array(z.string()).min(1).optional().describe('Default: all that their types start now.'),
       perSecond,
       isDryRun,

@@ -46,7 +46,10 @@ export const FAILURE_ROUTES = {
     tag: 'failures',
     summary: 'Marks a kind of failure as resolved, until the next one',
     role: 'operator',
-    body: z.strictObject({ note: z.string().max(2_000).nullable().default(null), reason }),
+    body: z.strictObject({
+      note: z.string().max(2_000).nullable().default(null).describe('Shown with the kind of failure.'),
+      reason,
+    }),
     answer: null,
     audit: 'failure.resolve',
   },
@@ -56,8 +59,11 @@ export const FAILURE_ROUTES = {
     summary: 'Hides a kind of failure for a time',
     role: 'operator',
     body: z.strictObject({
-      for: z.string().regex(/^\d+(\.\d+)?[smhdw]$/),
-      note: z.string().max(2_000).nullable().default(null),
+      for: z
+        .string()
+        .regex(/^\d+(\.\d+)?[smhdw]$/)
+        .describe('A duration such as `4h`.'),
+      note: z.string().max(2_000).nullable().default(null).describe('Shown with the kind of failure.'),
       reason,
     }),
     answer: null,

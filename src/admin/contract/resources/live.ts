@@ -5,6 +5,7 @@ export const LIVE_ROUTES = {
   'GET /live': {
     id: 'listen',
     tag: 'live',
+    noTool: 'session',
     summary: 'Server-sent events: hello, changed (topics, runs), operation (progress) and bye; never content',
     role: 'viewer',
     answer: z.unknown(),

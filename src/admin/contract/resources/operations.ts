@@ -58,11 +58,13 @@ export const OPERATION_ROUTES = {
   'POST /operations': {
     id: 'startOperation',
     tag: 'operations',
+    isLong: true,
+    isDestructive: true,
     summary: 'Does what an operator does with one run to all runs of a filter; runs made later are left out',
     role: 'operator',
     body: z.strictObject({
       kind: z.enum(RUN_OPERATIONS).describe('`restart`: resumes without the journal. `resolve` needs a reason.'),
-      filter: z.strictObject(runFilter),
+      filter: z.strictObject(runFilter).describe('Selects the runs; it names one thing at least.'),
       perSecond,
       isDryRun,
       reason,

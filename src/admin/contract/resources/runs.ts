@@ -89,12 +89,12 @@ const related = z
 /** The filters of runs, in queries and in bulk operations. */
 export const runFilter = {
   q: z.string().max(500).optional().describe('Words and filters, such as `status:failed workflow:x since:2h`.'),
-  status: z.enum(RUN_STATUSES).optional(),
-  needsPerson: z.enum(['true']).optional(),
-  workflow: z.string().optional(),
-  event: z.string().optional(),
-  origin: z.enum(RUN_ORIGINS).optional(),
-  parent: z.string().optional(),
+  status: z.enum(RUN_STATUSES).optional().describe('Only runs with this status.'),
+  needsPerson: z.enum(['true']).optional().describe('Only runs that a person must let go on.'),
+  workflow: z.string().optional().describe('Only runs of the workflow with this id.'),
+  event: z.string().optional().describe('Only runs caused by the event with this id, or its beginning.'),
+  origin: z.enum(RUN_ORIGINS).optional().describe('Only runs that were made this way.'),
+  parent: z.string().optional().describe('Only runs that the run with this id invoked.'),
   error: z.string().max(500).optional().describe('Text of the error of failed runs.'),
   step: z.string().optional().describe('Key or name of the failed step.'),
   group: z.string().optional().describe('Id of a kind of failure, `grp_…`.'),
@@ -184,7 +184,10 @@ export const RUN_ROUTES = {
     tag: 'runs',
     summary: 'The steps of a run with their failed attempts, in the order in which they began',
     role: 'viewer',
-    query: z.strictObject({ limit: z.coerce.number().int().min(1).max(5_000).default(1_000), after: paging.after }),
+    query: z.strictObject({
+      limit: z.coerce.number().int().min(1).max(5_000).default(1_000).describe('The most steps of one answer.'),
+      after: paging.after,
+    }),
     answer: z.object({ items: z.array(step), next: z.string().nullable(), total: z.int() }),
   },
   'GET /runs/:id/steps/:key/output': {
@@ -211,6 +214,7 @@ export const RUN_ROUTES = {
   'POST /runs/:id/cancel': {
     id: 'cancelRun',
     tag: 'runs',
+    isDestructive: true,
     summary: 'Cancels a run and the runs that it invoked; the worker stops it within 50 ms',
     role: 'operator',
     body: z.strictObject({ isDryRun, reason }),
@@ -250,6 +254,7 @@ export const RUN_ROUTES = {
   'POST /runs/:id/resume': {
     id: 'resumeRun',
     tag: 'runs',
+    isDestructive: true,
     summary: 'Continues a run that waits for a person',
     role: 'operator',
     body: z.strictObject({

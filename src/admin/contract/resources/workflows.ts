@@ -105,6 +105,7 @@ export const WORKFLOW_ROUTES = {
   'DELETE /workflows/:id': {
     id: 'removeWorkflow',
     tag: 'workflows',
+    isDestructive: true,
     summary: 'Forgets a workflow whose module is gone; its runs are kept, and its events start none',
     role: 'operator',
     query: why,
@@ -118,7 +119,7 @@ export const WORKFLOW_ROUTES = {
     role: 'operator',
     body: z.strictObject({
       input: z.unknown().describe('At most 64 KiB of JSON.'),
-      account: z.string().default('default'),
+      account: z.string().default('default').describe('The account that it acts for.'),
       reason,
     }),
     answer: run,
@@ -130,7 +131,7 @@ export const WORKFLOW_ROUTES = {
     tag: 'schedules',
     summary: 'The next moments of a schedule',
     role: 'viewer',
-    query: z.strictObject({ count: z.coerce.number().int().min(1).max(100).default(8) }),
+    query: z.strictObject({ count: z.coerce.number().int().min(1).max(100).default(8).describe('The most moments.') }),
     answer: z.object({ items: z.array(time()) }),
   },
   'POST /schedules/:workflow/pause': {

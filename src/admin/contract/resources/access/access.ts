@@ -23,15 +23,17 @@ export const ACCESS_ROUTES = {
   'POST /login': {
     id: 'logIn',
     tag: 'access',
+    noTool: 'session',
     summary: 'Takes the one-time code of `upshot dashboard`; sets the cookie and returns the page key',
     role: 'anyone',
-    body: z.strictObject({ code: z.string().max(200) }),
+    body: z.strictObject({ code: z.string().max(200).describe('Of the link, behind its `#`.') }),
     answer: z.object({ key: z.string().describe('Send it as `X-Upshot` with every request.'), role }),
     audit: 'session.start',
   },
   'POST /logout': {
     id: 'logOut',
     tag: 'access',
+    noTool: 'session',
     summary: 'Ends the session',
     role: 'viewer',
     answer: null,

@@ -31,11 +31,12 @@ export const TOKEN_ROUTES = {
   'POST /tokens': {
     id: 'addToken',
     tag: 'tokens',
+    noTool: 'secret',
     summary: 'A new token; its secret is in this answer and never shown again',
     role: 'admin',
     body: z.strictObject({
-      name: z.string(),
-      role,
+      name: z.string().describe('The audit log shows it.'),
+      role: role.describe('The most that it may do.'),
       expires: z
         .string()
         .regex(/^\d+(\.\d+)?[smhdw]$/)
@@ -50,6 +51,7 @@ export const TOKEN_ROUTES = {
   'DELETE /tokens/:id': {
     id: 'revokeToken',
     tag: 'tokens',
+    isDestructive: true,
     summary: 'Ends a token',
     role: 'admin',
     query: why,
@@ -66,6 +68,7 @@ export const TOKEN_ROUTES = {
   'DELETE /sessions/:id': {
     id: 'endSession',
     tag: 'tokens',
+    isDestructive: true,
     summary: 'Ends a login',
     role: 'admin',
     query: why,

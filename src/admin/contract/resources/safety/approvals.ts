@@ -115,7 +115,11 @@ export const APPROVAL_ROUTES = {
     tag: 'approvals',
     summary: 'Lists of effects and questions that people decide, newest first',
     role: 'viewer',
-    query: z.strictObject({ status: z.enum(APPROVAL_STATUSES).optional(), workflow: z.string().optional(), ...paging }),
+    query: z.strictObject({
+      status: z.enum(APPROVAL_STATUSES).optional().describe('Only approvals with this status.'),
+      workflow: z.string().optional().describe('Only approvals of the workflow with this id.'),
+      ...paging,
+    }),
     answer: pageOf(approval),
   },
   'GET /approvals/:id': {
@@ -131,7 +135,7 @@ export const APPROVAL_ROUTES = {
     summary: 'The exact list of an approval, in its order, with the state that its runs saw',
     role: 'viewer',
     query: z.strictObject({
-      limit: z.coerce.number().int().min(1).max(5_000).default(500),
+      limit: z.coerce.number().int().min(1).max(5_000).default(500).describe('The most items of one answer.'),
       after: paging.after,
       withQuestion: z.enum(['true']).optional().describe('With the question itself, as number 0.'),
     }),
@@ -140,6 +144,7 @@ export const APPROVAL_ROUTES = {
   'POST /approvals/:id/look-ahead': {
     id: 'foreseeApproval',
     tag: 'approvals',
+    isSafe: true,
     summary: 'Plays its runs on, with real reads and no effect: what they would ask for after this list',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -150,6 +155,7 @@ export const APPROVAL_ROUTES = {
   'POST /approvals/:id/approve': {
     id: 'approveApproval',
     tag: 'approvals',
+    noTool: 'a word of a person',
     summary: 'Lets exactly the list that a person saw begin, or the named part of it',
     role: 'operator',
     body: z.strictObject({
@@ -164,9 +170,10 @@ export const APPROVAL_ROUTES = {
   'POST /approvals/:id/deny': {
     id: 'denyApproval',
     tag: 'approvals',
+    noTool: 'a word of a person',
     summary: 'Its steps fail with the code `denied`; nothing of the list happens',
     role: 'operator',
-    body: z.strictObject({ hash: z.string().max(64), ...voter }),
+    body: z.strictObject({ hash: z.string().max(64).describe('Of the list, as `GET` has it.'), ...voter }),
     answer: decision,
     audit: 'approval.deny',
   },

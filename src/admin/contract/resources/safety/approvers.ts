@@ -23,6 +23,7 @@ export const APPROVER_ROUTES = {
   'POST /approvers': {
     id: 'addApprover',
     tag: 'approvals',
+    noTool: 'a word of a person',
     summary: 'Registers a person by their public key: from the first one on, every word has to be signed',
     role: 'admin',
     body: z.strictObject({
@@ -40,6 +41,7 @@ export const APPROVER_ROUTES = {
   'DELETE /approvers/:name': {
     id: 'removeApprover',
     tag: 'approvals',
+    noTool: 'a word of a person',
     summary: 'Ends the right of a person to decide; earlier words stay in the record',
     role: 'admin',
     query: why,

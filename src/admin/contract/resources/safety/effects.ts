@@ -39,7 +39,7 @@ const toldEffect = effect.extend({
 })
 
 const scope = z.object({
-  kind: z.enum(['all', 'workflow', 'account', 'storage']),
+  kind: z.enum(['all', 'workflow', 'account', 'storage']).describe('The kind of scope that it covers.'),
   name: z.string().max(200).describe('Of the workflow, account or storage; empty for `all`.'),
 })
 
@@ -88,6 +88,7 @@ export const EFFECT_ROUTES = {
   'GET /effects/export': {
     id: 'exportEffects',
     tag: 'effects',
+    noTool: 'bytes',
     summary: 'The whole ledger as lines of JSON, oldest first',
     role: 'operator',
     query: z.strictObject(effectFilter),
@@ -131,9 +132,10 @@ export const EFFECT_ROUTES = {
   'POST /effects/resume': {
     id: 'resumeEffects',
     tag: 'effects',
+    isDestructive: true,
     summary: 'Ends a stop and wakes the runs that it holds',
     role: 'operator',
-    body: z.strictObject({ ...scope.shape, reason: z.string().max(500).optional() }),
+    body: z.strictObject({ ...scope.shape, reason: z.string().max(500).optional().describe('Kept in the audit log.') }),
     answer: guard,
     audit: 'effects.resume',
   },

@@ -39,11 +39,12 @@ export const ACCOUNT_ROUTES = {
   'PUT /accounts/:name': {
     id: 'saveAccount',
     tag: 'accounts',
+    noTool: 'secret',
     summary: 'Adds an account, or changes everything about it; left-out keys stay as they are',
     role: 'admin',
     body: z.strictObject({
-      baseUrl: z.url({ protocol: /^https?$/ }),
-      plan: plan.default('free'),
+      baseUrl: z.url({ protocol: /^https?$/ }).describe('Of its API, with the version.'),
+      plan: plan.default('free').describe('Its plan, or the requests per minute that it allows.'),
       storages,
       apiKey: z.string().max(4_096).optional().describe('Needed for a new account.'),
       fallbackKey: z.string().max(4_096).nullable().optional().describe('Null removes it.'),
@@ -55,6 +56,7 @@ export const ACCOUNT_ROUTES = {
   'DELETE /accounts/:name': {
     id: 'removeAccount',
     tag: 'accounts',
+    isDestructive: true,
     summary: 'Removes an account that no endpoint uses',
     role: 'admin',
     query: why,

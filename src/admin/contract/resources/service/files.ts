@@ -42,7 +42,7 @@ export const FILE_ROUTES = {
     query: z.strictObject({
       account,
       path: z.string().startsWith('/').max(4_096).default('/').describe('A folder, such as `/reports`.'),
-      limit: z.coerce.number().int().min(1).max(100).default(100),
+      limit: z.coerce.number().int().min(1).max(100).default(100).describe('The most entries of one answer.'),
       after: z.string().max(2_000).optional().describe('The `next` of the page before.'),
     }),
     answer: z.object({
@@ -64,6 +64,7 @@ export const FILE_ROUTES = {
   'POST /files/:storage/:id/ticket': {
     id: 'ticketFile',
     tag: 'files',
+    noTool: 'bytes',
     summary: 'A ticket for one download within 60 s; the bytes pass through the admin server',
     role: 'operator',
     body: z.strictObject({ account, reason }),
@@ -76,6 +77,7 @@ export const FILE_ROUTES = {
   'GET /downloads/:ticket': {
     id: 'downloadFile',
     tag: 'files',
+    noTool: 'bytes',
     summary: 'The bytes of the file that a ticket names, as an attachment; the ticket is used up',
     role: 'anyone',
     answer: z.unknown(),
@@ -84,6 +86,7 @@ export const FILE_ROUTES = {
   'POST /files/:storage/:id/delete': {
     id: 'deleteFile',
     tag: 'files',
+    isDestructive: true,
     summary: 'Deletes a file for good if it is unchanged; needs the role admin outside of the sandbox',
     role: 'operator',
     body: z.strictObject({

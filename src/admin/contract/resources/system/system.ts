@@ -103,7 +103,10 @@ export const SYSTEM_ROUTES = {
     tag: 'system',
     summary: 'Runs by the hour of their making; the present hour is counted live',
     role: 'viewer',
-    query: z.strictObject({ since: moment.default('24h'), workflow: z.string().optional() }),
+    query: z.strictObject({
+      since: moment.default('24h'),
+      workflow: z.string().optional().describe('Only of this workflow.'),
+    }),
     answer: z.object({ items: z.array(hour) }),
   },
   'GET /system': {
@@ -118,7 +121,7 @@ export const SYSTEM_ROUTES = {
     tag: 'system',
     summary: 'Anything by its id or the beginning of its name',
     role: 'viewer',
-    query: z.strictObject({ q: z.string().min(2).max(200) }),
+    query: z.strictObject({ q: z.string().min(2).max(200).describe('An id, or a part of a name.') }),
     answer: z.object({ items: z.array(hit) }),
   },
 } as const satisfies RouteTable

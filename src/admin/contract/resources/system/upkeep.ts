@@ -13,6 +13,7 @@ export const UPKEEP_ROUTES = {
   'POST /doctor': {
     id: 'examine',
     tag: 'system',
+    isSafe: true,
     summary: 'Checks machine, database, endpoints and service, as `upshot doctor` does; takes some seconds',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -70,6 +71,7 @@ export const UPKEEP_ROUTES = {
   'POST /retention/prune': {
     id: 'prune',
     tag: 'system',
+    isDestructive: true,
     summary: 'Removes old data now, in small commits; the answer comes at its end, and it goes on without the asker',
     role: 'admin',
     body: z.strictObject({ reason }),

@@ -1,0 +1,56 @@
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import { json, type RequestHandler, Router } from 'express'
+import { UpshotError } from '../../core/errors.ts'
+import type { Authenticator } from '../access/authenticator.ts'
+import type { Caller } from '../access/caller.ts'
+import { type PerformParts, performAs } from '../perform/perform-as.ts'
+import { createAgentServer } from './create-agent-server.ts'
+
+interface McpParts extends PerformParts {
+  authenticator: Pick<Authenticator, 'identify'>
+  version: string
+}
+
+/** The way to change things: an address that says so. */
+const WRITES = 'allow-writes'
+
+/**
+ * `POST /mcp` for agents, with the token of a program: streamable HTTP without sessions, so that
+ * any process answers any request. It only reads unless the address ends with `?allow-writes`.
+ */
+export function mcpRoute(parts: McpParts): Router {
+  const router = Router()
+  router.post('/', json({ limit: '1mb' }), answer(parts))
+  router.all('/', (_request, response) => {
+    const error = { code: -32_000, message: 'Only POST: this server keeps no sessions.' }
+    response.status(405).set('Allow', 'POST').json({ jsonrpc: '2.0', error, id: null })
+  })
+  return router
+}
+
+function answer({ authenticator, version, ...parts }: McpParts): RequestHandler {
+  return async (request, response) => {
+    const { headers, socket, query, body } = request
+    const credentials = { headers, address: socket.remoteAddress ?? '', cookieName: '' }
+    const caller = await authenticator.identify(credentials, parts.clock.now())
+    requireToken(caller)
+    const server = createAgentServer({
+      ...{ routes: parts.routes, version },
+      rights: { role: caller.role, allowsWrites: WRITES in query },
+      perform: (name, given, signal) => performAs(parts, caller, { name, given, signal }),
+    })
+    const transport = new StreamableHTTPServerTransport({})
+    response.once('close', () => void Promise.all([transport.close(), server.close()]))
+    // The types of the SDK and `exactOptionalPropertyTypes` do not agree.
+    await server.connect(transport as never)
+    await transport.handleRequest(request, response, body)
+  }
+}
+
+/** A page of a browser has no business here. */
+function requireToken({ kind }: Caller): void {
+  if (kind === 'token') return
+  throw new UpshotError('unauthenticated', 'An agent needs a token of its own.', {
+    details: { fix: 'Make one with "upshot tokens add <name> --role viewer".' },
+  })
+}

@@ -1,0 +1,76 @@
+import type { Readable, Writable } from 'node:stream'
+import { type Command, Option } from '@commander-js/extra-typings'
+import type { AnyInput } from '../../../admin/client/index.ts'
+import type { RouteName } from '../../../admin/contract/routes.ts'
+import { ACCESS_ROLES, type AccessRole, includesRole } from '../../../core/access/role.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { readVersion } from '../../../project/read-version.ts'
+import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
+import { call, type Operations } from '../../open/operations.ts'
+import type { OutputStreams } from '../../terminal/output.ts'
+
+/** `upshot mcp`: the operations as tools of an agent, which starts this command itself. */
+export function define(command: Command, { out, project }: Cli): void {
+  command
+    .addOption(
+      new Option('--role <role>', 'the most that the agent may do; at a server at most the role of the token')
+        .choices(ACCESS_ROLES)
+        .default('operator' as const),
+    )
+    .option('--allow-writes', 'also offer the tools that change something')
+    .action(({ role, allowWrites = false }) =>
+      project.withOperations(async (operations) => {
+        const streams = requireStreams(out.streams)
+        const rights = { role: await findRole(operations, role), allowsWrites: allowWrites }
+        await using _ = await workOnOperations(operations)
+        await serve(operations, rights, streams)
+      }),
+    )
+}
+
+async function serve(
+  operations: Operations,
+  rights: { role: AccessRole; allowsWrites: boolean },
+  { stdin, stdout }: { stdin: Readable; stdout: Writable },
+): Promise<void> {
+  const [{ StdioServerTransport }, { createAgentServer }, { ROUTES }] = await Promise.all([
+    import('@modelcontextprotocol/sdk/server/stdio.js'),
+    import('../../../admin/mcp/create-agent-server.ts'),
+    import('../../../admin/contract/routes.ts'),
+  ])
+  const server = createAgentServer({
+    ...{ routes: ROUTES, version: readVersion(), rights },
+    perform: (name, given, signal) => operations.perform(name as RouteName, given as AnyInput, { signal }),
+  })
+  const ended = new Promise<void>((resolve) => {
+    stdin.once('end', resolve)
+    stdin.once('close', resolve)
+  })
+  await server.connect(new StdioServerTransport(stdin, stdout))
+  await ended
+  await server.close()
+}
+
+/** The role of the agent: at a server no more than that of the token. */
+async function findRole(operations: Operations, role: AccessRole): Promise<AccessRole> {
+  if (operations.local !== null) return role
+  const { role: own } = await call(operations, 'GET /session')
+  return includesRole(own, role) ? role : own
+}
+
+/** Works on the operations of the agent, beside the database. A server does so itself. */
+async function workOnOperations({ local }: Operations): Promise<AsyncDisposable> {
+  if (local === null) return { [Symbol.asyncDispose]: async () => {} }
+  const { BulkRunner } = await import('../../../admin/operations/bulk-runner.ts')
+  const runner = new BulkRunner({ store: local.store, clock: commandClock, publish: () => {}, onProgress: () => {} })
+  runner.start()
+  return { [Symbol.asyncDispose]: () => runner.stop() }
+}
+
+function requireStreams({ stdin, stdout }: OutputStreams): { stdin: Readable; stdout: Writable } {
+  if (stdin !== undefined) return { stdin: stdin as Readable, stdout: stdout as Writable }
+  throw new UpshotError('invalid_request', 'No agent is at the standard input of this command.', {
+    details: { fix: 'Let the agent start it: see docs/agents.md.' },
+  })
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { AdminClient } from '../../../src/admin/client/index.ts'
+import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { TerminalError } from '../../../src/core/errors.ts'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { tempFolder } from '../../support/temp-folder.ts'
+import { startTestApp } from '../../support/test-app.ts'
+
+// A process of its own starts slowly on a busy machine.
+vi.setConfig({ testTimeout: 60_000 })
+
+const ROOT = join(import.meta.dirname, '../../..')
+
+const onInvoice = defineWorkflow({
+  id: 'on-invoice',
+  on: 'invoice.paid',
+  run: ({ step }) =>
+    step.run('book', () => {
+      throw new TerminalError('the ledger is closed')
+    }),
+})
+
+/** An app with three failed runs, and ways for an agent to it. */
+async function startAgents() {
+  const { urls, dataDir, hear, app, sandbox } = await startTestApp(
+    { workflows: [onInvoice] },
+    { config: { workflowsDir: tempFolder() } },
+  )
+  const client = new AdminClient({ url: urls.admin, token: readFileSync(join(dataDir, 'admin.token'), 'utf8').trim() })
+  const runs: string[] = []
+  for (const no of [1, 2, 3]) {
+    const sent = await client.call('POST /events', { body: { type: 'invoice.paid', data: { no } } })
+    await hear('run.failed', ({ run }) => run === sent.runs[0])
+    runs.push(...sent.runs)
+  }
+  const open = async (transport: unknown) => {
+    const agent = new Client({ name: 'a test', version: '1' })
+    await agent.connect(transport as never)
+    onTestFinished(() => agent.close())
+    return agent
+  }
+  const overHttp = async (role: 'viewer' | 'operator' | 'admin', query = '') => {
+    const { secret } = await client.call('POST /tokens', { body: { name: `agent-${role}`, role } })
+    const requestInit = { headers: { authorization: `Bearer ${secret}` } }
+    return open(new StreamableHTTPClientTransport(new URL(`${urls.admin}/mcp${query}`), { requestInit }))
+  }
+  const overStdio = (...args: string[]) =>
+    open(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [join(ROOT, 'src/cli/main.js'), 'mcp', ...args],
+        env: { ...(CHILD_ENVIRONMENT as Record<string, string>), UPSHOT_DATA_DIR: dataDir },
+        cwd: ROOT,
+        stderr: 'inherit',
+      }),
+    )
+  return { urls, dataDir, app, sandbox, client, runs, overHttp, overStdio }
+}
+
+type Agent = Awaited<ReturnType<Awaited<ReturnType<typeof startAgents>>['overHttp']>>
+
+async function ask(agent: Agent, name: string, given: Record<string, unknown> = {}) {
+  const { content, isError = false } = await agent.callTool({ name, arguments: given })
+  const [{ text }] = content as [{ text: string }]
+  return { isError, text, answer: isError ? null : JSON.parse(text) }
+}
+
+describe.each(['http', 'stdio'] as const)('an agent over %s', (door) => {
+  test('finds why a run failed and what an event would start, and cannot delete', async () => {
+    const { overHttp, overStdio, runs, sandbox } = await startAgents()
+    const agent = door === 'http' ? await overHttp('operator') : await overStdio()
+    const { tools } = await agent.listTools()
+    expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+    const failed = await ask(agent, 'listRuns', { status: 'failed', limit: 1 })
+    expect(failed.answer.items).toMatchObject([{ id: runs[2] }])
+    const story = await ask(agent, 'tellRun', { id: runs[2] })
+    expect(story.answer).toMatchObject({
+      error: { message: expect.stringContaining('the ledger is closed'), step: 'book' },
+    })
+    const match = await ask(agent, 'matchEvent', { type: 'invoice.paid', data: { no: 4 }, reason: 'a look' })
+    expect(match.isError).toBe(false)
+    const { id } = await sandbox.storage('storage_a').put('/in/a.txt', 'four')
+    const expected = { path: '/in/a.txt', size: 4, modifiedAt: null }
+    const deletion = await ask(agent, 'deleteFile', { storage: 'storage_a', id, expect: expected, count: 1 })
+    expect(deletion).toMatchObject({ isError: true, text: expect.stringMatching(/^forbidden: "deleteFile" needs/) })
+    expect((await ask(agent, 'retryRun', { id: runs[2] })).isError).toBe(true)
+    expect((await ask(agent, 'addToken', { name: 'mine', role: 'admin' })).text).toContain('is for people')
+    expect((await ask(agent, 'getRun', { id: 'run_none0000' })).text).toMatch(/^not_found: There is no run/)
+    expect((await ask(agent, 'listRuns', { status: 'done' })).text).toMatch(/^invalid_request: .*status: /)
+    expect(
+      sandbox
+        .storage('storage_a')
+        .list()
+        .map(({ path }) => path),
+    ).toContain('/in/a.txt')
+  })
+
+  test('acts where its role and its owner allow it, and hears how far a long operation has come', async () => {
+    const { overHttp, overStdio, app } = await startAgents()
+    const agent = door === 'http' ? await overHttp('operator', '?allow-writes') : await overStdio('--allow-writes')
+    const { tools } = await agent.listTools()
+    const named = (name: string) => tools.find((tool) => tool.name === name)
+    expect(named('startOperation')?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true })
+    expect(named('resolveRun')?.annotations).toMatchObject({ destructiveHint: false })
+    for (const out of ['addToken', 'approveApproval', 'logIn', 'exportEffects', 'changeEndpoint']) {
+      expect(named(out)).toBeUndefined()
+    }
+    const heard: number[] = []
+    const given = { kind: 'resolve', filter: { status: 'failed' }, reason: 'booked by hand' }
+    const done = await agent.callTool({ name: 'startOperation', arguments: given }, undefined, {
+      onprogress: ({ progress }) => heard.push(progress),
+    })
+    const [{ text }] = done.content as [{ text: string }]
+    expect(JSON.parse(text).operation).toMatchObject({ status: 'done', done: 3, refused: 0 })
+    expect(heard.length).toBeGreaterThan(0)
+    const [row] = await app.store.listActions({ limit: 1, action: 'operation.start' })
+    expect(row).toMatchObject({ actor: door === 'http' ? 'token:agent-operator' : expect.stringMatching(/^cli:/) })
+    expect(row?.reason).toBe('booked by hand')
+  })
+})
+
+test('a viewer of an agent sees no payload, and no tool that acts', async () => {
+  const { overHttp, client } = await startAgents()
+  const agent = await overHttp('viewer', '?allow-writes')
+  const { tools } = await agent.listTools()
+  expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true)
+  const [event] = (await client.call('GET /events', { query: { limit: 1 } })).items
+  expect((await ask(agent, 'getEvent', { id: event?.id })).answer.data).toEqual({ no: '‹number›' })
+})
+
+test('the door for agents takes tokens alone, no foreign page, and only POST', async () => {
+  const { urls, dataDir } = await startAgents()
+  const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
+  const post = async (headers: Record<string, string>, method = 'POST') => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }
+    return (await fetch(`${urls.admin}/mcp`, { method, headers: all, ...(method === 'POST' ? { body } : {}) })).status
+  }
+  const authorization = `Bearer ${token}`
+  expect(await post({ authorization })).toBe(200)
+  expect(await post({})).toBe(401)
+  expect(await post({ authorization: 'Bearer wrong' })).toBe(401)
+  expect(await post({ authorization, origin: 'https://evil.example' })).toBe(403)
+  expect(await post({ authorization }, 'GET')).toBe(405)
+})

@@ -22,7 +22,7 @@ export async function playRecorded(workflow: AnyWorkflow, file: URL | string): P
   const portable = new Portable({ environment: process.env, root: process.cwd() })
   const played = await play(workflow, recorded, (_account, wrap) => wrapCalls(refuse, wrap, () => {}))
   if (recorded.did === undefined) {
-    throw new Error(`${file} does not tell what the run did. Write it anew with "upshot runs test".`)
+    throw new Error(`${file} does not tell what the run did. Write it anew with "upshot runs test <id>".`)
   }
   return compareRecorded(recorded.did, portable.side(played))
 }

@@ -3,6 +3,7 @@ import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
 import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
 import { BODY_PARTS, EVENT_TYPE } from '../deliveries.ts'
+import { acceptWholeRuns } from './whole-runs.ts'
 
 const BATCH = 100_000
 
@@ -23,6 +24,7 @@ export function prefillEvents(file: string, count: number): void {
      SELECT i, CAST(i / ${SEGMENT_ROWS} AS INTEGER), 'evt_' || word, 'default', @type, 'webhook',
        @at + i, @at + i, randomblob(16), @before || word || @after FROM made`,
   )
+  acceptWholeRuns(db)
   const ids = { delivery: idLike('dlv'), run: idLike('run') }
   const fillDeliveries = db.prepare(
     `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, body_bytes, facts)
@@ -30,7 +32,7 @@ export function prefillEvents(file: string, count: number): void {
      FROM event WHERE seq >= @from AND seq < @from + @count ORDER BY seq`,
   )
   const fillRuns = db.prepare(
-    `INSERT INTO run (id, workflow, status, event_seq, fence, created_at, started_at, finished_at, output)
+    `INSERT INTO full_run (id, workflow, status, event_seq, fence, created_at, started_at, finished_at, output)
      SELECT ${ids.run}, 'measured', 'completed', seq, 1, received_at, received_at, received_at, 'null'
      FROM event WHERE seq >= @from AND seq < @from + @count ORDER BY seq`,
   )

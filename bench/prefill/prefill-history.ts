@@ -8,6 +8,7 @@ import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
 import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
 import { syncFile } from './prefill-events.ts'
+import { acceptWholeRuns } from './whole-runs.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = 60
@@ -44,6 +45,7 @@ export function prefillHistory(file: string, { runs, steps, outputBytes }: Histo
   const db = openDatabase(file)
   migrate(db)
   for (const each of ['synchronous = OFF', 'cache_size = -1048576', 'wal_autocheckpoint = 50000']) db.pragma(each)
+  acceptWholeRuns(db)
   const events = Math.ceil(runs / FAN_OUT)
   const history = { first: now - DAYS * DAY_MS, gap: (DAYS * DAY_MS) / events }
   db.function('new_id', { deterministic: false }, (kind: 'run' | 'dlv', at: number) => newId(kind, at))
@@ -52,9 +54,9 @@ export function prefillHistory(file: string, { runs, steps, outputBytes }: Histo
     fillEvents(db, events, history)
     fillRuns(db, runs, group)
   })()
-  const longRun = String(db.prepare('SELECT max(id) FROM run').pluck().get())
+  const longRun = String(db.prepare('SELECT max(run_id) FROM outcome').pluck().get())
   fillSteps(db, longRun, steps)
-  db.prepare(`UPDATE run SET status = 'completed', output = ? WHERE id = ?`).run(outputOf(outputBytes), longRun)
+  db.prepare(`UPDATE outcome SET status = 'completed', output = ? WHERE run_id = ?`).run(outputOf(outputBytes), longRun)
   db.pragma('wal_checkpoint(TRUNCATE)')
   db.close()
   syncFile(file)
@@ -89,17 +91,17 @@ function fillRuns(db: Database, count: number, group: string): void {
            WHEN i % ${SHARES.failed} = 0 THEN 'failed' WHEN i % ${SHARES.canceled} = 0 THEN 'canceled'
            ELSE 'completed' END AS status
          FROM n JOIN event ON event.seq = (i - 1) / ${FAN_OUT} + 1)
-     INSERT INTO run (id, workflow, status, reason, event_seq, fence, created_at, started_at, finished_at, due_at,
-       output, error, failure_group)
+     INSERT INTO full_run (id, workflow, status, reason, event_seq, fence, created_at, started_at, finished_at, due_at,
+       output, error)
      SELECT new_id('run', at), iif(i % ${SHARES.rare} = 0, 'rare', json_extract(@workflows, '$[' || (i % 5) || ']')),
        status,
        CASE WHEN i % ${SHARES.forPerson} = 0 THEN 'it died five times' WHEN status = 'waiting' THEN 'asleep' END,
        seq, 1, at, at + 40, iif(status = 'waiting', NULL, at + 60 + i % 50),
        iif(status = 'waiting' AND i % ${SHARES.forPerson} <> 0, at + 400 * ${DAY_MS}, NULL),
-       iif(status = 'completed', 'null', NULL), iif(status = 'failed', @error, NULL),
-       iif(status = 'failed', @group, NULL)
+       iif(status = 'completed', 'null', NULL), iif(status = 'failed', @error, NULL)
      FROM made`,
-  ).run({ count, group, workflows: JSON.stringify(WORKFLOWS), error: JSON.stringify(ERROR) })
+  ).run({ count, workflows: JSON.stringify(WORKFLOWS), error: JSON.stringify(ERROR) })
+  db.prepare(`UPDATE outcome SET failure_group = ? WHERE status = 'failed'`).run(group)
 }
 
 function fillSteps(db: Database, run: string, steps: number): void {

@@ -3,6 +3,7 @@ import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
 import { MANY_STEPS } from '../workflows/many-steps.ts'
 import { syncFile } from './prefill-events.ts'
+import { acceptWholeRuns } from './whole-runs.ts'
 
 /** Events that all runs share: a claim reads one, and a million bodies would only fill the disk. */
 const EVENTS = 1_000
@@ -34,7 +35,7 @@ export function prefillJournal(file: string): void {
   db.transaction(() => {
     fillEvents(db)
     db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, fence, created_at, started_at)
+      `INSERT INTO full_run (id, workflow, status, event_seq, fence, created_at, started_at)
        VALUES (?, 'many-steps', 'pending', 1, 1, ?, ?)`,
     ).run(run, AT, AT)
     db.prepare(
@@ -51,6 +52,7 @@ function openUnsafely(file: string): Database {
   migrate(db)
   db.pragma('synchronous = OFF')
   db.pragma('cache_size = -1048576')
+  acceptWholeRuns(db)
   return db
 }
 
@@ -69,7 +71,7 @@ function fillRuns(db: Database, { from, count, status }: { from: number; count: 
   const isFinished = status === 'completed'
   db.prepare(
     `WITH RECURSIVE n (i) AS (SELECT @from UNION ALL SELECT i + 1 FROM n WHERE i + 1 < @from + @count)
-     INSERT INTO run (id, workflow, status, event_seq, fence, created_at, started_at, finished_at, output)
+     INSERT INTO full_run (id, workflow, status, event_seq, fence, created_at, started_at, finished_at, output)
      SELECT 'run_' || printf('%013d', i) || substr(lower(hex(randomblob(5))), 1, 10), 'measured',
        @status, i % ${EVENTS} + 1, @fence, @at, @startedAt, @startedAt, @output FROM n WHERE @count > 0`,
   ).run({
@@ -93,7 +95,7 @@ export function prefillRecorded(file: string, runs: number): void {
       `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at)
        SELECT run.id, given.value, given.key, 'run', 'write', 'completed', 1, CAST(given.key + 1 AS TEXT),
          started_at, started_at
-       FROM run, json_each('["one", "two", "three"]') AS given`,
+       FROM full_run AS run, json_each('["one", "two", "three"]') AS given`,
     )
   })()
   db.pragma('wal_checkpoint(TRUNCATE)')

@@ -62,7 +62,7 @@ export function emptyStoreSender(bench: Bench, to: Pick<IngestBurst, 'receiver' 
   return async (seconds: number): Promise<BurstResult> => {
     const result = await send(seconds)
     const db = new Database(to.file)
-    db.exec('DELETE FROM event; DELETE FROM delivery; DELETE FROM run; VACUUM;')
+    db.exec('DELETE FROM event; DELETE FROM delivery; DELETE FROM run; DELETE FROM work; DELETE FROM outcome; VACUUM;')
     db.pragma('wal_checkpoint(TRUNCATE)')
     db.close()
     return result

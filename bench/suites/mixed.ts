@@ -263,8 +263,8 @@ interface Rows {
 function openFileRows(file: string): Rows {
   const db = new Database(file, { readonly: true })
   return {
-    queue: `(SELECT workflow FROM run WHERE status IN ('pending', 'running', 'waiting')) AS open`,
-    runs: 'run',
+    queue: 'work',
+    runs: 'full_run',
     query: async <Row>(sql: string) => db.prepare<[], Row>(sql).all(),
     close: async () => void db.close(),
   }

@@ -40,7 +40,7 @@ const FOLLOWED_MS = 9_000
 const LAG_SECONDS = 20
 const PER_SECOND = 200
 
-const IS_IDLE = `SELECT count(*) < 1 FROM run WHERE status IN ('pending', 'running')`
+const IS_IDLE = `SELECT count(*) < 1 FROM work WHERE status IN ('pending', 'running')`
 
 const NAMES = ['none', 'followed'] as const
 type Name = (typeof NAMES)[number]

@@ -16,6 +16,8 @@ export interface Statement<Given extends unknown[], Row> {
 export interface Connection {
   /** The SQL in which the databases differ. */
   readonly sql: Dialect
+  /** Keeps every other transaction that names the same waiting, to the end of this one. */
+  lock(...name: readonly string[]): Promise<void>
   /** A statement with `?` for values in their order, or `@name` for those of one object. */
   prepare<Given extends unknown[] | object = unknown[], Row = unknown>(text: string): Statement<Values<Given>, Row>
 }

@@ -6,16 +6,22 @@ export interface Dialect {
   isAmong(column: string, query: string): string
   /** The rows of a list of lists, as JSON in one `?`; each is `value`. */
   rows: string
+  /** A number in a column of JSON. */
+  jsonNumber(column: string, key: string): string
   /** Behind the name of a table: read along this index, or along its primary key. */
   along(index: string | null): string
   /** The row of `event` with this number. */
   isEvent(seq: string): string
-  /** A column of a run that its work has, and then its outcome. */
-  ofRun(column: 'fence' | 'code_hash', run: string): string
+  /** The number of the newest event in the stream of an account, given as SQL. */
+  newestEvent(account: string): string
   /** The function that gives the largest of its values. */
   greatest: string
-  /** Ends a query of rows to change: those of another transaction are passed over. */
+  /** Ends a query of rows that this transaction goes on to change; of one `table` in a join. */
+  forUpdate(table?: string): string
+  /** The same, but rows of another transaction are passed over. */
   skipLocked: string
+  /** A further column of a lease: the history of the database. See `Lease`. */
+  era: string
   /**
    * A statement that takes a lock of this name to the end of the transaction. `try` gives 0 where
    * another has it.
@@ -31,11 +37,14 @@ export const SQLITE: Dialect = {
   isOneOf: (column) => `${column} IN (SELECT value FROM json_each(?))`,
   isAmong: (column, query) => `${column} IN (${query})`,
   rows: 'json_each(?)',
+  jsonNumber: (column, key) => `(${column} ->> '${key}')`,
   along: (index) => (index === null ? 'NOT INDEXED' : `INDEXED BY ${index}`),
   isEvent: (seq) => `event.seq = ${seq}`,
-  ofRun: (column, run) => `(SELECT ${column} FROM run AS one WHERE one.id = ${run})`,
+  newestEvent: () => '(SELECT coalesce(max(seq), 0) FROM event)',
   greatest: 'max',
+  forUpdate: () => '',
   skipLocked: '',
+  era: '',
   lock: () => 'SELECT 1',
 }
 
@@ -49,12 +58,14 @@ export const POSTGRES: Dialect = {
   isOneOf: (column, type) => `${column} = ANY (?::${type}[])`,
   isAmong: (column, query) => `${column} = ANY (ARRAY(${query}))`,
   rows: 'json_array_elements(?::json)',
+  jsonNumber: (column, key) => `(${column}::json ->> '${key}')::bigint`,
   along: () => '',
   isEvent: (seq) => `event.seq = ${seq} AND event.stream = ${seq} % 8`,
-  ofRun: (column, run) => `coalesce(
-    (SELECT ${column} FROM work WHERE run_id = ${run}), (SELECT ${column} FROM outcome WHERE run_id = ${run}))`,
+  newestEvent: (account) => `(SELECT seq FROM stream WHERE id = stream_of(coalesce(${account}, 'default')))`,
   greatest: 'greatest',
+  forUpdate: (table) => (table === undefined ? 'FOR UPDATE' : `FOR UPDATE OF ${table}`),
   skipLocked: 'FOR UPDATE SKIP LOCKED',
+  era: ', era_1() AS era',
   // Such locks belong to the database, which may have several schemas of ours.
   lock: (name, how) =>
     `SELECT ${LOCKS[how]}(hashtextextended('${name} ' || current_schema(), 0))${how === 'try' ? '::int' : ''}`,

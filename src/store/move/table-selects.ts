@@ -15,8 +15,6 @@ export const LEFT_OUT = [
   'worker_workflow',
 ]
 
-const OPEN = `status IN ('pending', 'running', 'waiting')`
-
 /** A number of an event in its stream; one of an event that is gone stays below all others. */
 const EVENT_SEQ = 'pg_seq(event_seq, (SELECT account FROM event WHERE seq = event_seq))'
 /** The number behind every event of any stream that was stored by then. */
@@ -36,16 +34,11 @@ const COLUMNS: Record<string, Record<string, string>> = {
   run: { event_seq: EVENT_SEQ, since_seq: after('since_seq'), chain_seq: after('chain_seq') },
   // The worker of a run is gone: it waits to be claimed, and its fence refuses a late write.
   work: {
-    run_id: 'id',
     status: `iif(status = 'running', 'pending', status)`,
     fence: `fence + (status = 'running')`,
-    rank: '-priority',
     worker: 'NULL',
     claim: 'NULL',
-    tick_at: `iif(handler = 'run', tick_at, NULL)`,
-    tick_account: `iif(handler = 'run' AND tick_at IS NOT NULL, account, NULL)`,
   },
-  outcome: { run_id: 'id', rank: '-priority' },
   wait: {
     stream: 'iif(type IS NULL, NULL, pg_stream(account))',
     since_seq: after('since_seq'),
@@ -58,8 +51,6 @@ const COLUMNS: Record<string, Record<string, string>> = {
 const SOURCES: Record<string, string> = {
   event_body: `event WHERE body <> ''`,
   event_identity: 'event',
-  work: `run WHERE ${OPEN}`,
-  outcome: `run WHERE NOT ${OPEN}`,
 }
 
 /** The rows of a table of PostgreSQL, as a statement of SQLite. */

@@ -6,7 +6,9 @@ import { VoteTable } from '../tables/approvals/vote-table.ts'
 import { WithdrawalTable } from '../tables/approvals/withdrawal-table.ts'
 import { BulkSlices } from '../tables/bulk/bulk-slices.ts'
 import { BulkTable } from '../tables/bulk/bulk-table.ts'
+import { GateTable } from '../tables/gates/gate-table.ts'
 import { AlertTable } from '../tables/health/alert-table.ts'
+import { HourTable } from '../tables/health/hour-table.ts'
 import { ProcessTable } from '../tables/health/process-table.ts'
 import { ShadowTable } from '../tables/health/shadow-table.ts'
 import { ShapeTable } from '../tables/health/shape-table.ts'
@@ -15,12 +17,21 @@ import { AccountTable } from '../tables/incoming/account-table.ts'
 import { CaptureTable } from '../tables/incoming/capture-table.ts'
 import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
 import { EndpointTable } from '../tables/incoming/endpoint-table.ts'
+import { OwnEvents } from '../tables/incoming/own-events.ts'
 import { RefusalTable } from '../tables/incoming/refusal-table.ts'
 import { UnmatchedTallyTable } from '../tables/incoming/unmatched-tally.ts'
+import { Admission } from '../tables/limits/admission.ts'
 import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
 import { Permits } from '../tables/limits/permits.ts'
+import { ClaimReader } from '../tables/runs/claim-reader.ts'
+import { FailureStateTable } from '../tables/runs/failure-state-table.ts'
 import { RunLogTable } from '../tables/runs/run-log-table.ts'
+import { RunOperations } from '../tables/runs/run-operations.ts'
+import { RunTable } from '../tables/runs/run-table.ts'
+import { StepTable } from '../tables/runs/step-table.ts'
+import { TickTable } from '../tables/runs/tick-table.ts'
+import { WorkflowTable } from '../tables/runs/workflow-table.ts'
 import { AccessTable } from '../tables/safety/access-table.ts'
 import { AuditTable } from '../tables/safety/audit-table.ts'
 import { EffectSearch } from '../tables/safety/effect-search.ts'
@@ -30,40 +41,30 @@ import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import { ReservedTable } from '../tables/safety/reserved-table.ts'
 import { SealTable } from '../tables/safety/seal-table.ts'
 import { StopTable } from '../tables/safety/stop-table.ts'
+import { RunSearch } from '../tables/search/run-search.ts'
 import { ApprovalWaits } from '../tables/waits/approval-waits.ts'
+import { MatchCursorTable } from '../tables/waits/match-cursor-table.ts'
+import { WaitTable } from '../tables/waits/wait-table.ts'
 import type { Vault } from '../vault.ts'
 import type { Connection } from './database/connection.ts'
 import { DATABASE_NOW } from './database/direct-session.ts'
 import { LogPosition } from './database/log-position.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { AdmissionCalls } from './gates/admission-calls.ts'
-import { GateTable } from './gates/gate-table.ts'
-import { HourTable } from './health/hour-table.ts'
 import { ServerRoomView } from './health/server-room-view.ts'
 import { ServerStateView } from './health/server-state-view.ts'
 import { DeliverySaves } from './incoming/delivery-queue.ts'
 import { EventTable } from './incoming/event-table.ts'
-import { OwnEvents } from './incoming/own-events.ts'
-import { Admission } from './limits/admission.ts'
 import { Claims } from './runs/claims.ts'
-import { FailureStateTable } from './runs/failure-state-table.ts'
 import { JournalSaves } from './runs/journal-queue.ts'
 import { LimitedEnds } from './runs/limited-ends.ts'
 import { OutputTable } from './runs/output-table.ts'
-import { RunOperations } from './runs/run-operations.ts'
-import { RunTable } from './runs/run-table.ts'
-import { StepTable } from './runs/step-table.ts'
-import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
-import { WorkflowTable } from './runs/workflow-table.ts'
 import { WriteBegins } from './safety/begin-writes.ts'
 import { EventSearcher } from './search/event-searcher.ts'
-import { RunSearch } from './search/run-search.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
 import { WeekTable } from './upkeep/week-table.ts'
-import { MatchCursorTable } from './waits/match-cursor-table.ts'
-import { WaitTable } from './waits/wait-table.ts'
 
 /** All tables on one connection. */
 export function openTables(db: Connection, vault: Vault) {
@@ -73,7 +74,7 @@ export function openTables(db: Connection, vault: Vault) {
   const workflows = new WorkflowTable(db, gates)
   const runs = new RunTable(db, { events, ticks, gates })
   const steps = new StepTable(db)
-  const cursors = new MatchCursorTable(db)
+  const cursors = new MatchCursorTable(db, events)
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
   const words = openApprovals(db, vault, ownEvents)
   const { approvals } = words
@@ -89,6 +90,7 @@ export function openTables(db: Connection, vault: Vault) {
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, withdrawals })
   const bulks = new BulkTable(db)
+  const claimReader = new ClaimReader(db, { events, ticks })
   const weeks = new WeekTable(db)
   return {
     ...openPlainTables(db, vault),
@@ -98,7 +100,8 @@ export function openTables(db: Connection, vault: Vault) {
     ticks,
     workflows,
     runs,
-    claims: new Claims(db, { events, ticks }),
+    claims: new Claims(db, claimReader),
+    claimReader,
     runSearch: new RunSearch(db, events),
     steps,
     operations,
@@ -121,8 +124,7 @@ export function openTables(db: Connection, vault: Vault) {
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     ...{ effects, guard, stops, seals },
     permits: new Permits({
-      ...{ ...words, approvalWaits, effects, guard, reserved, runs, stops, waits },
-      steps: { save: ({ runId }, step) => steps.save(runId, step) },
+      ...{ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits },
     }),
     workers: new WorkerTable(db, gates),
   }

@@ -6,7 +6,7 @@ import { isInLedger } from '../rows/safety/is-in-ledger.ts'
 import { addApprover, removeApprover } from '../tables/approvals/register-approvers.ts'
 import { beginByHand, endByHand, resumeEffects, stopEffects } from '../tables/limits/effect-writes.ts'
 import { startPlanned } from '../tables/limits/start-planned.ts'
-import type { Ending } from './runs/run-table.ts'
+import type { Ending } from '../tables/runs/run-table.ts'
 import type { Tables } from './tables.ts'
 
 /** Held runs that one recovery releases at most. */

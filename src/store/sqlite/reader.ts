@@ -10,8 +10,8 @@ import type { RunReads } from '../../core/store/runs.ts'
 import type { AccessReads } from '../../core/store/safety/access.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { packOutput } from '../rows/runs/packed-output.ts'
+import { readRecordings } from '../tables/runs/read-recordings.ts'
 import { ChangeWatch } from './database/change-watch.ts'
-import { readRecordings } from './runs/read-recordings.ts'
 import { safetyReads } from './safety/safety-reads.ts'
 import type { Tables } from './tables.ts'
 
@@ -28,6 +28,7 @@ export function createReader({
   eventSearch,
   runs,
   claims,
+  claimReader,
   runSearch,
   runLogs,
   steps,
@@ -48,7 +49,7 @@ export function createReader({
     readClock: async () => null,
     readServerState: async () => null,
     readServerRoom: async () => null,
-    readSetupVersion: async () => (await endpointCache.knownVersion()) + (await workflows.knownVersion()),
+    readSetupVersion: async () => (await endpointCache.knownVersion()) + (await workflows.version()),
     findEndpoint: async (path) => (await endpointCache.get()).get(path) ?? null,
     listEndpoints: async () => [...(await endpointCache.get()).values()],
     listEndpointNames: async () => endpoints.names(),
@@ -74,7 +75,7 @@ export function createReader({
     groupFailures: async (filter, slice) => runSearch.groupFailures(filter, slice),
     listEndedFailures: async (query) => runSearch.endedFailures(query),
     findRun: async (id) => runs.find(id),
-    readRecordings: async (runIds) => readRecordings({ runs, claims, steps }, runIds),
+    readRecordings: async (runIds) => readRecordings({ runs, claimReader, steps }, runIds),
     listRunIds: async (beginning, limit) => runSearch.ids(beginning, limit),
     listRunEvents: async (runId) => runs.listEvents(runId),
     listRunLog: async (runId) => runLogs.list(runId),
@@ -84,7 +85,7 @@ export function createReader({
     findInvoked: async (runId, key) => waits.findInvoked(runId, key),
     listEndedWaits: async (runId) => waits.listEnded(runId),
     findMatch: async (runId, key) => waits.findMatch(runId, key),
-    listMatchCursors: async () => cursors.list(),
+    listMatchCursors: async () => ({ cursors: await cursors.list(), newest: await events.newest() }),
     listEventsAfter: async (query) => events.listAfter(query),
     listStepFailures: async (runId) => steps.listFailures(runId),
     listDeletes: async (account, targets) => [

@@ -8,7 +8,9 @@ import { VoteTable } from '../tables/approvals/vote-table.ts'
 import { WithdrawalTable } from '../tables/approvals/withdrawal-table.ts'
 import { BulkSlices } from '../tables/bulk/bulk-slices.ts'
 import { BulkTable } from '../tables/bulk/bulk-table.ts'
+import { GateTable } from '../tables/gates/gate-table.ts'
 import { AlertTable } from '../tables/health/alert-table.ts'
+import { HourTable } from '../tables/health/hour-table.ts'
 import { ProcessTable } from '../tables/health/process-table.ts'
 import { ShadowTable } from '../tables/health/shadow-table.ts'
 import { ShapeTable } from '../tables/health/shape-table.ts'
@@ -17,11 +19,20 @@ import { AccountTable } from '../tables/incoming/account-table.ts'
 import { CaptureTable } from '../tables/incoming/capture-table.ts'
 import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
 import { EndpointTable } from '../tables/incoming/endpoint-table.ts'
+import { OwnEvents } from '../tables/incoming/own-events.ts'
 import { RefusalTable } from '../tables/incoming/refusal-table.ts'
+import { Admission } from '../tables/limits/admission.ts'
 import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
 import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
 import { Permits } from '../tables/limits/permits.ts'
+import { ClaimReader } from '../tables/runs/claim-reader.ts'
+import { FailureStateTable } from '../tables/runs/failure-state-table.ts'
 import { RunLogTable } from '../tables/runs/run-log-table.ts'
+import { RunOperations } from '../tables/runs/run-operations.ts'
+import { RunTable } from '../tables/runs/run-table.ts'
+import { StepTable } from '../tables/runs/step-table.ts'
+import { TickTable } from '../tables/runs/tick-table.ts'
+import { WorkflowTable } from '../tables/runs/workflow-table.ts'
 import { AccessTable } from '../tables/safety/access-table.ts'
 import { AuditTable } from '../tables/safety/audit-table.ts'
 import { EffectSearch } from '../tables/safety/effect-search.ts'
@@ -31,44 +42,34 @@ import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
 import { ReservedTable } from '../tables/safety/reserved-table.ts'
 import { SealTable } from '../tables/safety/seal-table.ts'
 import { StopTable } from '../tables/safety/stop-table.ts'
+import { RunSearch } from '../tables/search/run-search.ts'
 import { ApprovalWaits } from '../tables/waits/approval-waits.ts'
+import { MatchCursorTable } from '../tables/waits/match-cursor-table.ts'
+import { WaitTable } from '../tables/waits/wait-table.ts'
 import type { Vault } from '../vault.ts'
 import { openConnection, type SqliteConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
 import { openSetupVersion } from './database/setup-version.ts'
 import { VersionedCache } from './database/versioned-cache.ts'
 import { WriteProbe } from './database/write-probe.ts'
-import { HourTable } from './health/hour-table.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EventTable } from './incoming/event-table.ts'
-import { OwnEvents } from './incoming/own-events.ts'
-import { Admission } from './limits/admission.ts'
-import { GateTable } from './limits/gate-table.ts'
 import { Claims } from './runs/claims.ts'
-import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
-import { RunOperations } from './runs/run-operations.ts'
-import { RunTable } from './runs/run-table.ts'
-import { StepTable } from './runs/step-table.ts'
-import { TickTable } from './runs/tick-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
-import { WorkflowTable } from './runs/workflow-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
-import { RunSearch } from './search/run-search.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
 import { Pruning } from './upkeep/pruning.ts'
-import { MatchCursorTable } from './waits/match-cursor-table.ts'
-import { WaitTable } from './waits/wait-table.ts'
 
 /** All tables on one connection. */
-export function openTables(raw: Database, vault: Vault) {
-  const db = openConnection(prepareLate(raw))
+export function openTables(raw: Database, vault: Vault, db = openConnection(prepareLate(raw))) {
   const events = new EventTable(db)
   const ticks = new TickTable(db)
-  const workflows = new WorkflowTable(db)
-  const runs = new RunTable(db, events)
+  const gates = new GateTable(db)
+  const workflows = new WorkflowTable(db, gates)
+  const runs = new RunTable(db, { events, ticks, gates })
   const steps = new StepTable(db)
-  const cursors = new MatchCursorTable(db)
+  const cursors = new MatchCursorTable(db, events)
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
   const words = openApprovals(db, vault, ownEvents)
   const { approvals } = words
@@ -81,17 +82,18 @@ export function openTables(raw: Database, vault: Vault) {
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
   const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
   const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
-  const gates = new GateTable(db)
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, withdrawals })
   const bulks = new BulkTable(db)
+  const claimReader = new ClaimReader(db, { events, ticks })
   return {
     ...openPlainTables(db, vault),
     events,
     ticks,
     workflows,
     runs,
-    claims: new Claims(db, { events, ticks, workflows }),
+    claims: new Claims(db, claimReader, workflows),
+    claimReader,
     runSearch: new RunSearch(db, events),
     steps,
     operations,
@@ -102,7 +104,7 @@ export function openTables(raw: Database, vault: Vault) {
     changes: openChangeCount(db.raw),
     setupVersion: openSetupVersion(db.raw),
     gates,
-    admissions: new Admission(db, gates, waits),
+    admissions: new Admission(db, { gates, runs, waits }),
     deliveries: new DeliveryTable(db, events),
     ledger: new DeliveryLedger(db, events),
     cursors,
@@ -115,11 +117,10 @@ export function openTables(raw: Database, vault: Vault) {
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     ...{ effects, guard, stops, seals },
     permits: new Permits({
-      ...{ ...words, approvalWaits, effects, guard, reserved, steps, stops, waits },
-      runs: { lock: (lease) => runs.isLeased(lease) },
+      ...{ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits },
     }),
     // A database in memory has no other process, and no folder.
-    workers: new WorkerTable(db, raw.memory ? null : join(dirname(raw.name), 'workers')),
+    workers: new WorkerTable(db, gates, raw.memory ? null : join(dirname(raw.name), 'workers')),
   }
 }
 

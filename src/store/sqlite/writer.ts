@@ -18,6 +18,7 @@ import type { WorkerWrites } from '../../core/store/workers.ts'
 import type { WorkflowWrites } from '../../core/store/workflows.ts'
 import { describeStale, describeStalePlan } from '../rows/runs/describe-stale.ts'
 import { isInLedger } from '../rows/safety/is-in-ledger.ts'
+import type { Ending } from '../tables/runs/run-table.ts'
 import type { GroupCommit } from './database/group-commit.ts'
 import { sweepWrites } from './health/sweep-writes.ts'
 import { approvalWrites, effectWrites } from './limits/effect-writes.ts'
@@ -148,18 +149,17 @@ function workerWrites({ decisions, workers, workflows }: Tables, commit: Commit)
 }
 
 function runWrites({ runs, claims, gates, admissions, outputs, waits }: Tables, commit: Commit): RunWrites {
-  const end = (lease: Lease, now: number, write: () => Promise<boolean>, output?: string | PackedOutput) =>
+  const end = (lease: Lease, ending: Ending, now: number, output?: string | PackedOutput) =>
     writeLeased(commit, lease, async () => {
-      if (!(await write())) return false
+      if (!(await runs.end(lease, typeof output === 'string' ? { ...ending, output } : ending, now))) return false
       if (typeof output === 'object') await outputs.saveOfRun(lease.runId, output)
       return waits.runEnded(lease.runId, now)
     })
-  const small = (output: string | PackedOutput) => (typeof output === 'string' ? output : null)
   return {
     claimRuns: (worker, limit, now) =>
       commit.write(async () => {
         const claimed = await claims.claim(worker, limit, now)
-        for (const run of claimed) if (run.isAdmitted) await gates.start(run.workflow, run.lease.runId, now)
+        for (const run of claimed) if (run.isAdmitted) await gates.start(run.lease.runId, now)
         return claimed
       }),
     admitRun: (lease, plan, now) =>
@@ -172,29 +172,37 @@ function runWrites({ runs, claims, gates, admissions, outputs, waits }: Tables, 
       ),
     claimSuspects: (worker, limit, now) => commit.write(() => claims.claimSuspects(worker, limit, now)),
     claimUnadmittedRuns: (worker, limit, now) => commit.write(() => claims.claimUnadmitted(worker, limit, now)),
-    completeRun: (lease, output, now) => end(lease, now, () => runs.complete(lease, small(output), now), output),
-    endPlanned: (lease, { reason, plan }, now) =>
-      end(lease, now, () => runs.endPlanned(lease, { reason, plan: small(plan) }, now), plan),
+    completeRun: (lease, output, now) => end(lease, { status: 'completed' }, now, output),
+    endPlanned: (lease, { reason, plan }, now) => end(lease, { status: 'planned', reason }, now, plan),
     failRun: (lease, error, now, followUp) =>
-      end(
+      writeLeased(commit, lease, async () => {
+        if (!(await runs.end(lease, { status: 'failed', error }, now))) return false
+        await waits.runEnded(lease.runId, now)
+        await waits.closeChildren(lease.runId, now)
+        await runs.noteFailureKind(lease.runId, error)
+        if (followUp) await runs.followUp(lease.runId, now)
+        return true
+      }),
+    skipRun: (lease, reason, now) => end(lease, { status: 'skipped', reason }, now),
+    continueRun: (lease, successor, now) =>
+      writeLeased(
+        commit,
         lease,
-        now,
-        async () => (await runs.fail(lease, error, now, followUp)) && waits.closeChildren(lease.runId, now),
+        async () => (await runs.continueAs(lease, successor, now)) && waits.runEnded(lease.runId, now),
       ),
-    skipRun: (lease, reason, now) => end(lease, now, () => runs.skip(lease, reason, now)),
-    continueRun: (lease, successor, now) => end(lease, now, () => runs.continueAs(lease, successor, now)),
     parkRun: (lease, park) => writeLeased(commit, lease, () => runs.park(lease, park)),
     postponeRun: (lease, retry) => writeLeased(commit, lease, () => runs.postpone(lease, retry)),
     releaseRun: (lease) => writeLeased(commit, lease, () => runs.release(lease)),
   }
 }
 
-function journalWrites({ steps, outputs, waits, runLogs, effects }: Tables, commit: Commit): JournalWrites {
+function journalWrites({ runs, steps, outputs, waits, runLogs, effects }: Tables, commit: Commit): JournalWrites {
   return {
     saveRunLog: (lines) => commit.write(() => runLogs.save(lines)),
     saveCheckpoint: (lease, checkpoint, failure, saved) =>
       writeLeased(commit, lease, async () => {
-        if (!(await steps.save(lease, checkpoint, failure))) return false
+        if (!(await runs.lock(lease))) return false
+        await steps.save(lease.runId, checkpoint, failure)
         if (saved?.packed) await outputs.save(lease.runId, checkpoint.key, saved.packed)
         if (saved) await waits.saveWithStep(lease.runId, checkpoint.key, saved)
         if (isInLedger(checkpoint, saved)) await effects.end(lease.runId, checkpoint, saved?.effect)
@@ -206,7 +214,7 @@ function journalWrites({ steps, outputs, waits, runLogs, effects }: Tables, comm
 function matchWrites({ runs, waits, cursors }: Tables, commit: Commit): MatchWrites {
   return {
     watchRun: (lease, cancels, now) =>
-      commit.write(async () => (await runs.isLeased(lease)) && waits.watchRun(lease.runId, cancels, now)),
+      commit.write(async () => (await runs.lock(lease)) && waits.watchRun(lease.runId, cancels, now)),
     openMatchCursor: (cursor, now) => commit.write(() => cursors.openForWaits(cursor, now)),
     saveMatches: (batch, now) => commit.write(() => waits.saveMatches(batch, now)),
   }

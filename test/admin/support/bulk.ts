@@ -10,13 +10,20 @@ import { incoming } from '../../support/fixtures.ts'
 /** Writes runs that wait to be claimed, or have failed, without a worker. */
 export function makeRuns(folder: string, count: number, status: 'pending' | 'failed', now: number): string[] {
   const db = new Database(join(folder, 'upshot.db'))
-  const insert = db.prepare(
-    `INSERT INTO run (id, workflow, status, created_at, started_at, finished_at, error) VALUES (?, 'w', ?, ?, ?, ?, ?)`,
+  const insert = db.prepare(`INSERT INTO run (id, workflow, created_at) VALUES (?, 'w', ?)`)
+  const queue = db.prepare(`INSERT INTO work (run_id, workflow, status, started_at) VALUES (?, 'w', ?, ?)`)
+  const end = db.prepare(
+    `INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, error)
+     VALUES (?, 'w', ?, 0, 0, 0, ?, ?, ?)`,
   )
   const error = status === 'failed' ? JSON.stringify({ name: 'Error', message: 'no' }) : null
   const ids = Array.from({ length: count }, (_, index) => newId('run', now - count + index))
   db.transaction(() => {
-    for (const id of ids) insert.run(id, status, now, now, status === 'failed' ? now : null, error)
+    for (const id of ids) {
+      insert.run(id, now)
+      if (status === 'failed') end.run(id, status, now, now, error)
+      else queue.run(id, status, now)
+    }
   })()
   db.close()
   return ids
@@ -25,7 +32,7 @@ export function makeRuns(folder: string, count: number, status: 'pending' | 'fai
 /** Cancels a run as a rule of its workflow does, so that no retry helps it. */
 export function cancelByRule(folder: string, run: string): void {
   const db = new Database(join(folder, 'upshot.db'))
-  db.prepare(`UPDATE run SET status = 'canceled', by_rule = 1, reason = 'too late' WHERE id = ?`).run(run)
+  db.prepare(`UPDATE outcome SET status = 'canceled', by_rule = 1, reason = 'too late' WHERE run_id = ?`).run(run)
   db.close()
 }
 

@@ -128,8 +128,8 @@ test.each([
     `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, apart_bytes, started_at)
      SELECT id, 'large', 9, 'run', 'read', 'completed', 1, 70000, 0 FROM run LIMIT 1`,
   ],
-  ['every run at work has a worker', "UPDATE run SET status = 'running', worker = NULL"],
-  ['every finished run says when', "UPDATE run SET status = 'completed'"],
+  ['every run at work has a worker', "UPDATE work SET status = 'running', worker = NULL"],
+  ['every run is in the queue or has ended', 'DELETE FROM work'],
   ['schema', 'PRAGMA user_version = 999'],
   ['schema', 'DROP TABLE tick'],
   [

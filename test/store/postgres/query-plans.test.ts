@@ -217,7 +217,15 @@ const MAX_READ = 1_000
 /**
  * Calls of people and of upkeep that sort what they find as long as the server has no statistics.
  */
-const FRESH = ['countHourRuns', 'listApprovalIds', 'listDeliveryIds', 'listEffects', 'listRunIds', 'readHourRuns']
+const FRESH = [
+  'countHourRuns',
+  'listApprovalIds',
+  'listDeliveryIds',
+  'listEffects',
+  'listRunIds',
+  'listRuns',
+  'readHourRuns',
+]
 /** A verification compares every step that has begun an effect with the ledger. */
 const WHOLE = 'listLostBegins'
 const KNOWN: Record<string, readonly string[]> = {

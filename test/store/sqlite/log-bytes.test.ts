@@ -10,12 +10,12 @@ import { openTestMetrics } from '../../watch/support/open-test-metrics.ts'
 import { openTestTracing } from '../../watch/support/open-test-tracing.ts'
 
 /** The tables that each run writes. */
-const TABLES = ['event', 'delivery', 'run', 'step']
+const TABLES = ['event', 'delivery', 'run', 'work', 'outcome', 'step']
 /** Their indexes and triggers that runs need; all others are for questions of an operator. */
 const FOR_RUNS = [
-  ...['event_identity', 'delivery_repeat', 'delivery_refused', 'step_delete', 'start_queued_tick', 'free_places'],
-  ...['run_ready', 'run_suspect', 'run_waiting', 'run_leased', 'run_caused', 'run_invoked', 'run_origin'],
-  ...['run_folded', 'run_paused', 'run_ticking'],
+  ...['event_identity', 'delivery_repeat', 'delivery_refused', 'step_delete', 'full_run'],
+  ...['run_caused', 'run_invoked', 'run_origin', 'work_ready', 'work_suspect', 'work_waiting', 'work_leased'],
+  ...['outcome_folded', 'work_untimed', 'work_paused', 'work_ticking'],
 ]
 
 const three = defineWorkflow({
@@ -66,7 +66,7 @@ function dropForOperators(db: Database.Database): void {
     `SELECT type, name, tbl_name AS "table" FROM sqlite_master WHERE type <> 'table' AND sql IS NOT NULL`,
   )
   const others = kinds.all().filter(({ name, table }) => TABLES.includes(table) && !FOR_RUNS.includes(name))
-  expect(others.map(({ name }) => name)).toEqual(expect.arrayContaining(['run_failed', 'mark_run_hour']))
+  expect(others.map(({ name }) => name)).toEqual(expect.arrayContaining(['outcome_failed', 'outcome_resolved']))
   for (const { type, name } of others) db.exec(`DROP ${type} ${name}`)
 }
 

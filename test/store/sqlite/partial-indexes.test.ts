@@ -33,7 +33,7 @@ function emptyLog(folder: string): void {
   db.close()
 }
 
-const FOR_A_PERSON = ['run_ended_badly', 'run_failed', 'run_for_person', 'delivery_conflict']
+const FOR_A_PERSON = ['outcome_ended_badly', 'outcome_failed', 'work_untimed', 'delivery_conflict']
 
 test('a run that goes well writes to no index that only a person asks', async () => {
   const store = openTestStore()
@@ -48,7 +48,7 @@ test('a run that goes well writes to no index that only a person asks', async ()
       : store.completeRun(run.lease, 'null', NOW + 2))
   }
   const written = writtenIndexes(store.folder)
-  expect(written).toEqual(expect.arrayContaining(['run_ready', 'run_waiting', 'run_leased']))
+  expect(written).toEqual(expect.arrayContaining(['work_ready', 'work_waiting', 'work_leased']))
   expect(written.filter((name) => FOR_A_PERSON.includes(name))).toEqual([])
 })
 

@@ -4,6 +4,8 @@ import { POSTGRES } from '../../dialect.ts'
 import { Call } from './calls/call.ts'
 import { MessageBuffer } from './calls/message-buffer.ts'
 
+const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
+
 /** A connection to the server, as the tables see it. */
 export class Connection implements SharedConnection {
   readonly sql = POSTGRES
@@ -19,6 +21,11 @@ export class Connection implements SharedConnection {
     const { sql, names } = translate(text)
     const query = (values: unknown[]) => this.#client.query(sql, bind(values, names))
     return createStatement(query, (row) => row as Row)
+  }
+
+  /** As `lock_gate_1` does: the name is JSON. */
+  async lock(...name: readonly string[]): Promise<void> {
+    await this.#client.query(LOCK, [`[${name.map((part) => JSON.stringify(encode(part))).join(',')}]`])
   }
 
   /** The same for a statement of arrays, which is written at once. */

@@ -3,7 +3,9 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { type EventFilter, readEventMark } from '../../../core/store/events.ts'
 import type { EventRange } from '../../../core/store/matches.ts'
+import type { Events, OwnEvent } from '../../events.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { requireEvent } from '../../tables/runs/claim-reader.ts'
 import type { Connection } from '../database/connection.ts'
 
 /** A row of `full_event`. */
@@ -19,16 +21,6 @@ export interface EventRow {
   body: string
 }
 
-/** An event of our own, to be saved with its runs. */
-interface OwnEvent {
-  id: string
-  type: string
-  account: string
-  createdAt: number
-  body: string
-  origin: EventOrigin
-}
-
 export const EVENT_COLUMNS = 'stream, seq, id, account, type, origin, created_at, received_at, body'
 
 /** Hexadecimal digits of a UUID. */
@@ -42,13 +34,9 @@ export function streamOf(account: string): number {
   return Number.parseInt(hash('sha256', account).slice(0, 2), 16) % STREAMS
 }
 
-/** SQL for the number of the newest event in the stream of an account, given as SQL. */
-export function newestEvent(account: string): string {
-  return `(SELECT seq FROM stream WHERE id = stream_of(coalesce(${account}, 'default')))`
-}
-
 /** Events, each stored once per account. Index: primary keys, except where one is named. */
-export class EventTable {
+export class EventTable implements Events {
+  readonly streams = STREAMS
   readonly #db: Connection
   readonly #sql
 
@@ -61,7 +49,7 @@ export class EventTable {
    * Saves an event of our own in its stream, which it locks to the end of the transaction. Null
    * when it is known.
    */
-  async save({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
+  async saveOwn({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
     const stream = streamOf(account)
     const seq = await this.#sql.number.get(STREAMS, stream)
     if (seq === undefined) throw new UpshotError('internal', `The database has no row for stream ${stream}.`)
@@ -71,6 +59,10 @@ export class EventTable {
     await this.#sql.insert.run({ stream, seq, id, account, type, origin, createdAt })
     await this.#sql.insertBody.run(createdAt, seq, body)
     return seq
+  }
+
+  streamOf(account: string): number {
+    return streamOf(account)
   }
 
   async get(seq: number): Promise<EventRecord> {
@@ -187,12 +179,6 @@ export function identify(account: string, id: string): string {
 /** The first 32 digits of a hash over the body, to compare a repeated delivery. */
 export function hashBody(body: string): string {
   return hash('sha256', body).slice(0, UUID_DIGITS)
-}
-
-/** Throws for an event that a run was made for, and that is gone. */
-export function requireEvent(found: EventRecord | null | undefined, seq: number): EventRecord {
-  if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
-  return found
 }
 
 export function readEvent(row: EventRow): EventRecord {

@@ -1,8 +1,8 @@
 import { LIST_READS, type ListReads, type ReadStore } from '../../../core/store/store.ts'
 import { packOutput } from '../../rows/runs/packed-output.ts'
+import { readRecordings } from '../../tables/runs/read-recordings.ts'
 import type { Database } from '../database/database.ts'
 import type { SetupCache } from '../incoming/setup-cache.ts'
-import { readRecordings } from '../runs/read-recordings.ts'
 import type { Tables } from '../tables.ts'
 
 /** Reads that come from memory, or need no connection. */

@@ -1,15 +1,11 @@
-import type { EventRecord } from '../../../core/incoming/event.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
-import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
+import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/runs/claim-row.ts'
+import type { ClaimRow } from '../../rows/runs/claim-row.ts'
+import type { GateTable } from '../../tables/gates/gate-table.ts'
+import type { ClaimReader } from '../../tables/runs/claim-reader.ts'
 import type { ClaimKind, ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
-import type { GateTable } from '../gates/gate-table.ts'
-import { type EventTable, requireEvent } from '../incoming/event-table.ts'
-import { prepareFindRoot } from './find-root.ts'
-import type { TickTable } from './tick-table.ts'
 
 /** The only row where runs have to be held before. */
 interface Refused {
@@ -33,21 +29,15 @@ type Marks = [turns: readonly number[], after: readonly string[], due: number | 
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
 export class Claims {
-  readonly #events: EventTable
-  readonly #ticks: TickTable
+  readonly #reader: ClaimReader
   readonly #sql
-  readonly #findRoot
 
-  constructor(db: Connection, { events, ticks }: { events: EventTable; ticks: TickTable }) {
-    this.#events = events
-    this.#ticks = ticks
-    this.#findRoot = prepareFindRoot(db)
+  constructor(db: Connection, reader: ClaimReader) {
+    this.#reader = reader
     this.#sql = {
       claim: db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
         'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
       ),
-      // Index: primary keys.
-      asClaimed: db.prepare<[string[]], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM full_run WHERE id = ANY (?::text[])`),
       firstDue: db
         .prepare<[number, string, string], string>(
           `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? AND ${IS_OURS}
@@ -81,7 +71,7 @@ export class Claims {
     const rows = await this.#sql.claim.all(kind, worker, limit, now, number, ...marksOf(start))
     const passed = rows.filter((row) => row.id !== null)
     if (passed.length < rows.length) return null
-    return { runs: await this.#readAll(passed, () => ({ worker, now })), passed }
+    return { runs: await this.#reader.read(passed, () => ({ worker, now })), passed }
   }
 
   /** Holds the runs of paused workflows among the next ones, and returns their number. */
@@ -99,30 +89,6 @@ export class Claims {
   async find(worker: string, now: number): Promise<string | null> {
     const due = await this.#sql.firstDue.get(now, worker, worker)
     return due ?? (await this.#sql.firstReady.get(worker, worker)) ?? null
-  }
-
-  /** Runs as a claim would give them. A run without a start begins at its making. */
-  async readAsClaimed(runIds: readonly string[]): Promise<ClaimedRun[]> {
-    const rows = await this.#sql.asClaimed.all([...runIds])
-    return this.#readAll(rows, (row) => ({ worker: '', now: row.created_at }))
-  }
-
-  async #readAll(
-    rows: readonly ClaimRow[],
-    facts: (row: ClaimRow) => { worker: string; now: number },
-  ): Promise<ClaimedRun[]> {
-    const seqs = rows.flatMap(({ event_seq }) => event_seq ?? [])
-    const events = seqs.length === 0 ? new Map() : await this.#events.getAll(seqs)
-    return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row, events), facts(row)))
-  }
-
-  async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
-    if (row.event_seq !== null) return { kind: 'event', event: requireEvent(events.get(row.event_seq), row.event_seq) }
-    if (row.input !== null) {
-      const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
-      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }
-    }
-    return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
   }
 }
 

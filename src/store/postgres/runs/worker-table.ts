@@ -1,9 +1,9 @@
 import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Recovery } from '../../../core/store/workers.ts'
+import type { GateTable } from '../../tables/gates/gate-table.ts'
 import type { Connection } from '../database/connection.ts'
 import { DATABASE_NOW, workerLock } from '../database/direct-session.ts'
-import type { GateTable } from '../gates/gate-table.ts'
 
 type LeasedRun = RunName & Suspect
 

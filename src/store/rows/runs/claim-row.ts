@@ -29,11 +29,11 @@ export interface ClaimRow {
   era?: string
 }
 
-/** The columns of a {@link ClaimRow}. */
+/** The columns of a {@link ClaimRow}, of `run` and `work`, or of `full_run AS run`. */
 export const CLAIM_COLUMNS =
-  'id, workflow, event_seq, tick_at, input, account, parent_run, depth, code_hash, fence, attempt, created_at, ' +
-  'started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
-  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = id)) AS has_steps'
+  'run.id, run.workflow, event_seq, run.tick_at, input, account, parent_run, depth, code_hash, fence, attempt, ' +
+  'created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
+  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps'
 
 /** A claimed run. `now`: the start of a run that has none. */
 export function readClaim(

@@ -12,6 +12,8 @@ export function openConnection(db: Database): SqliteConnection {
   return {
     raw: db,
     sql: SQLITE,
+    // One transaction writes at a time.
+    lock: async () => {},
     prepare: <Given extends unknown[] | object, Row>(text: string) =>
       new ReadyStatement<Values<Given>, Row>(db.prepare<unknown[], Row>(text)),
   }

@@ -15,7 +15,7 @@ interface Mutation {
 /** Takes part in every transaction, for example to keep memory in step with the database. */
 export interface TransactionWatcher {
   /** Called within the transaction, before the first write. */
-  begun(): void
+  begun?(): void
   rolledBack(): void
   /** Called within the transaction, after the last write. */
   ending?(): Promise<void>
@@ -133,7 +133,7 @@ export class GroupCommit {
     const turn = watchTurn()
     this.#begin.run()
     try {
-      for (const watcher of this.#watchers) watcher.begun()
+      for (const watcher of this.#watchers) watcher.begun?.()
       const values: unknown[] = []
       // One after the other: a write finds what the one before it wrote.
       for (const mutation of group) values.push(await mutation.run())

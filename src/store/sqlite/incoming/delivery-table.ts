@@ -16,6 +16,7 @@ export class DeliveryTable {
   readonly #events: EventTable
   readonly #insert
   readonly #insertRun
+  readonly #queueRun
   readonly #insertClaimed
   readonly #mayClaim
 
@@ -27,19 +28,18 @@ export class DeliveryTable {
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    this.#insertRun = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at) VALUES (?, ?, 'pending', ?, ?, ?)`,
-    )
+    this.#insertRun = db.prepare('INSERT INTO run (id, workflow, event_seq, created_at) VALUES (?, ?, ?, ?)')
+    this.#queueRun = db.prepare(`INSERT INTO work (run_id, workflow, status, rank) VALUES (?, ?, 'pending', ?)`)
     this.#insertClaimed = db.prepare(
-      `INSERT INTO run (id, workflow, status, event_seq, priority, created_at, started_at, worker, code_hash, fence)
-       VALUES (?, ?, 'running', ?, ?, ?, ?, ?, ?, ${FIRST_FENCE})`,
+      `INSERT INTO work (run_id, workflow, status, rank, started_at, worker, code_hash, fence)
+       VALUES (?, ?, 'running', ?, ?, ?, ?, ${FIRST_FENCE})`,
     )
     // A claim would give just this run: nothing is queued or due, and its workflow is not paused.
-    // Index: the first rows of run_ready and run_waiting, and the primary key.
+    // Index: the first rows of work_ready and work_waiting, and the primary key.
     this.#mayClaim = db
       .prepare<[number, string], number>(
-        `SELECT NOT EXISTS (SELECT 1 FROM run WHERE ${IS_READY})
-           AND NOT EXISTS (SELECT 1 FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
+        `SELECT NOT EXISTS (SELECT 1 FROM work WHERE ${IS_READY})
+           AND NOT EXISTS (SELECT 1 FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
            AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`,
       )
       .pluck()
@@ -73,9 +73,11 @@ export class DeliveryTable {
     for (const workflow of workflows) {
       const id = newId('run', receivedAt)
       const priority = delivery.priorities?.[workflow] ?? 0
-      const row = [id, workflow, saved.seq, priority, receivedAt]
-      if (claim) await this.#insertClaimed.run(...row, receivedAt, claim.worker, claim.codeHashes[workflow] ?? null)
-      else await this.#insertRun.run(...row)
+      await this.#insertRun.run(id, workflow, saved.seq, receivedAt)
+      if (claim) {
+        const codeHash = claim.codeHashes[workflow] ?? null
+        await this.#insertClaimed.run(id, workflow, -priority, receivedAt, claim.worker, codeHash)
+      } else await this.#queueRun.run(id, workflow, -priority)
       runs.push(id)
     }
     if (claim === null) return { verdict: 'accepted', runs }

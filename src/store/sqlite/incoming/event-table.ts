@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
-import { UpshotError } from '../../../core/errors.ts'
 import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { type EventFilter, readEventMark } from '../../../core/store/events.ts'
 import type { EventRange } from '../../../core/store/matches.ts'
+import type { Events, OwnEvent } from '../../events.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { requireEvent } from '../../tables/runs/claim-reader.ts'
 import type { SqliteConnection } from '../database/connection.ts'
 import { KnownEvents, type RowCounts } from './known-events.ts'
 
@@ -27,15 +28,14 @@ export const EVENT_COLUMNS = 'seq, id, account, type, origin, created_at, receiv
 /** The only stream of a SQLite database. */
 export const STREAM = 0
 
-/** SQL for the number of the newest event, 0 without any. */
-export const NEWEST_EVENT = '(SELECT coalesce(max(seq), 0) FROM event)'
-
 /** Events, each stored once per account. */
-export class EventTable {
+export class EventTable implements Events {
+  readonly streams = 1
   /** A transaction watcher of the group commit. */
   readonly known: KnownEvents
   readonly #insert
   readonly #get
+  readonly #newest
   readonly #content
   readonly #dropBody
   readonly #db: SqliteConnection
@@ -54,6 +54,7 @@ export class EventTable {
     )
     // Index: primary key.
     this.#get = db.prepare<[number], EventRow>(`SELECT ${EVENT_COLUMNS} FROM event WHERE seq = ?`)
+    this.#newest = db.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM event').pluck()
     this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
       'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
     )
@@ -88,6 +89,12 @@ export class EventTable {
     return { kind: 'new', seq }
   }
 
+  async saveOwn({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
+    const event = { id, type, created: new Date(createdAt).toISOString() }
+    const saved = await this.save({ event, account, receivedAt: createdAt, body }, origin)
+    return saved.kind === 'new' ? saved.seq : null
+  }
+
   /** Replaces the body by its hash, so that a repeated delivery can still be compared. */
   async dropBody(seq: number): Promise<void> {
     const content = await this.#content.get(seq)
@@ -100,9 +107,25 @@ export class EventTable {
   }
 
   async get(seq: number): Promise<EventRecord> {
-    const row = await this.#get.get(seq)
-    if (!row) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
-    return readEvent(row)
+    return requireEvent(await this.find(seq), seq)
+  }
+
+  async getAll(seqs: readonly number[]): Promise<Map<number, EventRecord>> {
+    const found = new Map<number, EventRecord>()
+    for (const seq of seqs) {
+      const row = await this.#get.get(seq)
+      if (row) found.set(seq, readEvent(row))
+    }
+    return found
+  }
+
+  /** One stream has the events of all accounts. */
+  streamOf(): number {
+    return STREAM
+  }
+
+  async newest(): Promise<Map<number, number>> {
+    return new Map([[STREAM, (await this.#newest.get()) ?? 0]])
   }
 
   /** Null when there is no such event. */

@@ -9,11 +9,11 @@ import type { ApprovalDecisions } from '../../tables/limits/approval-decisions.t
 import { beginByHand, endByHand, resumeEffects, stopEffects } from '../../tables/limits/effect-writes.ts'
 import type { Permits } from '../../tables/limits/permits.ts'
 import { startPlanned } from '../../tables/limits/start-planned.ts'
+import type { RunOperations } from '../../tables/runs/run-operations.ts'
 import type { EffectTable } from '../../tables/safety/effect-table.ts'
 import type { StopTable } from '../../tables/safety/stop-table.ts'
 import type { ApprovalWaits } from '../../tables/waits/approval-waits.ts'
 import type { GroupCommit } from '../database/group-commit.ts'
-import type { RunOperations } from '../runs/run-operations.ts'
 
 interface EffectTables {
   approvals: ApprovalTable

@@ -1,15 +1,12 @@
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
-import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/runs/claim-row.ts'
+import type { ClaimedRun } from '../../../core/runs/claim.ts'
+import { CLAIM_COLUMNS, type ClaimRow } from '../../rows/runs/claim-row.ts'
+import type { ClaimReader } from '../../tables/runs/claim-reader.ts'
+import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
 import type { SqliteConnection } from '../database/connection.ts'
 import { IS_READY } from '../database/is-ready.ts'
-import type { EventTable } from '../incoming/event-table.ts'
-import { prepareFindRoot } from './find-root.ts'
 import { PartialQueue } from './partial-queue.ts'
-import type { TickTable } from './tick-table.ts'
-import type { WorkflowTable } from './workflow-table.ts'
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
 const MAX_HELD = 500
@@ -19,24 +16,20 @@ const MAX_SUSPECTS = 100
 
 /** Claims runs of the queue. */
 export class Claims {
-  readonly #events: EventTable
-  readonly #ticks: TickTable
+  readonly #reader: ClaimReader
   readonly #workflows: WorkflowTable
   readonly #sql
   readonly #partial
-  readonly #findRoot
 
-  constructor(db: SqliteConnection, tables: { events: EventTable; ticks: TickTable; workflows: WorkflowTable }) {
-    this.#events = tables.events
-    this.#ticks = tables.ticks
-    this.#workflows = tables.workflows
+  constructor(db: SqliteConnection, reader: ClaimReader, workflows: WorkflowTable) {
+    this.#reader = reader
+    this.#workflows = workflows
     this.#sql = prepareStatements(db)
     this.#partial = new PartialQueue(db.raw)
-    this.#findRoot = prepareFindRoot(db)
   }
 
   async claim(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
-    const foreign = await this.#workflows.elsewhere(worker)
+    const foreign = await this.#elsewhere(worker)
     if (foreign.length === 0) return this.#claimAll(async () => this.#claimable(limit, now), worker, now)
     const lacking = JSON.stringify(foreign)
     return this.#claimAll(async () => this.#partial.list(limit, now, lacking), worker, now)
@@ -56,7 +49,7 @@ export class Claims {
 
   /** Without the runs that only another worker at work has the code for. */
   async #leaveForeign(worker: string, ids: string[]): Promise<string[]> {
-    const foreign = ids.length === 0 ? [] : await this.#workflows.elsewhere(worker)
+    const foreign = ids.length === 0 ? [] : await this.#elsewhere(worker)
     if (foreign.length === 0) return ids
     const own = await Array.fromAsync(ids, async (id) => !foreign.includes((await this.#sql.workflowOf.get(id)) ?? ''))
     return ids.filter((_, at) => own[at])
@@ -64,7 +57,7 @@ export class Claims {
 
   /** The first run that a claim would give the worker; null: none. */
   async find(worker: string, now: number): Promise<string | null> {
-    const without = [...(await this.#workflows.elsewhere(worker)), ...(await this.#workflows.paused())]
+    const without = [...(await this.#elsewhere(worker)), ...(await this.#workflows.paused())]
     return this.#partial.first(now, JSON.stringify(without))
   }
 
@@ -90,66 +83,69 @@ export class Claims {
     }
   }
 
-  /** The run as a claim would give it; its start is its making while it has none. */
-  async readAsClaimed(id: string): Promise<ClaimedRun | null> {
-    const row = await this.#sql.asClaimed.get(id)
-    return row ? readClaim(row, await this.#readCause(row), { worker: '', now: row.created_at }) : null
-  }
-
   async #claimAll(claimable: () => Promise<string[]>, worker: string, now: number): Promise<ClaimedRun[]> {
     await this.#holdPaused(claimable)
-    const claimed: ClaimedRun[] = []
+    const rows: ClaimRow[] = []
     for (const id of await claimable()) {
-      const row = await this.#sql.claim.get(worker, now, id)
-      if (row) claimed.push(readClaim(row, await this.#readCause(row), { worker, now }))
+      await this.#sql.claim.run(worker, now, id)
+      const row = await this.#sql.claimed.get(id)
+      if (row) rows.push(row)
     }
-    return claimed
+    return this.#reader.read(rows, () => ({ worker, now }))
   }
 
-  async #readCause(row: ClaimRow): Promise<RunCause> {
-    if (row.event_seq !== null) return { kind: 'event', event: await this.#events.get(row.event_seq) }
-    if (row.input !== null) {
-      const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
-      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }
-    }
-    return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
+  /** Workflows that other workers have and this one lacks. A dead worker takes its set with it. */
+  async #elsewhere(worker: string): Promise<string[]> {
+    return (await this.#sql.otherSet.get(worker)) === undefined ? [] : await this.#sql.elsewhere.all(worker, worker)
   }
 }
 
 /** Statements that find runs to claim, and claim one. */
 function prepareStatements(db: SqliteConnection) {
   return {
-    // Index: run_waiting.
+    // Index: work_waiting.
     due: db
       .prepare<[number, number], string>(
-        `SELECT id FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? ORDER BY due_at LIMIT ?`,
+        `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
+         ORDER BY due_at LIMIT ?`,
       )
       .pluck(),
-    // Index: run_ready, in its order.
-    ready: db.prepare<[number], string>(`SELECT id FROM run WHERE ${IS_READY} ORDER BY turn, id LIMIT ?`).pluck(),
-    // Index: run_suspect, in its order, with those that are not pending.
+    // Index: work_ready, in its order.
+    ready: db
+      .prepare<[number], string>(`SELECT run_id FROM work WHERE ${IS_READY} ORDER BY turn, run_id LIMIT ?`)
+      .pluck(),
+    // Index: work_suspect, in its order.
     suspects: db
       .prepare<[number], string>(
-        `SELECT id FROM run WHERE suspicion >= ${TRIED_ALONE} AND status = 'pending'
-         ORDER BY turn, id LIMIT ?`,
+        `SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= ${TRIED_ALONE}
+         ORDER BY turn, run_id LIMIT ?`,
       )
       .pluck(),
-    // Index: run_ready, its first rows.
+    // Index: work_ready, its first rows.
     unadmitted: db
       .prepare<[number], string>(
-        `SELECT id FROM run WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
-         ORDER BY turn, id LIMIT ?`,
+        `SELECT run_id FROM work WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
+         ORDER BY turn, run_id LIMIT ?`,
       )
       .pluck(),
-    // Index: primary key. A limited run starts when it is admitted, not when it is claimed.
-    claim: db.prepare<[string, number, string], ClaimRow>(
-      `UPDATE run SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
+    // Index: primary keys. A limited run starts when it is admitted, not when it is claimed.
+    claim: db.prepare<[string, number, string]>(
+      `UPDATE work SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
          started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
          gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-       WHERE id = ? RETURNING ${CLAIM_COLUMNS}`,
+       WHERE run_id = ?`,
     ),
-    // Index: primary key, for both.
-    asClaimed: db.prepare<[string], ClaimRow>(`SELECT ${CLAIM_COLUMNS} FROM run WHERE id = ?`),
-    workflowOf: db.prepare<[string], string>('SELECT workflow FROM run WHERE id = ?').pluck(),
+    claimed: db.prepare<[string], ClaimRow>(
+      `SELECT ${CLAIM_COLUMNS} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
+    ),
+    workflowOf: db.prepare<[string], string>('SELECT workflow FROM work WHERE run_id = ?').pluck(),
+    // Index: primary key. Asked at each claim, and empty where one worker is at work.
+    otherSet: db.prepare<[string], number>('SELECT 1 FROM worker_workflow WHERE worker <> ? LIMIT 1').pluck(),
+    elsewhere: db
+      .prepare<[string, string], string>(
+        `SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
+           SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`,
+      )
+      .pluck(),
   }
 }

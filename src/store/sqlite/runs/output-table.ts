@@ -20,11 +20,11 @@ export class OutputTable {
       `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
        ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
     )
-    this.#saveSize = db.prepare('UPDATE run SET apart_bytes = ? WHERE id = ?')
+    this.#saveSize = db.prepare('UPDATE outcome SET apart_bytes = ? WHERE run_id = ?')
     this.#ofStep = db
       .prepare<[string, string], string | null>('SELECT output FROM step WHERE run_id = ? AND key = ?')
       .pluck()
-    this.#ofRun = db.prepare<[string], string | null>('SELECT output FROM run WHERE id = ?').pluck()
+    this.#ofRun = db.prepare<[string], string | null>('SELECT output FROM outcome WHERE run_id = ?').pluck()
     this.#packed = db
       .prepare<[string, string], Buffer>('SELECT packed FROM large_output WHERE run_id = ? AND key = ?')
       .pluck()

@@ -18,22 +18,22 @@ export class PartialQueue {
   #restsUntil = 0
 
   constructor(db: Database) {
-    // Index: run_waiting.
+    // Index: work_waiting.
     this.#due = db
       .prepare<[number, string, number], string>(
-        `SELECT id FROM run WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
+        `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
            AND workflow NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
       )
       .pluck()
-    // Index: run_ready, in its order.
+    // Index: work_ready, in its order.
     this.#ready = db
       .prepare<[string, number], string>(
-        `SELECT id FROM run WHERE ${IS_READY} AND workflow NOT IN (SELECT value FROM json_each(?))
-         ORDER BY turn, id LIMIT ?`,
+        `SELECT run_id FROM work WHERE ${IS_READY} AND workflow NOT IN (SELECT value FROM json_each(?))
+         ORDER BY turn, run_id LIMIT ?`,
       )
       .pluck()
     // Index: primary key.
-    this.#isReady = db.prepare<[string], number>(`SELECT 1 FROM run WHERE id = ? AND ${IS_READY}`).pluck()
+    this.#isReady = db.prepare<[string], number>(`SELECT 1 FROM work WHERE run_id = ? AND ${IS_READY}`).pluck()
   }
 
   /** Due runs, then ready ones. `foreign`: JSON of the workflows that only others have. */

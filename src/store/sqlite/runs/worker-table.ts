@@ -3,6 +3,7 @@ import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../c
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Recovery } from '../../../core/store/workers.ts'
 import type { Connection } from '../../connection.ts'
+import type { GateTable } from '../../tables/gates/gate-table.ts'
 import { isLockFree, type ProcessLock, takeProcessLock } from '../database/process-lock.ts'
 
 interface WorkerRow {
@@ -18,6 +19,7 @@ type LeasedRun = RunName & Suspect
  * busy worker never counts as dead.
  */
 export class WorkerTable {
+  readonly #gates: GateTable
   readonly #lockFolder: string | null
   readonly #locks = new Map<string, ProcessLock>()
   /** Workers whose process lives without a heartbeat, and how often this one looked since. */
@@ -31,7 +33,8 @@ export class WorkerTable {
   readonly #takeBack
 
   /** Without a lock folder (a database in memory), only a missing heartbeat tells a dead worker. */
-  constructor(db: Connection, lockFolder: string | null) {
+  constructor(db: Connection, gates: GateTable, lockFolder: string | null) {
+    this.#gates = gates
     this.#lockFolder = lockFolder
     this.#insert = db.prepare('INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (?, ?, ?, ?)')
     this.#beat = db.prepare(
@@ -41,18 +44,19 @@ export class WorkerTable {
     this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
     this.#delete = db.prepare('DELETE FROM worker WHERE id = ?')
     this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
-    // Index: run_leased.
+    // Index: work_leased.
     this.#leased = db.prepare<[string], LeasedRun>(
-      `SELECT id AS run, workflow, crashes, suspicion FROM run WHERE worker = ? AND status = 'running' ORDER BY id`,
+      `SELECT run_id AS run, workflow, crashes, suspicion FROM work WHERE worker = ? AND status = 'running'
+       ORDER BY run_id`,
     )
     // Index: primary key. The higher fence refuses the writes of a worker that was only slow.
     this.#takeBack = db.prepare(
-      `UPDATE run SET status = @status, due_at = NULL, worker = NULL, fence = fence + 1, reason = @reason,
-         crashes = @crashes, suspicion = @suspicion WHERE id = @run`,
+      `UPDATE work SET status = @status, due_at = NULL, worker = NULL, fence = fence + 1, reason = @reason,
+         crashes = @crashes, suspicion = @suspicion WHERE run_id = @run`,
     )
-    // Index: run_leased.
+    // Index: work_leased.
     this.#endLeases = db.prepare(
-      `UPDATE run SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
+      `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
     )
   }
 
@@ -93,6 +97,7 @@ export class WorkerTable {
       const status = reason === null ? 'pending' : 'waiting'
       await this.#takeBack.run({ run, ...counts, reason, status })
       recovery.count += 1
+      if (reason !== null) await this.#gates.sleep(run)
       if (reason !== null) recovery.parked.push({ run, workflow, reason })
       else if (kind === 'isolate') recovery.suspects.push({ run, workflow })
     }

@@ -116,7 +116,7 @@ async function countEach(
 
 const COUNT = 'SELECT count(*) AS read, coalesce(sum(goes), 0) AS rows'
 
-/** Index: primary keys; run_ended_badly, delivery_refused, known_file_gone. */
+/** Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. */
 function prepareCounts(db: Connection) {
   const isOld = `status IN ${FINISHED.runs} AND finished_at < @before`
   const isOldToo = isOld.replace(/(status|finished_at)/g, 'run.$1')
@@ -124,12 +124,12 @@ function prepareCounts(db: Connection) {
     // A folded run goes only if the run that absorbed it is gone by then.
     runs: db.prepare<[{ before: number; below: string; limit: number }], Counted>(
       `${COUNT} FROM (SELECT CASE WHEN ${isOld} THEN folded_into IS NULL OR NOT EXISTS (
-           ${selectAbsorber('old.folded_into')} AND NOT (run.id < old.id AND ${isOldToo})
-         ) ELSE 0 END AS goes FROM run AS old WHERE id > '' AND id < @below ORDER BY id LIMIT @limit)`,
+           ${selectAbsorber('old.folded_into')} AND NOT (run.id < old.run_id AND ${isOldToo})
+         ) ELSE 0 END AS goes FROM outcome AS old WHERE run_id > '' AND run_id < @below ORDER BY run_id LIMIT @limit)`,
     ),
     failures: db.prepare<[{ status: string; before: number; below: string; limit: number }], Counted>(
-      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM run INDEXED BY run_ended_badly
-         WHERE status IN ${FINISHED.failures} AND status = @status AND id < @below ORDER BY id LIMIT @limit)`,
+      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM outcome INDEXED BY outcome_ended_badly
+         WHERE status IN ${FINISHED.failures} AND status = @status AND run_id < @below ORDER BY run_id LIMIT @limit)`,
     ),
     verdicts: db.prepare<[], string>('SELECT verdict FROM refusal_tally').pluck(),
     refusals: db.prepare<[string, string, number], Counted>(

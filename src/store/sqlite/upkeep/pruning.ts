@@ -94,6 +94,7 @@ export class Pruning {
       rows += 1
       // A folded run stays as long as the run that absorbed it, which finds its events by it.
       if (is_old === 1 && (folded_into === null || (await this.#runs.hasAbsorber.get(folded_into)) === undefined)) {
+        if ((await this.#runs.deleteEnd.run(id)).changes === 0) continue
         await this.#runs.delete.run(id)
         if (tick_at !== null) await this.#runs.deleteTick.run(workflow, tick_at, id)
         await this.#rests.add.run(id)
@@ -173,20 +174,22 @@ export class Pruning {
 /** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
 export function selectAbsorber(from: string): string {
   return `WITH RECURSIVE up (id) AS (VALUES (${from})
-      UNION SELECT folded_into FROM up JOIN run ON run.id = up.id WHERE folded_into IS NOT NULL)
-    SELECT 1 FROM up JOIN run ON run.id = up.id WHERE folded_into IS NULL`
+      UNION SELECT folded_into FROM up JOIN outcome ON outcome.run_id = up.id WHERE folded_into IS NOT NULL)
+    SELECT 1 FROM up JOIN full_run AS run ON run.id = up.id WHERE run.folded_into IS NULL`
 }
 
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
 function prepareRuns(db: Connection) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
-      `SELECT id, workflow, tick_at, folded_into, status IN ${statuses} AND finished_at < ? AS is_old
-       FROM run WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+      `SELECT id, run.workflow, tick_at, folded_into, coalesce(status IN ${statuses} AND finished_at < ?, 0) AS is_old
+       FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
     hasAbsorber: db.prepare<[string], number>(selectAbsorber('?')).pluck(),
+    // A run that a person retries now has no end any more, and stays.
+    deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     delete: db.prepare('DELETE FROM run WHERE id = ?'),
     deleteTick: db.prepare('DELETE FROM tick WHERE workflow = ? AND scheduled_for = ? AND run_id = ?'),
   }
@@ -210,7 +213,7 @@ function prepareRests(db: Connection) {
        WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
     ),
     deleteFailures: db.prepare(
-      'DELETE FROM step_failure WHERE rowid IN (SELECT rowid FROM step_failure WHERE run_id = ? LIMIT ?)',
+      'DELETE FROM step_failure WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?)',
     ),
   }
 }
@@ -228,12 +231,11 @@ function prepareDeliveries(db: Connection) {
   }
 }
 
-const UNFINISHED = `status IN ('pending', 'running', 'waiting')`
-
 /** The oldest events. Index: primary key; run_caused for the runs that may still need a body. */
 export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
-    SELECT 1 FROM run WHERE event_seq = event.seq AND (${UNFINISHED}
-      OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('run.folded_into')} AND ${UNFINISHED}))
+    SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
+    WHERE event_seq = event.seq AND (outcome.run_id IS NULL OR outcome.folded_into IS NOT NULL
+      AND EXISTS (${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))
   ) AS is_needed
   FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
 

@@ -30,12 +30,11 @@ const CHECKS: Record<string, Check> = {
          SELECT 1 FROM large_output WHERE large_output.run_id = step.run_id AND large_output.key = step.key) LIMIT 20`,
     ),
   'every run at work has a worker': (db) =>
-    pluck(db, `SELECT id FROM run WHERE status = 'running' AND worker IS NULL LIMIT 20`),
-  'every finished run says when': (db) =>
+    pluck(db, `SELECT run_id FROM work WHERE status = 'running' AND worker IS NULL LIMIT 20`),
+  'every run is in the queue or has ended': (db) =>
     pluck(
       db,
-      `SELECT id FROM run
-       WHERE status IN ('completed', 'failed', 'canceled', 'skipped', 'planned') AND finished_at IS NULL LIMIT 20`,
+      `SELECT id FROM run WHERE (id IN (SELECT run_id FROM work)) = (id IN (SELECT run_id FROM outcome)) LIMIT 20`,
     ),
 }
 

@@ -14,6 +14,7 @@ import {
   type NewItem,
   type Opening,
 } from '../../rows/approvals/approval-rows.ts'
+import { ofRun } from '../../rows/runs/of-run.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 
 /** Approvals and the lists that they are for. Each that opens or ends makes an event. */
@@ -204,7 +205,7 @@ function prepareItemStatements(db: Connection) {
     insertItem: db.prepare(
       `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
        VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
-         coalesce(CAST(@fence AS bigint), ${db.sql.ofRun('fence', '@runId')}, 0))`,
+         coalesce(CAST(@fence AS bigint), ${ofRun('fence', '@runId')}, 0))`,
     ),
     findItem: db.prepare<[string, string], FoundItem>(
       `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,

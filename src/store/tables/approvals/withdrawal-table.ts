@@ -1,5 +1,6 @@
 import type { Connection } from '../../connection.ts'
 import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
+import { ofRun } from '../../rows/runs/of-run.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalTable } from './approval-table.ts'
 
@@ -62,7 +63,7 @@ export class WithdrawalTable {
 /** Index: primary keys, and approval_item_step for items. */
 function prepareStatements(db: Connection) {
   return {
-    fenceOf: db.prepare<[string], number>(`SELECT ${db.sql.ofRun('fence', 'run.id')} FROM run WHERE id = ?`).pluck(),
+    fenceOf: db.prepare<[string], number>(`SELECT ${ofRun('fence', 'run.id')} FROM run WHERE id = ?`).pluck(),
     first: db.prepare<[], Withdrawal>(
       `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
        ORDER BY run_id LIMIT 1`,

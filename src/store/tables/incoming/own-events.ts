@@ -1,10 +1,48 @@
+import { newId } from '../../../core/ids.ts'
 import type { EventOrigin } from '../../../core/incoming/event.ts'
+import { planRuns, type Route } from '../../../core/incoming/route.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
 
 /** Saves events of our own, with the runs that they start. */
-export interface OwnEvents {
+export class OwnEvents {
+  readonly #events: Events
+  readonly #routes: () => Promise<readonly Route[] | null>
+  readonly #insertRun
+  readonly #queue
+  readonly #insertAccount
+
+  constructor(db: Connection, events: Events, routes: () => Promise<readonly Route[] | null>) {
+    this.#events = events
+    this.#routes = routes
+    // Index: primary keys of run and workflow.
+    this.#insertRun = db.prepare<[{ run: string; workflow: string; seq: number; createdAt: number }]>(
+      'INSERT INTO run (id, workflow, event_seq, created_at) VALUES (@run, @workflow, @seq, @createdAt)',
+    )
+    this.#queue = db.prepare<[string]>(QUEUE_RUN)
+    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
+  }
+
   /** Saves an event once, however often it is sent. */
-  send(event: SentEvent, origin?: EventOrigin): Promise<void>
+  async send(
+    { id, type, account, createdAt, body, workflows }: SentEvent,
+    origin: EventOrigin = 'send',
+  ): Promise<void> {
+    const seq = await this.#events.saveOwn({ id, type, account, createdAt, body, origin })
+    if (seq === null) return
+    // No endpoint may ever have named it.
+    await this.#insertAccount.run(account)
+    for (const workflow of workflows) {
+      const run = newId('run', createdAt)
+      await this.#insertRun.run({ run, workflow, seq, createdAt })
+      await this.#queue.run(run)
+    }
+  }
+
   /** Saves an event that the store itself makes; it starts the workflows of the present routes. */
-  tell(event: Omit<SentEvent, 'workflows'>): Promise<void>
+  async tell(event: Omit<SentEvent, 'workflows'>): Promise<void> {
+    await this.send({ ...event, workflows: planRuns(event.type, (await this.#routes()) ?? []) })
+  }
 }

@@ -1,5 +1,5 @@
 import type { Lease } from '../../../core/runs/lease.ts'
-import { type Checkpoint, firstKeyOf } from '../../../core/runs/step.ts'
+import { firstKeyOf } from '../../../core/runs/step.ts'
 import {
   type ClosedApproval,
   completeState,
@@ -22,12 +22,15 @@ import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import { type ApprovalRow, type FoundItem, type NewItem, stateOf } from '../../rows/approvals/approval-rows.ts'
+import type { RunTable } from '../../tables/runs/run-table.ts'
+import type { StepTable } from '../../tables/runs/step-table.ts'
+import type { GuardTable } from '../../tables/safety/guard-table.ts'
+import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
+import type { WaitTable } from '../../tables/waits/wait-table.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import { isAskedAgain, readAsked } from '../approvals/read-item.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
-import type { GuardTable } from '../safety/guard-table.ts'
-import type { ReservedTable } from '../safety/reserved-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
 import { findStop, type JudgedAsk, type JudgeParts } from './judged-ask.ts'
@@ -41,9 +44,9 @@ interface PermitTables {
   reserved: ReservedTable
   stops: StopTable
   /** False when the lease is stale; else its run is locked to the end of the transaction. */
-  runs: { lock(lease: Lease): Promise<boolean> }
-  steps: { save(lease: Lease, step: Checkpoint): Promise<unknown> }
-  waits: { saveCodeHash(runId: string, codeHash: string): Promise<void> }
+  runs: Pick<RunTable, 'lock'>
+  steps: Pick<StepTable, 'save'>
+  waits: Pick<WaitTable, 'saveCodeHash'>
 }
 
 /** Decides whether effects may begin, and counts and records those that may. See decision 44. */
@@ -267,7 +270,7 @@ export class Permits {
     const { runId } = lease
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)
-    await steps.save(lease, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
+    await steps.save(lease.runId, permit.kind === 'granted' ? ask.step : heldStep(ask.step))
     if (permit.kind === 'granted') {
       if ((await effects.findBegun(runId, key)) === null) {
         if (permit.approval !== null) await guard.reserve(source, 'approved', sizeOf(ask), now)

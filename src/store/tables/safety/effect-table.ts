@@ -3,6 +3,7 @@ import { completeState, type EffectAsk, LEFT_ALONE } from '../../../core/safety/
 import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { Connection } from '../../connection.ts'
+import { ofRun } from '../../rows/runs/of-run.ts'
 import type { Begun, Grant, Note, StepFacts } from '../../rows/safety/effect-rows.ts'
 import {
   describeState,
@@ -153,7 +154,7 @@ export class EffectTable {
 /** Index: primary keys of effect, step, run, event and approval_vote; effect_target, effect_run. */
 function prepareWrites(db: Connection) {
   const ofEvent = `(SELECT account FROM event WHERE ${db.sql.isEvent('run.event_seq')})`
-  const code = db.sql.ofRun('code_hash', 'run.id')
+  const code = ofRun('code_hash', 'run.id')
   return {
     findBegun: db
       .prepare<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?')

@@ -1,4 +1,5 @@
 import type { Connection } from '../../connection.ts'
+import { ofRun } from '../../rows/runs/of-run.ts'
 import { type Asking, AskingTable } from './asking-table.ts'
 
 /** A step of a run. */
@@ -65,7 +66,7 @@ function prepareStatements(db: Connection) {
   return {
     insertApproval: db.prepare(
       `INSERT INTO wait (run_id, key, approval, fence, round)
-       VALUES (@runId, @key, @approval, ${db.sql.ofRun('fence', '@runId')},
+       VALUES (@runId, @key, @approval, ${ofRun('fence', '@runId')},
          CASE WHEN CAST(@asking AS text) IS NOT NULL
            THEN coalesce((SELECT round FROM asking_again WHERE what = @asking), 0) END)
        ON CONFLICT (run_id, key) DO UPDATE SET approval = excluded.approval, is_resolved = 0,

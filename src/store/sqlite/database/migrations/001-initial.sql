@@ -197,13 +197,14 @@ CREATE TABLE tick (
 
 -- Runs --------------------------------------------------------------------------------------------
 
--- One execution of a workflow. Its cause is an event (`event_seq`), a tick (`tick_at`), or another
--- run (`parent_run`, with `input`). `account`: null where its event names it.
+-- One execution of a workflow, as it was made. Its cause is an event (`event_seq`), a tick (`tick_at`),
+-- or another run (`parent_run`, with `input`). `account`: null where its event names it. `origin`:
+-- `event`, `tick`, `manual`, `replay`, `plan`, `fork`, `failure` or `continue`; `origin_run` is the run
+-- that it was made from. `handler`: the function that it executes, `run`, or `onFailure` with the
+-- `failure` of its origin run.
 CREATE TABLE run (
   id          TEXT PRIMARY KEY,
   workflow    TEXT NOT NULL,
-  status      TEXT NOT NULL,
-  reason      TEXT,
   event_seq   INTEGER,
   tick_at     INTEGER,
   input       TEXT,
@@ -216,12 +217,30 @@ CREATE TABLE run (
   -- which the step that waits for it gives up.
   outlives    INTEGER NOT NULL DEFAULT 0,
   ends_by     INTEGER,
-  code_hash   TEXT,
   -- The newest event when the run was made; null where that is `event_seq`.
   since_seq   INTEGER,
-  -- 1 while it waits for an event or another run.
-  awaits      INTEGER NOT NULL DEFAULT 0,
-  priority    INTEGER NOT NULL DEFAULT 0,
+  created_at  INTEGER NOT NULL,
+  origin      TEXT NOT NULL DEFAULT 'event',
+  origin_run  TEXT,
+  handler     TEXT NOT NULL DEFAULT 'run',
+  failure     TEXT,
+  -- Of a run that goes on in another's place: the newest event when the first run of the chain was
+  -- made, and the events that were taken, as JSON by stream.
+  chain_seq   INTEGER,
+  received    TEXT
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_caused  ON run (event_seq)  WHERE event_seq IS NOT NULL;
+CREATE INDEX run_invoked ON run (parent_run) WHERE parent_run IS NOT NULL;
+CREATE INDEX run_origin  ON run (origin_run) WHERE origin_run IS NOT NULL;
+
+-- An unfinished run: the queue. Its row goes when the run ends, so that the queue stays small.
+CREATE TABLE work (
+  run_id      TEXT PRIMARY KEY,
+  workflow    TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  reason      TEXT,
+  -- The negated priority.
+  rank        INTEGER NOT NULL DEFAULT 0,
   due_at      INTEGER,
   fence       INTEGER NOT NULL DEFAULT 0,
   worker      TEXT,
@@ -230,85 +249,85 @@ CREATE TABLE run (
   -- tried alone.
   crashes     INTEGER NOT NULL DEFAULT 0,
   suspicion   INTEGER NOT NULL DEFAULT 0,
-  created_at  INTEGER NOT NULL,
+  -- 1 while it waits for an event or another run.
+  awaits      INTEGER NOT NULL DEFAULT 0,
   started_at  INTEGER,
-  finished_at INTEGER,
-  -- 1 where a rule of its workflow canceled it, so that a retry would be canceled again.
-  by_rule     INTEGER NOT NULL DEFAULT 0,
-  output      TEXT,
-  -- Size of an output that is in `large_output`.
-  apart_bytes INTEGER,
+  code_hash   TEXT,
   error       TEXT,
-  -- The kind of its last failure.
-  failure_group TEXT,
-  -- A person's word that its failure needs nobody any more, as JSON { by, at, reason }.
-  resolution  TEXT,
-  -- What made the run: `event`, `tick`, `manual`, `replay`, `fork`, `failure` or `continue`.
-  -- `origin_run` is the run that it was made from.
-  origin      TEXT NOT NULL DEFAULT 'event',
-  origin_run  TEXT,
-  -- The function that it executes: `run`, or `onFailure` with the `failure` of its origin run.
-  handler     TEXT NOT NULL DEFAULT 'run',
-  failure     TEXT,
-  -- The run that goes on in its place. Of one that goes on: the newest event when the first run of
-  -- the chain was made, and the events that were taken, as JSON by stream.
-  continued_by TEXT,
-  chain_seq   INTEGER,
-  received    TEXT,
   -- The rest is null in a run whose workflow has no limits. `gates`: JSON of the gates to pass.
   gates       TEXT,
   -- 'in_line': in line at a gate; 'admitted': past all of them; 'outside': neither.
   gate_state  TEXT,
-  -- The number of runs folded into this one, and the run that this one was folded into.
+  -- The number of runs folded into this one.
+  folded      INTEGER,
+  -- Set for the run of a tick that is no handler of a failure.
+  tick_at     INTEGER,
+  tick_account TEXT,
+  -- The queue's order is (turn, run_id). Within a priority, those come first for which others stand in
+  -- line: runs with a place, and those of ticks.
+  turn        INTEGER NOT NULL GENERATED ALWAYS AS
+    (2 * rank - (gate_state IS 'admitted' OR tick_at IS NOT NULL)) STORED
+) STRICT, WITHOUT ROWID;
+CREATE INDEX work_ready   ON work (turn, run_id) WHERE status = 'pending' AND suspicion < 2;
+CREATE INDEX work_suspect ON work (turn, run_id) WHERE status = 'pending' AND suspicion >= 2;
+CREATE INDEX work_waiting ON work (due_at)       WHERE status = 'waiting' AND due_at IS NOT NULL;
+CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND due_at IS NULL;
+CREATE INDEX work_leased  ON work (worker)       WHERE status = 'running';
+CREATE INDEX work_paused  ON work (workflow, run_id)
+  WHERE status = 'waiting' AND reason = 'the workflow is paused';
+CREATE INDEX work_ticking ON work (workflow, tick_account, tick_at) WHERE tick_at IS NOT NULL;
+
+-- The end of a run. The row goes when a person retries it.
+CREATE TABLE outcome (
+  run_id      TEXT PRIMARY KEY,
+  workflow    TEXT NOT NULL,
+  status      TEXT NOT NULL,
+  reason      TEXT,
+  rank        INTEGER NOT NULL,
+  fence       INTEGER NOT NULL,
+  attempt     INTEGER NOT NULL,
+  started_at  INTEGER,
+  finished_at INTEGER NOT NULL,
+  code_hash   TEXT,
+  output      TEXT,
+  -- Size of an output that is in `large_output`.
+  apart_bytes INTEGER,
+  error       TEXT,
+  -- The kind of its failure.
+  failure_group TEXT,
+  -- A person's word that its failure needs nobody any more, as JSON { by, at, reason }.
+  resolution  TEXT,
+  -- 1 where a rule of its workflow canceled it, so that a retry would be canceled again.
+  by_rule     INTEGER NOT NULL DEFAULT 0,
+  gates       TEXT,
+  gate_state  TEXT,
   folded      INTEGER,
   folded_into TEXT,
-  -- The queue's order is (turn, id). Within a priority, those come first for which others stand in line:
-  -- runs with a place, and those of ticks.
-  turn        INTEGER GENERATED ALWAYS AS
-    (-2 * priority - (gate_state IS 'admitted' OR tick_at IS NOT NULL AND handler = 'run')) STORED
+  -- The run that goes on in its place.
+  continued_by TEXT
 ) STRICT, WITHOUT ROWID;
--- All of these are partial: a finished run costs the queue nothing. See decision 16.
-CREATE INDEX run_ready   ON run (turn, id, suspicion, workflow) WHERE status = 'pending';
-CREATE INDEX run_suspect ON run (turn, id) WHERE suspicion >= 2;
-CREATE INDEX run_waiting ON run (due_at)            WHERE status = 'waiting';
-CREATE INDEX run_leased  ON run (worker)            WHERE status = 'running';
-CREATE INDEX run_caused  ON run (event_seq)         WHERE event_seq IS NOT NULL;
-CREATE INDEX run_invoked ON run (parent_run)        WHERE parent_run IS NOT NULL;
-CREATE INDEX run_origin  ON run (origin_run)        WHERE origin_run IS NOT NULL;
-CREATE INDEX run_folded  ON run (folded_into)       WHERE folded_into IS NOT NULL;
-CREATE INDEX run_paused  ON run (workflow, id)
-  WHERE status = 'waiting' AND reason = 'the workflow is paused';
 -- Questions of a person. A run that goes well enters none of them. See decision 41.
-CREATE INDEX run_ended_badly ON run (status, id) WHERE status IN ('failed', 'canceled');
-CREATE INDEX run_failed ON run (workflow, id) WHERE status = 'failed';
-CREATE INDEX run_failed_end ON run (finished_at, id) WHERE status = 'failed';
-CREATE INDEX run_failure_kind ON run (failure_group, finished_at, resolution)
+CREATE INDEX outcome_ended_badly ON outcome (status, run_id) WHERE status IN ('failed', 'canceled');
+CREATE INDEX outcome_failed ON outcome (workflow, run_id) WHERE status = 'failed';
+CREATE INDEX outcome_failed_end ON outcome (finished_at, run_id) WHERE status = 'failed';
+CREATE INDEX outcome_failure_kind ON outcome (failure_group, finished_at)
   WHERE status = 'failed' AND resolution IS NULL;
-CREATE INDEX run_resolved ON run (id)             WHERE resolution IS NOT NULL;
-CREATE INDEX run_for_person ON run (id)
-  WHERE status = 'waiting' AND due_at IS NULL AND awaits = 0 AND gate_state IS NOT 'in_line'
-    AND reason NOT IN ('the workflow is paused', 'the tick before it is not finished');
--- Unfinished ticks of a workflow, which a new tick of its account may have to wait for.
-CREATE INDEX run_ticking ON run (workflow, account, tick_at)
-  WHERE tick_at IS NOT NULL AND handler = 'run' AND status IN ('pending', 'running', 'waiting');
+CREATE INDEX outcome_resolved ON outcome (run_id) WHERE resolution IS NOT NULL;
+CREATE INDEX outcome_folded ON outcome (folded_into) WHERE folded_into IS NOT NULL;
 
--- The next queued tick starts in the commit that ends the one before it, whatever ends that.
-CREATE TRIGGER start_queued_tick AFTER UPDATE OF status ON run
-WHEN OLD.tick_at IS NOT NULL AND OLD.handler = 'run' AND OLD.status IN ('pending', 'running', 'waiting')
-  AND NEW.status NOT IN ('pending', 'running', 'waiting')
-BEGIN
-  UPDATE run SET status = 'pending', reason = NULL WHERE id = (
-    SELECT id FROM run
-    WHERE workflow = OLD.workflow AND account = OLD.account AND tick_at IS NOT NULL AND handler = 'run'
-      AND status IN ('pending', 'running', 'waiting')
-      AND status = 'waiting' AND reason = 'the tick before it is not finished' ORDER BY tick_at LIMIT 1
-  ) AND NOT EXISTS (
-    SELECT 1 FROM run
-    WHERE workflow = OLD.workflow AND account = OLD.account AND tick_at IS NOT NULL AND handler = 'run'
-      AND status IN ('pending', 'running', 'waiting')
-      AND reason IS NOT 'the tick before it is not finished'
-  );
-END;
+-- A run in all that is known of it. A condition on the status of one side only reads that side.
+CREATE VIEW full_run AS
+  SELECT run.*, coalesce(work.status, outcome.status) AS status, work.status AS work_status,
+    outcome.status AS end_status, coalesce(work.reason, outcome.reason) AS reason,
+    coalesce(work.rank, outcome.rank) AS rank, work.due_at, coalesce(work.fence, outcome.fence) AS fence, work.worker,
+    coalesce(work.attempt, outcome.attempt) AS attempt, coalesce(work.suspicion, 0) AS suspicion,
+    coalesce(work.awaits, 0) AS awaits, coalesce(work.started_at, outcome.started_at) AS started_at,
+    outcome.finished_at, coalesce(work.code_hash, outcome.code_hash) AS code_hash, outcome.output,
+    outcome.apart_bytes, coalesce(work.error, outcome.error) AS error, coalesce(outcome.by_rule, 0) AS by_rule,
+    coalesce(work.gates, outcome.gates) AS gates, coalesce(work.gate_state, outcome.gate_state) AS gate_state,
+    coalesce(work.folded, outcome.folded) AS folded, outcome.folded_into, outcome.continued_by,
+    outcome.resolution, outcome.workflow AS end_workflow
+  FROM run LEFT JOIN work ON work.run_id = run.id LEFT JOIN outcome ON outcome.run_id = run.id;
 
 -- A step of a run, with its last attempt.
 CREATE TABLE step (
@@ -340,6 +359,7 @@ CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS 
 
 -- Every failed attempt of a step.
 CREATE TABLE step_failure (
+  number      INTEGER PRIMARY KEY,
   run_id      TEXT NOT NULL,
   key         TEXT NOT NULL,
   attempt     INTEGER NOT NULL,
@@ -384,6 +404,7 @@ CREATE TABLE wait (
   key         TEXT NOT NULL,
   is_cancel   INTEGER NOT NULL DEFAULT 0,
   account     TEXT,
+  stream      INTEGER,
   type        TEXT,
   name        TEXT,
   value       TEXT,
@@ -399,7 +420,7 @@ CREATE TABLE wait (
   is_resolved INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX wait_open  ON wait (type, name, account, value, since_seq)
+CREATE INDEX wait_open  ON wait (type, name, stream, account, value, since_seq)
   WHERE is_resolved = 0 AND type IS NOT NULL;
 CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
 CREATE INDEX wait_approval ON wait (approval, run_id) WHERE approval IS NOT NULL;
@@ -417,13 +438,14 @@ CREATE TABLE asking_again (
 -- `event_key` holds the keys of events after `floor_seq` up to `position_seq`.
 CREATE TABLE match_cursor (
   id           INTEGER PRIMARY KEY,
+  stream       INTEGER NOT NULL,
   type         TEXT NOT NULL,
   name         TEXT NOT NULL,
   version      TEXT NOT NULL,
   floor_seq    INTEGER NOT NULL,
   position_seq INTEGER NOT NULL,
   used_at      INTEGER NOT NULL,
-  UNIQUE (type, name, version)
+  UNIQUE (type, name, version, stream)
 ) STRICT;
 
 -- A key of an event, computed for a cursor.
@@ -484,31 +506,6 @@ CREATE TABLE gathering (
   PRIMARY KEY (workflow, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX gathering_run ON gathering (run_id);
-
--- Gates where this transaction freed a place. Empty between transactions: before the commit, the
--- next in line are admitted.
-CREATE TABLE freed_gate (
-  workflow    TEXT NOT NULL,
-  gate        TEXT NOT NULL,
-  key         TEXT NOT NULL,
-  PRIMARY KEY (workflow, gate, key)
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER note_freed_gate AFTER DELETE ON place
-BEGIN
-  INSERT INTO freed_gate (workflow, gate, key) VALUES (OLD.workflow, OLD.gate, OLD.key)
-  ON CONFLICT DO NOTHING;
-END;
-
--- A run that is no longer at work frees its places in the same commit, whatever wrote its status.
-CREATE TRIGGER free_places AFTER UPDATE OF status ON run
-WHEN OLD.gate_state IS NOT NULL AND NEW.status NOT IN ('pending', 'running')
-  AND NOT (NEW.status = 'waiting' AND NEW.gate_state = 'in_line')
-BEGIN
-  UPDATE run SET gate_state = 'outside' WHERE id = NEW.id;
-  DELETE FROM gathering WHERE run_id = NEW.id;
-  DELETE FROM place WHERE run_id = NEW.id AND (survives_sleep = 0 OR NEW.status <> 'waiting');
-END;
 
 -- The state that processes with the same API key share. `key` is a hash of the API key; `version`
 -- rises with each change.
@@ -630,13 +627,6 @@ CREATE TABLE hour_counted (one INTEGER PRIMARY KEY, hour INTEGER NOT NULL) STRIC
 CREATE TABLE run_hour_mark (hour INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
 
 -- Most runs end in the hour of their making, and pay the condition only.
-CREATE TRIGGER mark_run_hour AFTER UPDATE OF status ON run
-WHEN (NEW.finished_at IS NULL AND OLD.finished_at IS NOT NULL)
-  OR NEW.finished_at / 3600000 > NEW.created_at / 3600000
-BEGIN
-  INSERT INTO run_hour_mark (hour, version) VALUES (NEW.created_at / 3600000, 1)
-    ON CONFLICT (hour) DO UPDATE SET version = version + 1;
-END;
 
 -- The memory of each alert rule, which all processes share; `book`: JSON.
 CREATE TABLE alert_book (

@@ -1,0 +1,327 @@
+import { describeWait, type Gate } from '../../../core/runs/admission.ts'
+import type { Connection } from '../../connection.ts'
+import {
+  type Candidate,
+  earlier,
+  type FirstInLine,
+  type GateKey,
+  type GateRule,
+  type Standing,
+} from '../../rows/limits/standing.ts'
+
+/** A place that a run gave back. */
+interface FreedPlace {
+  workflow: string
+  gate: Gate['name']
+  key: string
+}
+
+/**
+ * The gates and the runs at them. A run takes its gates in order and keeps those it passed, so no
+ * two runs wait for each other. See decision 5.
+ */
+export class GateTable {
+  readonly #db: Connection
+  readonly #rules
+  readonly #places
+  readonly #starts
+  readonly #runs
+  /** Gates where this transaction freed a place. */
+  #freed: GateKey[] = []
+  /** The run that {@link pass} takes through its gates now; its row still says `running`. */
+  #passing: Candidate | null = null
+
+  constructor(db: Connection) {
+    this.#db = db
+    this.#rules = prepareRules(db)
+    this.#places = preparePlaces(db)
+    this.#starts = prepareStarts(db)
+    this.#runs = prepareRuns(db)
+  }
+
+  /** Admits the next runs wherever this transaction freed a place. */
+  async ending(): Promise<void> {
+    while (this.#freed.length > 0) {
+      const freed = this.#freed.sort(byLine)
+      this.#freed = []
+      for (const at of freed) await this.#admitNext(at)
+    }
+  }
+
+  rolledBack(): void {
+    this.#freed = []
+    this.#passing = null
+  }
+
+  /** Locks the gates of a run in line to the end of the transaction, in the order of its line. */
+  async lockGatesOf(runId: string): Promise<void> {
+    const row = await this.#runs.findInLine.get(runId)
+    if (!row) return
+    for (const { name, key } of JSON.parse(row.gates) as Gate[]) await this.#lock([row.workflow, name, key])
+  }
+
+  /**
+   * A run that waits outside of a line gives its places back, except those that survive a sleep.
+   */
+  async sleep(runId: string): Promise<void> {
+    if ((await this.#runs.leave.run(runId)).changes === 0) return
+    await this.#runs.dropGathering.run(runId)
+    this.#note(await this.#places.freeSleeping.all(runId))
+  }
+
+  /** A run that is over gives all its places back. */
+  async leave(runId: string): Promise<void> {
+    await this.#runs.dropGathering.run(runId)
+    this.#note(await this.#places.freeAll.all(runId))
+  }
+
+  /** Locks a gate to the end of the transaction: what is read behind it is what counts. */
+  async #lock(at: GateKey): Promise<void> {
+    await this.#db.lock(...at)
+  }
+
+  #note(freed: readonly FreedPlace[]): void {
+    for (const { workflow, gate, key } of freed) this.#freed.push([workflow, gate, key])
+  }
+
+  /** Saves the limits that the code states now: a raised limit admits more runs at once. */
+  async saveRules(workflow: string, gates: readonly Gate[]): Promise<void> {
+    for (const { name, most, perMs } of gates) {
+      const known = await this.#rules.find.get(workflow, name)
+      if (known?.most !== most || known.perMs !== perMs) await this.#rules.save.run(workflow, name, most, perMs)
+    }
+  }
+
+  /** The unfinished run that has a singleton's place; null when there is none but `runId`. */
+  async findHolder(workflow: string, { name, key }: Gate, runId: string): Promise<string | null> {
+    await this.#lock([workflow, name, key])
+    const holder = await this.#places.holder.get(workflow, name, key)
+    return holder === undefined || holder === runId ? null : holder
+  }
+
+  /** Takes a run out of every line and frees its places, except those that survive a sleep. */
+  async freePlaces(runId: string): Promise<void> {
+    this.#note(await this.#places.free.all(runId))
+  }
+
+  /** Deletes the starts that a throttle no longer counts at `now`. */
+  async expireStarts(workflow: string, { key, perMs }: Gate, now: number): Promise<void> {
+    await this.#starts.expire.run(workflow, key, now)
+    await this.#starts.clamp.run({ workflow, key, last: now + (perMs ?? 0) })
+  }
+
+  /** Takes a claimed run through its gates; null when it passed all, else where it stands. */
+  async pass(run: Candidate): Promise<Standing | null> {
+    this.#passing = run
+    try {
+      await this.#advance(run)
+      return await this.#findStanding(run)
+    } finally {
+      this.#passing = null
+    }
+  }
+
+  /**
+   * Takes a run in line through its remaining gates: it becomes `pending`, or stands in the next
+   * line. Does nothing for a claimed run, which asks by itself.
+   */
+  async moveOn(runId: string, wakeAt: number | null): Promise<void> {
+    const row = await this.#runs.findInLine.get(runId)
+    if (!row) return
+    const { workflow, priority } = row
+    const run = { runId, workflow, priority, gates: JSON.parse(row.gates), wakeAt }
+    await this.#advance(run)
+    const standing = await this.#findStanding(run)
+    if (standing) await this.#runs.wake.run(standing.dueAt, standing.reason, runId)
+    else await this.#runs.admit.run(runId)
+  }
+
+  /** Records the start of an admitted run: its throttle now counts the start, not the place. */
+  async start(runId: string, now: number): Promise<void> {
+    const place = await this.#places.takeThrottle.get(runId)
+    if (!place) return
+    const perMs = (await this.#rules.find.get(place.workflow, 'throttle'))?.perMs ?? 0
+    await this.#starts.add.run(place.workflow, place.key, now + perMs, runId)
+    await this.#starts.sweep.run(now)
+  }
+
+  /** Puts a run in line at the first gate that it has not passed. */
+  async #advance(run: Candidate): Promise<void> {
+    const gate = await this.#nextGate(run)
+    if (!gate) return
+    const at: GateKey = [run.workflow, gate.name, gate.key]
+    await this.#lock(at)
+    const survivesSleep = gate.name === 'singleton' ? 1 : 0
+    await this.#places.enter.run(...at, -run.priority, run.runId, survivesSleep, run.wakeAt)
+    await this.#admitNext(at)
+  }
+
+  async #nextGate({ runId, workflow, gates }: Candidate): Promise<Gate | undefined> {
+    for (const gate of gates) {
+      if ((await this.#places.isHeld.get(workflow, gate.name, gate.key, runId)) === undefined) return gate
+    }
+    return undefined
+  }
+
+  /**
+   * Admits as many runs as there is room for, by priority and age. Each takes all its gates before
+   * the next one is admitted, so that none overtakes it.
+   */
+  async #admitNext(at: GateKey): Promise<void> {
+    const [workflow, gate] = at
+    await this.#lock(at)
+    const rule = await this.#rules.find.get(workflow, gate)
+    if (!rule) return
+    for (let first = await this.#places.first.get(...at); first; first = await this.#places.first.get(...at)) {
+      const taken = await this.#countTaken(at)
+      if (taken >= rule.most) {
+        if (gate === 'throttle') await this.#wakeAtOpening(at, first, { taken, ...rule })
+        return
+      }
+      const self = first.run_id === this.#passing?.runId ? this.#passing : null
+      // A worker has claimed the first in line and is about to ask for it: no run overtakes it.
+      if (!self && (await this.#runs.findInLine.get(first.run_id)) === undefined) return
+      await this.#places.hold.run(...at, first.rank, first.run_id)
+      if (self) await this.#advance(self)
+      else await this.moveOn(first.run_id, first.wake_at)
+    }
+  }
+
+  async #countTaken(at: GateKey): Promise<number> {
+    const [workflow, gate, key] = at
+    if (gate !== 'throttle') return (await this.#places.countHeld.get(...at)) ?? 0
+    return (await this.#starts.countTaken.get({ workflow, gate, key })) ?? 0
+  }
+
+  /** Only the first in line has a moment, so that a long line is not woken together. */
+  async #wakeAtOpening(
+    at: GateKey,
+    first: FirstInLine,
+    { taken, most, perMs }: GateRule & { taken: number },
+  ): Promise<void> {
+    const [workflow, name, key] = at
+    const nextAt = (await this.#starts.nextOpening.get(workflow, key, taken - most)) ?? null
+    const reason = describeWait({ name, key, most, perMs }, { taken, nextAt })
+    await this.#runs.wake.run(earlier(nextAt, first.wake_at), reason, first.run_id)
+  }
+
+  async #findStanding(run: Candidate): Promise<Standing | null> {
+    const gate = await this.#nextGate(run)
+    if (!gate) return null
+    const at: GateKey = [run.workflow, gate.name, gate.key]
+    const taken = await this.#countTaken(at)
+    if (gate.name !== 'throttle') return { reason: describeWait(gate, { taken, nextAt: null }), dueAt: run.wakeAt }
+    const nextAt = (await this.#starts.nextOpening.get(run.workflow, gate.key, Math.max(0, taken - gate.most))) ?? null
+    const isFirst = (await this.#places.first.get(...at))?.run_id === run.runId
+    return { reason: describeWait(gate, { taken, nextAt }), dueAt: isFirst ? earlier(nextAt, run.wakeAt) : run.wakeAt }
+  }
+}
+
+/** Index: primary key of gate_rule. */
+function prepareRules(db: Connection) {
+  return {
+    find: db.prepare<[string, string], GateRule>(
+      'SELECT max_runs AS most, per_ms AS perMs FROM gate_rule WHERE workflow = ? AND gate = ?',
+    ),
+    save: db.prepare(
+      `INSERT INTO gate_rule (workflow, gate, max_runs, per_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT (workflow, gate) DO UPDATE SET max_runs = excluded.max_runs, per_ms = excluded.per_ms`,
+    ),
+  }
+}
+
+/**
+ * Index: primary key of place, down to `is_held`, for what names a gate; place_run for the rest. A
+ * count reads as many rows as the gate admits.
+ */
+function preparePlaces(db: Connection) {
+  const at = 'FROM place WHERE workflow = ? AND gate = ? AND key = ?'
+  const freed = 'workflow, gate, key'
+  return {
+    countHeld: db.prepare<GateKey, number>(`SELECT count(*) ${at} AND is_held = 1`).pluck(),
+    isHeld: db.prepare<[...GateKey, string], number>(`SELECT 1 ${at} AND is_held = 1 AND run_id = ?`).pluck(),
+    holder: db.prepare<GateKey, string>(`SELECT run_id ${at} AND is_held = 1 LIMIT 1`).pluck(),
+    first: db.prepare<GateKey, FirstInLine>(
+      `SELECT rank, run_id, wake_at ${at} AND is_held = 0 ORDER BY rank, run_id LIMIT 1`,
+    ),
+    enter: db.prepare(
+      `INSERT INTO place (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
+       VALUES (?, ?, ?, 0, ?, ?, ?, ?)`,
+    ),
+    hold: db.prepare(
+      `UPDATE place SET is_held = 1
+       WHERE workflow = ? AND gate = ? AND key = ? AND is_held = 0 AND rank = ? AND run_id = ?`,
+    ),
+    free: db.prepare<[string], FreedPlace>(
+      `DELETE FROM place WHERE run_id = ? AND (survives_sleep = 0 OR is_held = 0) RETURNING ${freed}`,
+    ),
+    freeSleeping: db.prepare<[string], FreedPlace>(
+      `DELETE FROM place WHERE run_id = ? AND survives_sleep = 0 RETURNING ${freed}`,
+    ),
+    freeAll: db.prepare<[string], FreedPlace>(`DELETE FROM place WHERE run_id = ? RETURNING ${freed}`),
+    takeThrottle: db.prepare<[string], { workflow: string; key: string }>(
+      `DELETE FROM place WHERE run_id = ? AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key`,
+    ),
+  }
+}
+
+/** Index: primary key of throttle_start; throttle_start_until for the sweep. */
+function prepareStarts(db: Connection) {
+  return {
+    // In one statement: a start that takes the place of a place is not missed, and not counted
+    // twice.
+    countTaken: db
+      .prepare<[{ workflow: string; gate: string; key: string }], number>(
+        `SELECT count(*) FROM (
+           SELECT 1 FROM place WHERE workflow = @workflow AND gate = @gate AND key = @key AND is_held = 1
+           UNION ALL SELECT 1 FROM throttle_start WHERE workflow = @workflow AND key = @key) AS taken`,
+      )
+      .pluck(),
+    nextOpening: db
+      .prepare<[string, string, number], number>(
+        'SELECT until FROM throttle_start WHERE workflow = ? AND key = ? ORDER BY until LIMIT 1 OFFSET ?',
+      )
+      .pluck(),
+    add: db.prepare(
+      'INSERT INTO throttle_start (workflow, key, until, run_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    // Up to 20 rows of any key, so that a key that never comes back leaves nothing behind.
+    sweep: db.prepare(
+      `DELETE FROM throttle_start WHERE (workflow, key, until, run_id) IN
+         (SELECT workflow, key, until, run_id FROM throttle_start WHERE until <= ? ORDER BY until LIMIT 20
+          ${db.sql.skipLocked})`,
+    ),
+    expire: db.prepare('DELETE FROM throttle_start WHERE workflow = ? AND key = ? AND until <= ?'),
+    // After the clock was set back, no start counts for longer than the throttle's own time.
+    clamp: db.prepare(
+      'UPDATE throttle_start SET until = @last WHERE workflow = @workflow AND key = @key AND until > @last',
+    ),
+  }
+}
+
+/** Index: primary key of work. */
+function prepareRuns(db: Connection) {
+  const isInLine = `run_id = ? AND status = 'waiting' AND gate_state = 'in_line'`
+  return {
+    findInLine: db.prepare<[string], { workflow: string; priority: number; gates: string }>(
+      `SELECT workflow, -rank AS priority, gates FROM work WHERE ${isInLine}`,
+    ),
+    wake: db.prepare(`UPDATE work SET due_at = ?, reason = ? WHERE ${isInLine}`),
+    admit: db.prepare(
+      `UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL WHERE ${isInLine}`,
+    ),
+    leave: db.prepare<[string]>(
+      `UPDATE work SET gate_state = 'outside' WHERE run_id = ? AND gate_state IS NOT NULL
+         AND status = 'waiting' AND gate_state <> 'in_line'`,
+    ),
+    // Index: gathering_run.
+    dropGathering: db.prepare<[string]>('DELETE FROM gathering WHERE run_id = ?'),
+  }
+}
+
+const LINE: readonly Gate['name'][] = ['singleton', 'throttle', 'concurrency-1', 'concurrency-2']
+
+/** The order of locks: the gates as in a line, and the keys of each in theirs. */
+function byLine([, gate, key]: GateKey, [, otherGate, otherKey]: GateKey): number {
+  return LINE.indexOf(gate) - LINE.indexOf(otherGate) || (key < otherKey ? -1 : 1)
+}

@@ -1,0 +1,186 @@
+import { firstId } from '../../../core/ids.ts'
+import type { Verdict } from '../../../core/incoming/delivery.ts'
+import type { RunStatus } from '../../../core/runs/run.ts'
+import type {
+  BoundedCount,
+  CountedHour,
+  DeliveryHour,
+  DueHour,
+  HourCount,
+  HourSlice,
+  RunCounts,
+  RunHour,
+} from '../../../core/store/health/hours.ts'
+import type { Connection } from '../../connection.ts'
+import { FOR_PERSON, OLDEST_PENDING, UNFINISHED } from '../runs/open-runs.ts'
+
+const HOUR_MS = 3_600_000
+const SLICE = 5_000
+/** A live count stops here. */
+const MAX_COUNT = 100_000
+
+/** Hours that are over, counted once, and live counts of partial indexes. */
+export class HourTable {
+  readonly #due
+  readonly #rows
+  readonly #saves
+  readonly #lists
+  readonly #counts
+
+  constructor(db: Connection) {
+    this.#due = prepareDue(db)
+    this.#rows = prepareRows(db)
+    this.#saves = prepareSaves(db)
+    this.#lists = prepareLists(db)
+    this.#counts = prepareCounts(db)
+  }
+
+  /** Marked hours first: they are counted already, and few. */
+  async findDue(now: number): Promise<DueHour | null> {
+    const present = Math.floor(now / HOUR_MS)
+    const marked = await this.#due.marked.get(present)
+    if (marked) return marked
+    const next = ((await this.#due.counted.get()) ?? (await this.#oldestHour(present))) + 1
+    return next < present ? { hour: next, version: 0 } : null
+  }
+
+  /** The hour before that of the oldest row; without rows the hour before the present one. */
+  async #oldestHour(present: number): Promise<number> {
+    const found = [await this.#due.oldestRun.get(), await this.#due.oldestDelivery.get()]
+    const moments = found.filter((at) => at != null)
+    return moments.length === 0 ? present - 1 : Math.floor(Math.min(...moments) / HOUR_MS) - 1
+  }
+
+  async readRuns(hour: number, after: string | null): Promise<HourSlice> {
+    const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
+    const runs = await this.#rows.runs.all(after ?? from, to, SLICE)
+    return { runs, next: runs.length === SLICE ? (runs.at(-1)?.id ?? null) : null }
+  }
+
+  async countOf(hour: number, { rows, after }: { rows: number; after: string | null }): Promise<HourCount> {
+    const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
+    const found = await this.#rows.counts.all(after ?? from, to, rows)
+    const last = found.reduce((newest, { last }) => (last > newest ? last : newest), '')
+    const isFull = found.reduce((sum, { runs }) => sum + runs, 0) === rows
+    return { runs: found.map(({ last: _, ...row }) => row), next: isFull ? last : null }
+  }
+
+  async readDeliveries(hour: number): Promise<DeliveryHour[]> {
+    const [from, to] = [firstId('dlv', hour * HOUR_MS), firstId('dlv', (hour + 1) * HOUR_MS)]
+    return (await this.#rows.deliveries.all(from, to)).map((row) => ({ hour, ...row }))
+  }
+
+  async save({ hour, version }: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
+    await this.#saves.dropRuns.run(hour)
+    for (const row of runs) await this.#saves.run.run(row)
+    for (const row of deliveries) await this.#saves.delivery.run(row)
+    await this.#saves.unmark.run(hour, version)
+    await this.#saves.counted.run(hour)
+  }
+
+  async listRuns({ since, workflow }: { since: number; workflow?: string }): Promise<RunHour[]> {
+    const hour = Math.floor(since / HOUR_MS)
+    return workflow === undefined ? await this.#lists.runs.all(hour) : await this.#lists.runsOf.all(hour, workflow)
+  }
+
+  async listDeliveries(since: number): Promise<DeliveryHour[]> {
+    return await this.#lists.deliveries.all(Math.floor(since / HOUR_MS))
+  }
+
+  async count(since: number): Promise<RunCounts> {
+    const { failed, forPerson, pending, running, oldest } = this.#counts
+    return {
+      failed: bound(await failed.get(firstId('run', since))),
+      forPerson: bound(await forPerson.get()),
+      pending: bound(await pending.get()),
+      running: bound(await running.get()),
+      oldestPendingAt: (await oldest.get()) ?? null,
+    }
+  }
+}
+
+function bound(count = 0): BoundedCount {
+  return count > MAX_COUNT ? { count: MAX_COUNT, isMore: true } : { count, isMore: false }
+}
+
+/** Index: primary keys; run and delivery are read at their first row. */
+function prepareDue(db: Connection) {
+  return {
+    marked: db.prepare<[number], DueHour>(
+      'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
+    ),
+    counted: db.prepare<[], number | null>('SELECT hour FROM hour_counted').pluck(),
+    oldestRun: db.prepare<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1').pluck(),
+    oldestDelivery: db.prepare<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1').pluck(),
+  }
+}
+
+/** Index: primary keys, from the first row of the hour to its last one. */
+function prepareRows(db: Connection) {
+  return {
+    runs: db.prepare<[string, string, number], HourSlice['runs'][number]>(
+      `SELECT id, workflow, status, finished_at - started_at AS ms FROM full_run WHERE id > ? AND id < ?
+       ORDER BY id LIMIT ?`,
+    ),
+    counts: db.prepare<[string, string, number], HourCount['runs'][number] & { last: string }>(
+      `SELECT workflow, status, count(*) AS runs, max(id) AS last
+       FROM (SELECT id, workflow, status FROM full_run WHERE id > ? AND id < ? ORDER BY id LIMIT ?) AS slice
+       GROUP BY workflow, status`,
+    ),
+    deliveries: db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
+      `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
+       GROUP BY endpoint_id, verdict`,
+    ),
+  }
+}
+
+/** Index: primary keys. */
+function prepareSaves(db: Connection) {
+  return {
+    dropRuns: db.prepare('DELETE FROM run_hour WHERE hour = ?'),
+    run: db.prepare(
+      `INSERT INTO run_hour (hour, workflow, status, runs, p50_ms, p95_ms)
+       VALUES (@hour, @workflow, @status, @runs, @p50Ms, @p95Ms)`,
+    ),
+    delivery: db.prepare(
+      `INSERT INTO delivery_hour (hour, endpoint_id, verdict, deliveries)
+       VALUES (@hour, coalesce(@endpointId, ''), @verdict, @deliveries)
+       ON CONFLICT (hour, endpoint_id, verdict) DO UPDATE SET deliveries = excluded.deliveries`,
+    ),
+    unmark: db.prepare('DELETE FROM run_hour_mark WHERE hour = ? AND version = ?'),
+    counted: db.prepare(
+      `INSERT INTO hour_counted (one, hour) VALUES (1, ?)
+       ON CONFLICT (one) DO UPDATE SET hour = ${db.sql.greatest}(hour_counted.hour, excluded.hour)`,
+    ),
+  }
+}
+
+/** Index: primary keys, from the hour on. */
+function prepareLists(db: Connection) {
+  const columns = 'hour, workflow, status, runs, p50_ms AS p50Ms, p95_ms AS p95Ms'
+  return {
+    runs: db.prepare<[number], RunHour & { status: RunStatus }>(
+      `SELECT ${columns} FROM run_hour WHERE hour >= ? ORDER BY hour`,
+    ),
+    runsOf: db.prepare<[number, string], RunHour>(
+      `SELECT ${columns} FROM run_hour WHERE hour >= ? AND workflow = ? ORDER BY hour`,
+    ),
+    deliveries: db.prepare<[number], DeliveryHour>(
+      `SELECT hour, nullif(endpoint_id, '') AS endpointId, verdict, deliveries FROM delivery_hour
+       WHERE hour >= ? ORDER BY hour`,
+    ),
+  }
+}
+
+/** Index: outcome_ended_badly and those of `work`; each stops at its bound. */
+function prepareCounts(db: Connection) {
+  const count = <Values extends unknown[]>(from: string) =>
+    db.prepare<Values, number>(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT + 1}) AS bounded`).pluck()
+  return {
+    failed: count<[string]>(`outcome WHERE status = 'failed' AND run_id >= ? AND resolution IS NULL`),
+    forPerson: count<[]>(`work WHERE ${FOR_PERSON}`),
+    pending: count<[]>(`${UNFINISHED.pending} AS pending`),
+    running: count<[]>(`${UNFINISHED.running} AS running`),
+    oldest: db.prepare<[], number | null>(OLDEST_PENDING).pluck(),
+  }
+}

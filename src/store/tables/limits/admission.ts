@@ -1,0 +1,278 @@
+import {
+  type AdmissionAnswer,
+  type AdmissionPlan,
+  type AdmissionVerdict,
+  computeDue,
+  describeGathering,
+  type Fold,
+  type Gate,
+} from '../../../core/runs/admission.ts'
+import type { Lease } from '../../../core/runs/lease.ts'
+import { isoTime } from '../../../core/time.ts'
+import type { Connection } from '../../connection.ts'
+import { type Applicant, type Gathering, isFull } from '../../rows/limits/gathering.ts'
+import type { Standing } from '../../rows/limits/standing.ts'
+import type { GateTable } from '../gates/gate-table.ts'
+import type { RunTable } from '../runs/run-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
+
+/**
+ * Decides about limited runs: which joins another, which waits in line, which starts. Each call
+ * runs within one transaction.
+ */
+export class Admission {
+  readonly #db: Connection
+  readonly #gates: GateTable
+  readonly #ends: RunTable
+  readonly #waits: WaitTable
+  readonly #runs
+  readonly #gatherings
+
+  constructor(db: Connection, { gates, runs, waits }: { gates: GateTable; runs: RunTable; waits: WaitTable }) {
+    this.#db = db
+    this.#gates = gates
+    this.#ends = runs
+    this.#waits = waits
+    this.#runs = prepareRuns(db)
+    this.#gatherings = prepareGatherings(db)
+  }
+
+  /** Null when the lease is stale. */
+  async decide(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer | null> {
+    const run = await this.#runs.find.get(lease)
+    if (!run) return null
+    // Before the first admission of a limited run, `started_at` is only the moment of a claim.
+    const hasStarted = plan.hasStarted || (run.gate_state !== null && run.started_at !== null)
+    // A throttle counts first starts only, so a run that started keeps its other gates.
+    const gates = hasStarted ? plan.gates.filter((gate) => gate.name !== 'throttle') : plan.gates
+    await this.#runs.saveGates.run(JSON.stringify(gates), -plan.priority, run.id)
+    await this.#gates.saveRules(run.workflow, gates)
+    await this.#gates.freePlaces(run.id)
+    if (!hasStarted) return await this.#decideFirst(run, plan, now)
+    return {
+      verdict: await this.#enterGates(run, { ...plan, gates, mayStart: true }, { now, hasStarted }),
+      canceled: [],
+    }
+  }
+
+  async #decideFirst(run: Applicant, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
+    const { startBy, fold } = plan
+    if (startBy !== null && now >= startBy) {
+      const reason = `timeout: it had not started by ${isoTime(startBy)}`
+      return { verdict: await this.#finish(run, { kind: 'canceled', reason }, now), canceled: [] }
+    }
+    const joined = fold ? await this.#join(run, fold, plan.wakeAt, now) : null
+    if (joined) return { verdict: joined, canceled: [] }
+    const singleton = plan.gates.find((gate) => gate.name === 'singleton')
+    const above = singleton && (await this.#findHolderAbove(run, singleton))
+    if (above) {
+      const reason = `singleton: ${above} holds the place, and cannot end before this run, which it invoked`
+      return { verdict: await this.#finish(run, { kind: 'skipped', reason }, now), canceled: [] }
+    }
+    const conflict = singleton && plan.onConflict !== 'queue' ? await this.#resolve(run, singleton, plan, now) : null
+    if (conflict?.verdict) return { verdict: conflict.verdict, canceled: [] }
+    return {
+      verdict: await this.#enterGates(run, plan, { now, hasStarted: false }),
+      canceled: conflict?.canceled ?? [],
+    }
+  }
+
+  /** Takes the run through its gates, or puts it in line at one of them. */
+  async #enterGates(
+    run: Applicant,
+    { gates, priority, wakeAt, mayStart }: AdmissionPlan,
+    { now, hasStarted }: { now: number; hasStarted: boolean },
+  ): Promise<AdmissionVerdict> {
+    const { id, workflow } = run
+    for (const gate of gates) if (gate.name === 'throttle') await this.#gates.expireStarts(workflow, gate, now)
+    const standing = await this.#gates.pass({ runId: id, workflow, priority, gates, wakeAt })
+    if (standing) return await this.#standInLine(run, standing, hasStarted)
+    if (!mayStart) {
+      await this.#runs.admitPending.run(id)
+      return { kind: 'ready' }
+    }
+    const startedAt = hasStarted ? (run.started_at ?? now) : now
+    await this.#runs.admit.run(startedAt, id)
+    await this.#gates.start(id, now)
+    return { kind: 'admitted', startedAt, folded: run.folded ?? 0 }
+  }
+
+  async #standInLine(
+    { id, started_at }: Applicant,
+    { dueAt, reason }: Standing,
+    hasStarted: boolean,
+  ): Promise<AdmissionVerdict> {
+    await this.#runs.putInLine.run({ id, dueAt, reason, startedAt: hasStarted ? started_at : null })
+    return { kind: 'queued', dueAt, reason }
+  }
+
+  async #finish(
+    { id }: Applicant,
+    verdict: AdmissionVerdict & { kind: 'skipped' | 'canceled' },
+    now: number,
+    foldedInto: string | null = null,
+  ): Promise<AdmissionVerdict> {
+    const { kind: status, reason } = verdict
+    const byRule = status === 'canceled'
+    await this.#ends.endAny(id, { status, reason, byRule, foldedInto, isStarted: false }, now)
+    await this.#waits.runEnded(id, now)
+    return verdict
+  }
+
+  /** The holder of a singleton's place if it invoked this run, directly or not; else null. */
+  async #findHolderAbove(run: Applicant, gate: Gate): Promise<string | null> {
+    if (run.depth === 0) return null
+    const holder = await this.#gates.findHolder(run.workflow, gate, run.id)
+    return holder !== null && (await this.#runs.isAbove.get(run.id, holder)) === 1 ? holder : null
+  }
+
+  /** Resolves a singleton's conflict with another unfinished run; empty where there is none. */
+  async #resolve(
+    run: Applicant,
+    gate: Gate,
+    { onConflict }: AdmissionPlan,
+    now: number,
+  ): Promise<{ verdict?: AdmissionVerdict; canceled?: string[] }> {
+    const holder = await this.#gates.findHolder(run.workflow, gate, run.id)
+    if (holder === null) return {}
+    if (onConflict === 'skip') {
+      return {
+        verdict: await this.#finish(run, { kind: 'skipped', reason: `singleton: ${holder} is unfinished` }, now),
+      }
+    }
+    if (holder > run.id) {
+      const reason = `singleton: the newer ${holder} is unfinished`
+      return { verdict: await this.#finish(run, { kind: 'canceled', reason }, now) }
+    }
+    return { canceled: await this.#waits.cancel(holder, `singleton: replaced by ${run.id}`, now, true) }
+  }
+
+  /** Gathers, or joins the run that gathers; null when this run has gathered all its events. */
+  async #join(run: Applicant, fold: Fold, wakeAt: number | null, now: number): Promise<AdmissionVerdict | null> {
+    await this.#db.lock('fold', run.workflow, fold.key)
+    const open = await this.#gatherings.find.get(run.workflow, fold.key)
+    if (open?.run_id === run.id) return await this.#keepGathering(run, fold, open, now)
+    if (run.folded !== null) {
+      await this.#gatherings.close.run(run.id)
+      return null
+    }
+    if (!open) return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
+    if (fold.kind === 'batch') return await this.#foldInto(run, fold, open, now)
+    // A worker has claimed the gathering run because it is due: it starts with what it has.
+    if (open.status === 'running') {
+      await this.#gatherings.close.run(open.run_id)
+      return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
+    }
+    if ((open.event_seq ?? 0) > (run.event_seq ?? 0)) return await this.#foldInto(run, fold, open, now)
+    const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto: run.id, isTaken: true } as const
+    await this.#ends.endAny(open.run_id, ending, now)
+    await this.#waits.runEnded(open.run_id, now)
+    return await this.#openGathering(run, fold, { since: open.since, folded: open.folded + 1, wakeAt, now })
+  }
+
+  async #keepGathering(run: Applicant, fold: Fold, open: Gathering, now: number): Promise<AdmissionVerdict | null> {
+    if (now >= open.due_at || isFull(fold, open.folded)) {
+      await this.#gatherings.close.run(run.id)
+      return null
+    }
+    return await this.#standInLine(run, describe(fold, open), false)
+  }
+
+  async #openGathering(
+    run: Applicant,
+    fold: Fold,
+    { since, folded, wakeAt, now }: { since: number; folded: number; wakeAt: number | null; now: number },
+  ): Promise<AdmissionVerdict | null> {
+    // A run that a person retries or resumes may have gathered events before.
+    const all = folded > 0 ? folded : await this.#countFolded(run.id)
+    await this.#runs.setFolded.run(all, run.id)
+    run.folded = all
+    if (isFull(fold, all)) return null
+    const dueAt = computeDue(fold, { since, now })
+    await this.#gatherings.open.run(run.workflow, fold.key, run.id, since, dueAt, wakeAt)
+    return await this.#standInLine(run, describe(fold, { due_at: dueAt, wake_at: wakeAt, folded: all }), false)
+  }
+
+  /** Runs that were folded into one, and into those. */
+  async #countFolded(runId: string): Promise<number> {
+    let count = 0
+    for (let level = [runId]; level.length > 0; count += level.length) level = await this.#runs.folded.all(level)
+    return count
+  }
+
+  async #foldInto(run: Applicant, fold: Fold, open: Gathering, now: number): Promise<AdmissionVerdict> {
+    const folded = open.folded + 1 + (await this.#countFolded(run.id))
+    await this.#runs.setFolded.run(folded, open.run_id)
+    const verdict = await this.#finish(run, { kind: 'skipped', reason: `folded into ${open.run_id}` }, now, open.run_id)
+    if (isFull(fold, folded)) {
+      await this.#gatherings.close.run(open.run_id)
+      await this.#gates.moveOn(open.run_id, open.wake_at)
+      return verdict
+    }
+    const due_at = computeDue(fold, { since: open.since, now })
+    if (due_at !== open.due_at) await this.#gatherings.postpone.run(due_at, run.workflow, fold.key)
+    await this.#runs.updateInLine.run({ id: open.run_id, ...describe(fold, { ...open, due_at, folded }) })
+    return verdict
+  }
+}
+
+/** Index: primary keys of work and run, except where one is named. */
+function prepareRuns(db: Connection) {
+  return {
+    find: db.prepare<Lease, Applicant>(
+      `SELECT work.run_id AS id, work.workflow, event_seq, started_at, gate_state, folded, depth
+       FROM work JOIN run ON run.id = work.run_id
+       WHERE work.run_id = @runId AND fence = @fence AND status = 'running' ${db.sql.forUpdate('work')}`,
+    ),
+    saveGates: db.prepare(`UPDATE work SET gates = ?, rank = ?, gate_state = 'outside' WHERE run_id = ?`),
+    admit: db.prepare(`UPDATE work SET gate_state = 'admitted', started_at = ? WHERE run_id = ?`),
+    admitPending: db.prepare(
+      `UPDATE work SET status = 'pending', gate_state = 'admitted', worker = NULL, started_at = NULL WHERE run_id = ?`,
+    ),
+    putInLine: db.prepare(
+      `UPDATE work SET status = 'waiting', gate_state = 'in_line', worker = NULL, started_at = @startedAt,
+         due_at = @dueAt, reason = @reason
+       WHERE run_id = @id`,
+    ),
+    updateInLine: db.prepare(
+      `UPDATE work SET reason = @reason, due_at = @dueAt
+       WHERE run_id = @id AND status = 'waiting' AND gate_state = 'in_line'`,
+    ),
+    // Index: primary key, once per level.
+    isAbove: db
+      .prepare<[string, string], number>(
+        `WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
+           UNION SELECT (SELECT parent_run FROM run WHERE id = above.id) FROM above WHERE id IS NOT NULL)
+         SELECT 1 FROM above WHERE id = ?`,
+      )
+      .pluck(),
+    setFolded: db.prepare('UPDATE work SET folded = ? WHERE run_id = ?'),
+    // Index: outcome_folded, once per level.
+    folded: db
+      .prepare<[string[]], string>(`SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}`)
+      .pluck(),
+  }
+}
+
+/** Index: primary keys of gathering and run; gathering_run to close one. */
+function prepareGatherings(db: Connection) {
+  return {
+    find: db.prepare<[string, string], Gathering>(
+      `SELECT gathering.run_id, since, gathering.due_at, wake_at, status, event_seq, coalesce(folded, 0) AS folded
+       FROM gathering JOIN work ON work.run_id = gathering.run_id JOIN run ON run.id = gathering.run_id
+       WHERE gathering.workflow = ? AND key = ? ${db.sql.forUpdate('work')}`,
+    ),
+    open: db.prepare(
+      `INSERT INTO gathering (workflow, key, run_id, since, due_at, wake_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (workflow, key) DO UPDATE SET run_id = excluded.run_id, since = excluded.since,
+         due_at = excluded.due_at, wake_at = excluded.wake_at`,
+    ),
+    close: db.prepare('DELETE FROM gathering WHERE run_id = ?'),
+    postpone: db.prepare('UPDATE gathering SET due_at = ? WHERE workflow = ? AND key = ?'),
+  }
+}
+
+function describe(fold: Fold, { due_at, wake_at, folded }: Pick<Gathering, 'due_at' | 'wake_at' | 'folded'>): Standing {
+  const reason = describeGathering(fold, { gathered: folded + 1, dueAt: due_at })
+  return { reason, dueAt: wake_at === null ? due_at : Math.min(due_at, wake_at) }
+}

@@ -1,0 +1,56 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
+import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/runs/claim-row.ts'
+import { prepareFindRoot } from './find-root.ts'
+import type { TickTable } from './tick-table.ts'
+
+/** Reads the rows of claimed runs, with what made each. Index: primary keys. */
+export class ClaimReader {
+  readonly #events: Events
+  readonly #ticks: TickTable
+  readonly #asClaimed
+  readonly #findRoot
+
+  constructor(db: Connection, { events, ticks }: { events: Events; ticks: TickTable }) {
+    this.#events = events
+    this.#ticks = ticks
+    this.#findRoot = prepareFindRoot(db)
+    this.#asClaimed = db.prepare<[string[]], ClaimRow>(
+      `SELECT ${CLAIM_COLUMNS} FROM full_run AS run WHERE ${db.sql.isOneOf('run.id', 'text')}`,
+    )
+  }
+
+  /** Runs as a claim would give them. A run without a start begins at its making. */
+  async readAsClaimed(runIds: readonly string[]): Promise<ClaimedRun[]> {
+    const rows = await this.#asClaimed.all([...runIds])
+    return this.read(rows, (row) => ({ worker: '', now: row.created_at }))
+  }
+
+  async read(
+    rows: readonly ClaimRow[],
+    facts: (row: ClaimRow) => { worker: string; now: number },
+  ): Promise<ClaimedRun[]> {
+    const seqs = rows.flatMap(({ event_seq }) => event_seq ?? [])
+    const events = seqs.length === 0 ? new Map() : await this.#events.getAll(seqs)
+    return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row, events), facts(row)))
+  }
+
+  async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
+    if (row.event_seq !== null) return { kind: 'event', event: requireEvent(events.get(row.event_seq), row.event_seq) }
+    if (row.input !== null) {
+      const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
+      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }
+    }
+    return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
+  }
+}
+
+/** Throws for an event that a run was made for, and that is gone. */
+export function requireEvent(found: EventRecord | null | undefined, seq: number): EventRecord {
+  if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
+  return found
+}

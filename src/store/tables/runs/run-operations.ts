@@ -1,0 +1,294 @@
+import { UpshotError } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
+import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
+import type { Invocation } from '../../../core/runs/wait.ts'
+import type { Fork } from '../../../core/store/operations.ts'
+import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
+import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
+import type { RunTable } from './run-table.ts'
+import { STEP_COLUMNS, type StepTable } from './step-table.ts'
+
+interface OperationTables {
+  events: Events
+  runs: RunTable
+  steps: StepTable
+  withdrawals: WithdrawalTable
+}
+
+/** Operations of a person on runs: start, retry, resume, fork and replay. */
+export class RunOperations {
+  readonly #events: Events
+  readonly #runs: RunTable
+  readonly #steps: StepTable
+  readonly #withdrawals: WithdrawalTable
+  readonly #continue
+  readonly #forks
+  readonly #replays
+  readonly #sleeps
+  readonly #start
+  readonly #queue
+
+  constructor(db: Connection, { events, runs, steps, withdrawals }: OperationTables) {
+    this.#events = events
+    this.#runs = runs
+    this.#steps = steps
+    this.#withdrawals = withdrawals
+    this.#continue = prepareContinue(db)
+    this.#forks = prepareForks(db)
+    this.#replays = prepareReplays(db)
+    this.#sleeps = prepareSleeps(db)
+    // Index: primary key.
+    this.#start = db.prepare<[Invocation]>(
+      `INSERT INTO run (id, workflow, input, account, since_seq, created_at)
+       VALUES (@run, @workflow, @input, @account, ${db.sql.newestEvent('@account')}, @createdAt)
+       ON CONFLICT (id) DO NOTHING`,
+    )
+    this.#queue = db.prepare<[string]>(QUEUE_RUN)
+  }
+
+  /** False when there is a run with this id. */
+  async start(start: Invocation): Promise<boolean> {
+    const isNew = (await this.#start.run(start)).changes === 1
+    if (isNew) await this.#queue.run(start.run)
+    return isNew
+  }
+
+  /** Makes a failed or canceled run pending again; false where a retry does not fit. */
+  async retry(runId: string, now: number): Promise<boolean> {
+    const run = await this.#runs.find(runId)
+    if (!run || findObstacle('retry', run, now) !== null) return false
+    if ((await this.#continue.queueAgain.run(runId)).changes === 0) return false
+    await this.#continue.dropOutcome.run(runId)
+    await this.#continue.liftEnd.run(runId)
+    await this.#runs.markHour(runId, null)
+    const steps = await this.#steps.list(runId)
+    const keys = new Set(planReset(steps, run.error))
+    const repeated = steps.filter(({ key }) => keys.has(key))
+    // Outcomes after a repeated one may not come again: the code gets those that it asks for.
+    if (repeated.length > 0) await this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
+    for (const key of keys) await this.#continue.resetStep.run(runId, key)
+    // The retried step may ask again for an effect that was denied.
+    await this.#withdrawals.begin(runId, now)
+    // The waits of a run end with it, so its open steps begin again.
+    await this.#continue.dropWaitingSteps.run(runId)
+    return true
+  }
+
+  /** False where the run has not failed, or is resolved already. */
+  async resolve(runId: string, resolution: Resolution): Promise<boolean> {
+    return (await this.#continue.resolve.run(JSON.stringify(resolution), runId)).changes === 1
+  }
+
+  /** False where the run is not resolved. */
+  async unresolve(runId: string): Promise<boolean> {
+    return (await this.#continue.unresolve.run(runId)).changes === 1
+  }
+
+  /** Makes a run that waits for a person pending again; false for any other. */
+  async resume(runId: string, { fromScratch }: { fromScratch: boolean }): Promise<boolean> {
+    const hasDiverged = (await this.#runs.find(runId))?.reason?.startsWith(DIVERGED) ?? false
+    if (!fromScratch) {
+      if ((await this.#continue.resume.run(runId)).changes === 0) return false
+      // A person accepts the present code, so what is recorded is delivered by name.
+      if (hasDiverged) await this.#continue.forgetOrder.run(runId, 0)
+      return true
+    }
+    if ((await this.#continue.restart.run(runId)).changes === 0) return false
+    await this.#withdrawals.begin(runId, null)
+    await this.#continue.dropSteps.run(runId)
+    await this.#continue.dropOutputs.run(runId)
+    return true
+  }
+
+  /** Ends the earliest sleep of a waiting run; its key, or null for a run that does not sleep. */
+  async skipSleep(runId: string, now: number): Promise<string | null> {
+    const key = await this.#sleeps.next.get(runId, now)
+    if (key === undefined || (await this.#sleeps.dueNow.run({ runId, now })).changes === 0) return null
+    await this.#sleeps.end.run({ runId, key, now })
+    return key
+  }
+
+  async fork(source: string, { keys, edited }: Fork, now: number): Promise<string> {
+    const id = newId('run', now)
+    if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
+    await this.#forks.queue.run({ id, source, now })
+    for (const key of keys) {
+      if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
+        throw describeMissing(`finished step "${key}" in run ${source}`)
+      await this.#forks.copyOutput.run({ id, source, key })
+    }
+    if (edited && (await this.#forks.editStep.run({ id, source, now, ...edited })).changes === 0) {
+      throw describeMissing(`step "${edited.key}" in run ${source}`)
+    }
+    return id
+  }
+
+  async replay(named: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]> {
+    return this.replayStored(await this.#requireBody(named), workflows, now)
+  }
+
+  /** A run of this id that the guard lets do what its plan foresaw. */
+  async startPlanned(
+    { event: named, workflow, run }: Pick<PlannedRun, 'event' | 'workflow' | 'run'>,
+    now: number,
+  ): Promise<void> {
+    await this.#insertReplay(await this.#requireBody(named), { id: run, workflow, origin: 'plan', now })
+  }
+
+  async #requireBody({ id, account }: { id: string; account: string }): Promise<EventRecord> {
+    const event = await this.#events.findIn(account, id)
+    if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
+    if (event.body === '') {
+      throw new UpshotError('conflict', `The body of event ${id} is pruned, so it cannot be replayed.`, {
+        details: { fix: 'Raise retention.payloads in config/upshot.config.ts to keep bodies longer.' },
+      })
+    }
+    return event
+  }
+
+  /** New runs of an event that has its body. */
+  async replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]> {
+    const runs: string[] = []
+    for (const workflow of workflows) {
+      const id = newId('run', now)
+      await this.#insertReplay(event, { id, workflow, origin: 'replay', now })
+      runs.push(id)
+    }
+    return runs
+  }
+
+  async #insertReplay({ account, seq }: EventRecord, replay: Replay): Promise<void> {
+    const before = (await this.#replays.latestRun.get(seq, replay.workflow)) ?? null
+    await this.#replays.insert.run({ ...replay, account, seq, before })
+    await this.#queue.run(replay.id)
+  }
+}
+
+type Replay = { id: string; workflow: string; origin: 'replay' | 'plan'; now: number }
+
+/**
+ * Statements that continue an existing run. Index: primary keys. Each raises the fence: no worker
+ * goes on with a pass that it has kept of the run.
+ */
+function prepareContinue(db: Connection) {
+  const resume = (changes: string) =>
+    db.prepare(
+      `UPDATE work SET status = 'pending', fence = fence + 1, reason = NULL, crashes = 0, suspicion = 0${changes}
+       WHERE run_id = ? AND status = 'waiting' AND due_at IS NULL AND awaits = 0
+         AND gate_state IS DISTINCT FROM 'in_line'`,
+    )
+  return {
+    // The end goes, and the run has its row in the queue again.
+    queueAgain: db.prepare(
+      `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, code_hash, error, gates, gate_state, folded,
+         tick_at, tick_account)
+       SELECT outcome.run_id, outcome.workflow, 'pending', outcome.rank, outcome.fence + 1, outcome.started_at,
+         outcome.code_hash, outcome.error, gates, gate_state, folded,
+         CASE WHEN run.handler = 'run' THEN run.tick_at END, run.account
+       FROM outcome JOIN run ON run.id = outcome.run_id
+       WHERE outcome.run_id = ? AND outcome.status IN ('failed', 'canceled')`,
+    ),
+    dropOutcome: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
+    liftEnd: db.prepare('UPDATE run SET ends_by = NULL WHERE id = ? AND ends_by IS NOT NULL'),
+    resolve: db.prepare<[string, string]>(
+      `UPDATE outcome SET resolution = ? WHERE run_id = ? AND status = 'failed' AND resolution IS NULL`,
+    ),
+    unresolve: db.prepare<[string]>('UPDATE outcome SET resolution = NULL WHERE run_id = ? AND resolution IS NOT NULL'),
+    // A resumed run accepts the present code: without a hash it is not compared with older code.
+    resume: resume(', code_hash = NULL'),
+    restart: resume(', code_hash = NULL, attempt = 0, started_at = NULL, error = NULL'),
+    resetStep: db.prepare(
+      `UPDATE step SET status = 'waiting', attempt = 0, finished_at = NULL, due_at = NULL, settled = NULL
+       WHERE run_id = ? AND key = ?`,
+    ),
+    // Index: primary key. Without `settled`, a finished step has the number of its position.
+    forgetOrder: db.prepare(
+      `UPDATE step SET settled = 0 WHERE run_id = ?
+         AND coalesce(settled, CASE WHEN status IN ('completed', 'failed') THEN position + 1 ELSE 0 END) > ?`,
+    ),
+    dropWaitingSteps: db.prepare(
+      `DELETE FROM step WHERE run_id = ? AND kind IN ('wait', 'receive', 'invoke', 'approve') AND status = 'waiting'`,
+    ),
+    dropSteps: db.prepare('DELETE FROM step WHERE run_id = ?'),
+    dropOutputs: db.prepare('DELETE FROM large_output WHERE run_id = ?'),
+  }
+}
+
+/** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
+function prepareSleeps(db: Connection) {
+  return {
+    next: db
+      .prepare<[string, number], string>(
+        `SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
+         ORDER BY due_at, position LIMIT 1`,
+      )
+      .pluck(),
+    dueNow: db.prepare(
+      `UPDATE work SET due_at = @now, fence = fence + 1
+       WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
+    ),
+    end: db.prepare('UPDATE step SET due_at = @now WHERE run_id = @runId AND key = @key'),
+  }
+}
+
+/** Statements that make a run from the journal of another. Index: primary keys. */
+function prepareForks(db: Connection) {
+  const columns = STEP_COLUMNS.join(', ')
+  return {
+    // A fork has a journal before its first claim, so its fence and start are set.
+    insert: db.prepare(
+      `INSERT INTO run (id, workflow, event_seq, tick_at, input, account, depth, since_seq, created_at, origin,
+         origin_run, handler, failure)
+       SELECT @id, run.workflow, event_seq, tick_at, input, run.account, depth,
+         ${db.sql.newestEvent('coalesce(event.account, run.account)')}, CAST(@now AS bigint), 'fork', run.id, handler,
+         failure
+       FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')} WHERE run.id = @source`,
+    ),
+    queue: db.prepare(
+      `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, folded, tick_at, tick_account)
+       SELECT @id, workflow, 'pending', rank, 1, CAST(@now AS bigint), folded,
+         CASE WHEN handler = 'run' THEN tick_at END, account
+       FROM full_run WHERE id = @source`,
+    ),
+    copyStep: db.prepare(
+      `INSERT INTO step (run_id, ${columns}) SELECT @id, ${columns} FROM step
+       WHERE run_id = @source AND key = @key AND status IN ('completed', 'failed')`,
+    ),
+    copyOutput: db.prepare(
+      `INSERT INTO large_output (run_id, key, packed)
+       SELECT @id, key, packed FROM large_output WHERE run_id = @source AND key = @key`,
+    ),
+    editStep: db.prepare(
+      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, target, started_at, finished_at,
+         settled)
+       SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, CAST(@now AS bigint),
+         CAST(@now AS bigint), CASE WHEN status IN ('completed', 'failed') THEN settled ELSE 0 END
+       FROM step WHERE run_id = @source AND key = @key`,
+    ),
+  }
+}
+
+/** Statements that make a run of a stored event. */
+function prepareReplays(db: Connection) {
+  return {
+    insert: db.prepare(
+      `INSERT INTO run (id, workflow, event_seq, since_seq, created_at, origin, origin_run)
+       VALUES (@id, @workflow, @seq, ${db.sql.newestEvent('CAST(@account AS text)')}, @now, @origin, @before)`,
+    ),
+    // Index: run_caused.
+    latestRun: db
+      .prepare<[number, string], string | null>(
+        `SELECT max(id) FROM run WHERE event_seq = ? AND workflow = ? AND handler = 'run'`,
+      )
+      .pluck(),
+  }
+}
+
+function describeMissing(what: string): UpshotError {
+  return new UpshotError('not_found', `There is no ${what} any more.`)
+}

@@ -1,0 +1,323 @@
+import type { Failure } from '../../../core/errors.ts'
+import { newId } from '../../../core/ids.ts'
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
+import type { Lease } from '../../../core/runs/lease.ts'
+import type { Run, Successor } from '../../../core/runs/run.ts'
+import type { Store } from '../../../core/store/store.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
+import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
+import type { GateTable } from '../gates/gate-table.ts'
+import { prepareOpenRuns } from './open-runs.ts'
+import { selectRuns } from './select-runs.ts'
+import type { TickTable } from './tick-table.ts'
+
+/** The row of a run in the queue. */
+interface WorkRow {
+  workflow: string
+  reason: string | null
+  rank: number
+  fence: number
+  attempt: number
+  started_at: number | null
+  code_hash: string | null
+  error: string | null
+  gates: string | null
+  gate_state: string | null
+  folded: number | null
+  tick_at: number | null
+  tick_account: string | null
+}
+
+/** How a run ends. */
+export interface Ending {
+  status: 'completed' | 'failed' | 'skipped' | 'planned' | 'canceled'
+  reason?: string
+  output?: string | null
+  error?: Failure
+  byRule?: boolean
+  foldedInto?: string | null
+  /** False where its code never began. Default true. */
+  isStarted?: boolean
+  /** True where its worker may still write: its fence rises. Default false. */
+  isTaken?: boolean
+}
+
+/** A run that worked without ending its worker is no suspect any more. */
+const IS_SOUND = 'crashes = 0, suspicion = 0'
+const IS_LEASED = `run_id = @runId AND fence = @fence AND status = 'running'`
+
+/** The runs: from the queue to their ends. Index: primary keys, except where one is named. */
+export class RunTable {
+  readonly #events: Events
+  readonly #ticks: TickTable
+  readonly #gates: GateTable
+  readonly #sql
+  readonly countOpen
+
+  constructor(db: Connection, { events, ticks, gates }: { events: Events; ticks: TickTable; gates: GateTable }) {
+    this.#events = events
+    this.#ticks = ticks
+    this.#gates = gates
+    this.#sql = { ...prepareParks(db), ...prepareEnds(db), ...prepareReads(db) }
+    this.countOpen = prepareOpenRuns(db)
+  }
+
+  /** Ends a run under its lease; false when that is stale. */
+  async end(lease: Lease, ending: Ending, now: number): Promise<boolean> {
+    return this.#end(lease.runId, lease.fence, ending, now)
+  }
+
+  /** Ends a run whatever it does; false when it was over. */
+  async endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
+    // The gates of a run in line come before its row, as in every other write. See decision 62.
+    await this.#gates.lockGatesOf(runId)
+    return this.#end(runId, null, ending, now)
+  }
+
+  /** The successor takes over all places before the end of the run could free them. */
+  async continueAs(lease: Lease, { received, ...successor }: Successor, now: number): Promise<boolean> {
+    if (!(await this.lock(lease))) return false
+    await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
+    await this.#sql.queueSuccessor.run(successor.run, lease.runId)
+    await this.#sql.movePlaces.run(successor.run, lease.runId)
+    await this.#sql.moveWait.run(successor.run, lease.runId)
+    if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
+    await this.#sql.setSuccessor.run(successor.run, lease.runId)
+    return true
+  }
+
+  /** For `countOpenRuns`; the run has ended. */
+  async noteFailureKind(runId: string, error: Failure): Promise<void> {
+    const workflow = (await this.#sql.workflowOf.get(runId)) ?? ''
+    await this.#sql.setFailureKind.run(groupFailure(workflow, error).id, runId)
+  }
+
+  /** Starts the run that handles the failure of another. */
+  async followUp(runId: string, now: number): Promise<void> {
+    const id = newId('run', now)
+    if ((await this.#sql.followUpRun.run(id, now, runId)).changes === 1) await this.#sql.followUpWork.run(id, runId)
+  }
+
+  /** A run is pending at once if something that it awaits came during its pass. */
+  async park(
+    lease: Lease,
+    { dueAt, reason, awaits = [], hasNotStarted = false }: Parameters<Store['parkRun']>[1],
+  ): Promise<boolean> {
+    // Locked before it is read: what resolves a wait locks the row of the run as well.
+    if (!(await this.lock(lease))) return false
+    const isOver = awaits.length > 0 && (await this.#sql.isResolved.get(lease.runId, [...awaits])) === 1
+    if (isOver) await this.#sql.goOn.run(lease)
+    else await this.#sql.park.run({ ...lease, dueAt, reason, hasNotStarted, awaits: awaits.length > 0 })
+    if (!isOver) await this.#gates.sleep(lease.runId)
+    return true
+  }
+
+  async postpone(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): Promise<boolean> {
+    const { changes } = await this.#sql.postpone.run({ ...lease, dueAt, error: JSON.stringify(error) })
+    if (changes === 1) await this.#gates.sleep(lease.runId)
+    return changes === 1
+  }
+
+  /** Locks the row of a lease to the end of the transaction; false when the lease is stale. */
+  async lock(lease: Lease): Promise<boolean> {
+    return (await this.#sql.lockLeased.get(lease.runId, lease.fence)) !== undefined
+  }
+
+  async release(lease: Lease): Promise<boolean> {
+    return (await this.#sql.release.run(lease)).changes === 1
+  }
+
+  /** Wakes a run that awaits an event, another run or people; true if it waited. */
+  async wake(runId: string): Promise<boolean> {
+    // Two statements: the second sees what the first has waited for.
+    await this.#sql.lock.get([runId])
+    return (await this.#sql.wake.run(runId)).changes === 1
+  }
+
+  /** Locks rows in the order of their ids, as every write of several runs does. */
+  async lockAll(runIds: readonly string[]): Promise<void> {
+    if (runIds.length > 0) await this.#sql.lock.all([...runIds])
+  }
+
+  leases(worker: string): Promise<Omit<Lease, 'worker'>[]> {
+    return this.#sql.leases.all(worker)
+  }
+
+  async nextDueAt(): Promise<number | null> {
+    return (await this.#sql.nextDue.get()) ?? null
+  }
+
+  async hasSuspects(): Promise<boolean> {
+    return (await this.#sql.suspect.get()) !== undefined
+  }
+
+  async find(id: string): Promise<Run | null> {
+    const row = await this.#sql.find.get(id)
+    return row ? readRun(row) : null
+  }
+
+  /** A fork, and a run that handles a failure, has the events of its origin. */
+  async listEvents(id: string): Promise<EventRecord[]> {
+    const found = new Set([id])
+    for (let next = [id]; next.length > 0; ) {
+      const more = await this.#sql.gathered.all(next, next)
+      next = more.filter((each) => !found.has(each))
+      for (const each of next) found.add(each)
+    }
+    const seqs = await this.#sql.events.all([...found])
+    const events = await Array.fromAsync(seqs, (seq) => this.#events.get(seq))
+    return events.sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)
+  }
+
+  /** Its row of `work` becomes one of `outcome`. A null fence stands for any. */
+  async #end(runId: string, fence: number | null, ending: Ending, now: number): Promise<boolean> {
+    const was = await (fence === null ? this.#sql.takeAny.get(runId) : this.#sql.take.get(runId, fence))
+    if (!was) return false
+    const { status, reason = null, output = null, error, byRule = false, foldedInto = null } = ending
+    await this.#sql.end.run(
+      runId,
+      was.workflow,
+      status,
+      reason ?? was.reason,
+      was.rank,
+      was.fence + (ending.isTaken ? 1 : 0),
+      was.attempt,
+      ending.isStarted === false ? null : was.started_at,
+      now,
+      was.code_hash,
+      output,
+      error === undefined ? was.error : JSON.stringify(error),
+      byRule ? 1 : 0,
+      was.gates,
+      was.gate_state === null ? null : 'outside',
+      was.folded,
+      foldedInto,
+    )
+    await this.markHour(runId, now)
+    if (was.tick_at !== null) await this.#ticks.startQueued(was.workflow, was.tick_account ?? '')
+    if (was.gate_state !== null) await this.#gates.leave(runId)
+    return true
+  }
+
+  /** Marks the hour of a run to be counted again: it ended in a later one, or goes on (null). */
+  async markHour(runId: string, endedAt: number | null): Promise<void> {
+    await this.#sql.markHour.run({ runId, endedAt })
+  }
+}
+
+/** Statements after which a run goes on later. */
+function prepareParks(db: Connection) {
+  return {
+    lockLeased: db.prepare<[string, number], number>(
+      `SELECT 1 FROM work WHERE run_id = ? AND fence = ? AND status = 'running' ${db.sql.forUpdate()}`,
+    ),
+    lock: db.prepare<[string[]], string>(
+      `SELECT run_id FROM work WHERE ${db.sql.isOneOf('run_id', 'text')} ORDER BY run_id ${db.sql.forUpdate()}`,
+    ),
+    isResolved: db
+      .prepare<[string, string[]], number>(
+        `SELECT 1 FROM wait WHERE run_id = ? AND ${db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
+      )
+      .pluck(),
+    park: db.prepare<[Lease & { dueAt: number | null; reason: string; hasNotStarted: boolean; awaits: boolean }]>(
+      `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL, awaits = @awaits,
+         ${IS_SOUND},
+         started_at = CASE WHEN @hasNotStarted = 1 THEN NULL ELSE started_at END WHERE ${IS_LEASED}`,
+    ),
+    goOn: db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`),
+    postpone: db.prepare<[Lease & { dueAt: number; error: string }]>(
+      `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error,
+         attempt = attempt + 1, worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`,
+    ),
+    release: db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
+    // Only a run that is parked for a wait, not one that waits for a person.
+    wake: db.prepare<[string]>(
+      `UPDATE work SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
+       WHERE run_id = ? AND status = 'waiting' AND awaits = 1`,
+    ),
+  }
+}
+
+/** Statements that end a run, and make the run that handles its failure. */
+function prepareEnds(db: Connection) {
+  return {
+    take: db.prepare<[string, number], WorkRow>(
+      `DELETE FROM work WHERE run_id = ? AND fence = ? AND status = 'running' RETURNING *`,
+    ),
+    takeAny: db.prepare<[string], WorkRow>('DELETE FROM work WHERE run_id = ? RETURNING *'),
+    end: db.prepare(
+      `INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, started_at, finished_at, code_hash,
+         output, error, by_rule, gates, gate_state, folded, folded_into)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    markHour: db.prepare(
+      `INSERT INTO run_hour_mark (hour, version)
+       SELECT created_at / 3600000, 1 FROM run WHERE id = @runId
+         AND (CAST(@endedAt AS bigint) IS NULL OR CAST(@endedAt AS bigint) / 3600000 > created_at / 3600000)
+       ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1`,
+    ),
+    followUpRun: db.prepare<[string, number, string]>(
+      `INSERT INTO run (id, workflow, event_seq, tick_at, input, account, depth, since_seq, created_at, origin,
+         origin_run, handler, failure)
+       SELECT ?, run.workflow, event_seq, tick_at, input, run.account, depth,
+         ${db.sql.newestEvent('coalesce(run.account, event.account)')},
+         CAST(? AS bigint), 'failure', run.id, 'onFailure', outcome.error
+       FROM run JOIN outcome ON outcome.run_id = run.id
+         LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
+       WHERE run.id = ? AND handler = 'run'`,
+    ),
+    insertSuccessor: db.prepare(
+      `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, depth, outlives, ends_by, since_seq,
+         created_at, origin, origin_run, chain_seq, received)
+       SELECT @run, workflow, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
+         ${db.sql.newestEvent('CAST(@account AS text)')}, CAST(@now AS bigint), 'continue', id,
+         coalesce(chain_seq, since_seq, event_seq, 0), @received
+       FROM run WHERE id = @runId`,
+    ),
+    queueSuccessor: db.prepare<[string, string]>(
+      `INSERT INTO work (run_id, workflow, status, rank, gates, gate_state)
+       SELECT ?, workflow, 'pending', rank, gates, gate_state FROM work WHERE run_id = ?`,
+    ),
+    // Index: place_run.
+    movePlaces: db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),
+    // Index: wait_child.
+    moveWait: db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
+    workflowOf: db.prepare<[string], string>('SELECT workflow FROM run WHERE id = ?').pluck(),
+    setFailureKind: db.prepare<[string, string]>('UPDATE outcome SET failure_group = ? WHERE run_id = ?'),
+    setSuccessor: db.prepare<[string, string]>('UPDATE outcome SET continued_by = ? WHERE run_id = ?'),
+    followUpWork: db.prepare<[string, string]>(
+      `INSERT INTO work (run_id, workflow, status, rank, folded)
+       SELECT ?, workflow, 'pending', rank, folded FROM outcome WHERE run_id = ?`,
+    ),
+  }
+}
+
+/** Statements that only read. */
+function prepareReads(db: Connection) {
+  return {
+    find: db.prepare<[string], RunRow>(`${selectRuns(db.sql)} WHERE run.id = ?`),
+    // Index: work_leased, work_waiting and work_suspect.
+    leases: db.prepare<[string], Omit<Lease, 'worker'>>(
+      `SELECT run_id AS runId, fence${db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
+    ),
+    nextDue: db
+      .prepare<[], number | null>(`SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`)
+      .pluck(),
+    suspect: db.prepare<[], number>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`),
+    // Index: outcome_folded and primary key, once per level.
+    gathered: db
+      .prepare<[string[], string[]], string>(
+        `SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}
+         UNION ALL SELECT origin_run FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND origin IN ('fork', 'failure')`,
+      )
+      .pluck(),
+    events: db
+      .prepare<[string[]], number>(
+        `SELECT DISTINCT event_seq FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
+      )
+      .pluck(),
+  }
+}

@@ -1,0 +1,263 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { Route } from '../../../core/incoming/route.ts'
+import { PAUSED_REASON } from '../../../core/runs/run.ts'
+import type { CronTrigger } from '../../../core/runs/schedule.ts'
+import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
+import type { Connection } from '../../connection.ts'
+import type { GateTable } from '../gates/gate-table.ts'
+
+interface WorkflowRow {
+  id: string
+  file: string
+  schedule: string | null
+  priority: number
+  run_timeout: number | null
+  loaded_at: number
+}
+
+/** A run that is held because its workflow is paused, in the words of the index run_paused. */
+const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
+
+/** Workflows as the process that loads the modules saw them, with their routes and pauses. */
+export class WorkflowTable {
+  readonly #gates: GateTable
+  readonly #list
+  readonly #insert
+  readonly #touch
+  readonly #delete
+  readonly #routes
+  readonly #insertRoute
+  readonly #pauses
+  readonly #pause
+  readonly #unpause
+  readonly #pendingOf
+  readonly #hold
+  readonly #held
+  readonly #countHeld
+  readonly #release
+  readonly #forgotten
+  readonly #dropSet
+  readonly #addToSet
+  readonly #sets
+  readonly #version
+  readonly #peek
+  readonly #raise
+
+  constructor(db: Connection, gates: GateTable) {
+    this.#gates = gates
+    // Whole tables of a few dozen rows, in the order of their primary keys.
+    this.#list = db.prepare<[], WorkflowRow>(
+      'SELECT id, file, schedule, priority, run_timeout, loaded_at FROM workflow ORDER BY id',
+    )
+    this.#insert = db.prepare(
+      'INSERT INTO workflow (id, file, schedule, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
+    )
+    this.#touch = db.prepare('UPDATE workflow SET loaded_at = ? WHERE id = ?')
+    this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
+    this.#routes = db.prepare<[], { workflow: string; event_type: string; priority: number }>(
+      'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
+    )
+    this.#insertRoute = db.prepare('INSERT INTO route (workflow, event_type) VALUES (?, ?) ON CONFLICT DO NOTHING')
+    // The lock of every write of workflows, held to its commit: two processes never mix their sets.
+    this.#version = db.prepare<[], number>(`SELECT version FROM workflow_version ${db.sql.forUpdate()}`).pluck()
+    this.#peek = db.prepare<[], number>('SELECT version FROM workflow_version').pluck()
+    this.#raise = db.prepare('UPDATE workflow_version SET version = version + 1')
+    this.#pauses = db.prepare<[], { workflow: string; paused_at: number }>(
+      'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
+    )
+    this.#pause = db.prepare('INSERT INTO workflow_pause (workflow, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING')
+    this.#unpause = db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
+    // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
+    this.#pendingOf = db
+      .prepare<[string, number], string>(
+        `SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND workflow = ?
+         ORDER BY turn, run_id LIMIT ?`,
+      )
+      .pluck()
+    // Index: primary key.
+    this.#hold = db.prepare(
+      `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
+       WHERE run_id = ? AND status IN ('pending', 'waiting')`,
+    )
+    // Index: run_paused, oldest first.
+    this.#held = db
+      .prepare<[string, number], string>(
+        `SELECT run_id FROM work WHERE workflow = ? AND ${IS_HELD} ORDER BY run_id LIMIT ?`,
+      )
+      .pluck()
+    this.#countHeld = db.prepare<[], { workflow: string; held: number }>(
+      `SELECT workflow, count(*) AS held FROM work WHERE ${IS_HELD} GROUP BY workflow`,
+    )
+    // Index: run_paused, once for each of a few dozen workflows.
+    this.#forgotten = db
+      .prepare<[], string>(
+        `SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
+           SELECT 1 FROM work WHERE work.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`,
+      )
+      .pluck()
+    // Index: primary key, down to the next comment.
+    this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
+    this.#addToSet = db.prepare('INSERT INTO worker_workflow (worker, workflow) VALUES (?, ?) ON CONFLICT DO NOTHING')
+    // No index: a few workers with a few dozen workflows each.
+    this.#sets = db.prepare<[], { worker: string; workflow: string }>('SELECT worker, workflow FROM worker_workflow')
+    // Index: primary key.
+    this.#release = db.prepare(`UPDATE work SET status = 'pending', reason = NULL WHERE run_id = ? AND ${IS_HELD}`)
+  }
+
+  /** Replaces all workflows, except those of broken modules and of other workers in `living`. */
+  async save(
+    { workflows, broken, worker }: LoadedWorkflows,
+    living: readonly string[],
+    now: number,
+  ): Promise<SavedWorkflows> {
+    const version = (await this.#version.get()) ?? 0
+    const known = await this.list()
+    const others = await this.#listSets(living, worker)
+    const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
+    const kept = missing.filter(({ id, file }) => broken.includes(file) || others.has(id))
+    if (worker !== undefined)
+      await this.#saveSet(worker, [...workflows, ...kept.filter(({ file }) => broken.includes(file))])
+    const removed = missing.filter((each) => !kept.includes(each)).map(({ id }) => id)
+    const elsewhere = kept.filter(({ file }) => !broken.includes(file)).map(({ id }) => id)
+    const isChanged = await this.#replace(known, [...workflows, ...kept], { now, version })
+    const loadedBefore = new Map(known.map(({ id, loadedAt }) => [id, loadedAt]))
+    // Unchanged ones were loaded again, with code that may be new. A broken module keeps its former
+    // code.
+    for (const { id, file } of workflows) {
+      await this.#touch.run(broken.includes(file) ? (loadedBefore.get(id) ?? now) : now, id)
+    }
+    for (const { id, loadedAt } of kept) await this.#touch.run(loadedAt, id)
+    return { isChanged, removed, elsewhere }
+  }
+
+  async remove(workflow: string, living: readonly string[]): Promise<void> {
+    await this.#version.get()
+    const workers = (await this.#listSets(living)).get(workflow) ?? []
+    if (workers.length > 0) {
+      throw new UpshotError('conflict', `A worker at work has the workflow "${workflow}".`, {
+        details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
+      })
+    }
+    if ((await this.#delete.run(workflow)).changes === 0) {
+      throw new UpshotError('not_found', `There is no workflow "${workflow}".`)
+    }
+    await this.#raise.run()
+  }
+
+  /** Workers in `living` by workflow, without `except`. */
+  async #listSets(living: readonly string[], except?: string): Promise<Map<string, string[]>> {
+    const rows = (await this.#sets.all()).filter(({ worker }) => worker !== except && living.includes(worker))
+    const sets = Map.groupBy(rows, ({ workflow }) => workflow)
+    return new Map([...sets].map(([workflow, each]) => [workflow, each.map(({ worker }) => worker)]))
+  }
+
+  async #saveSet(worker: string, workflows: readonly { id: string }[]): Promise<void> {
+    await this.#dropSet.run(worker)
+    for (const { id } of workflows) await this.#addToSet.run(worker, id)
+  }
+
+  /** False when nothing changed. */
+  async #replace(
+    known: readonly WorkflowRecord[],
+    wanted: readonly Definition[],
+    { now, version }: { now: number; version: number },
+  ): Promise<boolean> {
+    const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
+    if (isKnown && version > 0) return false
+    for (const { id } of known) await this.#delete.run(id)
+    for (const { id, file, eventTypes, schedule, priority = 0, runTimeoutMs = null } of wanted) {
+      await this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, runTimeoutMs, now)
+      for (const type of eventTypes) await this.#insertRoute.run(id, type)
+    }
+    await this.#raise.run()
+    return true
+  }
+
+  async list(): Promise<WorkflowRecord[]> {
+    const pauses = new Map((await this.#pauses.all()).map((row) => [row.workflow, row.paused_at]))
+    const routes = Map.groupBy(await this.#routes.all(), (row) => row.workflow)
+    const held = new Map((await this.#countHeld.all()).map((row) => [row.workflow, row.held]))
+    return (await this.#list.all()).map(({ id, file, schedule, priority, run_timeout, loaded_at }) => ({
+      id,
+      file,
+      eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
+      schedule: schedule === null ? null : (JSON.parse(schedule) as CronTrigger),
+      ...(priority === 0 ? {} : { priority }),
+      ...(run_timeout === null ? {} : { runTimeoutMs: run_timeout }),
+      loadedAt: loaded_at,
+      pausedAt: pauses.get(id) ?? null,
+      held: held.get(id) ?? 0,
+    }))
+  }
+
+  /** Rises with each change of a workflow; 0 until modules were loaded. */
+  async version(): Promise<number> {
+    return (await this.#peek.get()) ?? 0
+  }
+
+  /** Null until modules were loaded. */
+  async routes(): Promise<readonly Route[] | null> {
+    return (await this.version()) === 0 ? null : (await this.#routes.all()).map(readRoute)
+  }
+
+  async paused(): Promise<ReadonlySet<string>> {
+    return new Set((await this.#pauses.all()).map((row) => row.workflow))
+  }
+
+  async pause(workflow: string, now: number): Promise<boolean> {
+    return (await this.#pause.run(workflow, now)).changes === 1
+  }
+
+  async resume(workflow: string): Promise<boolean> {
+    return (await this.#unpause.run(workflow)).changes === 1
+  }
+
+  /** Holds pending runs of a paused workflow and returns their number; 0 once it is resumed. */
+  async holdPending(workflow: string, limit: number): Promise<number> {
+    if (!(await this.paused()).has(workflow)) return 0
+    let held = 0
+    for (const run of await this.#pendingOf.all(workflow, limit)) held += (await this.hold(run)) ? 1 : 0
+    return held
+  }
+
+  /** Releases held runs, oldest first, and returns their number; 0 while it is paused. */
+  async releaseHeld(workflow: string, limit: number): Promise<number> {
+    if ((await this.paused()).has(workflow)) return 0
+    let released = 0
+    for (const run of await this.#held.all(workflow, limit)) released += (await this.#release.run(run)).changes
+    return released
+  }
+
+  /** Releases held runs of one resumed workflow, left by a process that died while it resumed. */
+  async releaseForgotten(limit: number): Promise<void> {
+    const forgotten = await this.#forgotten.get()
+    if (forgotten !== undefined) await this.releaseHeld(forgotten, limit)
+  }
+
+  async hold(runId: string): Promise<boolean> {
+    const { changes } = await this.#hold.run(runId)
+    if (changes === 1) await this.#gates.sleep(runId)
+    return changes === 1
+  }
+}
+
+type Definition = LoadedWorkflows['workflows'][number]
+
+function readRoute(row: { workflow: string; event_type: string; priority: number }): Route {
+  const route = { eventType: row.event_type, workflow: row.workflow }
+  return row.priority === 0 ? route : { ...route, priority: row.priority }
+}
+
+function describe({ id, file, eventTypes, schedule, priority, runTimeoutMs }: Definition): {
+  id: string
+  text: string
+} {
+  return {
+    id,
+    text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule, priority ?? 0, runTimeoutMs ?? 0]),
+  }
+}
+
+function byId(a: { id: string }, b: { id: string }): number {
+  return a.id < b.id ? -1 : 1
+}

@@ -1,0 +1,144 @@
+import { firstId } from '../../../core/ids.ts'
+import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
+import type { RunFilter, RunStatus } from '../../../core/runs/run.ts'
+import { stepNameOf } from '../../../core/runs/step.ts'
+import type { Dialect } from '../../dialect.ts'
+import type { Events } from '../../events.ts'
+import { type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
+import { FOR_PERSON, UNFINISHED } from '../runs/open-runs.ts'
+
+/** How the runs of a filter are found, in the order of their ids. */
+export interface RunPath {
+  /** Rows with the `id` of a run that an index finds; `run` alone: the runs themselves. */
+  source: string
+  /** Conditions that the index answers: rows outside them are not read. */
+  along: Condition[]
+  /** The ids to read, within `along`: every index ends in the id. */
+  span: IdSpan
+  /** Conditions on each row read, of `full_run`. */
+  each: Condition[]
+  /** A condition that needs our own code; null without one. */
+  keeps: ((row: { workflow: string; error: string | null }) => boolean) | null
+  /** True where all runs of the span are read. */
+  isWhole: boolean
+}
+
+/** The shortest way to the runs of a filter. */
+export async function planRunPath(filter: RunFilter, events: Events, sql: Dialect): Promise<RunPath> {
+  const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, events, sql)
+  const rest: RunFilter = { ...filter }
+  for (const name of answered) delete rest[name]
+  const isWhole = source === 'run' && along.length === 0
+  return { source, along, span: spanOf(filter), each: describeRest(rest), keeps: planKeeps(rest), isWhole }
+}
+
+/** Each has an index that ends in the id, or few rows. */
+const FOR_PEOPLE = `(SELECT run_id AS id FROM work WHERE ${FOR_PERSON})`
+const ENDED = '(SELECT run_id AS id, status, workflow FROM outcome)'
+const RESOLVED = '(SELECT run_id AS id FROM outcome WHERE resolution IS NOT NULL)'
+/** In the words of outcome_ended_badly: SQLite does not see that one status implies it. */
+const ENDED_BADLY = `run.status IN ('failed', 'canceled')`
+
+interface Index {
+  /** Default: `run`. */
+  source?: string
+  /** Default: none. */
+  along?: Condition[]
+  /** Parts of the filter that the index stands for. Default: none. */
+  answered?: (keyof RunFilter)[]
+}
+
+/**
+ * Index: run_caused, run_origin, run_invoked, those of `work`, outcome_failed, outcome_ended_badly,
+ * outcome_resolved.
+ */
+async function chooseIndex(filter: RunFilter, events: Events, sql: Dialect): Promise<Index> {
+  const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup, resolved } =
+    filter
+  if (eventId !== undefined) {
+    const seqs = await events.findSeqs(eventId, account)
+    return { along: [[sql.isOneOf('run.event_seq', 'bigint'), seqs]], answered: ['eventId', 'account'] }
+  }
+  if (originRun !== undefined) return { along: [['run.origin_run = ?', originRun]], answered: ['originRun'] }
+  if (parentRun !== undefined) return { along: [['run.parent_run = ?', parentRun]], answered: ['parentRun'] }
+  if (waitsForPerson) return { source: FOR_PEOPLE, answered: ['waitsForPerson'] }
+  if (resolved) return { source: RESOLVED, answered: ['resolved'] }
+  const isOfFailed = [error, step, failureGroup, resolved].some((part) => part !== undefined)
+  return chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
+}
+
+/** `asked` is the filter's own status, which may contradict that of its other parts. */
+function chooseByStatus(
+  status: RunStatus | undefined,
+  workflow: string | undefined,
+  asked: RunStatus | undefined,
+): Index {
+  const answered: (keyof RunFilter)[] = status === asked ? ['status'] : []
+  switch (status) {
+    case 'failed':
+      if (workflow === undefined) {
+        return { source: ENDED, along: [[`${ENDED_BADLY} AND run.status = 'failed'`]], answered }
+      }
+      return {
+        source: ENDED,
+        along: [[`run.status = 'failed' AND run.workflow = ?`, workflow]],
+        answered: [...answered, 'workflow'],
+      }
+    case 'canceled':
+      return { source: ENDED, along: [[`${ENDED_BADLY} AND run.status = 'canceled'`]], answered }
+    // Unfinished runs are few, but their indexes have another order, so these are sorted.
+    case 'pending':
+    case 'running':
+    case 'waiting':
+      return { source: UNFINISHED[status], answered }
+    default:
+      return {}
+  }
+}
+
+/** Ids sort by time. */
+function spanOf({ since, until, before }: RunFilter): IdSpan {
+  const span = {
+    from: since === undefined ? undefined : firstId('run', since),
+    below: until === undefined ? undefined : firstId('run', until),
+  }
+  return narrowSpan(span, { below: before })
+}
+
+/** Conditions on single rows, for the parts that no index answers. */
+function describeRest(filter: RunFilter): Condition[] {
+  const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson } = filter
+  const { error, step, resolved, failureGroup } = filter
+  const conditions: Condition[] = []
+  if (status !== undefined) conditions.push(['run.status = ?', status])
+  if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
+  if (statuses !== undefined) conditions.push([`run.status IN (${statuses.map(() => '?')})`, ...statuses])
+  if (resolved !== undefined) conditions.push([`run.resolution IS ${resolved ? 'NOT NULL' : 'NULL'}`])
+  if (origin !== undefined) conditions.push(['run.origin = ?', origin])
+  if (originRun !== undefined) conditions.push(['run.origin_run = ?', originRun])
+  if (parentRun !== undefined) conditions.push(['run.parent_run = ?', parentRun])
+  if (waitsForPerson) conditions.push([`run.id IN ${FOR_PEOPLE}`])
+  if ([error, step, failureGroup, resolved].some((part) => part !== undefined))
+    conditions.push([`run.status = 'failed'`])
+  return conditions
+}
+
+/**
+ * Parts of a filter that compare what is in an error: its text, the name of its step, its kind.
+ */
+function planKeeps({ error: text, step, failureGroup }: RunFilter): RunPath['keeps'] {
+  if ([text, step, failureGroup].every((part) => part === undefined)) return null
+  return ({ workflow, error }) => {
+    if (error === null) return false
+    const failure = JSON.parse(error)
+    if (failureGroup !== undefined && groupFailure(workflow, failure).id !== failureGroup) return false
+    if (text !== undefined && !lower(`${failure.name}: ${failure.message}`).includes(lower(text))) return false
+    const { step: key } = failure
+    return step === undefined || (typeof key === 'string' && (key === step || stepNameOf(key) === step))
+  }
+}
+
+/** ASCII letters alone. */
+function lower(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}

@@ -1,0 +1,193 @@
+import { firstId } from '../../../core/ids.ts'
+import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
+import type { Run, RunFilter } from '../../../core/runs/run.ts'
+import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
+import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
+import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
+import { selectRuns } from '../runs/select-runs.ts'
+import { planRunPath, type RunPath } from './plan-run-path.ts'
+import { WorkflowZones } from './workflow-zones.ts'
+
+/** Rows that one look of a list reads at most; the first reads as many as are asked for. */
+const MAX_ROWS = 2_000
+
+/** The rows of one slice. */
+interface Span {
+  /** The path, bounded by the slice. */
+  path: RunPath
+  /** Id of the last row read, with the moment of its making; null where the slice is empty. */
+  last: { id: string; createdAt: number } | null
+  rows: number
+  isLast: boolean
+}
+
+interface FailureRow {
+  id: string
+  workflow: string
+  error: string
+  finished_at: number
+  resolution: string | null
+}
+
+/** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
+export class RunSearch {
+  readonly #db: Connection
+  readonly #events: Events
+  readonly #created
+  readonly #ended
+  readonly #zones
+  readonly #ids
+
+  constructor(db: Connection, events: Events) {
+    this.#db = db
+    this.#events = events
+    // Index: primary key, for both.
+    this.#ids = db
+      .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
+      .pluck()
+    this.#zones = new WorkflowZones(db)
+    this.#ended = db.prepare<[number, string, number, number], Omit<FailureRow, 'resolution'>>(
+      `SELECT run_id AS id, workflow, error, finished_at FROM outcome
+       WHERE status = 'failed' AND (finished_at, run_id) > (CAST(? AS bigint), ?) AND finished_at < ?
+         AND resolution IS NULL
+       ORDER BY finished_at, run_id LIMIT ?`,
+    )
+    this.#created = db.prepare<[string], number>('SELECT created_at FROM run WHERE id = ?').pluck()
+  }
+
+  async list({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
+    const runs: Run[] = []
+    let after: string | null = null
+    for (let rows = limit; ; rows = Math.min(4 * rows, MAX_ROWS)) {
+      const part: SearchPart<Run> = await this.search(filter, { rows, limit: limit - runs.length, after })
+      runs.push(...part.items)
+      if (part.next === null || runs.length >= limit) return runs
+      after = part.next
+    }
+  }
+
+  ids(beginning: string, limit: number): Promise<string[]> {
+    return this.#ids.all(beginning, afterAll(beginning), limit)
+  }
+
+  async search(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
+    const path = await planRunPath(filter, this.#events, this.#db.sql)
+    if (!path.isWhole || filter.workflow === undefined) return this.#searchPath(path, slice)
+    const zone = await this.#zones.find(filter.workflow, slice.after)
+    const part = await this.#searchPath(narrow(path, { from: zone.from }), slice)
+    if (part.next !== null || zone.next === null || zone.next <= firstId('run', filter.since ?? 0)) return part
+    return { ...part, next: zone.next }
+  }
+
+  async #searchPath(path: RunPath, slice: SearchSlice): Promise<SearchPart<Run>> {
+    const span = await this.#findSpan(path, slice)
+    const items = await this.#read(span.path, slice.limit)
+    const last = items.at(-1)
+    if (items.length < slice.limit || last === undefined || last.id === span.last?.id) return endOf(span, items)
+    // The page is full before the slice is read to its end.
+    const rows = await this.#countDownTo(span.path, last.id)
+    return { items, next: last.id, rows, from: last.createdAt }
+  }
+
+  async groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>> {
+    const path = await planRunPath({ ...filter, status: 'failed' }, this.#events, this.#db.sql)
+    const span = await this.#findSpan(path, slice)
+    const { where, values } = buildWhere(conditionsOf(span.path))
+    const rows = this.#db.prepare<unknown[], FailureRow>(
+      `SELECT run.id, run.workflow, run.error, run.finished_at, run.resolution FROM full_run AS run ${where}`,
+    )
+    const kept = (await rows.all(...values)).filter((row) => path.keeps?.(row) ?? true)
+    return endOf(span, mergeFailureGroups(kept.map(toGroup)))
+  }
+
+  /** Index: outcome_failed_end. */
+  async endedFailures({
+    after,
+    until,
+    limit,
+  }: {
+    after: EndMark
+    until: number
+    limit: number
+  }): Promise<EndedFailure[]> {
+    const rows = await this.#ended.all(after.at, after.run, until, limit)
+    return rows.map(({ id, workflow, error, finished_at: finishedAt }) => {
+      return { run: id, workflow, finishedAt, error: JSON.parse(error) }
+    })
+  }
+
+  async #read(path: RunPath, limit: number): Promise<Run[]> {
+    if (path.keeps !== null) return this.#readKept({ ...path, keeps: path.keeps }, limit)
+    const { where, values } = buildWhere(conditionsOf(path))
+    const rows = this.#db.prepare<unknown[], RunRow>(
+      `${selectRuns(this.#db.sql)} ${where} ORDER BY run.id DESC LIMIT ?`,
+    )
+    return (await rows.all(...values, limit)).map(readRun)
+  }
+
+  /** The same where our code decides: first the ids of the runs, then their rows. */
+  async #readKept(path: RunPath & { keeps: NonNullable<RunPath['keeps']> }, limit: number): Promise<Run[]> {
+    const { where, values } = buildWhere(conditionsOf(path))
+    const candidates = this.#db.prepare<unknown[], { id: string; workflow: string; error: string | null }>(
+      `SELECT run.id, run.workflow, run.error FROM full_run AS run ${where} ORDER BY run.id DESC`,
+    )
+    const kept = (await candidates.all(...values)).filter(path.keeps).slice(0, limit)
+    const rows = this.#db.prepare<[string[]], RunRow>(
+      `${selectRuns(this.#db.sql)} WHERE ${this.#db.sql.isOneOf('run.id', 'text')} ORDER BY run.id DESC`,
+    )
+    return (await rows.all(kept.map(({ id }) => id))).map(readRun)
+  }
+
+  async #findSpan(whole: RunPath, { rows, after }: SearchSlice): Promise<Span> {
+    const path = narrow(whole, { below: after ?? undefined })
+    const { where, values } = buildWhere(foundIn(path))
+    const edge = this.#db.prepare<unknown[], string>(
+      `SELECT run.id FROM ${path.source} AS run ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
+    )
+    const id = await edge.pluck().get(...values, rows - 1)
+    if (id !== undefined) return { path: narrow(path, { from: id }), last: await this.#at(id), rows, isLast: false }
+    const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
+      `SELECT min(run.id) AS id, count(*) AS count FROM ${path.source} AS run ${where}`,
+    )
+    const { id: oldest = null, count = 0 } = (await rest.get(...values)) ?? {}
+    return { path, last: oldest === null ? null : await this.#at(oldest), rows: count, isLast: true }
+  }
+
+  async #at(id: string): Promise<{ id: string; createdAt: number }> {
+    return { id, createdAt: (await this.#created.get(id)) ?? 0 }
+  }
+
+  async #countDownTo(path: RunPath, id: string): Promise<number> {
+    const { where, values } = buildWhere(foundIn(narrow(path, { from: id })))
+    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM ${path.source} AS run ${where}`)
+    return (await count.pluck().get(...values)) ?? 0
+  }
+}
+
+function narrow(path: RunPath, span: IdSpan): RunPath {
+  return { ...path, span: narrowSpan(path.span, span) }
+}
+
+/** The conditions on the rows of a path's source. */
+function foundIn({ along, span }: RunPath): Condition[] {
+  return [...along, ...boundIds('run.id', span)]
+}
+
+/** The conditions of a path on `full_run`. */
+function conditionsOf(path: RunPath): Condition[] {
+  const found = foundIn(path)
+  if (path.source === 'run') return [...found, ...path.each]
+  const { where, values } = buildWhere(found)
+  return [[`run.id IN (SELECT run.id FROM ${path.source} AS run ${where})`, ...values], ...path.each]
+}
+
+function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<Item> {
+  return { items, next: isLast ? null : (last?.id ?? null), rows, from: last?.createdAt ?? null }
+}
+
+function toGroup({ id, workflow, error, finished_at: at, resolution }: FailureRow): FailureGroup {
+  return groupOne({ run: id, workflow, error: JSON.parse(error), at, isResolved: resolution !== null })
+}

@@ -1,0 +1,161 @@
+import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
+import type { EventWait } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+
+/** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */
+const KEPT_EVENTS = 1_000_000
+/** Old keys deleted with each batch: more than a batch adds, in one short slice. */
+const MAX_PRUNED_KEYS = 2_000
+/** A cursor whose version no process used for this long belongs to code that is gone. */
+const UNUSED_MS = 24 * 3_600_000
+
+interface CursorRow {
+  id: number
+  floor: number
+  position: number
+}
+
+/** How far events are matched for each key, and the keys of the matched events. */
+export class MatchCursorTable {
+  readonly #events: Events
+  readonly #cursors
+  readonly #keys
+  readonly #waits
+
+  constructor(db: Connection, events: Events) {
+    this.#events = events
+    this.#cursors = prepareCursors(db)
+    this.#keys = prepareKeys(db)
+    this.#waits = prepareWaits(db)
+  }
+
+  async list(): Promise<MatchCursor[]> {
+    const rows = await this.#cursors.list.all()
+    return rows.map(({ isOpen, ...cursor }) => ({ ...cursor, isOpen: isOpen === 1 }))
+  }
+
+  /** Opens a cursor in each stream with open waits, where the oldest of them begins. */
+  async openForWaits(
+    { type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>,
+    now: number,
+  ): Promise<void> {
+    for (const { stream, since } of await this.#waits.oldest.all(type, name)) {
+      await this.#cursors.insert.run(stream, type, name, version, since, since, now)
+    }
+  }
+
+  /**
+   * Makes sure that events after `since` get matched for a new wait, and gives the first known
+   * match. A cursor without open waits stands still, and jumps to the new wait.
+   */
+  async cover({ type, name, version, account, value, at }: EventWait, since: number): Promise<number | null> {
+    const stream = this.#events.streamOf(account)
+    // Locked to the commit: a batch either sees the new wait, or has moved the cursor already.
+    const cursor = await this.#cursors.find.get(type, name, version, stream)
+    if (!cursor) {
+      const waits = await this.#waits.oldest.all(type, name)
+      const from = Math.min(since, waits.find((each) => each.stream === stream)?.since ?? since)
+      await this.#cursors.insert.run(stream, type, name, version, from, from, at)
+      return null
+    }
+    const canJump = since > cursor.position && (await this.#waits.isOpen.get(type, name, stream)) === undefined
+    if (since < cursor.floor || canJump) {
+      await this.#cursors.jump.run({ id: cursor.id, seq: since })
+      return null
+    }
+    return (await this.#keys.firstMatch.get(cursor.id, account, value, since)) ?? null
+  }
+
+  /** Ids of a batch's cursors that are still at its start, which are locked to the commit. */
+  async listUnmoved(batch: MatchBatch): Promise<Set<number>> {
+    const ids = batch.cursors.map(({ id }) => id)
+    return new Set(await this.#cursors.lockAt.all(ids, batch.from))
+  }
+
+  async addKey({ cursor, account, value, seq }: EventKey): Promise<void> {
+    await this.#keys.insert.run(cursor, account, value, seq)
+  }
+
+  /** Moves a cursor, and deletes a slice of old keys and of unused cursors. */
+  async move(id: number, { from, to, now }: { from: number; to: number; now: number }): Promise<void> {
+    await this.#cursors.move.run(to, now, id, from)
+    const kept = to - KEPT_EVENTS * this.#events.streams
+    await this.#cursors.raiseFloor.run(kept, id)
+    await this.#keys.prune.run({ id, to: kept })
+    for (const unused of await this.#cursors.listUnused.all(now - UNUSED_MS)) {
+      const isEmpty =
+        (await this.#keys.prune.run({ id: unused, to: Number.MAX_SAFE_INTEGER })).changes < MAX_PRUNED_KEYS
+      if (isEmpty) await this.#cursors.delete.run(unused)
+    }
+  }
+}
+
+/** Index: primary key, or the unique one. Lists read the whole table, a row per key and version. */
+function prepareCursors(db: Connection) {
+  // Index: wait_open, whose order is asked for, so that it is taken however common such waits are.
+  const hasOpenWait = `((SELECT 1 FROM wait
+    WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.stream = match_cursor.stream
+      AND wait.is_resolved = 0 ORDER BY account, value, since_seq LIMIT 1) IS NOT NULL)`
+  return {
+    list: db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
+      `SELECT id, stream, type, name, version, position_seq AS position,
+         CASE WHEN ${hasOpenWait} THEN 1 ELSE 0 END AS isOpen
+       FROM match_cursor ORDER BY id`,
+    ),
+    listUnused: db
+      .prepare<[number], number>(`SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${hasOpenWait}`)
+      .pluck(),
+    find: db.prepare<[string, string, string, number], CursorRow>(
+      `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
+       WHERE type = ? AND name = ? AND version = ? AND stream = ? ${db.sql.forUpdate()}`,
+    ),
+    insert: db.prepare(
+      `INSERT INTO match_cursor (stream, type, name, version, floor_seq, position_seq, used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, name, version, stream) DO NOTHING`,
+    ),
+    lockAt: db
+      .prepare<[number[], number], number>(
+        `SELECT id FROM match_cursor WHERE ${db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
+         ORDER BY id ${db.sql.forUpdate()}`,
+      )
+      .pluck(),
+    jump: db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
+    move: db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
+    raiseFloor: db.prepare(`UPDATE match_cursor SET floor_seq = ${db.sql.greatest}(floor_seq, ?) WHERE id = ?`),
+    delete: db.prepare('DELETE FROM match_cursor WHERE id = ?'),
+  }
+}
+
+/** Index: primary key of event_key; event_key_age to prune. */
+function prepareKeys(db: Connection) {
+  return {
+    insert: db.prepare(
+      'INSERT INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    firstMatch: db
+      .prepare<[number, string, string, number], number | null>(
+        'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
+      )
+      .pluck(),
+    // An event has one key for a cursor.
+    prune: db.prepare<[{ id: number; to: number }]>(
+      `DELETE FROM event_key WHERE cursor_id = @id AND seq <= (SELECT max(seq) FROM (
+         SELECT seq FROM event_key WHERE cursor_id = @id AND seq <= @to ORDER BY seq LIMIT ${MAX_PRUNED_KEYS}) AS old)`,
+    ),
+  }
+}
+
+/** Index: wait_open. */
+function prepareWaits(db: Connection) {
+  return {
+    isOpen: db.prepare<[string, string, number], number>(
+      `SELECT 1 FROM wait WHERE type = ? AND name = ? AND stream = ? AND is_resolved = 0
+       ORDER BY account, value, since_seq LIMIT 1`,
+    ),
+    oldest: db.prepare<[string, string], { stream: number; since: number }>(
+      `SELECT stream, min(since_seq) AS since FROM wait WHERE type = ? AND name = ? AND is_resolved = 0
+       GROUP BY stream`,
+    ),
+  }
+}

@@ -1,0 +1,344 @@
+import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
+import type { Run } from '../../../core/runs/run.ts'
+import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
+import type { Connection } from '../../connection.ts'
+import type { Events } from '../../events.ts'
+import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
+import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
+import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
+import type { ApprovalTable } from '../approvals/approval-table.ts'
+import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
+import type { RunTable } from '../runs/run-table.ts'
+import type { ApprovalWaits } from './approval-waits.ts'
+import type { MatchCursorTable } from './match-cursor-table.ts'
+
+interface FoundWait {
+  run_id: string
+  key: string
+  is_cancel: number
+  workflow: string
+}
+
+/**
+ * Waits that one transaction resolves and runs that it cancels, at most. The next one goes on with
+ * the same event.
+ */
+const MAX_RESOLVED = 2_000
+
+interface WaitTables {
+  runs: RunTable
+  events: Events
+  cursors: MatchCursorTable
+  approvals: ApprovalTable
+  approvalWaits: ApprovalWaits
+  reserved: ReservedTable
+  withdrawals: WithdrawalTable
+  ownEvents: OwnEvents
+}
+
+/** The waits of runs: for events, for the runs that they invoked, and for people. */
+export class WaitTable {
+  readonly #runs: RunTable
+  readonly #events: Events
+  readonly #cursors: MatchCursorTable
+  readonly #approvals: ApprovalTable
+  readonly #approvalWaits: ApprovalWaits
+  readonly #reserved: ReservedTable
+  readonly #withdrawals: WithdrawalTable
+  readonly #ownEvents: OwnEvents
+  readonly #waits
+  readonly #runRows
+
+  constructor(db: Connection, tables: WaitTables) {
+    this.#approvals = tables.approvals
+    this.#approvalWaits = tables.approvalWaits
+    this.#reserved = tables.reserved
+    this.#withdrawals = tables.withdrawals
+    this.#ownEvents = tables.ownEvents
+    this.#runs = tables.runs
+    this.#events = tables.events
+    this.#cursors = tables.cursors
+    this.#waits = prepareWaits(db)
+    this.#runRows = prepareRuns(db)
+  }
+
+  /** Saves the rest of a step's commit, after its checkpoint. */
+  async saveWithStep(runId: string, key: string, saved: SavedWithStep): Promise<void> {
+    const { codeHash, wait, invoke, send, approve, expire, isSettled, cancel } = saved
+    if (codeHash !== undefined) await this.saveCodeHash(runId, codeHash)
+    if (isSettled) await this.#waits.delete.run(runId, key)
+    if (wait) await this.#open(runId, key, wait, { isCancel: false })
+    if (invoke) await this.#invoke(runId, key, invoke)
+    if (send) await this.#ownEvents.send(send)
+    if (approve) await this.#ask(runId, key, approve)
+    if (expire) await this.#approvals.expire(expire.approval, expire.now)
+    if (cancel) await this.cancel(cancel.run, cancel.reason, cancel.now)
+  }
+
+  async saveCodeHash(runId: string, codeHash: string): Promise<void> {
+    await this.#runRows.saveCodeHash.run(codeHash, runId)
+  }
+
+  /** Registers the events that cancel a run; false when one came already and canceled it. */
+  async watchRun(runId: string, cancels: readonly EventWait[], now: number): Promise<boolean> {
+    for (const [index, wait] of cancels.entries()) {
+      // No step has such a key.
+      const key = `#cancel${index}`
+      if ((await this.#waits.findEvent.get(runId, key)) !== undefined) continue
+      const match = await this.#open(runId, key, wait, { isCancel: true })
+      if (match === null) continue
+      const { id, type } = await this.#events.get(match)
+      await this.cancel(runId, describeCancel(id, type), now, true)
+      return false
+    }
+    return true
+  }
+
+  /** The event that a step waited for; null until it comes. */
+  async findMatch(runId: string, key: string): Promise<EventRecord | null> {
+    const seq = await this.#waits.findEvent.get(runId, key)
+    return typeof seq === 'number' ? await this.#events.get(seq) : null
+  }
+
+  /** The run that a step waits for; null where it waits for none. */
+  async findInvoked(runId: string, key: string): Promise<Run | null> {
+    const child = await this.#waits.findChild.get(runId, key)
+    return typeof child === 'string' ? this.#runs.find(child) : null
+  }
+
+  listEnded(runId: string): Promise<string[]> {
+    return this.#waits.listEnded.all(runId)
+  }
+
+  /** Locks a run and those that wait for its end, in the order of their ids. */
+  async lockParents(runId: string): Promise<void> {
+    const parents = await this.#waits.listParents.all(runId)
+    if (parents.length > 0) await this.#runs.lockAll([...parents, runId])
+  }
+
+  /** Deletes the waits of an ended run and wakes the run that invoked it. Returns true. */
+  async runEnded(runId: string, now: number): Promise<true> {
+    // Most runs have no waits: this check is cheaper than two statements that change no row.
+    if ((await this.#waits.concernsRun.get(runId, runId)) === undefined) return true
+    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.#withdrawals.begin(runId, now)
+    await this.#reserved.releaseRun(runId)
+    await this.#waits.deleteOthers.run(runId)
+    for (const parent of await this.#waits.resolveParent.all(runId)) await this.#runs.wake(parent)
+    return true
+  }
+
+  /** Cancels what a failed run has invoked and may not outlive it. */
+  async closeChildren(runId: string, now: number): Promise<void> {
+    for (const child of await this.#runRows.listChildren.all(runId))
+      await this.cancel(child, describeClose(runId, 'failed'), now)
+  }
+
+  /**
+   * Cancels a run and what it invoked and may not outlive it, at any depth; returns those that were
+   * unfinished.
+   * `byRule`: a rule of its workflow cancels it.
+   */
+  async cancel(runId: string, reason: string, now: number, byRule = false): Promise<string[]> {
+    const canceled: string[] = []
+    const open = [{ runId, reason, byRule }]
+    for (let next = open.pop(); next; next = open.pop()) {
+      if (
+        !(await this.#runs.endAny(
+          next.runId,
+          { status: 'canceled', reason: next.reason, byRule: next.byRule, isTaken: true },
+          now,
+        ))
+      )
+        continue
+      canceled.push(next.runId)
+      await this.runEnded(next.runId, now)
+      const because = describeClose(next.runId, 'was canceled')
+      for (const child of await this.#runRows.listChildren.all(next.runId)) {
+        open.push({ runId: child, reason: because, byRule: false })
+      }
+    }
+    return canceled
+  }
+
+  async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
+    const unmoved = await this.#cursors.listUnmoved(batch)
+    const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))
+    const result: MatchResult = { woken: 0, canceled: [] }
+    let left = MAX_RESOLVED
+    let to = batch.to
+    for (const key of batch.keys) {
+      const cursor = cursors.get(key.cursor)
+      if (!cursor || !unmoved.has(key.cursor) || key.seq > to) continue
+      await this.#cursors.addKey(key)
+      left -= await this.#resolveWaits(cursor, key, { limit: left, now, result })
+      // The next batch begins with this event again and resolves the remaining waits.
+      if (left <= 0) to = key.seq - 1
+    }
+    for (const id of unmoved) await this.#cursors.move(id, { from: batch.from, to, now })
+    return result
+  }
+
+  /** Resolves the waits for an event; returns how many, with all runs that it canceled. */
+  async #resolveWaits(
+    { type, name }: { type: string; name: string },
+    { account, value, seq, event }: EventKey,
+    { limit, now, result }: { limit: number; now: number; result: MatchResult },
+  ): Promise<number> {
+    let done = 0
+    const found = await this.#waits.findMatching.all(
+      type,
+      name,
+      this.#events.streamOf(account),
+      account,
+      value,
+      seq,
+      limit,
+    )
+    await this.#runs.lockAll(found.map(({ run_id }) => run_id))
+    for (const wait of found) {
+      if (done >= limit) break
+      done += 1
+      if (wait.is_cancel === 1) {
+        const reason = describeCancel(event, (await this.#events.get(seq)).type)
+        const canceled = await this.cancel(wait.run_id, reason, now, true)
+        done += canceled.length
+        for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
+      } else {
+        await this.#waits.resolve.run(seq, wait.run_id, wait.key)
+        if (await this.#runs.wake(wait.run_id)) result.woken += 1
+      }
+    }
+    return done
+  }
+
+  /** Saves a wait; returns the number of an event that resolves it at once, or null. */
+  async #open(
+    runId: string,
+    key: string,
+    wait: EventWait,
+    { isCancel }: { isCancel: boolean },
+  ): Promise<number | null> {
+    const stream = this.#events.streamOf(wait.account)
+    const since = await this.#numberBefore(runId, wait)
+    const match = await this.#cursors.cover(wait, since)
+    const { account, type, name, value } = wait
+    await this.#waits.insert.run({
+      ...{ runId, key, isCancel, account, stream, type, name, value, since, match },
+      isResolved: match !== null,
+    })
+    return match
+  }
+
+  /** The number of the last event that does not count for a wait. */
+  async #numberBefore(runId: string, { account, since }: EventWait): Promise<number> {
+    if (since === 'now') return (await this.#events.newest()).get(this.#events.streamOf(account)) ?? 0
+    if (since === 'run') return (await this.#runRows.newestAtStart.get(runId)) ?? 0
+    const newestAtChain = (await this.#runRows.newestAtChain.get(runId)) ?? 0
+    // An event that is pruned by now was older than all that are left.
+    const seqs = await Array.fromAsync(since.after, (event) => this.#events.findSeqs(event, account))
+    return Math.max(newestAtChain, ...seqs.flat())
+  }
+
+  async #invoke(
+    parent: string,
+    step: string,
+    { endsBy = null, outlives = false, ...child }: Invocation,
+  ): Promise<void> {
+    const { run } = child
+    const made = await this.#runRows.insertChild.run({ ...child, parent, step, endsBy, outlives: Number(outlives) })
+    if (made.changes === 1) await this.#runRows.queue.run(run)
+    await this.#waits.insertChild.run(parent, step, run)
+  }
+
+  async #ask(runId: string, key: string, question: Question): Promise<void> {
+    const approval = await this.#approvals.ask(runId, key, question)
+    await this.#approvalWaits.awaitAnswer(runId, key, approval)
+  }
+}
+
+/** Index: primary key of wait, except where one is named. */
+function prepareWaits(db: Connection) {
+  return {
+    insert: db.prepare(
+      `INSERT INTO wait (run_id, key, is_cancel, account, stream, type, name, value, since_seq, event_seq, is_resolved)
+       VALUES (@runId, @key, @isCancel, @account, @stream, @type, @name, @value, @since, @match, @isResolved)
+       ON CONFLICT (run_id, key) DO NOTHING`,
+    ),
+    insertChild: db.prepare(
+      'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
+    ),
+    awaitsPeople: db
+      .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
+      .pluck(),
+    delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
+    deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
+    findEvent: db
+      .prepare<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?')
+      .pluck(),
+    findChild: db
+      .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
+      .pluck(),
+    listEnded: db.prepare<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`).pluck(),
+    resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
+    // Index: primary key and wait_child.
+    concernsRun: db
+      .prepare<[string, string], number>(
+        `SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
+           OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`,
+      )
+      .pluck(),
+    // Index: wait_child, for both.
+    listParents: db.prepare<[string], string>('SELECT run_id FROM wait WHERE child_run = ?').pluck(),
+    resolveParent: db
+      .prepare<[string], string>(
+        'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
+      )
+      .pluck(),
+    // Index: wait_open, and the primary key of work.
+    findMatching: db.prepare<[string, string, number, string, string, number, number], FoundWait>(
+      `SELECT wait.run_id, key, is_cancel, work.workflow FROM wait JOIN work ON work.run_id = wait.run_id
+       WHERE type = ? AND name = ? AND wait.stream = ? AND wait.account = ? AND value = ? AND wait.since_seq < ?
+         AND is_resolved = 0 AND type IS NOT NULL
+       LIMIT ?`,
+    ),
+  }
+}
+
+/** Index: primary keys of run and workflow, except where one is named. */
+function prepareRuns(db: Connection) {
+  return {
+    // The newest event when the run was made.
+    newestAtStart: db
+      .prepare<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?')
+      .pluck(),
+    insertChild: db.prepare(
+      `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
+         depth)
+       VALUES (@run, @workflow, @input, @account, @parent, @step, ${db.sql.newestEvent('@account')}, @createdAt,
+         @outlives, @endsBy, 1 + (SELECT depth FROM run WHERE id = @parent))
+       ON CONFLICT (id) DO NOTHING`,
+    ),
+    queue: db.prepare<[string]>(QUEUE_RUN),
+    saveCodeHash: db.prepare('UPDATE work SET code_hash = ? WHERE run_id = ?'),
+    // The same for the first run of its chain.
+    newestAtChain: db
+      .prepare<[string], number>('SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?')
+      .pluck(),
+    // Index: run_invoked.
+    listChildren: db
+      .prepare<[string], string>(
+        'SELECT id FROM run JOIN work ON run_id = id WHERE parent_run = ? AND outlives = 0 ORDER BY id',
+      )
+      .pluck(),
+  }
+}
+
+function describeClose(parent: string, end: string): string {
+  return `run ${parent}, which invoked it, ${end}`
+}
+
+function describeCancel(event: string, type: string): string {
+  return `canceled by event ${event} (${type})`
+}

@@ -130,6 +130,18 @@ test('a selection is an operation of the server, which says first how many runs 
   expect((await upshot('runs', 'list', '--resolved')).json.data).toMatchObject([{ id: run }])
 })
 
+test('events are replayed at a server, named ones and selected ones', async () => {
+  const { upshot } = await startFarApp()
+  const dry = await upshot('events', 'replay', 'evt_far0001', '--dry-run')
+  expect(dry.json.data).toEqual({ dryRun: true, events: 1, runs: 1 })
+  const { runs } = (await upshot('events', 'replay', 'evt_far0001')).json.data
+  expect(runs).toMatchObject([{ event: 'evt_far0001', workflow: 'on-invoice', run: expect.stringMatching(/^run_/) }])
+  expect(await upshot('events', 'replay', 'evt_far0001', '--workflow', 'none')).toMatchObject({ exit: 5 })
+  const all = await upshot('events', 'replay', '--type', 'invoice.*', '--workflow', 'on-invoice', '--yes')
+  expect(all.json.data).toMatchObject({ kind: 'replay', done: 1, status: 'done' })
+  expect((await upshot('runs', 'list', '--origin', 'replay')).json.data).toHaveLength(2)
+})
+
 test('a role, a token and an address that are not enough are told in a sentence, with an exit code', async () => {
   const { upshot, far, tokenFile, urls, withToken, run } = await startFarApp()
   await withToken('viewer')

@@ -18,7 +18,7 @@ import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
-import { requireEndpoint, requireOperation } from '../queries/require-row.ts'
+import { requireEndpoint, requireOperation, requireWorkflow } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
@@ -128,6 +128,7 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
           details: { fix: 'Name a type, a path or a time.' },
         })
       }
+      for (const workflow of workflows ?? []) await requireWorkflow(store, workflow)
       const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)
       const id = newId('opr', now)
       const frozen = { ...search, until: Math.min(search.until ?? now, now) }
@@ -141,11 +142,13 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
       const known = planRuns(event.type, (await store.listRoutes()) ?? [])
       const workflows = body.workflows ?? known
       const unknown = workflows.filter((workflow) => !known.includes(workflow))
+      for (const workflow of unknown) await requireWorkflow(store, workflow)
       if (unknown.length > 0 || workflows.length === 0) throw describeUnfit(event, unknown, known)
+      if (body.isDryRun) return { event: event.id, workflows, runs: [] }
       const ids = await asCaller(parts, { caller, body }).replayEvent(event, workflows, now)
       const runs = await Promise.all(ids.map((id) => store.findRun(id)))
       const found = runs.filter((run) => run !== null)
-      return { event: event.id, runs: await describeRuns(store, found, caller) }
+      return { event: event.id, workflows, runs: await describeRuns(store, found, caller) }
     },
   }
 }
@@ -184,8 +187,11 @@ function requireAdmin({ role, name }: Caller, endpoint: string): void {
 }
 
 function describeUnfit({ id, type }: EventRecord, unknown: readonly string[], known: readonly string[]): UpshotError {
-  const what = unknown.length === 0 ? `No workflow runs on ${type}` : `${unknown.join(', ')} does not run on ${type}`
-  return new UpshotError('conflict', `${what}, the type of event ${id}.`, {
-    details: known.length === 0 ? {} : { fix: `Choose from: ${known.join(', ')}.` },
-  })
+  const [workflow] = unknown
+  const who = workflow === undefined ? 'No workflow runs' : `The workflow "${workflow}" does not run`
+  const fix =
+    known.length === 0
+      ? 'See which types start which workflows: upshot workflows list'
+      : `Choose from: ${known.join(', ')}.`
+  return new UpshotError('conflict', `${who} on events of type ${type}, such as ${id}.`, { details: { fix } })
 }

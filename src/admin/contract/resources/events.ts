@@ -166,9 +166,10 @@ export const EVENT_ROUTES = {
     body: z.strictObject({
       account: z.string().optional().describe('Needed where two accounts share the id.'),
       workflows: z.array(z.string()).min(1).optional().describe('Default: all that its type starts.'),
+      isDryRun: isDryRun.describe('Only says which workflows would run.'),
       reason,
     }),
-    answer: z.object({ event: z.string(), runs: z.array(run) }),
+    answer: z.object({ event: z.string(), workflows: z.array(z.string()), runs: z.array(run) }),
     audit: 'event.replay',
     isIdempotent: true,
   },

@@ -16,6 +16,8 @@ const HOUR = 3_600_000
 /** The sweeps of the tests are in the week before. */
 const MONDAY = '2026-06-08T07:00:00.000Z'
 const RECORD = 'coverage-2026-06-08.json'
+/** Its step starts a program, which on a busy machine takes longer than code may rest. */
+const OPTIONS = { workflows: [workflow], patienceMs: 60_000 }
 const UPSHOT = [process.execPath, 'src/cli/main.js']
 
 /** A program in place of `upshot`, which prints this and exits with that code. */
@@ -37,7 +39,7 @@ test('the report names the losses of the week, as "upshot coverage" finds them',
   const lost = world.add()
   await world.run(7 * HOUR)
   override(coverageReport, { command: UPSHOT })
-  await using t = await testbed({ workflows: [workflow] })
+  await using t = await testbed(OPTIONS)
   expect(outputOf(await t.tick(workflow, MONDAY))).toMatchObject({ lost: 1, posted: false })
   expect(out.document('reports', RECORD)).toMatchObject({
     text: '1 event was lost in the last week.',
@@ -51,7 +53,7 @@ test('the report names the losses of the week, as "upshot coverage" finds them',
 
 test('a report without a storage says what to do, and one of a failed sweep is not taken for a proof', async () => {
   override(coverageReport, { command: say(NOTHING, 0) })
-  await using t = await testbed({ workflows: [workflow] })
+  await using t = await testbed(OPTIONS)
   await t.tick(workflow, MONDAY)
   expect(out.document('reports', RECORD)).toMatchObject({ text: expect.stringContaining('name one under "reconcile"') })
   const sweep = { ended: { at: MONDAY, fault: 'totals' } }
@@ -67,7 +69,7 @@ test('a report without a storage says what to do, and one of a failed sweep is n
 
 test('a database that cannot be read fails the run, and no report says that all is well', async () => {
   override(coverageReport, { command: say('', 8) })
-  await using t = await testbed({ workflows: [workflow] })
+  await using t = await testbed(OPTIONS)
   await t.tick(workflow, MONDAY)
   await t.advance('1d')
   expect(t.run(workflow)).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('coverage') } })
@@ -76,7 +78,7 @@ test('a database that cannot be read fails the run, and no report says that all 
 
 test('the report is posted once wherever the app crashes', { timeout: 60_000 }, async () => {
   override(coverageReport, { command: say(NOTHING, 0) })
-  const { writes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
+  const { writes } = await crashEverywhere(OPTIONS, async (t) => {
     const posted = await openReceiver()
     out.renew()
     await t.tick(workflow, MONDAY)

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Store } from '../../src/core/store/store.ts'
 import type { ReceiverStore } from '../../src/receive/receiver.ts'
+import { readsOfSetup } from '../../src/store/reads.ts'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
 import type { SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
@@ -13,12 +14,10 @@ export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpo
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)
-  const { deliveries, refusals, ledger, captures, endpoints, endpointCache } = openTables(db, createVault(vaultKey))
+  const { deliveries, refusals, ledger, captures, endpoints, setup } = openTables(db, createVault(vaultKey))
   const alone = performAlone(db)
   return {
-    readSetupVersion: () => endpointCache.knownVersion(),
-    findEndpoint: async (path) => (await endpointCache.get()).get(path) ?? null,
-    listEndpoints: async () => [...(await endpointCache.get()).values()],
+    ...readsOfSetup(() => setup.get()),
     listDeliveries: async (query) => ledger.list(query),
     addEndpoint: async (endpoint) => alone(() => endpoints.add(endpoint)),
     saveDelivery: async (delivery) => alone(() => deliveries.save(delivery)),

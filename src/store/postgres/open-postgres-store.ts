@@ -4,6 +4,7 @@ import pg from 'pg'
 import { CommitCounts } from '../../core/commit-counts.ts'
 import type { ReadStore, Store, StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
+import { loadSetup } from '../rows/incoming/setup.ts'
 import type { OpenLists, Reader, SharedStore } from '../shared-store.ts'
 import { createVault } from '../vault.ts'
 import { Database } from './database/database.ts'
@@ -246,7 +247,7 @@ function apart(store: Store): Store {
 function createReads(db: Database<Tables>, session: Session): ReadStore {
   const setup = new SetupCache(
     () => db.read(async (t) => (await t.setupVersion.get()) ?? 0),
-    () => db.read(async (t) => ({ endpoints: await t.endpoints.load(), routes: await t.workflows.routes() })),
+    () => db.read(loadSetup),
   )
   return createReader(db, setup, (onChange) => session.watch(onChange))
 }

@@ -1,11 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Lease } from '../../core/runs/lease.ts'
 import { GRANTED } from '../../core/safety/effect.ts'
-import type { AuditWrites } from '../../core/store/safety/audit.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStale } from '../rows/runs/describe-stale.ts'
+import { createOperate, TRANSACTIONS, type Transactions } from '../transactions.ts'
 import { CallQueue } from './database/calls/call-queue.ts'
 import { type ClaimKind, ClaimMarks, mayGiveBack } from './database/claim-marks.ts'
 import type { Database } from './database/database.ts'
@@ -16,7 +15,6 @@ import { DeliveryQueue } from './incoming/delivery-queue.ts'
 import { asPlainStep, type JournalVerdict, type PlainCall, type PlainEnd } from './runs/journal-queue.ts'
 import { asPlainBegin, type BeginVerdict, type PlainBegin } from './safety/begin-writes.ts'
 import type { Tables } from './tables.ts'
-import { TRANSACTIONS } from './transactions.ts'
 import { pruneWeek } from './upkeep/prune-week.ts'
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
@@ -71,7 +69,13 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
   const writes = {
     ...transactionWrites(db, hint, marks),
     ...claimWrites(db, limited, marks),
-    operate: createOperate(db, freed),
+    operate: createOperate<Tables>(async (perform) => {
+      const value = await db.write(perform)
+      freed()
+      return value
+    }),
+    // A search by subject reads bodies here: there is no index to fill.
+    saveSubjects: async () => {},
     pruneWeek: createPruneWeek(db),
     checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
@@ -81,7 +85,7 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
     const write = limited.watch(name, asked[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>)
     return [name, (lease: Lease, ...args: unknown[]) => order.perform(lease.runId, () => write(lease, ...args))]
   })
-  const leased = Object.fromEntries(ordered) as Pick<Transactions, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
+  const leased = Object.fromEntries(ordered) as Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
   const journal = journalWrites(db, { order, limited, leased, freed, later })
   return { ...writes, ...leased, ...journal, ...deliveryWrites(db, { hint, later, marks }) }
 }
@@ -107,12 +111,9 @@ function hintLater(hint: () => void): () => void {
   }
 }
 
-type Transactions = Omit<
-  StoreWrites,
-  'checkWritable' | 'claimRuns' | 'claimSuspects' | 'claimUnadmittedRuns' | 'operate' | 'pruneWeek' | 'saveDelivery'
->
+type Writes = Pick<StoreWrites, keyof Transactions>
 
-function transactionWrites(db: Database<Tables>, hint: () => void, marks: ClaimMarks): Transactions {
+function transactionWrites(db: Database<Tables>, hint: () => void, marks: ClaimMarks): Writes {
   const writes = Object.entries(TRANSACTIONS).map(([name, transaction]) => {
     const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
     const isHeard = !UNHEARD.includes(name as keyof StoreWrites)
@@ -162,7 +163,7 @@ function deliveryWrites(
 /** Admissions and effects that begin: many at once in a call, where no decision is needed. */
 function askCalls(
   db: Database<Tables>,
-  whole: Pick<Transactions, 'admitRun' | 'beginEffects'>,
+  whole: Pick<StoreWrites, 'admitRun' | 'beginEffects'>,
   freed: () => void,
 ): Pick<StoreWrites, 'admitRun' | 'beginEffects'> {
   const admissions = new CallQueue<PlainAdmission, PlainAnswer>(
@@ -194,7 +195,7 @@ function askCalls(
 interface JournalParts {
   order: RunOrder
   limited: LimitedRuns
-  leased: Pick<Transactions, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
+  leased: Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
   /** Tells that other runs may go on, also older ones. */
   freed: () => void
   later: () => void
@@ -270,26 +271,5 @@ function claimWrites(
     claimRuns: (worker, limit, now) => claim('any', worker, limit, now),
     claimSuspects: (worker, limit, now) => claim('suspect', worker, limit, now),
     claimUnadmittedRuns: (worker, limit, now) => claim('unadmitted', worker, limit, now),
-  }
-}
-
-/** The writes of operators, each with its audit row in the same commit. */
-function createOperate(db: Database<Tables>, hint: () => void): AuditWrites['operate'] {
-  return async (entry, { write, args }) => {
-    const perform = TRANSACTIONS[write] as (tables: Tables, ...args: readonly unknown[]) => Promise<unknown>
-    try {
-      const value = await db.write(async (tables) => {
-        const written = await perform(tables, ...args)
-        await tables.audits.add(entry, written === false || written === null ? 'unchanged' : 'done')
-        return written
-      })
-      hint()
-      return value as never
-    } catch (error) {
-      // The refused write changed nothing, so that its row is a commit of its own.
-      if (error instanceof UpshotError && error.code !== 'store_unavailable')
-        await db.write((tables) => tables.audits.add(entry, 'refused', error.message))
-      throw error
-    }
   }
 }

@@ -1,61 +1,14 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
-import { ApprovalProofs } from '../tables/approvals/approval-proofs.ts'
-import { ApprovalSearch } from '../tables/approvals/approval-search.ts'
-import { ApprovalTable } from '../tables/approvals/approval-table.ts'
-import { ApproverTable } from '../tables/approvals/approver-table.ts'
-import { VoteTable } from '../tables/approvals/vote-table.ts'
-import { WithdrawalTable } from '../tables/approvals/withdrawal-table.ts'
-import { BulkSlices } from '../tables/bulk/bulk-slices.ts'
-import { BulkTable } from '../tables/bulk/bulk-table.ts'
-import { GateTable } from '../tables/gates/gate-table.ts'
-import { AlertTable } from '../tables/health/alert-table.ts'
-import { HourTable } from '../tables/health/hour-table.ts'
-import { ProcessTable } from '../tables/health/process-table.ts'
-import { ShadowTable } from '../tables/health/shadow-table.ts'
-import { ShapeTable } from '../tables/health/shape-table.ts'
-import { SweepTable } from '../tables/health/sweep-table.ts'
-import { AccountTable } from '../tables/incoming/account-table.ts'
-import { CaptureTable } from '../tables/incoming/capture-table.ts'
-import { DeliveryLedger } from '../tables/incoming/delivery-ledger.ts'
-import { EndpointTable } from '../tables/incoming/endpoint-table.ts'
-import { OwnEvents } from '../tables/incoming/own-events.ts'
-import { RefusalTable } from '../tables/incoming/refusal-table.ts'
-import { Admission } from '../tables/limits/admission.ts'
-import { ApprovalDecisions } from '../tables/limits/approval-decisions.ts'
-import { KeyLimitTable } from '../tables/limits/key-limit-table.ts'
-import { Permits } from '../tables/limits/permits.ts'
-import { ClaimReader } from '../tables/runs/claim-reader.ts'
-import { FailureStateTable } from '../tables/runs/failure-state-table.ts'
-import { RunLogTable } from '../tables/runs/run-log-table.ts'
-import { RunOperations } from '../tables/runs/run-operations.ts'
-import { RunTable } from '../tables/runs/run-table.ts'
-import { StepTable } from '../tables/runs/step-table.ts'
-import { TickTable } from '../tables/runs/tick-table.ts'
-import { WorkflowTable } from '../tables/runs/workflow-table.ts'
-import { AccessTable } from '../tables/safety/access-table.ts'
-import { AuditTable } from '../tables/safety/audit-table.ts'
-import { EffectSearch } from '../tables/safety/effect-search.ts'
-import { EffectTable } from '../tables/safety/effect-table.ts'
-import { GuardTable } from '../tables/safety/guard-table.ts'
-import { IdempotencyTable } from '../tables/safety/idempotency-table.ts'
-import { ReservedTable } from '../tables/safety/reserved-table.ts'
-import { SealTable } from '../tables/safety/seal-table.ts'
-import { StopTable } from '../tables/safety/stop-table.ts'
-import { RunSearch } from '../tables/search/run-search.ts'
-import { ApprovalWaits } from '../tables/waits/approval-waits.ts'
-import { MatchCursorTable } from '../tables/waits/match-cursor-table.ts'
-import { WaitTable } from '../tables/waits/wait-table.ts'
+import { openSharedTables } from '../tables/open-shared-tables.ts'
 import type { Vault } from '../vault.ts'
-import { openConnection, type SqliteConnection } from './database/connection.ts'
+import { openConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
-import { openSetupVersion } from './database/setup-version.ts'
-import { VersionedCache } from './database/versioned-cache.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EventTable } from './incoming/event-table.ts'
+import { SetupCache } from './incoming/setup-cache.ts'
 import { Claims } from './runs/claims.ts'
-import { OutputTable } from './runs/output-table.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
@@ -64,101 +17,20 @@ import { Pruning } from './upkeep/pruning.ts'
 /** All tables on one connection. */
 export function openTables(raw: Database, vault: Vault, db = openConnection(prepareLate(raw))) {
   const events = new EventTable(db)
-  const ticks = new TickTable(db)
-  const gates = new GateTable(db)
-  const workflows = new WorkflowTable(db, gates)
-  const runs = new RunTable(db, { events, ticks, gates })
-  const steps = new StepTable(db)
-  const cursors = new MatchCursorTable(db, events)
-  const ownEvents = new OwnEvents(db, events, () => workflows.routes())
-  const words = openApprovals(db, vault, ownEvents)
-  const { approvals } = words
-  const guard = new GuardTable(db)
-  const effects = new EffectTable(db, guard)
-  const reserved = new ReservedTable(db, guard)
-  const stops = new StopTable(db)
-  const effectSearch = new EffectSearch(db)
-  const seals = new SealTable(db, vault, effectSearch)
-  const withdrawals = new WithdrawalTable(db, { approvals, stops })
-  const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
-  const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { events, runs, steps, withdrawals })
-  const bulks = new BulkTable(db)
-  const claimReader = new ClaimReader(db, { events, ticks })
+  const shared = openSharedTables(db, vault, events)
+  const { claimReader, endpoints, gates, seals, unmatched, workflows } = shared
   return {
-    ...openPlainTables(db, vault),
+    ...shared,
     events,
-    ticks,
-    workflows,
-    runs,
     claims: new Claims(db, claimReader, workflows),
-    claimReader,
-    runSearch: new RunSearch(db, events),
-    steps,
-    operations,
-    bulks,
-    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
-    retention: new Pruning(db, { events, audits, effects, seals }),
+    retention: new Pruning(db, { ...shared, events }),
     pruneCounts: new PruneCounts(db, seals),
     changes: openChangeCount(db.raw),
-    setupVersion: openSetupVersion(db.raw),
-    gates,
-    admissions: new Admission(db, { gates, runs, waits }),
-    deliveries: new DeliveryTable(db, events),
-    ledger: new DeliveryLedger(db, events),
-    cursors,
-    approvalWaits,
-    waits,
-    audits,
-    sweeps: new SweepTable(db, { approvals, ownEvents }),
-    ...words,
-    effectSearch,
-    decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
-    ...{ effects, guard, stops, seals },
-    permits: new Permits({
-      ...{ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits },
-    }),
+    setup: new SetupCache(db.raw, { endpoints, workflows }),
+    deliveries: new DeliveryTable(db, { events, unmatched }),
+    eventSearch: new EventSearcher(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, gates, raw.memory ? null : join(dirname(raw.name), 'workers')),
-  }
-}
-
-/** Approvals, and the words of people about them. */
-function openApprovals(db: SqliteConnection, vault: Vault, ownEvents: OwnEvents) {
-  const approvals = new ApprovalTable(db, ownEvents)
-  const approvalSearch = new ApprovalSearch(db)
-  const approvers = new ApproverTable(db, vault)
-  const votes = new VoteTable(db)
-  const proofs = new ApprovalProofs({ approvals, approvalSearch, approvers, votes })
-  return { approvals, approvalSearch, approvers, votes, proofs }
-}
-
-/** Endpoints, and those of them by path that each delivery reads. */
-function openEndpoints(db: SqliteConnection, vault: Vault) {
-  const endpoints = new EndpointTable(db, vault)
-  return { endpoints, endpointCache: new VersionedCache(db.raw, 'endpoint_version', () => endpoints.load()) }
-}
-
-/** The tables that need no other. */
-function openPlainTables(db: SqliteConnection, vault: Vault) {
-  return {
-    access: new AccessTable(db),
-    accounts: new AccountTable(db, vault),
-    alerts: new AlertTable(db),
-    shadows: new ShadowTable(db),
-    shapes: new ShapeTable(db),
-    captures: new CaptureTable(db, vault),
-    refusals: new RefusalTable(db),
-    ...openEndpoints(db, vault),
-    eventSearch: new EventSearcher(db),
-    failureStates: new FailureStateTable(db),
-    hours: new HourTable(db),
-    keptAnswers: new IdempotencyTable(db),
-    limits: new KeyLimitTable(db),
-    outputs: new OutputTable(db),
-    processes: new ProcessTable(db),
-    runLogs: new RunLogTable(db),
     writeProbe: new WriteProbe(db.raw),
   }
 }

@@ -1,15 +1,4 @@
-import type { Endpoint } from '../../../core/incoming/endpoint.ts'
-import type { Route } from '../../../core/incoming/route.ts'
-
-/** Endpoints and routes, which deliveries are planned with. */
-interface Setup {
-  /** Read before the rest, so it is never newer. */
-  version: number
-  /** By path. */
-  endpoints: ReadonlyMap<string, Endpoint>
-  /** Null until a process has loaded workflows. */
-  routes: readonly Route[] | null
-}
+import type { Setup } from '../../rows/incoming/setup.ts'
 
 /** Endpoints and routes in memory, loaded again after any process has changed them. */
 export class SetupCache {

@@ -1,13 +1,12 @@
 import type { Database } from 'better-sqlite3'
 import type { CommitCounts } from '../../../core/commit-counts.ts'
-import { UpshotError } from '../../../core/errors.ts'
+import { type ErrorCode, UpshotError } from '../../../core/errors.ts'
 import { DatabaseFile } from './database-file.ts'
 import { isWholeFault, translateFault } from './storage-fault.ts'
 
 interface Mutation {
   /** It awaits nothing but its connection, so that all of it happens within one turn. */
   run: () => unknown
-  read: ((value: unknown) => unknown) | undefined
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
@@ -58,14 +57,14 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `mutate` in the next commit and resolves once that is on disk, with `read` of its value.
-   * `mutate` may only touch the database: it runs again if another write of the commit fails. Where
-   * it is asynchronous, it may await that database alone: no other turn comes in between.
+   * Runs `mutate` in the next commit and resolves once that is on disk. `mutate` may only touch the
+   * database: it runs again if another write of the commit fails. Where it is asynchronous, it may
+   * await that database alone: no other turn comes in between.
    */
-  write<T, Answer = T>(mutate: () => T | Promise<T>, read?: (value: T) => Answer): Promise<Answer> {
+  write<T>(mutate: () => T | Promise<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(new UpshotError('store_unavailable', 'The store is closed.'))
-    return new Promise<Answer>((resolve, reject) => {
-      this.#queue.push({ run: mutate, read, resolve, reject } as Mutation)
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ run: mutate, resolve, reject } as Mutation)
       this.#schedule()
     })
   }
@@ -108,7 +107,7 @@ export class GroupCommit {
   }
 
   /** Also checks the file after the commit: what went into a deleted file is not acknowledged. */
-  async #commitTogether(group: readonly Mutation[]): Promise<unknown[]> {
+  async #commitTogether(group: readonly Mutation[]): Promise<Outcome[]> {
     try {
       this.#file?.check()
       const values = await this.#commitAll(group)
@@ -128,22 +127,22 @@ export class GroupCommit {
     this.#db.pragma(`busy_timeout = ${isLocked ? LOCKED_WAIT_MS : LOCK_WAIT_MS}`)
   }
 
-  async #commitAll(group: readonly Mutation[]): Promise<unknown[]> {
+  async #commitAll(group: readonly Mutation[]): Promise<Outcome[]> {
     const startedAt = performance.now()
     const turn = watchTurn()
     this.#begin.run()
     try {
       for (const watcher of this.#watchers) watcher.begun?.()
-      const values: unknown[] = []
+      const outcomes: Outcome[] = []
       // One after the other: a write finds what the one before it wrote.
-      for (const mutation of group) values.push(await mutation.run())
+      for (const mutation of group) outcomes.push(await perform(mutation))
       for (const watcher of this.#watchers) await watcher.ending?.()
       turn.require()
       const syncedFrom = performance.now()
       this.#commit.run()
       const endedAt = performance.now()
       this.#counts?.add(group.length, endedAt - startedAt, endedAt - syncedFrom)
-      return values
+      return outcomes
     } catch (error) {
       if (this.#db.inTransaction) this.#rollback.run()
       for (const watcher of this.#watchers) watcher.rolledBack()
@@ -174,13 +173,22 @@ function watchTurn(): { require(): void } {
   }
 }
 
-function settle(group: readonly Mutation[], values: readonly unknown[]): void {
-  for (const [index, { read, resolve, reject }] of group.entries()) {
-    const value = values[index]
-    try {
-      resolve((read ? read(value) : value) as never)
-    } catch (error) {
-      reject(error)
-    }
+/** Answers a write once its commit is on disk. */
+type Outcome = (write: Mutation) => void
+
+/** Codes of writes that came too late. Such a write changed nothing, so its commit goes on. */
+const LATE: readonly string[] = ['stale_lease', 'stale_plan'] satisfies ErrorCode[]
+
+async function perform({ run }: Mutation): Promise<Outcome> {
+  try {
+    const value = await run()
+    return ({ resolve }) => resolve(value as never)
+  } catch (error) {
+    if (!(error instanceof UpshotError && LATE.includes(error.code))) throw error
+    return ({ reject }) => reject(error)
   }
+}
+
+function settle(group: readonly Mutation[], outcomes: readonly Outcome[]): void {
+  for (const [index, write] of group.entries()) outcomes[index]?.(write)
 }

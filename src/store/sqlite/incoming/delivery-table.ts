@@ -3,7 +3,7 @@ import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/d
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import type { Connection } from '../../connection.ts'
 import { SecretUses } from '../../tables/incoming/secret-uses.ts'
-import { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
+import type { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
 import { IS_READY } from '../database/is-ready.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 
@@ -11,19 +11,18 @@ import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 export class DeliveryTable {
   /** A transaction watcher of the group commit. */
   readonly uses: SecretUses
-  /** A transaction watcher, too. */
-  readonly unmatched: UnmatchedTallyTable
   readonly #events: EventTable
+  readonly #unmatched: UnmatchedTallyTable
   readonly #insert
   readonly #insertRun
   readonly #queueRun
   readonly #insertClaimed
   readonly #mayClaim
 
-  constructor(db: Connection, events: EventTable) {
+  constructor(db: Connection, { events, unmatched }: { events: EventTable; unmatched: UnmatchedTallyTable }) {
     this.#events = events
     this.uses = new SecretUses(db)
-    this.unmatched = new UnmatchedTallyTable(db)
+    this.#unmatched = unmatched
     this.#insert = db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -61,7 +60,7 @@ export class DeliveryTable {
       JSON.stringify(facts),
     )
     if (facts.secret !== undefined) await this.uses.note(endpointId, facts.secret, receivedAt)
-    if (facts.unmatched && receipt.verdict === 'accepted') this.unmatched.note(event.type, receivedAt)
+    if (facts.unmatched && receipt.verdict === 'accepted') this.#unmatched.note(event.type, receivedAt)
     return receipt
   }
 

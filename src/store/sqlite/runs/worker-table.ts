@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
+import { LEASE_MS } from '../../../core/runs/lease.ts'
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Recovery } from '../../../core/store/workers.ts'
 import type { Connection } from '../../connection.ts'
@@ -70,7 +71,7 @@ export class WorkerTable {
   }
 
   /** Ids of the workers that are at work. */
-  async living(now: number, leaseMs: number): Promise<string[]> {
+  async living(now: number, leaseMs = LEASE_MS): Promise<string[]> {
     return (await this.#list.all()).filter((row) => this.#isAlive(row, now, leaseMs)).map(({ id }) => id)
   }
 

@@ -22,8 +22,6 @@ export class SecretUses {
     await this.#write.run({ endpointId, position, at })
     this.#writtenAt.set(key, at)
   }
-  begun(): void {}
-
   /** The rollback may have undone a recorded use, so the next use is recorded again. */
   rolledBack(): void {
     this.#writtenAt.clear()

@@ -32,8 +32,6 @@ export class UnmatchedTallyTable {
     return this.#list.all()
   }
 
-  begun(): void {}
-
   async ending(): Promise<void> {
     if (this.#noted.size === 0) return
     for (const [type, { events, at }] of this.#noted) await this.#add.run(type, events, at)

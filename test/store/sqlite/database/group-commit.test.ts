@@ -2,6 +2,7 @@ import { copyFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
+import { UpshotError } from '../../../../src/core/errors.ts'
 import type { Connection } from '../../../../src/store/connection.ts'
 import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
@@ -46,6 +47,23 @@ test('a failing write of a group fails alone, and the others keep their order', 
   const results = await Promise.allSettled(['a', 'b', 'a', 'c'].map((text) => commit.write(() => insert.run(text))))
   expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
   expect(texts()).toEqual(['a', 'b', 'c'])
+})
+
+test('a write that came too late is refused after the one commit of its group', async () => {
+  const { commit, insert, texts, commits } = openCounter()
+  const late = async () => {
+    throw new UpshotError('stale_lease', 'too late')
+  }
+  const results = await Promise.allSettled([insertIn('a'), late, insertIn('b')].map((write) => commit.write(write)))
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(texts()).toEqual(['a', 'b'])
+  expect(commits).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
+
+  function insertIn(text: string) {
+    return async () => {
+      insert.run(text)
+    }
+  }
 })
 
 /** A write of three statements, each awaited as the tables do it. */

@@ -1,18 +1,24 @@
-import type { Lease } from '../../core/runs/lease.ts'
-import type { ScheduleWrites } from '../../core/store/schedules.ts'
-import type { StoreWrites } from '../../core/store/store.ts'
-import { describeStale } from '../rows/runs/describe-stale.ts'
-import { isInLedger } from '../rows/safety/is-in-ledger.ts'
-import { addApprover, removeApprover } from '../tables/approvals/register-approvers.ts'
-import { beginByHand, endByHand, resumeEffects, stopEffects } from '../tables/limits/effect-writes.ts'
-import { startPlanned } from '../tables/limits/start-planned.ts'
-import type { Ending } from '../tables/runs/run-table.ts'
-import type { Tables } from './tables.ts'
+import { UpshotError } from '../core/errors.ts'
+import type { Harm } from '../core/runs/blame.ts'
+import type { Lease } from '../core/runs/lease.ts'
+import type { AuditWrites } from '../core/store/safety/audit.ts'
+import type { StoreWrites } from '../core/store/store.ts'
+import type { Recovery } from '../core/store/workers.ts'
+import { describeStale } from './rows/runs/describe-stale.ts'
+import { isInLedger } from './rows/safety/is-in-ledger.ts'
+import { addApprover, removeApprover } from './tables/approvals/register-approvers.ts'
+import { beginByHand, endByHand, resumeEffects, stopEffects } from './tables/limits/effect-writes.ts'
+import { startPlanned } from './tables/limits/start-planned.ts'
+import type { openSharedTables } from './tables/open-shared-tables.ts'
+import type { Ending } from './tables/runs/run-table.ts'
 
 /** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
 
-/** Writes that are calls of their own, or several transactions: see `writer.ts`. */
+/** Slices of what is decided about long lists that one recovery carries out at most. */
+const MAX_SLICES = 4
+
+/** Writes that each database makes in its own way. */
 type Composed =
   | 'checkWritable'
   | 'claimRuns'
@@ -21,6 +27,23 @@ type Composed =
   | 'operate'
   | 'pruneWeek'
   | 'saveDelivery'
+  | 'saveSubjects'
+
+/** The parts of tables of each driver that writes ask. */
+interface OwnTables {
+  workers: {
+    /** The workers that are not dead. */
+    living(now: number): Promise<string[]>
+    recover: StoreWrites['recoverRuns']
+    start: StoreWrites['startWorker']
+    beat: StoreWrites['beatWorker']
+    stop: StoreWrites['stopWorker']
+    end(worker: string, harm: Harm | null): Promise<Recovery>
+  }
+  retention: { prune: StoreWrites['prune'] }
+}
+
+export type Tables = ReturnType<typeof openSharedTables> & OwnTables
 
 /** A write within one transaction. */
 type Transaction<Name extends keyof StoreWrites> = (
@@ -28,21 +51,9 @@ type Transaction<Name extends keyof StoreWrites> = (
   ...args: Parameters<StoreWrites[Name]>
 ) => ReturnType<StoreWrites[Name]>
 
-type Transactions = { [Name in Exclude<keyof StoreWrites, Composed>]: Transaction<Name> }
+export type Transactions = { [Name in Exclude<keyof StoreWrites, Composed>]: Transaction<Name> }
 
-const incoming: Pick<
-  Transactions,
-  | 'saveRefusal'
-  | 'countRefusals'
-  | 'saveCapture'
-  | 'dropCaptures'
-  | 'replayEvent'
-  | 'addEndpoint'
-  | 'updateEndpoint'
-  | 'removeEndpoint'
-  | 'saveAccount'
-  | 'removeAccount'
-> = {
+const incoming = {
   saveRefusal: (t, delivery) => t.refusals.save(delivery),
   countRefusals: (t, unlisted) => t.refusals.count(unlisted),
   saveCapture: (t, capture) => t.captures.save(capture),
@@ -59,20 +70,11 @@ const incoming: Pick<
   },
   saveAccount: (t, account) => t.accounts.save(account),
   removeAccount: (t, name) => t.accounts.remove(name),
-}
+} satisfies Partial<Transactions>
 
-const workflows: Pick<
-  Transactions,
-  | 'saveWorkflows'
-  | 'removeWorkflow'
-  | 'pauseWorkflow'
-  | 'holdRuns'
-  | 'resumeWorkflow'
-  | 'releaseHeldRuns'
-  | keyof ScheduleWrites
-> = {
-  saveWorkflows: async (t, loaded, now) => t.workflows.save(loaded, await t.workers.living(), now),
-  removeWorkflow: async (t, workflow) => t.workflows.remove(workflow, await t.workers.living()),
+const workflows = {
+  saveWorkflows: async (t, loaded, now) => t.workflows.save(loaded, await t.workers.living(now), now),
+  removeWorkflow: async (t, workflow, now) => t.workflows.remove(workflow, await t.workers.living(now)),
   pauseWorkflow: (t, workflow, now) => t.workflows.pause(workflow, now),
   holdRuns: (t, workflow, limit) => t.workflows.holdPending(workflow, limit),
   resumeWorkflow: (t, workflow) => t.workflows.resume(workflow),
@@ -81,35 +83,22 @@ const workflows: Pick<
   noteMissed: (t, workflow, missed, since) => t.ticks.noteMissed(workflow, missed, since),
   recordTick: (t, workflow, tick, now, options) => t.ticks.record(workflow, tick, now, options),
   pauseSchedule: (t, workflow, isPaused, now) => t.ticks.pause(workflow, isPaused, now),
-}
+} satisfies Partial<Transactions>
 
-const workers: Pick<Transactions, 'startWorker' | 'beatWorker' | 'recoverRuns' | 'endWorker' | 'stopWorker'> = {
+const workers = {
   startWorker: (t, worker, now) => t.workers.start(worker, now),
   beatWorker: (t, worker, now) => t.workers.beat(worker, now),
-  async recoverRuns(t, now) {
+  async recoverRuns(t, now, leaseMs) {
     // The process that decided may have died before it carried it out.
-    await t.decisions.carryOut(now)
+    for (let slice = 0; slice < MAX_SLICES && (await t.decisions.carryOut(now)) !== null; slice++);
     await t.workflows.releaseForgotten(MAX_RELEASED)
-    return t.workers.recover()
+    return t.workers.recover(now, leaseMs)
   },
   endWorker: (t, worker, harm = null) => t.workers.end(worker, harm),
   stopWorker: (t, worker) => t.workers.stop(worker),
-}
+} satisfies Partial<Transactions>
 
-const runs: Pick<
-  Transactions,
-  | 'admitRun'
-  | 'completeRun'
-  | 'failRun'
-  | 'skipRun'
-  | 'endPlanned'
-  | 'parkRun'
-  | 'postponeRun'
-  | 'releaseRun'
-  | 'saveCheckpoint'
-  | 'continueRun'
-  | 'saveRunLog'
-> = {
+const runs = {
   async admitRun(t, lease, plan, now) {
     const answer = await t.admissions.decide(lease, plan, now)
     if (answer === null) throw describeStale(lease)
@@ -147,7 +136,7 @@ const runs: Pick<
     await t.waits.runEnded(lease.runId, now)
   },
   saveRunLog: (t, lines) => t.runLogs.save(lines),
-}
+} satisfies Partial<Transactions>
 
 /** Ends a run under its lease, with the waits that are for it. */
 async function endRun(t: Tables, lease: Lease, ending: Ending, now: number): Promise<void> {
@@ -160,25 +149,7 @@ function requireHeld(lease: Lease, isHeld: boolean): void {
   if (!isHeld) throw describeStale(lease)
 }
 
-const operations: Pick<
-  Transactions,
-  | 'watchRun'
-  | 'openMatchCursor'
-  | 'saveMatches'
-  | 'startBulk'
-  | 'abortBulk'
-  | 'claimBulk'
-  | 'countBulk'
-  | 'performBulk'
-  | 'saveFailureState'
-  | 'startRun'
-  | 'cancelRun'
-  | 'retryRun'
-  | 'resolveRun'
-  | 'unresolveRun'
-  | 'resumeRun'
-  | 'forkRun'
-> = {
+const operations = {
   watchRun: async (t, lease, cancels, now) => (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now),
   openMatchCursor: (t, cursor, now) => t.cursors.openForWaits(cursor, now),
   saveMatches: (t, batch, now) => t.waits.saveMatches(batch, now),
@@ -195,35 +166,9 @@ const operations: Pick<
   unresolveRun: (t, runId) => t.operations.unresolve(runId),
   resumeRun: (t, runId, options) => t.operations.resume(runId, options),
   forkRun: (t, runId, fork, now) => t.operations.fork(runId, fork, now),
-}
+} satisfies Partial<Transactions>
 
-const safety: Pick<
-  Transactions,
-  | 'beginEffects'
-  | 'beginPart'
-  | 'reserveEffects'
-  | 'askAgain'
-  | 'stopEffects'
-  | 'resumeEffects'
-  | 'beginByHand'
-  | 'endByHand'
-  | 'noteOutside'
-  | 'decideApproval'
-  | 'carryOutDecision'
-  | 'startPlanned'
-  | 'addApprover'
-  | 'removeApprover'
-  | 'recordAction'
-  | 'beginAnswer'
-  | 'endAnswer'
-  | 'saveLoginCode'
-  | 'startSession'
-  | 'touchSession'
-  | 'endSession'
-  | 'saveToken'
-  | 'touchToken'
-  | 'revokeToken'
-> = {
+const safety = {
   async beginEffects(t, lease, asks, options) {
     const answers = await t.permits.begin(lease, asks, options)
     if (answers === null) throw describeStale(lease)
@@ -263,7 +208,7 @@ const safety: Pick<
   saveToken: (t, token) => t.access.saveToken(token),
   touchToken: (t, id, now) => t.access.touchToken(id, now),
   revokeToken: (t, id, now) => t.access.revokeToken(id, now),
-}
+} satisfies Partial<Transactions>
 
 /** Every write that is one transaction, by its name. */
 export const TRANSACTIONS: Transactions = {
@@ -273,7 +218,6 @@ export const TRANSACTIONS: Transactions = {
   ...runs,
   ...operations,
   ...safety,
-  saveSubjects: async () => {},
   prune: (t, slice) => t.retention.prune(slice),
   saveLimit: (t, key, state, version) => t.limits.save(key, state, version),
   saveHour: (t, due, counted) => t.hours.save(due, counted),
@@ -295,4 +239,29 @@ export const TRANSACTIONS: Transactions = {
     await t.effects.note({ at: now, phase: 'noted', operation: 'restored', actor, error: reason })
     return t.seals.append({ kind: 'restored', at: now, note: `${actor}: ${reason}` })
   },
+}
+
+/**
+ * The writes of operators, each with its audit row in the same commit. `write` performs one
+ * transaction.
+ */
+export function createOperate<T extends Tables>(
+  write: <Value>(perform: (tables: T) => Promise<Value>) => Promise<Value>,
+): AuditWrites['operate'] {
+  return async (entry, { write: name, args }) => {
+    const perform = TRANSACTIONS[name] as (tables: Tables, ...args: readonly unknown[]) => Promise<unknown>
+    try {
+      const value = await write(async (tables) => {
+        const written = await perform(tables, ...args)
+        await tables.audits.add(entry, written === false || written === null ? 'unchanged' : 'done')
+        return written
+      })
+      return value as never
+    } catch (error) {
+      // The refused write changed nothing, so that its row is a commit of its own.
+      if (error instanceof UpshotError && error.code !== 'store_unavailable')
+        await write((tables) => tables.audits.add(entry, 'refused', error.message))
+      throw error
+    }
+  }
 }

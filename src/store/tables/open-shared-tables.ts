@@ -1,0 +1,122 @@
+import type { Connection } from '../connection.ts'
+import type { Events } from '../events.ts'
+import type { Vault } from '../vault.ts'
+import { ApprovalProofs } from './approvals/approval-proofs.ts'
+import { ApprovalSearch } from './approvals/approval-search.ts'
+import { ApprovalTable } from './approvals/approval-table.ts'
+import { ApproverTable } from './approvals/approver-table.ts'
+import { VoteTable } from './approvals/vote-table.ts'
+import { WithdrawalTable } from './approvals/withdrawal-table.ts'
+import { BulkSlices } from './bulk/bulk-slices.ts'
+import { BulkTable } from './bulk/bulk-table.ts'
+import { GateTable } from './gates/gate-table.ts'
+import { AlertTable } from './health/alert-table.ts'
+import { HourTable } from './health/hour-table.ts'
+import { ProcessTable } from './health/process-table.ts'
+import { ShadowTable } from './health/shadow-table.ts'
+import { ShapeTable } from './health/shape-table.ts'
+import { SweepTable } from './health/sweep-table.ts'
+import { AccountTable } from './incoming/account-table.ts'
+import { CaptureTable } from './incoming/capture-table.ts'
+import { DeliveryLedger } from './incoming/delivery-ledger.ts'
+import { EndpointTable } from './incoming/endpoint-table.ts'
+import { OwnEvents } from './incoming/own-events.ts'
+import { RefusalTable } from './incoming/refusal-table.ts'
+import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
+import { Admission } from './limits/admission.ts'
+import { ApprovalDecisions } from './limits/approval-decisions.ts'
+import { KeyLimitTable } from './limits/key-limit-table.ts'
+import { Permits } from './limits/permits.ts'
+import { ClaimReader } from './runs/claim-reader.ts'
+import { FailureStateTable } from './runs/failure-state-table.ts'
+import { OutputTable } from './runs/output-table.ts'
+import { RunLogTable } from './runs/run-log-table.ts'
+import { RunOperations } from './runs/run-operations.ts'
+import { RunTable } from './runs/run-table.ts'
+import { StepTable } from './runs/step-table.ts'
+import { TickTable } from './runs/tick-table.ts'
+import { WorkflowTable } from './runs/workflow-table.ts'
+import { AccessTable } from './safety/access-table.ts'
+import { AuditTable } from './safety/audit-table.ts'
+import { EffectSearch } from './safety/effect-search.ts'
+import { EffectTable } from './safety/effect-table.ts'
+import { GuardTable } from './safety/guard-table.ts'
+import { IdempotencyTable } from './safety/idempotency-table.ts'
+import { ReservedTable } from './safety/reserved-table.ts'
+import { SealTable } from './safety/seal-table.ts'
+import { StopTable } from './safety/stop-table.ts'
+import { RunSearch } from './search/run-search.ts'
+import { ApprovalWaits } from './waits/approval-waits.ts'
+import { MatchCursorTable } from './waits/match-cursor-table.ts'
+import { WaitTable } from './waits/wait-table.ts'
+
+/** The tables that both databases have in the same shape, on one connection. */
+export function openSharedTables(db: Connection, vault: Vault, events: Events) {
+  const ticks = new TickTable(db)
+  const gates = new GateTable(db)
+  const workflows = new WorkflowTable(db, gates)
+  const runs = new RunTable(db, { events, ticks, gates })
+  const steps = new StepTable(db)
+  const cursors = new MatchCursorTable(db, events)
+  const ownEvents = new OwnEvents(db, events, () => workflows.routes())
+  const words = openApprovals(db, vault, ownEvents)
+  const { approvals } = words
+  const guard = new GuardTable(db)
+  const effects = new EffectTable(db, guard)
+  const reserved = new ReservedTable(db, guard)
+  const effectSearch = new EffectSearch(db)
+  const seals = new SealTable(db, vault, effectSearch)
+  const stops = new StopTable(db)
+  const withdrawals = new WithdrawalTable(db, { approvals, stops })
+  const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
+  const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
+  const audits = new AuditTable(db)
+  const operations = new RunOperations(db, { events, runs, steps, withdrawals })
+  const bulks = new BulkTable(db)
+  return {
+    ...openPlainTables(db, vault),
+    ...words,
+    ...{ ticks, gates, workflows, runs, steps, cursors, operations, approvalWaits, waits },
+    ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
+    claimReader: new ClaimReader(db, { events, ticks }),
+    runSearch: new RunSearch(db, events),
+    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
+    admissions: new Admission(db, { gates, runs, waits }),
+    ledger: new DeliveryLedger(db, events),
+    sweeps: new SweepTable(db, { approvals, ownEvents }),
+    decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
+    permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
+  }
+}
+
+/** Approvals, and the words of people about them. */
+function openApprovals(db: Connection, vault: Vault, ownEvents: OwnEvents) {
+  const approvals = new ApprovalTable(db, ownEvents)
+  const approvalSearch = new ApprovalSearch(db)
+  const approvers = new ApproverTable(db, vault)
+  const votes = new VoteTable(db)
+  const proofs = new ApprovalProofs({ approvals, approvalSearch, approvers, votes })
+  return { approvals, approvalSearch, approvers, votes, proofs }
+}
+
+/** The tables that need no other. */
+function openPlainTables(db: Connection, vault: Vault) {
+  return {
+    access: new AccessTable(db),
+    accounts: new AccountTable(db, vault),
+    alerts: new AlertTable(db),
+    shadows: new ShadowTable(db),
+    shapes: new ShapeTable(db),
+    captures: new CaptureTable(db, vault),
+    refusals: new RefusalTable(db),
+    endpoints: new EndpointTable(db, vault),
+    failureStates: new FailureStateTable(db),
+    hours: new HourTable(db),
+    keptAnswers: new IdempotencyTable(db),
+    limits: new KeyLimitTable(db),
+    outputs: new OutputTable(db),
+    processes: new ProcessTable(db),
+    runLogs: new RunLogTable(db),
+    unmatched: new UnmatchedTallyTable(db),
+  }
+}

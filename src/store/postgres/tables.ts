@@ -1,5 +1,6 @@
 import { SETUP_VERSION } from '../rows/incoming/setup.ts'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
+import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import type { Connection } from './database/connection.ts'
 import { DATABASE_NOW } from './database/direct-session.ts'
@@ -16,8 +17,9 @@ import { LimitedEnds } from './runs/limited-ends.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WriteBegins } from './safety/begin-writes.ts'
 import { EventSearcher } from './search/event-searcher.ts'
+import { BodyPruning } from './upkeep/body-pruning.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
-import { Pruning } from './upkeep/pruning.ts'
+import { selectAbsorber } from './upkeep/select-absorber.ts'
 import { WeekTable } from './upkeep/week-table.ts'
 
 /** All tables on one connection. */
@@ -25,6 +27,7 @@ export function openTables(db: Connection, vault: Vault) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
   const weeks = new WeekTable(db)
+  const bodies = new BodyPruning(db, weeks)
   return {
     ...shared,
     /** Takes part in every transaction. */
@@ -32,7 +35,11 @@ export function openTables(db: Connection, vault: Vault) {
     events,
     weeks,
     claims: new Claims(db, shared.claimReader),
-    retention: new Pruning(db, { ...shared, weeks }),
+    retention: new Pruning(db, shared, {
+      selectAbsorber,
+      edge: (kind) => weeks.edge(kind),
+      pruneBodies: (slice) => bodies.prune(slice),
+    }),
     pruneCounts: new PruneCounts(db, { ...shared, weeks }),
     serverRoom: new ServerRoomView(db, weeks),
     workers: new WorkerTable(db, shared.gates),

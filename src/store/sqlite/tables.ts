@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
+import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import { openConnection } from './database/connection.ts'
 import { prepareLate } from './database/prepare-late.ts'
@@ -11,19 +12,25 @@ import { SetupCache } from './incoming/setup-cache.ts'
 import { Claims } from './runs/claims.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
+import { BodyPruning, selectAbsorber } from './upkeep/body-pruning.ts'
 import { PruneCounts } from './upkeep/prune-counts.ts'
-import { Pruning } from './upkeep/pruning.ts'
 
 /** All tables on one connection. */
 export function openTables(raw: Database, vault: Vault, db = openConnection(prepareLate(raw))) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
   const { claimReader, endpoints, gates, seals, unmatched, workflows } = shared
+  const bodies = new BodyPruning(db, events)
   return {
     ...shared,
     events,
     claims: new Claims(db, claimReader, workflows),
-    retention: new Pruning(db, { ...shared, events }),
+    retention: new Pruning(db, shared, {
+      selectAbsorber,
+      // A file gives no space back however its rows go, so it has no weeks.
+      edge: async () => Number.MAX_SAFE_INTEGER,
+      pruneBodies: (slice) => bodies.prune(slice),
+    }),
     pruneCounts: new PruneCounts(db, seals),
     changes: openChangeCount(db.raw),
     setup: new SetupCache(db.raw, { endpoints, workflows }),

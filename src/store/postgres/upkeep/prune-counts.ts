@@ -10,8 +10,9 @@ import {
 } from '../../../core/store/retention.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import type { SealTable } from '../../tables/safety/seal-table.ts'
+import { FINISHED, REFUSED } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
-import { FINISHED, OLD_BODIES, REFUSED } from './pruning.ts'
+import { OLD_BODIES } from './body-pruning.ts'
 import { selectAbsorber } from './select-absorber.ts'
 import type { WeekTable } from './week-table.ts'
 

@@ -4,7 +4,8 @@ import type { Prunable, PruneQuestion } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import type { SealTable } from '../../tables/safety/seal-table.ts'
-import { FINISHED, OLD_EVENTS, type OldEvent, PRUNE_MARK, REFUSED, selectAbsorber } from './pruning.ts'
+import { FINISHED, REFUSED } from '../../tables/upkeep/pruning.ts'
+import { OLD_EVENTS, type OldEvent, PRUNE_MARK, selectAbsorber } from './body-pruning.ts'
 
 /** Rows that a read looked at, and those of them that would go. */
 interface Counted {

@@ -1,12 +1,10 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
-import type { AuditTable } from '../../tables/safety/audit-table.ts'
-import type { EffectTable } from '../../tables/safety/effect-table.ts'
-import type { SealTable } from '../../tables/safety/seal-table.ts'
-import { FilePruning } from '../../tables/upkeep/file-pruning.ts'
-import type { EventTable } from '../incoming/event-table.ts'
-import { blockOf } from '../search/subject-index.ts'
+import type { AuditTable } from '../safety/audit-table.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { SealTable } from '../safety/seal-table.ts'
+import { FilePruning } from './file-pruning.ts'
 
 interface OldRun {
   id: string
@@ -16,49 +14,48 @@ interface OldRun {
   is_old: number
 }
 
-export interface OldEvent {
-  seq: number
-  received_at: number
-  /** Size of the body, 0 once pruned. */
-  bytes: number
-  is_needed: number
-}
-
-/** Bodies that one slice removes at most: hashing them takes about 2 ms per megabyte. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024
-
 export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures: `('failed', 'canceled')` } as const
 export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 interface PrunedTables {
-  events: EventTable
   audits: AuditTable
   effects: EffectTable
   seals: SealTable
 }
 
-/** Deletes old rows, one small slice per call. See decision 17. */
+/** The parts that each database prunes in its own way. */
+interface Driver {
+  /** Rows from this moment on go by the week, or not at all. */
+  edge(kind: 'runs' | 'deliveries'): Promise<number>
+  /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
+  pruneBodies(slice: PruneSlice): Promise<PruneProgress>
+  /** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
+  selectAbsorber(from: string): string
+}
+
+/**
+ * Deletes old rows, one small slice per call, except those of weeks that go at once. See decisions
+ * 17 and 80.
+ */
 export class Pruning {
-  readonly #events: EventTable
   readonly #audits: AuditTable
   readonly #effects: EffectTable
   readonly #seals: SealTable
+  readonly #driver: Driver
   readonly #files: FilePruning
   readonly #runs
   readonly #rests
   readonly #deliveries
-  readonly #bodies
 
-  constructor(db: Connection, { events, audits, effects, seals }: PrunedTables) {
-    this.#events = events
+  constructor(db: Connection, { audits, effects, seals }: PrunedTables, driver: Driver) {
     this.#audits = audits
     this.#effects = effects
     this.#seals = seals
+    this.#driver = driver
     this.#files = new FilePruning(db)
-    this.#runs = prepareRuns(db)
+    this.#runs = prepareRuns(db, driver.selectAbsorber('CAST(? AS text)'))
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
-    this.#bodies = prepareBodies(db)
   }
 
   async prune(slice: PruneSlice): Promise<PruneProgress> {
@@ -70,7 +67,7 @@ export class Pruning {
       case 'deliveries':
         return this.#pruneDeliveries(slice, slice.kind)
       case 'payloads':
-        return this.#prunePayloads(slice)
+        return this.#driver.pruneBodies(slice)
       case 'audit':
         return this.#pruneAudit(slice)
       case 'effects':
@@ -88,7 +85,8 @@ export class Pruning {
     let next = after ?? ''
     let pruned = 0
     if (rows >= limit) return { pruned, next }
-    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', before), limit - rows)
+    const edge = Math.min(before, await this.#driver.edge('runs'))
+    const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
     for (const { id, workflow, tick_at, folded_into, is_old } of found) {
       next = id
       rows += 1
@@ -112,7 +110,7 @@ export class Pruning {
     for (let id = await this.#rests.first.get(); id !== undefined && rows < limit; id = await this.#rests.first.get()) {
       rows += (await this.#rests.deleteSteps.run({ id, limit: limit - rows })).changes
       if (rows < limit) rows += (await this.#rests.deleteOutputs.run({ id, limit: limit - rows })).changes
-      if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows)).changes
+      if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows, id)).changes
       if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
       if (rows >= limit) return limit
       await this.#rests.remove.run(id)
@@ -125,7 +123,8 @@ export class Pruning {
     { before, limit, after }: PruneSlice,
     kind: 'refusals' | 'deliveries',
   ): Promise<PruneProgress> {
-    const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', before), limit)
+    const edge = Math.min(before, await this.#driver.edge('deliveries'))
+    const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
     const ofKind = found.filter((row) => row.is_of_kind === 1)
     for (const { id, verdict } of ofKind) {
       await this.#deliveries.delete.run(id)
@@ -144,6 +143,7 @@ export class Pruning {
    * tells at each moment which rows may be missing, whatever ends the process.
    */
   async #pruneEffects({ before, now = before, limit }: PruneSlice): Promise<PruneProgress> {
+    await this.#seals.lock()
     const pruned = await this.#effects.prune(await this.#seals.prunedTo(), limit)
     if (pruned === limit) return { pruned, next: '' }
     const prunedTo = await this.#seals.findPrunable(before, limit)
@@ -152,42 +152,19 @@ export class Pruning {
     await this.#effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
     return { pruned, next: '' }
   }
-
-  /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
-  async #prunePayloads({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
-    const mark = (await this.#bodies.mark.get('payloads')) ?? 0
-    const from = after === null ? mark : Number(after)
-    const found = await this.#bodies.listOld.all(from, limit)
-    const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
-    const slice = old.slice(0, countFitting(old))
-    const firstNeeded = slice.find((row) => row.is_needed === 1)
-    const emptied = slice.filter((row) => row.bytes > 0 && row.is_needed === 0)
-    for (const { seq } of emptied) await this.#events.dropBody(seq)
-    await this.#bodies.dropSubjects.run(blockOf(mark), limit)
-    const end = slice.at(-1)?.seq ?? from
-    // The next round begins at the first body that stayed, or at the end of this slice.
-    if (from === mark) await this.#bodies.saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)
-    return { pruned: emptied.length, next: slice.length < limit && slice.length === old.length ? null : String(end) }
-  }
-}
-
-/** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
-export function selectAbsorber(from: string): string {
-  return `WITH RECURSIVE up (id) AS (VALUES (${from})
-      UNION SELECT folded_into FROM up JOIN outcome ON outcome.run_id = up.id WHERE folded_into IS NOT NULL)
-    SELECT 1 FROM up JOIN full_run AS run ON run.id = up.id WHERE run.folded_into IS NULL`
 }
 
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
-function prepareRuns(db: Connection) {
+function prepareRuns(db: Connection, absorber: string) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
-      `SELECT id, run.workflow, tick_at, folded_into, coalesce(status IN ${statuses} AND finished_at < ?, 0) AS is_old
+      `SELECT id, run.workflow, tick_at, folded_into,
+         CASE WHEN status IN ${statuses} AND finished_at < ? THEN 1 ELSE 0 END AS is_old
        FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
-    hasAbsorber: db.prepare<[string], number>(selectAbsorber('?')).pluck(),
+    hasAbsorber: db.prepare<[string], number>(absorber).pluck(),
     // A run that a person retries now has no end any more, and stays.
     deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     delete: db.prepare('DELETE FROM run WHERE id = ?'),
@@ -198,7 +175,7 @@ function prepareRuns(db: Connection) {
 /** Statements on the steps of pruned runs. Index: primary keys; step_failure_run for failures. */
 function prepareRests(db: Connection) {
   return {
-    add: db.prepare('INSERT OR IGNORE INTO pruned_run (run_id) VALUES (?)'),
+    add: db.prepare('INSERT INTO pruned_run (run_id) VALUES (?) ON CONFLICT DO NOTHING'),
     first: db.prepare<[], string>('SELECT run_id FROM pruned_run LIMIT 1').pluck(),
     remove: db.prepare('DELETE FROM pruned_run WHERE run_id = ?'),
     deleteSteps: db.prepare(
@@ -213,7 +190,8 @@ function prepareRests(db: Connection) {
        WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
     ),
     deleteFailures: db.prepare(
-      'DELETE FROM step_failure WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?)',
+      `DELETE FROM step_failure
+       WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,
     ),
   }
 }
@@ -222,7 +200,8 @@ function prepareRests(db: Connection) {
 function prepareDeliveries(db: Connection) {
   const listOld = (isOfKind: string) =>
     db.prepare<[string, string, number], { id: string; verdict: string; is_of_kind: number }>(
-      `SELECT id, verdict, ${isOfKind} AS is_of_kind FROM delivery WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
+      `SELECT id, verdict, CASE WHEN ${isOfKind} THEN 1 ELSE 0 END AS is_of_kind FROM delivery
+       WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )
   return {
     listOld: { refusals: listOld(REFUSED), deliveries: listOld(`NOT (${REFUSED})`) },
@@ -231,36 +210,11 @@ function prepareDeliveries(db: Connection) {
   }
 }
 
-/** The oldest events. Index: primary key; run_caused for the runs that may still need a body. */
-export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
-    SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
-    WHERE event_seq = event.seq AND (outcome.run_id IS NULL OR outcome.folded_into IS NOT NULL
-      AND EXISTS (${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))
-  ) AS is_needed
-  FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
-
-/** Position before the first event whose body may still be there. Index: primary key. */
-export const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
-
-/** Index: primary keys. */
-function prepareBodies(db: Connection) {
-  return {
-    listOld: db.prepare<[number, number], OldEvent>(OLD_EVENTS),
-    // Whole blocks, whose bodies are all gone.
-    dropSubjects: db.prepare<[number, number]>(
-      `DELETE FROM event_subject WHERE (block, subject, seq) IN
-         (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
-    ),
-    mark: db.prepare<[string], number>(PRUNE_MARK).pluck(),
-    saveMark: db.prepare(
-      `INSERT INTO prune_mark (kind, position) VALUES (?, ?)
-       ON CONFLICT (kind) DO UPDATE SET position = excluded.position`,
-    ),
-  }
-}
+/** Bodies that one slice removes at most: hashing them takes about 2 ms per megabyte. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 /** How many events fit into a slice by the size of their bodies; at least one. */
-function countFitting(events: readonly OldEvent[]): number {
+export function countFitting(events: readonly { bytes: number }[]): number {
   let bytes = 0
   for (const [index, event] of events.entries()) {
     bytes += event.bytes

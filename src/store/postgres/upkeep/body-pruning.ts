@@ -1,0 +1,62 @@
+import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import { countFitting } from '../../tables/upkeep/pruning.ts'
+import type { Connection } from '../database/connection.ts'
+import { selectAbsorber } from './select-absorber.ts'
+import type { WeekTable } from './week-table.ts'
+
+interface OldEvent {
+  seq: number
+  received_at: number
+  /** Size of the body, 0 once pruned. */
+  bytes: number
+  is_needed: number
+}
+
+/** Removes bodies that no unfinished run needs, except those of weeks that go at once. */
+export class BodyPruning {
+  readonly #weeks: WeekTable
+  readonly #sql
+
+  constructor(db: Connection, weeks: WeekTable) {
+    this.#weeks = weeks
+    this.#sql = prepareBodies(db)
+  }
+
+  async prune({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
+    const from = after === null ? { receivedAt: 0, seq: -1 } : readPosition(after)
+    const edge = Math.min(before, await this.#weeks.edge('payloads'))
+    const found = await this.#sql.listOld.all({ ...from, before: edge, limit })
+    const slice = found.slice(0, countFitting(found))
+    const emptied = slice.filter((row) => row.is_needed === 0)
+    for (const { seq, received_at } of emptied) await this.#sql.drop.run(received_at, seq)
+    const last = slice.at(-1)
+    const isLast = last === undefined || (slice.length === found.length && found.length < limit)
+    return { pruned: emptied.length, next: isLast ? null : `${last.received_at}.${last.seq}` }
+  }
+}
+
+function readPosition(after: string): { receivedAt: number; seq: number } {
+  const [receivedAt = 0, seq = 0] = after.split('.').map(Number)
+  return { receivedAt, seq }
+}
+
+/**
+ * The oldest bodies. Index: primary keys; run_caused for the runs that may still need a body.
+ * Without `OFFSET 0` and the limit, the planner may read all runs of the history for a slice.
+ */
+export const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
+    SELECT 1 FROM run LEFT JOIN LATERAL (
+      SELECT run_id, folded_into FROM outcome WHERE run_id = run.id LIMIT 1) AS outcome ON true
+    WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
+      OR outcome.folded_into IS NOT NULL AND EXISTS (
+        ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL)) OFFSET 0))::int AS is_needed
+  FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
+  ORDER BY received_at, seq LIMIT @limit`
+
+/** Index: primary keys. */
+function prepareBodies(db: Connection) {
+  return {
+    listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(OLD_BODIES),
+    drop: db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
+  }
+}

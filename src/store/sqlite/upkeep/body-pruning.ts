@@ -1,0 +1,75 @@
+import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import type { Connection } from '../../connection.ts'
+import { countFitting } from '../../tables/upkeep/pruning.ts'
+import type { EventTable } from '../incoming/event-table.ts'
+import { blockOf } from '../search/subject-index.ts'
+
+export interface OldEvent {
+  seq: number
+  received_at: number
+  /** Size of the body, 0 once pruned. */
+  bytes: number
+  is_needed: number
+}
+
+/** Empties bodies that no unfinished run needs. */
+export class BodyPruning {
+  readonly #events: EventTable
+  readonly #sql
+
+  constructor(db: Connection, events: EventTable) {
+    this.#events = events
+    this.#sql = prepareBodies(db)
+  }
+
+  async prune({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
+    const mark = (await this.#sql.mark.get('payloads')) ?? 0
+    const from = after === null ? mark : Number(after)
+    const found = await this.#sql.listOld.all(from, limit)
+    const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
+    const slice = old.slice(0, countFitting(old))
+    const firstNeeded = slice.find((row) => row.is_needed === 1)
+    const emptied = slice.filter((row) => row.bytes > 0 && row.is_needed === 0)
+    for (const { seq } of emptied) await this.#events.dropBody(seq)
+    await this.#sql.dropSubjects.run(blockOf(mark), limit)
+    const end = slice.at(-1)?.seq ?? from
+    // The next round begins at the first body that stayed, or at the end of this slice.
+    if (from === mark) await this.#sql.saveMark.run('payloads', firstNeeded ? firstNeeded.seq - 1 : end)
+    return { pruned: emptied.length, next: slice.length < limit && slice.length === old.length ? null : String(end) }
+  }
+}
+
+/** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
+export function selectAbsorber(from: string): string {
+  return `WITH RECURSIVE up (id) AS (VALUES (${from})
+      UNION SELECT folded_into FROM up JOIN outcome ON outcome.run_id = up.id WHERE folded_into IS NOT NULL)
+    SELECT 1 FROM up JOIN full_run AS run ON run.id = up.id WHERE run.folded_into IS NULL`
+}
+
+/** The oldest events. Index: primary key; run_caused for the runs that may still need a body. */
+export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
+    SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
+    WHERE event_seq = event.seq AND (outcome.run_id IS NULL OR outcome.folded_into IS NOT NULL
+      AND EXISTS (${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))
+  ) AS is_needed
+  FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
+
+/** Position before the first event whose body may still be there. Index: primary key. */
+export const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
+
+/** Index: primary keys. */
+function prepareBodies(db: Connection) {
+  return {
+    listOld: db.prepare<[number, number], OldEvent>(OLD_EVENTS),
+    // Whole blocks, whose bodies are all gone.
+    dropSubjects: db.prepare<[number, number]>(
+      `DELETE FROM event_subject WHERE (block, subject, seq) IN
+         (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
+    ),
+    mark: db.prepare<[string], number>(PRUNE_MARK).pluck(),
+    saveMark: db.prepare(
+      `INSERT INTO prune_mark (kind, position) VALUES (?, ?)
+       ON CONFLICT (kind) DO UPDATE SET position = excluded.position`,
+    ),
+  }
+}

@@ -1,5 +1,6 @@
 import { SETUP_VERSION } from '../rows/incoming/setup.ts'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
+import { PruneCounts } from '../tables/upkeep/prune-counts.ts'
 import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import type { Connection } from './database/connection.ts'
@@ -18,8 +19,6 @@ import { WorkerTable } from './runs/worker-table.ts'
 import { WriteBegins } from './safety/begin-writes.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { BodyPruning } from './upkeep/body-pruning.ts'
-import { PruneCounts } from './upkeep/prune-counts.ts'
-import { selectAbsorber } from './upkeep/select-absorber.ts'
 import { WeekTable } from './upkeep/week-table.ts'
 
 /** All tables on one connection. */
@@ -36,11 +35,13 @@ export function openTables(db: Connection, vault: Vault) {
     weeks,
     claims: new Claims(db, shared.claimReader),
     retention: new Pruning(db, shared, {
-      selectAbsorber,
       edge: (kind) => weeks.edge(kind),
       pruneBodies: (slice) => bodies.prune(slice),
     }),
-    pruneCounts: new PruneCounts(db, { ...shared, weeks }),
+    pruneCounts: new PruneCounts(db, shared, {
+      weeks,
+      countBodies: (before, limit) => bodies.count(before, limit),
+    }),
     serverRoom: new ServerRoomView(db, weeks),
     workers: new WorkerTable(db, shared.gates),
     arrivals: new DeliverySaves(db),

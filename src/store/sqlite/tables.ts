@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
+import { PruneCounts } from '../tables/upkeep/prune-counts.ts'
 import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import { openConnection } from './database/connection.ts'
@@ -12,26 +13,27 @@ import { SetupCache } from './incoming/setup-cache.ts'
 import { Claims } from './runs/claims.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
-import { BodyPruning, selectAbsorber } from './upkeep/body-pruning.ts'
-import { PruneCounts } from './upkeep/prune-counts.ts'
+import { BodyPruning } from './upkeep/body-pruning.ts'
 
 /** All tables on one connection. */
 export function openTables(raw: Database, vault: Vault, db = openConnection(prepareLate(raw))) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
-  const { claimReader, endpoints, gates, seals, unmatched, workflows } = shared
+  const { claimReader, endpoints, gates, unmatched, workflows } = shared
   const bodies = new BodyPruning(db, events)
   return {
     ...shared,
     events,
     claims: new Claims(db, claimReader, workflows),
     retention: new Pruning(db, shared, {
-      selectAbsorber,
       // A file gives no space back however its rows go, so it has no weeks.
       edge: async () => Number.MAX_SAFE_INTEGER,
       pruneBodies: (slice) => bodies.prune(slice),
     }),
-    pruneCounts: new PruneCounts(db, seals),
+    pruneCounts: new PruneCounts(db, shared, {
+      weeks: { list: async () => [], measure: async () => 0 },
+      countBodies: (before, limit) => bodies.count(before, limit),
+    }),
     changes: openChangeCount(db.raw),
     setup: new SetupCache(db.raw, { endpoints, workflows }),
     deliveries: new DeliveryTable(db, { events, unmatched }),

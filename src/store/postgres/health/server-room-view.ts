@@ -1,7 +1,8 @@
 import type { ServerRoom, WeekRoom } from '../../../core/store/health/server.ts'
 import { WEEK_KINDS, type WeekKind } from '../../../core/store/retention.ts'
+import type { Week } from '../../tables/upkeep/prune-counts.ts'
 import type { Connection } from '../database/connection.ts'
-import type { Week, WeekTable } from '../upkeep/week-table.ts'
+import type { WeekTable } from '../upkeep/week-table.ts'
 
 /** Tables that are told; the others are small. */
 const MAX_TABLES = 12

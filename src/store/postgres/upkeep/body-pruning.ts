@@ -1,7 +1,8 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
-import { selectAbsorber } from './select-absorber.ts'
 import type { WeekTable } from './week-table.ts'
 
 interface OldEvent {
@@ -20,6 +21,10 @@ export class BodyPruning {
   constructor(db: Connection, weeks: WeekTable) {
     this.#weeks = weeks
     this.#sql = prepareBodies(db)
+  }
+
+  async count(before: number, limit: number): Promise<Counted> {
+    return (await this.#sql.count.get({ receivedAt: 0, seq: -1, before, limit })) ?? { read: 0, rows: 0 }
   }
 
   async prune({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
@@ -44,7 +49,7 @@ function readPosition(after: string): { receivedAt: number; seq: number } {
  * The oldest bodies. Index: primary keys; run_caused for the runs that may still need a body.
  * Without `OFFSET 0` and the limit, the planner may read all runs of the history for a slice.
  */
-export const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
+const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
     SELECT 1 FROM run LEFT JOIN LATERAL (
       SELECT run_id, folded_into FROM outcome WHERE run_id = run.id LIMIT 1) AS outcome ON true
     WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
@@ -57,6 +62,10 @@ export const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes,
 function prepareBodies(db: Connection) {
   return {
     listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(OLD_BODIES),
+    count: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], Counted>(
+      `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
+         coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
+    ),
     drop: db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
   }
 }

@@ -6,8 +6,9 @@ import {
   type WeekKind,
   weekBoundOf,
 } from '../../../core/store/retention.ts'
+import type { Week } from '../../tables/upkeep/prune-counts.ts'
 import { isPassing } from '../database/postgres-fault.ts'
-import type { RunBounds, ScannedRuns, Week, WeekTable } from './week-table.ts'
+import type { RunBounds, ScannedRuns, WeekTable } from './week-table.ts'
 
 const WEEK_MS = 7 * 86_400_000
 /** The first Monday of 1970, 00:00 UTC. */

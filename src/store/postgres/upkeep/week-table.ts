@@ -1,13 +1,8 @@
 import { firstId, readIdTime } from '../../../core/ids.ts'
 import type { WeekKind } from '../../../core/store/retention.ts'
+import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import type { Week } from '../../tables/upkeep/prune-counts.ts'
 import type { Connection } from '../database/connection.ts'
-import { selectAbsorber } from './select-absorber.ts'
-
-/** The moments between which a partition has rows; null: no bound. */
-export interface Week {
-  from: number | null
-  to: number | null
-}
 
 /** Ages of runs, as moments; null: such runs are kept for ever. */
 export interface RunBounds {

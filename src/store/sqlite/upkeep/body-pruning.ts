@@ -1,16 +1,21 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
+import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
 import type { EventTable } from '../incoming/event-table.ts'
 import { blockOf } from '../search/subject-index.ts'
 
-export interface OldEvent {
+interface OldEvent {
   seq: number
   received_at: number
   /** Size of the body, 0 once pruned. */
   bytes: number
   is_needed: number
 }
+
+/** Events that one statement of a count reads. */
+const EVENTS_AT_ONCE = 2_000
 
 /** Empties bodies that no unfinished run needs. */
 export class BodyPruning {
@@ -20,6 +25,24 @@ export class BodyPruning {
   constructor(db: Connection, events: EventTable) {
     this.#events = events
     this.#sql = prepareBodies(db)
+  }
+
+  /** Ends at the first event that is young enough, as a prune does. */
+  async count(before: number, limit: number): Promise<Counted> {
+    const total = { read: 0, rows: 0, bytes: 0 }
+    let after = (await this.#sql.mark.get('payloads')) ?? 0
+    while (total.read < limit) {
+      const asked = Math.min(EVENTS_AT_ONCE, limit - total.read)
+      const found = await this.#sql.listOld.all(after, asked)
+      const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
+      const emptied = old.filter((row) => row.bytes > 0 && row.is_needed === 0)
+      total.read += old.length
+      total.rows += emptied.length
+      total.bytes += emptied.reduce((sum, { bytes }) => sum + bytes, 0)
+      after = old.at(-1)?.seq ?? after
+      if (old.length < asked) break
+    }
+    return total
   }
 
   async prune({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
@@ -39,15 +62,8 @@ export class BodyPruning {
   }
 }
 
-/** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
-export function selectAbsorber(from: string): string {
-  return `WITH RECURSIVE up (id) AS (VALUES (${from})
-      UNION SELECT folded_into FROM up JOIN outcome ON outcome.run_id = up.id WHERE folded_into IS NOT NULL)
-    SELECT 1 FROM up JOIN full_run AS run ON run.id = up.id WHERE run.folded_into IS NULL`
-}
-
 /** The oldest events. Index: primary key; run_caused for the runs that may still need a body. */
-export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
+const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
     SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
     WHERE event_seq = event.seq AND (outcome.run_id IS NULL OR outcome.folded_into IS NOT NULL
       AND EXISTS (${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))
@@ -55,7 +71,7 @@ export const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes,
   FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
 
 /** Position before the first event whose body may still be there. Index: primary key. */
-export const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
+const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
 
 /** Index: primary keys. */
 function prepareBodies(db: Connection) {

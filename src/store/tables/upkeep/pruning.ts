@@ -1,6 +1,7 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
+import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
@@ -29,8 +30,6 @@ interface Driver {
   edge(kind: 'runs' | 'deliveries'): Promise<number>
   /** Removes bodies that no unfinished run needs. The event stays, to recognize a repetition. */
   pruneBodies(slice: PruneSlice): Promise<PruneProgress>
-  /** SQL for the run that finally absorbed the run `from`; no row once that is pruned. */
-  selectAbsorber(from: string): string
 }
 
 /**
@@ -53,7 +52,7 @@ export class Pruning {
     this.#seals = seals
     this.#driver = driver
     this.#files = new FilePruning(db)
-    this.#runs = prepareRuns(db, driver.selectAbsorber('CAST(? AS text)'))
+    this.#runs = prepareRuns(db)
     this.#rests = prepareRests(db)
     this.#deliveries = prepareDeliveries(db)
   }
@@ -155,7 +154,7 @@ export class Pruning {
 }
 
 /** Index: primary keys; the list goes from the oldest run on, as our ids sort by time. */
-function prepareRuns(db: Connection, absorber: string) {
+function prepareRuns(db: Connection) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
       `SELECT id, run.workflow, tick_at, folded_into,
@@ -164,7 +163,7 @@ function prepareRuns(db: Connection, absorber: string) {
     )
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
-    hasAbsorber: db.prepare<[string], number>(absorber).pluck(),
+    hasAbsorber: db.prepare<[string], number>(selectAbsorber('?')).pluck(),
     // A run that a person retries now has no end any more, and stays.
     deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     delete: db.prepare('DELETE FROM run WHERE id = ?'),

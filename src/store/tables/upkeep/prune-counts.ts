@@ -8,19 +8,33 @@ import {
   type WeekKind,
   weekBoundOf,
 } from '../../../core/store/retention.ts'
+import type { Connection } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
-import type { SealTable } from '../../tables/safety/seal-table.ts'
-import { FINISHED, REFUSED } from '../../tables/upkeep/pruning.ts'
-import type { Connection } from '../database/connection.ts'
-import { OLD_BODIES } from './body-pruning.ts'
-import { selectAbsorber } from './select-absorber.ts'
-import type { WeekTable } from './week-table.ts'
+import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import type { SealTable } from '../safety/seal-table.ts'
+import { FINISHED, REFUSED } from './pruning.ts'
 
 /** Rows that a read looked at, and those of them that would go. */
-interface Counted {
+export interface Counted {
   read: number
   rows: number
   bytes?: number
+}
+
+/** The moments between which the rows of a week lie; null: no bound. */
+export interface Week {
+  from: number | null
+  to: number | null
+}
+
+/** The parts that each database counts in its own way. */
+interface Driver {
+  /** The weeks of rows that go at once, oldest first. */
+  weeks: {
+    list(kind: WeekKind): Promise<Week[]>
+    measure(kind: WeekKind, weeks: readonly Week[]): Promise<number>
+  }
+  countBodies(before: number, limit: number): Promise<Counted>
 }
 
 /** The rows that a prune goes through: those of the weeks that go at once, and the older ones. */
@@ -48,12 +62,12 @@ const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
 /** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
 export class PruneCounts {
   readonly #seals: SealTable
-  readonly #weeks: WeekTable
+  readonly #driver: Driver
   readonly #sql
 
-  constructor(db: Connection, { seals, weeks }: { seals: SealTable; weeks: WeekTable }) {
+  constructor(db: Connection, { seals }: { seals: SealTable }, driver: Driver) {
     this.#seals = seals
-    this.#weeks = weeks
+    this.#driver = driver
     this.#sql = prepareCounts(db)
   }
 
@@ -69,14 +83,14 @@ export class PruneCounts {
   async #reachOf(kind: PruneKind, { bounds, before }: { bounds: PruneBounds; before: number }): Promise<Reach> {
     const weekKind = WEEKS_OF[kind]
     if (weekKind === undefined) return { from: before, below: before, weeks: null }
-    const weeks = await this.#weeks.list(weekKind)
+    const weeks = await this.#driver.weeks.list(weekKind)
     const bound = weekBoundOf(weekKind, bounds)
     const due = weeks.filter(({ from, to }) => bound !== null && from !== null && to !== null && to <= bound)
     const edge = due.at(-1)?.to ?? weeks[0]?.to ?? Number.MAX_SAFE_INTEGER
     const below = Math.min(before, edge)
     // Failures go with the weeks of runs, and refusals with those of deliveries.
     const isOwner = weekKind === kind && due.length > 0
-    const bytes = isOwner ? await this.#weeks.measure(weekKind, due) : 0
+    const bytes = isOwner ? await this.#driver.weeks.measure(weekKind, due) : 0
     return { from: due[0]?.from ?? below, below, weeks: isOwner ? { count: due.length, bytes } : null }
   }
 
@@ -100,7 +114,7 @@ export class PruneCounts {
       case 'deliveries':
         return await this.#sql.deliveries.get(firstId('dlv', below), limit)
       case 'payloads':
-        return await this.#sql.bodies.get({ receivedAt: 0, seq: -1, before: below, limit })
+        return await this.#driver.countBodies(below, limit)
       case 'audit':
         return await this.#sql.audit.get(firstId('aud', before), limit)
       case 'effects': {
@@ -147,7 +161,7 @@ function prepareCounts(db: Connection) {
   const isOld = (status: string, at: string) => `coalesce(${status} IN ${FINISHED.runs} AND ${at} < @before, false)`
   const goesBefore = `run.id < old.run_id AND ${isOld('run.end_status', 'run.finished_at')}
     OR run.id >= @from AND run.id < @below AND (${isOld('run.end_status', 'run.finished_at')}
-      OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < @failures::bigint, false))`
+      OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < CAST(@failures AS bigint), false))`
   return {
     runs: db.prepare<[RunCount], Counted>(
       `${COUNT} FROM (SELECT ${isOld('status', 'finished_at')} AND (folded_into IS NULL
@@ -155,21 +169,17 @@ function prepareCounts(db: Connection) {
          FROM outcome AS old WHERE run_id < @below ORDER BY run_id LIMIT @limit) AS part`,
     ),
     failures: db.prepare<[{ status: string; before: number; below: string; limit: number }], Counted>(
-      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM outcome
+      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM outcome ${db.sql.along('outcome_ended_badly')}
          WHERE status IN ${FINISHED.failures} AND status = @status AND run_id < @below
          ORDER BY run_id LIMIT @limit) AS part`,
     ),
     verdicts: db.prepare<[], string>('SELECT verdict FROM refusal_tally').pluck(),
     refusals: db.prepare<[string, string, number], Counted>(
-      `${COUNT} FROM (SELECT true AS goes FROM delivery
+      `${COUNT} FROM (SELECT true AS goes FROM delivery ${db.sql.along('delivery_refused')}
          WHERE event_id IS NULL AND verdict = ? AND id < ? ORDER BY id LIMIT ?) AS part`,
     ),
     deliveries: db.prepare<[string, number], Counted>(
       `${COUNT} FROM (SELECT NOT (${REFUSED}) AS goes FROM delivery WHERE id < ? ORDER BY id LIMIT ?) AS part`,
-    ),
-    bodies: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], Counted>(
-      `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
-         coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
     ),
     audit: db.prepare<[string, number], Counted>(
       `${COUNT} FROM (SELECT true AS goes FROM audit

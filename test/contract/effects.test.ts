@@ -153,6 +153,19 @@ describeStores((open) => {
     expect(await store.listEffects({ path: '/a.mov', limit: 10 })).toEqual(rows)
   })
 
+  test('the ledger names the code of each run, also of two that began at the same time', async () => {
+    const { store } = await open()
+    for (const name of ['first', 'second']) {
+      const lease = await claim(store, `evt_${name}`)
+      await store.saveCheckpoint(lease, checkpoint('look'), undefined, { codeHash: `code of the ${name}` })
+      await beginDelete(store, lease, step(name), { asked: A })
+    }
+    expect(await store.listEffects({ after: 0, limit: 10 })).toMatchObject([
+      { step: 'first', code: 'code of the first' },
+      { step: 'second', code: 'code of the second' },
+    ])
+  })
+
   test('the ledger keeps the state that a delete requires, and the one that its look found', async () => {
     const { store } = await open()
     const lease = await claim(store, 'evt_1')

@@ -143,6 +143,8 @@ export class GateTable {
     const perMs = (await this.#rules.find.get(place.workflow, 'throttle'))?.perMs ?? 0
     await this.#starts.add.run(place.workflow, place.key, now + perMs, runId)
     await this.#starts.sweep.run(now)
+    // The first in line has a moment from now on.
+    this.#note([{ ...place, gate: 'throttle' }])
   }
 
   /** Puts a run in line at the first gate that it has not passed. */

@@ -232,6 +232,20 @@ BEGIN
   DELETE FROM throttle_start WHERE (workflow, key, until, run_id) IN (
     SELECT workflow, key, until, run_id FROM throttle_start WHERE until <= p_now ORDER BY until LIMIT 20
     FOR UPDATE SKIP LOCKED);
+  -- Nobody knew when the throttle opens as long as the run had not started. A row that another
+  -- transaction has locked is at its gate now, and gets its moment there.
+  UPDATE work SET due_at = least(opens.at, line.wake_at)
+    FROM (SELECT run_id, wake_at FROM place
+        WHERE workflow = taken.workflow AND gate = 'throttle' AND key = taken.key AND is_held = 0
+        ORDER BY rank, run_id LIMIT 1) AS line,
+      (SELECT until AS at FROM throttle_start WHERE workflow = taken.workflow AND key = taken.key ORDER BY until LIMIT 1
+        OFFSET (SELECT greatest(count(*) - (SELECT max_runs FROM gate_rule
+            WHERE workflow = taken.workflow AND gate = 'throttle'), 0)
+          FROM (SELECT 1 FROM throttle_start WHERE workflow = taken.workflow AND key = taken.key
+            UNION ALL SELECT 1 FROM place WHERE workflow = taken.workflow AND gate = 'throttle' AND key = taken.key
+              AND is_held = 1) AS counted)) AS opens
+    WHERE work.run_id = (SELECT w.run_id FROM work AS w WHERE w.run_id = line.run_id FOR UPDATE SKIP LOCKED)
+      AND status = 'waiting' AND gate_state = 'in_line';
 END $$;
 
 -- Locks runs, and those that wait for their ends, in the order of their ids.

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -57,6 +58,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('GET /runs/:id/steps', { params })).items).toMatchObject([{ key: 'book', effect: 'write' }])
   const step = { params: { id, key: 'book' } }
   expect((await call('GET /runs/:id/steps/:key/output', step)).value).toEqual({ booked: true })
+  expect(await call('GET /runs/:id/story', { params })).toMatchObject({ id, status: 'failed' })
   expect(await call('GET /runs/:id/usual', { params })).toEqual({ runs: 0, run: null, steps: [] })
   await call('GET /runs/:id/related', { params })
   const [group] = (await call('GET /failures')).items
@@ -98,6 +100,8 @@ test('every operation of the table answers, in the form that the table says, fro
   const paused = await call('POST /workflows/:id/pause', { params: { id: 'report' }, body: {} })
   expect(paused.pausedAt).not.toBeNull()
   await call('POST /workflows/:id/resume', { params: { id: 'report' }, body: {} })
+  const kept = call('DELETE /workflows/:id', { params: { id: 'report' }, query: { reason } })
+  await expect(kept).rejects.toMatchObject({ code: 'conflict' })
   const report = { params: { id: 'report' }, body: { input: { month: '2026-11' } } }
   const started = await call('POST /workflows/:id/start', report)
   await hear('run.completed', ({ run }) => run === started.id)
@@ -158,6 +162,7 @@ test('every operation of the table answers, in the form that the table says, fro
   const saved = await call('PUT /accounts/:name', { params: { name: 'shop' }, body: account })
   expect(JSON.stringify(saved)).not.toContain('sk_live')
   await call('GET /accounts')
+  expect((await call('GET /accounts/:name', { params: { name: 'shop' } })).plan).toBeDefined()
   await call('DELETE /accounts/:name', { params: { name: 'shop' } })
   const issued = await call('POST /tokens', { body: { name: 'ci', role: 'viewer' } })
   await call('GET /tokens')
@@ -193,7 +198,19 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('POST /effects/stop', { body: everything })).stops).toHaveLength(1)
   expect((await call('POST /effects/resume', { body: everything })).stops).toEqual([])
   await call('GET /guard')
-  expect((await call('GET /effects')).items[0]).toMatchObject({ phase: 'switched' })
+  const [switched] = (await call('GET /effects')).items
+  expect(switched).toMatchObject({ phase: 'switched' })
+  expect(await call('GET /effects/:seq', { params: { seq: String(switched?.seq) } })).toMatchObject({
+    phase: 'switched',
+  })
+  expect((await call('GET /effects/of-file', { query: { file: '/in/a.txt' } })).items.length).toBeGreaterThan(0)
+  const { publicKey } = generateKeyPairSync('ed25519', {
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  await call('POST /approvers', { body: { name: 'ada', publicKey, reason } })
+  expect((await call('GET /approvers')).items).toMatchObject([{ name: 'ada' }])
+  await call('DELETE /approvers/:name', { params: { name: 'ada' }, query: { reason } })
   called.add('GET /effects/export')
 
   expect((await call('GET /alerts')).items).toMatchObject([{ name: 'failures', channels: [{ name: 'ops' }] }])

@@ -121,7 +121,8 @@ describe('with an app at work', () => {
     const blocks = pages.find((page) => page.name === name)?.blocks ?? []
     for (const block of blocks.filter(({ language }) => language === 'sh')) {
       const commands = commandsOf(block).map(fill).filter(isRunHere)
-      if (commands.length === 0) continue
+      // An installation on another machine is not there: test/cli/server.test.ts has one.
+      if (commands.length === 0 || block.code.includes('https://upshot.example.com')) continue
       const script = `set -euo pipefail\n${commands.join('\n')}`
       await expect(run(script), script).resolves.toBeDefined()
     }

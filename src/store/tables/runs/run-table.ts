@@ -1,5 +1,5 @@
 import type { Failure } from '../../../core/errors.ts'
-import { newId } from '../../../core/ids.ts'
+import { newId, readIdTime } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
@@ -196,7 +196,8 @@ export class RunTable {
       was.folded,
       foldedInto,
     )
-    await this.markHour(runId, now)
+    // Most runs end in the hour that their id tells.
+    if (hourOf(readIdTime(runId)) !== hourOf(now)) await this.markHour(runId, now)
     if (was.tick_at !== null) await this.#ticks.startQueued(was.workflow, was.tick_account ?? '')
     if (was.gate_state !== null) await this.#gates.leave(runId)
     return true
@@ -206,6 +207,10 @@ export class RunTable {
   async markHour(runId: string, endedAt: number | null): Promise<void> {
     await this.#sql.markHour.run({ runId, endedAt })
   }
+}
+
+function hourOf(moment: number): number {
+  return Math.floor(moment / 3_600_000)
 }
 
 /** Statements after which a run goes on later. */

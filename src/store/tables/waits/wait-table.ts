@@ -50,6 +50,8 @@ export class WaitTable {
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
+  /** Else one transaction writes at a time. */
+  readonly #hasRowLocks: boolean
 
   constructor(db: Connection, tables: WaitTables) {
     this.#approvals = tables.approvals
@@ -60,6 +62,7 @@ export class WaitTable {
     this.#runs = tables.runs
     this.#events = tables.events
     this.#cursors = tables.cursors
+    this.#hasRowLocks = db.sql.forUpdate() !== ''
     this.#waits = prepareWaits(db)
     this.#runRows = prepareRuns(db)
   }
@@ -114,6 +117,7 @@ export class WaitTable {
 
   /** Locks a run and those that wait for its end, in the order of their ids. */
   async lockParents(runId: string): Promise<void> {
+    if (!this.#hasRowLocks) return
     const parents = await this.#waits.listParents.all(runId)
     if (parents.length > 0) await this.#runs.lockAll([...parents, runId])
   }

@@ -181,7 +181,7 @@ export interface StepApi<On = Trigger> {
    * waits for its next attempt delays no other.
    *
    * Like `Promise.all`, it throws the error of the first item that fails for good, in each replay.
-   * No other item begins or is tried again after that; those at work end beside the code.
+   * After that no other item begins or is tried again. Running items finish in the background.
    */
   map<Item, T>(
     name: string,

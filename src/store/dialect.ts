@@ -16,6 +16,8 @@ export interface Dialect {
   newestEvent(account: string): string
   /** The function that gives the largest of its values. */
   greatest: string
+  /** False where one transaction writes at a time, so that a lock alone does nothing. */
+  hasRowLocks: boolean
   /** Ends a query of rows that this transaction goes on to change; of one `table` in a join. */
   forUpdate(table?: string): string
   /** The same, but rows of another transaction are passed over. */
@@ -42,6 +44,7 @@ export const SQLITE: Dialect = {
   isEvent: (seq) => `event.seq = ${seq}`,
   newestEvent: () => '(SELECT coalesce(max(seq), 0) FROM event)',
   greatest: 'max',
+  hasRowLocks: false,
   forUpdate: () => '',
   skipLocked: '',
   era: '',
@@ -63,6 +66,7 @@ export const POSTGRES: Dialect = {
   isEvent: (seq) => `event.seq = ${seq} AND event.stream = ${seq} % 8`,
   newestEvent: (account) => `(SELECT seq FROM stream WHERE id = stream_of(coalesce(${account}, 'default')))`,
   greatest: 'greatest',
+  hasRowLocks: true,
   forUpdate: (table) => (table === undefined ? 'FOR UPDATE' : `FOR UPDATE OF ${table}`),
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   era: ', era_1() AS era',

@@ -54,6 +54,7 @@ export class RunTable {
   readonly #events: Events
   readonly #ticks: TickTable
   readonly #gates: GateTable
+  readonly #hasRowLocks: boolean
   readonly #sql
   readonly countOpen
 
@@ -61,6 +62,7 @@ export class RunTable {
     this.#events = events
     this.#ticks = ticks
     this.#gates = gates
+    this.#hasRowLocks = db.sql.hasRowLocks
     this.#sql = { ...prepareParks(db), ...prepareEnds(db), ...prepareReads(db) }
     this.countOpen = prepareOpenRuns(db)
   }
@@ -133,13 +135,13 @@ export class RunTable {
   /** Wakes a run that awaits an event, another run or people; true if it waited. */
   async wake(runId: string): Promise<boolean> {
     // Two statements: the second sees what the first has waited for.
-    await this.#sql.lock.get([runId])
+    await this.lockAll([runId])
     return (await this.#sql.wake.run(runId)).changes === 1
   }
 
   /** Locks rows in the order of their ids, as every write of several runs does. */
   async lockAll(runIds: readonly string[]): Promise<void> {
-    if (runIds.length > 0) await this.#sql.lock.all([...runIds])
+    if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lock.all([...runIds])
   }
 
   leases(worker: string): Promise<Omit<Lease, 'worker'>[]> {

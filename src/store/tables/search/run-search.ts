@@ -61,7 +61,7 @@ export class RunSearch {
   async list({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
     const runs: Run[] = []
     let after: string | null = null
-    for (let rows = limit; ; rows = Math.min(4 * rows, MAX_ROWS)) {
+    for (let rows = Math.max(limit, 1); ; rows = Math.min(4 * rows, MAX_ROWS)) {
       const part: SearchPart<Run> = await this.search(filter, { rows, limit: limit - runs.length, after })
       runs.push(...part.items)
       if (part.next === null || runs.length >= limit) return runs

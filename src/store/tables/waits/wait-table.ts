@@ -50,7 +50,6 @@ export class WaitTable {
   readonly #ownEvents: OwnEvents
   readonly #waits
   readonly #runRows
-  /** Else one transaction writes at a time. */
   readonly #hasRowLocks: boolean
 
   constructor(db: Connection, tables: WaitTables) {
@@ -62,7 +61,7 @@ export class WaitTable {
     this.#runs = tables.runs
     this.#events = tables.events
     this.#cursors = tables.cursors
-    this.#hasRowLocks = db.sql.forUpdate() !== ''
+    this.#hasRowLocks = db.sql.hasRowLocks
     this.#waits = prepareWaits(db)
     this.#runRows = prepareRuns(db)
   }

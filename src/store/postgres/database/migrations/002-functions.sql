@@ -580,26 +580,3 @@ CREATE FUNCTION mark_hours_1(p_run text[], p_at bigint) RETURNS void LANGUAGE sq
   ORDER BY 1
   ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1
 $$;
-
--- Ends a run: its row of `work` becomes one of `outcome`. Gives the row that it was, or none where
--- the run is over, or no longer this worker's. A null fence stands for any. Index: primary key.
-CREATE FUNCTION end_run_1(
-  p_run text, p_fence bigint, p_status text, p_reason text, p_output text, p_error text, p_at bigint,
-  p_by_rule boolean, p_folded_into text, p_is_started boolean, p_fence_step integer
-) RETURNS SETOF work
-LANGUAGE plpgsql AS $$
-DECLARE
-  was work;
-BEGIN
-  DELETE FROM work WHERE run_id = p_run AND (p_fence IS NULL OR fence = p_fence AND status = 'running')
-    RETURNING * INTO was;
-  IF NOT FOUND THEN RETURN; END IF;
-  INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, started_at, finished_at, code_hash,
-      output, error, by_rule, gates, gate_state, folded, folded_into)
-    VALUES (was.run_id, was.workflow, p_status, coalesce(p_reason, was.reason), was.rank, was.fence + p_fence_step,
-      was.attempt, CASE WHEN p_is_started THEN was.started_at END, p_at, was.code_hash, p_output,
-      coalesce(p_error, was.error), p_by_rule::int, was.gates,
-      CASE WHEN was.gate_state IS NOT NULL THEN 'outside' END, was.folded, p_folded_into);
-  PERFORM mark_hours_1(ARRAY[p_run], p_at);
-  RETURN NEXT was;
-END $$;

@@ -626,8 +626,6 @@ CREATE TABLE hour_counted (one INTEGER PRIMARY KEY, hour INTEGER NOT NULL) STRIC
 -- An hour of which a run ended, or began again, in a later hour.
 CREATE TABLE run_hour_mark (hour INTEGER PRIMARY KEY, version INTEGER NOT NULL) STRICT;
 
--- Most runs end in the hour of their making, and pay the condition only.
-
 -- The memory of each alert rule, which all processes share; `book`: JSON.
 CREATE TABLE alert_book (
   rule        TEXT PRIMARY KEY,

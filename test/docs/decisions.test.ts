@@ -1,9 +1,8 @@
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { readDecisions, readWorkPages } from './pages.ts'
+import { readDecisions, readList } from './pages.ts'
 
 const decisions = readDecisions()
-const architecture = readWorkPages().find(({ name }) => name === 'ARCHITECTURE.md')?.text ?? ''
 
 const MAX_LINES = 30
 
@@ -25,8 +24,11 @@ test.each(decisions)('$name names the command that measures its figures again', 
   if (measured !== undefined) expect(measured).toMatch(/`npm run bench -- --only [\w.]+`/)
 })
 
-test('ARCHITECTURE.md links every decision once, by its number', () => {
-  const linked = [...architecture.matchAll(/\[(\d{3}) [^\]]+\]\((docs\/decisions\/(\d{3})[^)]*)\)/g)]
-  expect(linked.filter(([, number, , page]) => number !== page)).toEqual([])
-  expect(linked.map(([, , path = '']) => path).toSorted()).toEqual(decisions.map(({ name }) => name))
+test('the list of decisions links each once, by its number and with its title', () => {
+  const linked = [...readList().matchAll(/^- \[(\d{3})\]\(([^)]+)\): (.*)\.$/gm)].sort()
+  const expected = decisions.map(({ name, text }) => {
+    const title = /^# \d+\. (.*)$/m.exec(text)?.[1]
+    return [basename(name).slice(0, 3), basename(name), title]
+  })
+  expect(linked.map(([, ...each]) => each)).toEqual(expected)
 })

@@ -1,11 +1,19 @@
-import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, matchesGlob, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { ROOT, readDecisions, readPages, readWorkPages } from './pages.ts'
 
 const pages = [...readPages(), ...readWorkPages(), ...readDecisions()]
 
 const MAX_COLUMNS = 100
+const MAX_WORDS = 1500
+
+const AT_THE_TOP = new Set([
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json'],
+  ...['vitest.config.ts', 'vitest.long.config.ts', 'Dockerfile', 'compose.yml'],
+  ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'SECURITY.md', 'SUPPORT.md'],
+  ...['src', 'test', 'bench', 'config', 'docs', 'examples', 'packaging', 'templates', 'workflows'],
+])
 
 /** The anchor of a heading, as GitHub makes it. */
 function slug(heading: string): string {
@@ -52,4 +60,15 @@ test('every page wraps at 100 columns, tables and blocks of code excepted', () =
       .flatMap((line, index) => (line.length > MAX_COLUMNS && !line.startsWith('|') ? [`${name}:${index + 1}`] : [])),
   )
   expect(long).toEqual([])
+})
+
+test('ARCHITECTURE.md is read in ten minutes', () => {
+  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8')
+  expect(text.match(/\S*[\p{L}\p{N}]\S*/gu)?.length).toBeLessThanOrEqual(MAX_WORDS)
+})
+
+test('nothing lies at the top that a stranger would not expect', () => {
+  const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
+  const others = readdirSync(ROOT).filter((name) => !AT_THE_TOP.has(name) && !name.startsWith('.'))
+  expect(others.filter((name) => !ignored.some((line) => matchesGlob(name, line.replaceAll('/', ''))))).toEqual([])
 })

@@ -30,7 +30,14 @@ export function readWorkPages(): Page[] {
 
 /** A page for each decision, in their order. */
 export function readDecisions(): Page[] {
-  return listPages('docs/decisions').map(readPage)
+  return listPages('docs/decisions')
+    .filter((name) => !name.endsWith('README.md'))
+    .map(readPage)
+}
+
+/** The list of decisions, by subject; a line that is wrapped is one line. */
+export function readList(): string {
+  return readPage('docs/decisions/README.md').text.replaceAll('\n  ', ' ')
 }
 
 function listPages(folder: string): string[] {

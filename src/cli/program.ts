@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { readVersion } from '../project/read-version.ts'
-import type { Cli, CommandTree } from './command.ts'
+import { type Cli, type CommandTree, type Define, loadCommand } from './command.ts'
 import { openProject } from './open/open-project.ts'
 import type { Output } from './terminal/output.ts'
 
@@ -58,7 +58,15 @@ function addCommands(parent: Command, nodes: CommandTree, makeCli: () => Cli): v
     command.addHelpText('after', '\nFor the options of every command, such as --json and --yes: upshot --help')
     parent.addCommand(command)
     if ('commands' in node) addCommands(command, node.commands, makeCli)
-    else definitions.set(name, async () => (await node.load()).define(command, makeCli()))
+    else definitions.set(name, async () => defineLate(command, await loadCommand(node), makeCli()))
   }
   parent.hook('preSubcommand', async (_parent, command) => definitions.get(command.name())?.())
+}
+
+/** Commander sets `--no-…` options to true before it knows of these, so that is done here. */
+function defineLate(command: Command, define: Define, cli: Cli): void {
+  define(command, cli)
+  for (const option of command.options.filter(({ negate }) => negate)) {
+    command.setOptionValueWithSource(option.attributeName() as never, true as never, 'default')
+  }
 }

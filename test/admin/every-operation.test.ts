@@ -221,6 +221,7 @@ test('every operation of the table answers, in the form that the table says, fro
 
   const story = await call('GET /subjects/:subject', { params: { subject: 'fil_nowhere' } })
   expect(story.items).toEqual([])
+  expect((await call('GET /guard/suggestions')).items).toEqual([])
   await call('GET /overview')
   await call('GET /hours')
   expect((await call('GET /retention')).items).toHaveLength(8)

@@ -3,7 +3,16 @@ import { ROUTES } from '../../src/admin/contract/routes.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { startConsole } from './support/start-console.ts'
 
-const LISTS = ['/runs', '/failures', '/events', '/deliveries', '/effects', '/effects/export', '/audit']
+const LISTS = [
+  '/runs',
+  '/failures',
+  '/guard/suggestions',
+  '/events',
+  '/deliveries',
+  '/effects',
+  '/effects/export',
+  '/audit',
+]
 
 /** Paths that answer without an end. */
 const ENDLESS = ['/live']

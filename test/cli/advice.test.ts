@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import type { CommandTree } from '../../src/cli/command.ts'
+import { type CommandTree, loadCommand } from '../../src/cli/command.ts'
 import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
 import { buildProgram } from '../../src/cli/program.ts'
 import { createOutput, readGlobalOptions } from '../../src/cli/terminal/output.ts'
@@ -88,12 +88,12 @@ function withoutActions(tree: CommandTree): CommandTree {
     Object.entries(tree).map(([name, node]) => {
       if ('commands' in node) return [name, { ...node, commands: withoutActions(node.commands) }]
       const load = async () => {
-        const { define } = await node.load()
+        const define = await loadCommand(node)
         const defineOnly: typeof define = (command, cli) => {
           define(command, cli)
           command.action(() => {})
         }
-        return { define: defineOnly }
+        return { [node.as]: defineOnly }
       }
       return [name, { ...node, load }]
     }),

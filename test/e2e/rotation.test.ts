@@ -12,11 +12,9 @@ const SENDERS = 16
 test('a rotation under load refuses no valid delivery, and a retired secret fails at once', async () => {
   const { app, dataDir } = await startTestApp()
   const endpoints = async (...args: string[]) => (await runCli(dataDir, ['endpoints', ...args, '--json'])).json.data
-  const {
-    id,
-    url,
-    secret: first,
-  } = await endpoints('add', 'shop', '--scheme', 'sha256-prefix', '--header', 'X-Hub-Signature-256')
+  const added = await endpoints('add', 'shop', '--scheme', 'sha256-prefix', '--header', 'X-Hub-Signature-256')
+  const { id, url } = added.endpoint
+  const first = added.secret
   let sent = 0
   const post = async (secret: string) => {
     const body = eventBody(`evt_${sent++}`)
@@ -62,11 +60,11 @@ test('the last use of a secret is stored, and a burst of deliveries causes no fa
     Array.from({ length: 200 }, async (_, n) => {
       const body = eventBody(`evt_${n}`)
       const headers = { 'content-type': 'application/json', 'x-service-signature': await sign(data.secret, body) }
-      return (await fetch(data.url, { method: 'POST', headers, body })).status
+      return (await fetch(data.endpoint.url, { method: 'POST', headers, body })).status
     }),
   )
   expect(new Set(statuses)).toEqual(new Set([200]))
-  const [use] = await app.store.listSecretUses(data.id)
+  const [use] = await app.store.listSecretUses(data.endpoint.id)
   expect(use?.lastUsedAt).toBeGreaterThanOrEqual(before)
   expect(heard.filter((notice) => notice.kind === 'fault')).toEqual([])
 })

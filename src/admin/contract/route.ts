@@ -94,5 +94,8 @@ export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ i
 /** Why somebody acts; the audit log keeps it. A `DELETE` has it in its query. */
 export const reason = z.string().max(500).optional().describe('Kept in the audit log.')
 
+/** Only says what would be done, or what would be saved. */
+export const isDryRun = z.boolean().default(false).describe('Only says what it would do.')
+
 /** The query of a `DELETE`. */
 export const why = z.strictObject({ reason })

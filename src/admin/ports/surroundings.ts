@@ -9,7 +9,7 @@ import type { Prunable, PruneKind, Retention } from '../../core/store/retention.
 import type { FilesDesk } from './files-desk.ts'
 
 /** One test delivery to an endpoint, and its result. */
-export interface Trial {
+interface Trial {
   sent: 'signed' | 'forged' | 'repeated'
   expected: string
   got: string
@@ -99,9 +99,15 @@ export interface Surroundings {
   ): Promise<{ status: number; verdict: string | null; reason: string | null }>
   /** Asks the workflows of the project about an event, and starts nothing. */
   matchEvent(event: EventRecord): Promise<EventMatches>
-  /** Sends a signed, a forged and a repeated delivery. */
-  tryEndpoint(endpoint: Endpoint, signal: AbortSignal): Promise<{ event: string; trials: Trial[]; isStored: boolean }>
+  /** Sends a signed, a forged and a repeated delivery, to the public URL or the local one. */
+  tryEndpoint(
+    endpoint: Endpoint,
+    isPublic: boolean,
+    signal: AbortSignal,
+  ): Promise<{ event: string; trials: Trial[]; isStored: boolean }>
   keeperOf(endpoint: Endpoint): Keeper
+  /** Whether the environment names the signature header of this endpoint. */
+  isHeaderKept(endpoint: Endpoint): boolean
   /** Tells the sandbox of a changed endpoint; nothing for another one. */
   endpointChanged(endpoint: Endpoint): Promise<void>
   /** The account that the environment or the sandbox names, without its keys. */

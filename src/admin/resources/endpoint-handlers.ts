@@ -17,6 +17,7 @@ import { isoTime, parseDuration } from '../../core/time.ts'
 import type { ENDPOINT_ROUTES } from '../contract/resources/endpoints.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { requireAccount, requireEndpoint } from '../queries/require-row.ts'
+import { resolveAmong } from '../queries/resolve-id.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
 
@@ -65,11 +66,11 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
       const given = { name, account, events, ...(scheme === undefined ? {} : { scheme }) }
       const planned = planEndpoint({ ...given, ...(body.secret === undefined ? {} : { secret: body.secret }) }, now)
       const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
-      await asCaller(parts, { caller, body }).addEndpoint(endpoint)
-      return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body.secret) }
+      if (!body.isDryRun) await asCaller(parts, { caller, body }).addEndpoint(endpoint)
+      return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body) }
     },
     'PATCH /endpoints/:name': async (call) =>
-      describeEndpoint(parts, await change(parts, call, (endpoint) => planChange(endpoint, call.body))),
+      describeEndpoint(parts, await change(parts, call, (endpoint) => planChange(parts, endpoint, call.body))),
     async 'POST /endpoints/:name/rotate'(call) {
       const { body, now } = call
       const overlapMs = body.overlap === '0' ? 0 : parseDuration(body.overlap)
@@ -77,7 +78,7 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
         refuseKept(parts, before)
         return planRotation(before, body.secret ?? newSecret(before.scheme), { overlapMs, now })
       })
-      return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body.secret) }
+      return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body) }
     },
     'POST /endpoints/:name/retire': async (call) =>
       describeEndpoint(parts, await change(parts, call, (endpoint) => planRetirement(endpoint, call.now))),
@@ -117,32 +118,50 @@ function endpointTrials(parts: ResourceParts): Handlers<Exclude<EndpointRoute, R
       const endpoint = await requireEndpoint(store, params.name)
       const action = { action: 'endpoint.test', target: endpoint.name, parameters: {} }
       await recordAction(parts, { caller, body }, action, 'begun')
-      const result = await surroundings.tryEndpoint(endpoint, signal)
+      const result = await surroundings.tryEndpoint(endpoint, body.isPublic, signal)
       return { ...result, isPassed: result.isStored && result.trials.every(({ isRight }) => isRight) }
     },
   }
 }
 
+interface Given {
+  isDryRun?: boolean
+  reason?: string | undefined
+}
+
 /** Plans a change, saves it with its audit row, and tells the sandbox where it is its endpoint. */
 async function change(
   parts: ResourceParts,
-  { params, caller, body }: Pick<Call<'POST /endpoints/:name/retire'>, 'params' | 'caller' | 'body'>,
+  { params, caller, body }: Pick<Call<'POST /endpoints/:name/retire'>, 'params' | 'caller'> & { body: Given },
   plan: (endpoint: Endpoint) => Endpoint,
 ): Promise<Endpoint> {
   const { store, surroundings } = parts
   const before = await requireEndpoint(store, params.name)
   const after = plan(before)
   if (after.account !== before.account) await requireAccount(store, after.account)
+  if (body.isDryRun) return after
   await asCaller(parts, { caller, body }).updateEndpoint(after)
   await surroundings.endpointChanged(after)
   return requireEndpoint(store, after.name)
 }
 
-function planChange(endpoint: Endpoint, body: Call<'PATCH /endpoints/:name'>['body']): Endpoint {
+function planChange(
+  { surroundings }: ResourceParts,
+  endpoint: Endpoint,
+  body: Call<'PATCH /endpoints/:name'>['body'],
+): Endpoint {
   if (body.status === 'active' && endpoint.status === 'learning') throw describeLearning(endpoint)
   const { account = endpoint.account, events = endpoint.events, status = endpoint.status, scheme } = body
   const edited = { ...endpoint, account, events, status, revision: body.revision ?? endpoint.revision }
-  return scheme === undefined ? edited : planScheme(edited, scheme)
+  if (scheme === undefined) return edited
+  if (surroundings.isHeaderKept(endpoint) && scheme.header !== endpoint.scheme.header) {
+    throw new UpshotError(
+      'conflict',
+      `The header of endpoint "${endpoint.name}" comes from SERVICE_SIGNATURE_HEADER.`,
+      { details: { fix: 'Change SERVICE_SIGNATURE_HEADER and restart the app.' } },
+    )
+  }
+  return planScheme(edited, scheme)
 }
 
 /** The scheme of an endpoint that is learning is not known yet. */
@@ -172,17 +191,26 @@ async function solve(
   { delivery, secret }: { delivery?: string | undefined; secret?: string | undefined },
   now: number,
 ): Promise<Solution> {
-  const captures = (await store.listCaptures(endpoint.id)).filter(({ id }) => delivery === undefined || id === delivery)
-  if (captures.length === 0) {
-    throw new UpshotError('not_found', `Endpoint "${endpoint.name}" has captured no such delivery.`, {
-      details: { fix: 'Make it learn, then make the service send an event.' },
-    })
-  }
+  const all = await store.listCaptures(endpoint.id)
+  const only = delivery === undefined ? null : resolveAmong(delivery, all)
+  const captures = delivery === undefined ? all : all.filter(({ id }) => id === only?.id)
+  if (captures.length === 0) throw describeNone(endpoint, delivery)
   const own = {
     secrets: activeSecrets(endpoint, now),
     oldSecrets: retiredSecrets(endpoint, now),
   }
   return solveCaptures(captures, secret === undefined ? own : { secrets: [secret] })
+}
+
+function describeNone({ name, status }: Endpoint, delivery: string | undefined): UpshotError {
+  const fix =
+    delivery !== undefined
+      ? `List the captured ones with "upshot deliveries list --endpoint ${name} --verdict learning".`
+      : status === 'learning'
+        ? 'Make the service send an event, then run this again.'
+        : `Capture deliveries with "upshot endpoints edit ${name} --learn", which refuses them meanwhile.`
+  const what = delivery === undefined ? 'no delivery yet' : `no delivery ${delivery}`
+  return new UpshotError('not_found', `Endpoint "${name}" has captured ${what}.`, { details: { fix } })
 }
 
 function describeSolution(solution: Solution, isPinned: boolean) {
@@ -201,9 +229,9 @@ function refuseKept({ surroundings }: ResourceParts, endpoint: Endpoint): void {
   })
 }
 
-/** The secret that was made, to be shown once; null for one that was given. */
-function newestSecret({ secrets }: Endpoint, given: string | undefined): string | null {
-  return given === undefined ? (secrets.at(-1)?.value ?? null) : null
+/** The secret that was made, to be shown once; null for one that was given, or is not saved. */
+function newestSecret({ secrets }: Endpoint, { secret, isDryRun }: { secret?: string | undefined; isDryRun: boolean }) {
+  return secret === undefined && !isDryRun ? (secrets.at(-1)?.value ?? null) : null
 }
 
 async function describeEndpoint({ store, surroundings }: ResourceParts, endpoint: Endpoint) {
@@ -216,6 +244,7 @@ async function describeEndpoint({ store, surroundings }: ResourceParts, endpoint
     path: `/hooks/${path}`,
     url: receiver === null ? null : `${receiver}/hooks/${path}`,
     keeper: surroundings.keeperOf(endpoint),
+    isHeaderKept: surroundings.isHeaderKept(endpoint),
     createdAt: isoTime(createdAt),
     secrets: secrets.map(({ position, activeFrom, until }) => ({
       position,

@@ -50,8 +50,16 @@ export function openSurroundings(
       const { matchWorkflows } = await import('../play/match-workflows.ts')
       return matchWorkflows(store, config, { event, now: clock.now() })
     },
-    tryEndpoint: async (endpoint, signal) => tryEndpoint(store, { ...target(endpoint, signal), probeKey }),
+    async tryEndpoint(endpoint, isPublic, signal) {
+      const near = target(endpoint, signal)
+      const receiver = isPublic ? requirePublicUrl(config) : near.receiver
+      return tryEndpoint(store, { ...near, receiver, probeKey })
+    },
     keeperOf: (endpoint) => keeperOf(endpoint, config),
+    isHeaderKept: (endpoint) =>
+      keeperOf(endpoint, config) === 'environment' &&
+      config.service.kind === 'real' &&
+      config.service.signatureHeader !== null,
     async endpointChanged(endpoint) {
       const { webhooks } = embedded()?.sandbox ?? {}
       const webhook = webhooks?.list().find(({ url }) => url.endsWith(`/hooks/${endpoint.path}`))
@@ -123,6 +131,13 @@ function requireReceiver(config: Pick<Config, 'dataDir'>): string {
   const receiver = findReceiver(config)
   if (receiver !== null) return receiver
   throw new UpshotError('not_running', 'No process with the role receiver is running on this data directory.')
+}
+
+function requirePublicUrl({ publicUrl }: Pick<Config, 'publicUrl'>): string {
+  if (publicUrl !== null) return publicUrl
+  throw new UpshotError('invalid_config', 'No public URL is configured.', {
+    details: { fix: 'Set UPSHOT_PUBLIC_URL, or publicUrl in config/upshot.config.ts.' },
+  })
 }
 
 function keeperOf({ name }: Pick<Endpoint, 'name'>, { service }: Pick<Config, 'service'>) {

@@ -9,7 +9,7 @@ import { type Answer, deliver } from './deliver.ts'
 import { deliverSigned, type Target } from './send-event.ts'
 
 /** One test delivery to an endpoint, and its result. */
-export interface Trial {
+interface Trial {
   sent: 'signed' | 'forged' | 'repeated'
   expected: 'accepted' | 'refused' | 'duplicate'
   /** The verdict, `refused` for HTTP 401, else the HTTP status. */

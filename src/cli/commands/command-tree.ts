@@ -1,116 +1,264 @@
-import type { CommandTree } from '../command.ts'
-import { ACCOUNTS_COMMANDS } from './accounts/commands.ts'
-import { DB_COMMANDS } from './db/commands.ts'
-import { DELIVERIES_COMMANDS } from './deliveries/commands.ts'
-import { ENDPOINTS_COMMANDS } from './endpoints/commands.ts'
-import { EVENTS_COMMANDS, TYPES_COMMANDS } from './events/commands.ts'
-import { FILES_COMMANDS } from './files/commands.ts'
-import { RUNS_COMMANDS } from './runs/commands.ts'
-import {
-  APPROVALS_COMMANDS,
-  APPROVERS_COMMANDS,
-  AUDIT_COMMANDS,
-  CORPUS_COMMANDS,
-  DEPLOYS_COMMANDS,
-  EFFECTS_COMMANDS,
-  GUARD_COMMANDS,
-  TOKENS_COMMANDS,
-} from './safety/commands.ts'
+import { type CommandTree, command, commandsOf } from '../command.ts'
 import { SANDBOX_COMMANDS } from './sandbox/commands.ts'
-import { SCHEDULES_COMMANDS } from './schedules/commands.ts'
-import { ALERTS_COMMANDS, OPERATIONS_COMMANDS } from './watch/commands.ts'
-import { WORKFLOWS_COMMANDS } from './workflows/commands.ts'
+
+const ENDPOINTS: CommandTree = {
+  ...commandsOf(() => import('./endpoints/endpoints.ts'), {
+    list: 'list the endpoints with their addresses',
+    add: 'create an endpoint and print the values for the webhook settings of the service',
+    test: 'send an endpoint signed, forged and repeated deliveries, and check its answers',
+    edit: 'change the events, account, scheme or header of an endpoint',
+    pin: 'set the signature scheme of an endpoint and accept its deliveries',
+    disable: 'refuse the deliveries of an endpoint',
+    enable: 'accept the deliveries of an endpoint again',
+    remove: 'remove an endpoint for good; the events it received are kept',
+  }),
+  show: command(
+    'show an endpoint: its scheme, the last use of each secret, deliveries in 24 h',
+    () => import('./endpoints/show.ts'),
+  ),
+  rotate: command(
+    'create a new secret and let the old one expire, or retire the old one now',
+    () => import('./endpoints/rotate.ts'),
+  ),
+  solve: command('find out how deliveries are signed, or why no scheme fits', () => import('./endpoints/solve.ts')),
+  send: command('sign any body and send it to any URL', () => import('./endpoints/send.ts')),
+}
+
+const ACCOUNTS = commandsOf(() => import('./accounts.ts'), {
+  list: 'list the accounts, without their keys',
+  add: 'add an account',
+  show: 'show an account and the endpoints that use it',
+  edit: 'change the key, base URL, plan or storage names of an account',
+  remove: 'remove an account and its keys',
+})
+
+const EVENTS: CommandTree = {
+  list: command('list the newest events', () => import('./events/list.ts')),
+  show: command('show an event with its content, deliveries and runs', () => import('./events/show.ts')),
+  match: command('ask which workflows an event would start, and why not the others', () => import('./events/match.ts')),
+  replay: command('run workflows again on one or many stored events', () => import('./events/replay.ts')),
+  rehearse: command(
+    'play an event in a sandbox made for it, with real effects there',
+    () => import('./events/rehearse/rehearse.ts'),
+  ),
+  tail: command('follow events as they arrive', () => import('./events/tail.ts')),
+}
+
+const DELIVERIES: CommandTree = {
+  ...commandsOf(() => import('./deliveries/deliveries.ts'), {
+    list: 'list the newest deliveries with their verdicts',
+    replay: 'send the bytes of an accepted delivery again, with a new signature',
+  }),
+  show: command('show a delivery: its verdict and reason, its event and runs', () => import('./deliveries/show.ts')),
+}
+
+const RUNS: CommandTree = {
+  list: command('list the newest runs', () => import('./runs/list.ts')),
+  summary: command(
+    'group failed runs by their error, with counts, first and last moment',
+    () => import('./runs/summary.ts'),
+  ),
+  show: command('show a run with its steps and failed attempts', () => import('./runs/show.ts')),
+  retry: command('retry failed or canceled runs from the step that failed', () => import('./runs/retry.ts')),
+  resolve: command(
+    'mark failed runs as resolved, so that they need nobody any more',
+    () => import('./runs/resolve.ts'),
+  ),
+  fork: command('start a new run that keeps the results before a given step', () => import('./runs/fork.ts')),
+  test: command('write a test from a run, with its answers beside it', () => import('./runs/tests/test.ts')),
+  resume: command('resume runs that wait for a person', () => import('./runs/resume.ts')),
+  cancel: command('cancel unfinished runs', () => import('./runs/cancel.ts')),
+  tail: command('follow runs as their states change', () => import('./runs/tail.ts')),
+}
+
+const WORKFLOWS: CommandTree = {
+  ...commandsOf(() => import('./workflows/workflows.ts'), {
+    list: 'list the workflows with their triggers',
+    start: 'start a callable workflow with an input',
+    pause: 'pause a workflow and hold its runs',
+    resume: 'resume a workflow and release its held runs, oldest first',
+    remove: 'remove a workflow whose module is gone',
+  }),
+  show: command('show a workflow with its newest runs', () => import('./workflows/show.ts')),
+  shadow: command('show what its shadow would do otherwise', () => import('./workflows/shadow/shadow.ts')),
+  promote: command('put the shadow of a workflow in its place', () => import('./workflows/shadow/promote.ts')),
+}
+
+const DB: CommandTree = {
+  migrate: command('make the schema in PostgreSQL, or bring it up to date', () => import('./db/migrate.ts')),
+  move: command('move the database file into PostgreSQL, without losing a run', () => import('./db/move.ts')),
+  backup: command('copy the database while the app is running, and check the copy', () => import('./db/backup.ts')),
+  verify: command('check the whole database, or a backup', () => import('./db/verify.ts')),
+  prune: command('delete data older than the retention of the project', () => import('./db/prune.ts')),
+  reseal: command('encrypt the stored secrets with another key', () => import('./db/reseal.ts')),
+}
+
+const EFFECTS: CommandTree = {
+  ...commandsOf(() => import('./safety/effects/effects.ts'), {
+    list: 'list the newest rows of the effect ledger',
+    show: 'show a whole row of the ledger',
+    of: 'show everything that was done to a file',
+    stop: 'hold every delete and `once` step from now on',
+    resume: 'end a stop, and let what it held go on',
+  }),
+  export: command('write the ledger as CSV or ndjson', () => import('./safety/effects/export.ts')),
+  verify: command(
+    'follow the seals of the ledger, and look for its anchors',
+    () => import('./safety/effects/verify.ts'),
+  ),
+  anchor: command('seal the ledger and print the end of its chain', () => import('./safety/effects/anchor.ts')),
+  restored: command('say that the database was restored from a backup', () => import('./safety/effects/restored.ts')),
+}
 
 /** All commands, in the order of the help. */
 export const COMMAND_TREE: CommandTree = {
-  init: {
-    summary: 'create a project with a workflow and its test',
-    load: () => import('./app/init.ts'),
-  },
-  dev: {
-    summary: 'run the app with a sandbox of the service, to develop workflows',
-    load: () => import('./app/dev.ts'),
-  },
-  start: {
-    summary: 'run the app in production, with the real service and a JSON log',
-    load: () => import('./app/start.ts'),
-  },
-  status: {
-    summary: 'show whether an app is running here, its addresses, and whether it is ready',
-    load: () => import('./app/status.ts'),
-  },
-  top: {
-    summary: 'watch the load and what needs you, once a second',
-    load: () => import('./watch/top/top.ts'),
-  },
-  dashboard: {
-    summary: 'print and open a link that logs in to the dashboard',
-    load: () => import('./watch/dashboard.ts'),
-  },
-  endpoints: { summary: 'manage the addresses that the service sends deliveries to', commands: ENDPOINTS_COMMANDS },
-  accounts: { summary: 'manage accounts of the service: their API keys and base URLs', commands: ACCOUNTS_COMMANDS },
-  trigger: {
-    summary: 'send a signed event of your own to the running app',
-    load: () => import('./events/trigger.ts'),
-  },
-  events: { summary: 'list, show and replay the events that were received', commands: EVENTS_COMMANDS },
+  init: command('create a project with a workflow and its test', () => import('./app/init.ts')),
+  dev: command('run the app with a sandbox of the service, to develop workflows', () => import('./app/dev.ts')),
+  start: command('run the app in production, with the real service and a JSON log', () => import('./app/start.ts')),
+  status: command(
+    'show whether an app is running here, its addresses, and whether it is ready',
+    () => import('./app/status.ts'),
+  ),
+  top: command('watch the load and what needs you, once a second', () => import('./watch/top/top.ts')),
+  dashboard: command('print and open a link that logs in to the dashboard', () => import('./watch/dashboard.ts')),
+  endpoints: { summary: 'manage the addresses that the service sends deliveries to', commands: ENDPOINTS },
+  accounts: { summary: 'manage accounts of the service: their API keys and base URLs', commands: ACCOUNTS },
+  trigger: command('send a signed event of your own to the running app', () => import('./events/trigger.ts')),
+  events: { summary: 'list, show and replay the events that were received', commands: EVENTS },
   deliveries: {
     summary: 'list, show and replay the requests to the endpoints, refused ones too',
-    commands: DELIVERIES_COMMANDS,
+    commands: DELIVERIES,
   },
-  runs: { summary: 'list, show, retry, fork, resume and cancel runs of workflows', commands: RUNS_COMMANDS },
-  workflows: { summary: 'list, show, pause and resume workflows', commands: WORKFLOWS_COMMANDS },
-  coverage: {
-    summary: 'compare files, events, runs and effects, and name what does not fit',
-    load: () => import('./events/losses/coverage.ts'),
-  },
-  types: { summary: 'make and check schemas from the events that came', commands: TYPES_COMMANDS },
-  schedules: { summary: 'list, run, pause and resume schedules', commands: SCHEDULES_COMMANDS },
-  files: { summary: 'list, download and delete files in the storages of the service', commands: FILES_COMMANDS },
-  sandbox: {
-    summary: 'run, fill, break and inspect a stand-in for the service',
-    commands: SANDBOX_COMMANDS,
-  },
-  doctor: {
-    summary: 'check configuration, service, endpoints, database and machine',
-    load: () => import('./doctor/doctor.ts'),
-  },
-  config: {
-    summary: 'inspect the configuration of the project',
+  runs: { summary: 'list, show, retry, fork, resume and cancel runs of workflows', commands: RUNS },
+  workflows: { summary: 'list, show, pause and resume workflows', commands: WORKFLOWS },
+  coverage: command(
+    'compare files, events, runs and effects, and name what does not fit',
+    () => import('./events/losses/coverage.ts'),
+  ),
+  types: {
+    summary: 'make and check schemas from the events that came',
     commands: {
-      show: { summary: 'list all settings, with secrets hidden', load: () => import('./app/config-show.ts') },
+      generate: command(
+        'write a schema for each event type from the events that came',
+        () => import('./events/schemas/generate.ts'),
+      ),
+      check: command(
+        'compare the schemas of workflows with the events that came',
+        () => import('./events/schemas/check.ts'),
+      ),
     },
   },
-  db: { summary: 'back up, verify, prune and reseal the database', commands: DB_COMMANDS },
-  approvals: { summary: 'list, show, approve and deny what waits for people', commands: APPROVALS_COMMANDS },
-  approvers: { summary: 'manage the people who may decide approvals, and their keys', commands: APPROVERS_COMMANDS },
-  effects: { summary: 'find, stop and prove what runs deleted and wrote', commands: EFFECTS_COMMANDS },
-  guard: { summary: 'show how much of each limit on effects is used', commands: GUARD_COMMANDS },
-  plan: {
-    summary: 'find what a workflow would do with an event, without doing it',
-    load: () => import('./safety/plan/plan.ts'),
+  schedules: {
+    summary: 'list, run, pause and resume schedules',
+    commands: commandsOf(() => import('./schedules.ts'), {
+      list: 'list the schedules with their last and next times',
+      run: 'run a scheduled workflow now',
+      pause: 'pause a schedule',
+      resume: 'resume a paused schedule',
+    }),
   },
-  backtest: {
-    summary: 'compare what code would do with what recorded runs did',
-    load: () => import('./safety/backtest/backtest.ts'),
+  files: {
+    summary: 'list, download and delete files in the storages of the service',
+    commands: {
+      ls: command('list the entries of a folder', () => import('./files/ls.ts')),
+      diff: command('compare two folders, of one storage or of two', () => import('./files/diff.ts')),
+      get: command('download a file, or continue an interrupted download', () => import('./files/get.ts')),
+      rm: command('delete files, after a confirmation', () => import('./files/rm.ts')),
+      url: command('print a temporary download URL of a file', () => import('./files/url.ts')),
+    },
   },
-  corpus: { summary: 'save runs for backtests without the database', commands: CORPUS_COMMANDS },
-  deploys: { summary: 'see what new code would do to unfinished runs', commands: DEPLOYS_COMMANDS },
-  tokens: { summary: 'manage the tokens of programs that use the admin API', commands: TOKENS_COMMANDS },
-  operations: { summary: 'list, show and abort operations on many runs or events', commands: OPERATIONS_COMMANDS },
-  alerts: { summary: 'list and test the alerts of the project', commands: ALERTS_COMMANDS },
-  audit: { summary: 'list what people did', commands: AUDIT_COMMANDS },
-  mcp: {
-    summary: 'let an agent look, and act where you allow it, over standard input and output',
-    load: () => import('./watch/mcp.ts'),
+  sandbox: { summary: 'run, fill, break and inspect a stand-in for the service', commands: SANDBOX_COMMANDS },
+  doctor: command('check configuration, service, endpoints, database and machine', () => import('./doctor/doctor.ts')),
+  config: {
+    summary: 'inspect the configuration of the project',
+    commands: { show: command('list all settings, with secrets hidden', () => import('./app/config-show.ts')) },
   },
-  demo: {
-    summary: 'play the main workflows in a temporary folder, and check every effect',
-    load: () => import('./app/demo.ts'),
+  db: { summary: 'back up, verify, prune and reseal the database', commands: DB },
+  approvals: {
+    summary: 'list, show, approve and deny what waits for people',
+    commands: {
+      list: command('list what waits for people, newest first', () => import('./safety/approvals/list.ts')),
+      show: command('show the list or the question of an approval', () => import('./safety/approvals/show.ts')),
+      ...commandsOf(() => import('./safety/approvals/decide.ts'), {
+        approve: 'approve exactly the list that you saw',
+        deny: 'deny an approval, so that its steps fail',
+      }),
+    },
   },
-  completion: {
-    summary: 'print a script that completes commands in your shell',
-    load: () => import('./shell/completion.ts'),
+  approvers: {
+    summary: 'manage the people who may decide approvals, and their keys',
+    commands: commandsOf(() => import('./safety/approvers.ts'), {
+      list: 'list the people who may decide approvals',
+      key: 'make a key pair for a person',
+      add: 'register a person by their public key',
+      remove: "end a person's right to decide",
+    }),
   },
-  version: { summary: 'print the versions of upshot and Node', load: () => import('./shell/version.ts') },
+  effects: { summary: 'find, stop and prove what runs deleted and wrote', commands: EFFECTS },
+  guard: {
+    summary: 'show how much of each limit on effects is used',
+    commands: commandsOf(() => import('./safety/guard.ts'), {
+      show: 'show how much of each limit is used',
+      suggest: 'suggest limits from what workflows did',
+    }),
+  },
+  plan: command('find what a workflow would do with an event, without doing it', () => import('./safety/plan/plan.ts')),
+  backtest: command(
+    'compare what code would do with what recorded runs did',
+    () => import('./safety/backtest/backtest.ts'),
+  ),
+  corpus: {
+    summary: 'save runs for backtests without the database',
+    commands: {
+      save: command(
+        'write redacted runs to a file, for backtests without the database',
+        () => import('./safety/corpus/save.ts'),
+      ),
+    },
+  },
+  deploys: {
+    summary: 'see what new code would do to unfinished runs',
+    commands: {
+      check: command(
+        'find the unfinished runs that this code would not let go on',
+        () => import('./safety/deploys/check.ts'),
+      ),
+    },
+  },
+  tokens: {
+    summary: 'manage the tokens of programs that use the admin API',
+    commands: commandsOf(() => import('./safety/tokens.ts'), {
+      list: 'list the tokens of the admin API',
+      add: 'make a token for a program, which is shown once',
+      revoke: 'revoke a token',
+    }),
+  },
+  operations: {
+    summary: 'list, show and abort operations on many runs or events',
+    commands: commandsOf(() => import('./watch/operations.ts'), {
+      list: 'list the operations on many runs or events',
+      show: 'show an operation: its progress, and what was refused',
+      abort: 'end an operation; what is done stays done',
+    }),
+  },
+  alerts: {
+    summary: 'list and test the alerts of the project',
+    commands: commandsOf(() => import('./watch/alerts.ts'), {
+      list: 'list the alert rules, and what is wrong now',
+      test: 'send a test message to the channels of a rule',
+    }),
+  },
+  audit: {
+    summary: 'list what people did',
+    commands: commandsOf(() => import('./safety/audit.ts'), {
+      list: 'list who did what, from where and why, newest first',
+    }),
+  },
+  mcp: command(
+    'let an agent look, and act where you allow it, over standard input and output',
+    () => import('./watch/mcp.ts'),
+  ),
+  demo: command('play the main workflows in a temporary folder, and check every effect', () => import('./app/demo.ts')),
+  completion: command('print a script that completes commands in your shell', () => import('./shell/completion.ts')),
+  version: command('print the versions of upshot and Node', () => import('./shell/version.ts')),
 }

@@ -43,18 +43,3 @@ export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promis
   if (app !== null) return app
   throw new UpshotError('not_running', `No app is running on the data directory ${config.dataDir}.`)
 }
-
-/** The receiver's base URL, of the running app or as configured; null while its port is unknown. */
-async function findReceiver(config: Pick<Config, 'dataDir' | 'host' | 'ports'>): Promise<string | null> {
-  const app = await findRunningApp(config)
-  if (app !== null) return app.receiver
-  const { host, ports } = config
-  return ports.receiver === 0 ? null : `http://${host.includes(':') ? `[${host}]` : host}:${ports.receiver}`
-}
-
-/** The base URL of endpoint addresses: the public one if set, else the receiver's. */
-export async function findAddress(
-  config: Pick<Config, 'dataDir' | 'host' | 'ports' | 'publicUrl'>,
-): Promise<string | null> {
-  return config.publicUrl ?? findReceiver(config)
-}

@@ -3,56 +3,97 @@ import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.t
 import type { Cli } from '../command.ts'
 import { call, type Operations } from '../open/operations.ts'
 import { confirm } from '../terminal/confirm.ts'
+import { onInterrupt } from '../terminal/on-interrupt.ts'
 import type { Output } from '../terminal/output.ts'
+import type { EXIT } from '../terminal/problem.ts'
 
-interface ActWords<Name extends RouteName, Look extends RouteName> {
-  /** The argument: its name in the path, and its help. */
-  argument: [name: string, help: string]
+export interface ActWords<Name extends RouteName, Look extends RouteName> {
+  /** The argument: its name in the path, and its help. Left out: there is none. */
+  argument?: readonly [name: string, help: string]
   /** Printed below its options. */
   help?: string
   /** Reads what the action is about. It throws where that is not there, under `--dry-run` too. */
   look?: Look
   options?: (command: Command) => unknown
-  body?: (options: Record<string, unknown>, named: string) => unknown
-  /** The action in words, such as `pause the workflow a`. */
-  will: (named: string, found: AnswerOf<Look> | null) => string
+  query?: (options: never, named: string) => object
+  body?: (options: never, named: string, about: { found: AnswerOf<Look> | null; out: Output }) => unknown
+  /** The action in words, such as `pause the workflow a`; a question has none. */
+  will?: (named: string, found: AnswerOf<Look> | null) => string
   /** Its consequences, for the person who is asked. Left out: nobody is asked. */
   asks?: (found: AnswerOf<Look> | null) => readonly string[]
+  /** Whether the operation itself tells what it would do: under `--dry-run` it is asked to. */
+  tries?: true
+  /** Whether it may make the database. */
+  mayCreate?: true
+  /** Whether Ctrl-C ends it in order. */
+  isSlow?: true
   /** The result as JSON; default: the answer. */
   data?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => unknown
-  done: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => string | readonly string[]
-  note?: (answer: AnswerOf<Name>, named: string) => string | null
+  done: (
+    answer: AnswerOf<Name>,
+    named: string,
+    about: { found: AnswerOf<Look> | null; out: Output; options: Record<string, unknown> },
+  ) => string | readonly string[]
+  note?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => string | null
+  /** The way to leave where the answer tells that something is wrong. */
+  leave?: (answer: AnswerOf<Name>) => keyof typeof EXIT | null
 }
 
-/** A command that does one thing to one named row, or with `asks` does it after a question. */
+/**
+ * A command of one operation, on one named row where it has an argument. It shows something, or
+ * does one thing: with `asks` after a question.
+ */
 export function actCommand<Name extends RouteName, Look extends RouteName = never>(
   name: Name,
   words: ActWords<Name, Look>,
 ) {
-  const [argument, help] = words.argument
-  return function define(command: Command, { out, project }: Cli): void {
+  return function define(command: Command, cli: Cli): void {
     words.options?.(command)
     if (words.help) command.addHelpText('after', `\n${words.help}`)
-    command.argument(`<${argument}>`, help).action((named, given) =>
-      project.withOperations(async (operations) => {
-        const params = { [argument]: named }
-        const found = words.look === undefined ? null : await look(operations, words.look, params)
-        const will = words.will(named, found)
-        if (words.asks || out.given.dryRun) {
-          const isConfirmed = await confirm(out, { will, things: words.asks?.(found) ?? [] })
-          if (!isConfirmed) return refrain(out, will)
-        }
-        const body = words.body?.(given as Record<string, unknown>, named)
-        const input = body === undefined ? { params } : { params, body }
-        const answer = await call(operations, name, input as unknown as InputOf<Name>)
-        const lines = words.done(answer, named, found)
-        const data = words.data ? words.data(answer, named, found) : (answer ?? { [argument]: named, done: true })
-        out.result(data, () => (typeof lines === 'string' ? [lines] : lines))
-        const note = words.note?.(answer, named)
-        if (note) out.note(note)
-      }),
-    )
+    if (words.argument === undefined) {
+      command.action((options) => act(cli, name, words, { named: '', options }))
+      return
+    }
+    const [argument, help] = words.argument
+    command.argument(`<${argument}>`, help).action((named, options) => act(cli, name, words, { named, options }))
   }
+}
+
+/** Performs the operation, unless a person says no or only wants to know. */
+export function act<Name extends RouteName, Look extends RouteName>(
+  { out, project }: Cli,
+  name: Name,
+  words: ActWords<Name, Look>,
+  { named, options }: { named: string; options: object },
+): Promise<void> {
+  const { dryRun } = out.given
+  const mayCreate = words.mayCreate === true && !dryRun
+  return project.withOperations(
+    async (operations) => {
+      const params = words.argument === undefined ? {} : { [words.argument[0]]: named }
+      const found = words.look === undefined ? null : await look(operations, words.look, params)
+      const isTried = dryRun && words.tries === true
+      if (isTried) out.note('Dry run: nothing was saved. This is what would be saved.')
+      else if (words.will && (words.asks || dryRun)) {
+        const will = words.will(named, found)
+        if (!(await confirm(out, { will, things: words.asks?.(found) ?? [] }))) return refrain(out, will)
+      }
+      const given = await words.body?.(options as never, named, { found, out })
+      const body = isTried ? { ...(given as object), isDryRun: true } : given
+      const query = words.query?.(options as never, named)
+      const input = { params, ...(query && { query }), ...(body === undefined ? {} : { body }) }
+      const slow = words.isSlow ? { signal: onInterrupt() } : {}
+      const answer = await call(operations, name, input as unknown as InputOf<Name>, slow)
+      const lines = words.done(answer, named, { found, out, options: options as Record<string, unknown> })
+      const data = words.data ? words.data(answer, named, found) : (answer ?? { ...params, done: true })
+      out.result(data, () => (typeof lines === 'string' ? [lines] : lines))
+      const note = words.note?.(answer, named, found)
+      if (note) out.note(note)
+      const exit = words.leave?.(answer)
+      if (exit) out.leaveWith(exit)
+    },
+    { mayCreate },
+  )
 }
 
 function look<Look extends RouteName>(operations: Operations, name: Look, params: Record<string, string>) {

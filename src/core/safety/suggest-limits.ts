@@ -2,7 +2,7 @@ import type { EffectRecord } from './effect.ts'
 import type { Guard, Window } from './guard.ts'
 
 /** The deletes of a workflow, and limits with room for twice as many. */
-export interface Suggestion {
+interface Suggestion {
   workflow: string
   deletes: number
   perRun: number

@@ -51,6 +51,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       return { status: 200, verdict: 'duplicate', reason: null }
     },
     tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
+    isHeaderKept: () => false,
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
     files: {
       list: async () => ({ items: [], next: null, total: 0 }),

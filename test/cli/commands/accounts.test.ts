@@ -52,13 +52,18 @@ test('an account is added, shown, changed and removed, and its key is never show
     fallbackKey: LIVE,
     storages: { storage_b: 'desk' },
   })
+  expect((await accounts(['edit', 'shop', '--plan', 'pro', '--dry-run'])).json.data.plan).toBe('pro')
+  expect((await accounts(['edit', 'shop', '--plan', '451'])).json.data).toMatchObject({
+    hasFallbackKey: true,
+    plan: 451,
+  })
   expect((await accounts(['edit', 'shop', '--no-fallback'])).json.data).toMatchObject({ hasFallbackKey: false })
   expect(await readAccount(dataDir, 'shop')).toMatchObject({ apiKey: next, fallbackKey: null })
 
   const listed = await accounts(['list'])
   expect(listed.json.data.map(({ name }: { name: string }) => name)).toEqual(['default', 'shop'])
   const shown = await runHere(dataDir, ['accounts', 'show', 'shop'])
-  expect(shown.stdout).toContain('450 requests per minute')
+  expect(shown.stdout).toContain('451 requests per minute')
   expect((await accounts(['remove', 'shop'])).exit).toBe(3)
   expect((await accounts(['remove', 'shop', '--yes'])).json.data).toEqual({ name: 'shop', removed: true })
   expect((await accounts(['show', 'shop'])).exit).toBe(5)

@@ -10,7 +10,8 @@ const ship = defineWorkflow({ id: 'ship-order', on: 'order.placed', run: () => '
 async function startLedger() {
   const started = await startTestApp({ workflows: [ship] })
   const upshot = (...args: string[]) => runHere(started.dataDir, [...args, '--json'])
-  const { url, secret } = (await upshot('endpoints', 'add', 'shop')).json.data
+  const { endpoint, secret } = (await upshot('endpoints', 'add', 'shop')).json.data
+  const { url } = endpoint
   const post = async (body: string, key: string = secret) => {
     const headers = { 'content-type': 'application/json', 'x-service-signature': opensslHmac(key, body) }
     return (await fetch(url, { method: 'POST', headers, body })).status

@@ -16,11 +16,11 @@ test('endpoints test sends a signed, a forged and a repeated delivery, and start
   const { app, dataDir, endpoints } = await startShop({ workflows: [everything] })
   const { exit, json } = await endpoints('test', 'shop')
   expect(exit).toBe(0)
-  expect(json.data).toMatchObject({ endpoint: 'shop', passed: true, stored: true })
-  expect(json.data.deliveries).toMatchObject([
-    { sent: 'signed', expected: 'accepted', got: 'accepted', status: 200, ok: true },
-    { sent: 'forged', expected: 'refused', got: 'refused', status: 401, ok: true },
-    { sent: 'repeated', expected: 'duplicate', got: 'duplicate', status: 200, ok: true },
+  expect(json.data).toMatchObject({ isPassed: true, isStored: true })
+  expect(json.data.trials).toMatchObject([
+    { sent: 'signed', expected: 'accepted', got: 'accepted', status: 200, isRight: true },
+    { sent: 'forged', expected: 'refused', got: 'refused', status: 401, isRight: true },
+    { sent: 'repeated', expected: 'duplicate', got: 'duplicate', status: 200, isRight: true },
   ])
   expect(await app.store.findEvents(json.data.event)).toMatchObject([{ type: 'upshot.test' }])
   expect(await app.store.listRuns({ limit: 10, eventId: json.data.event })).toEqual([])
@@ -36,7 +36,7 @@ test('a disabled endpoint refuses deliveries and fails its test with exit 7, unt
   const tried = await runHere(dataDir, ['endpoints', 'test', 'shop'])
   expect(tried).toMatchObject({ exit: 7, stderr: expect.stringContaining('upshot endpoints enable shop') })
   expect(tried.stdout).toMatch(/signed +accepted +refused +401/)
-  expect((await endpoints('test', 'shop')).json).toMatchObject({ ok: true, data: { passed: false, stored: false } })
+  expect((await endpoints('test', 'shop')).json).toMatchObject({ ok: true, data: { isPassed: false, isStored: false } })
 
   expect((await endpoints('enable', 'shop')).json.data).toMatchObject({ status: 'active' })
   expect(await post(body, opensslHmac(secret, body))).toBe(200)
@@ -93,11 +93,11 @@ test('endpoints edit changes events, account, scheme or header alone, and keeps 
   const { endpoints, dataDir, post, secret } = await startShop()
   expect((await endpoints('edit', 'shop', '--events', 'file.*')).json.data).toMatchObject({
     events: ['file.*'],
-    header: 'X-Service-Signature',
+    scheme: { header: 'X-Service-Signature' },
     account: 'default',
   })
   const edited = (await endpoints('edit', 'shop', '--scheme', 'sha256-prefix', '--header', 'X-Hub')).json.data
-  expect(edited).toMatchObject({ events: ['file.*'], header: 'X-Hub', scheme: { grammar: 'prefix' } })
+  expect(edited).toMatchObject({ events: ['file.*'], scheme: { header: 'X-Hub', grammar: 'prefix' } })
   const body = eventBody('evt_1')
   expect(await post(body, opensslHmac(secret, body))).toBe(401)
   expect(await post(body, '', { 'x-hub': `sha256=${opensslHmac(secret, body)}` })).toBe(200)
@@ -121,7 +121,7 @@ test('endpoints pin accepts a scheme in the form that endpoints show prints', as
   const { endpoints, post, secret } = await startShop()
   const scheme = JSON.stringify({ algorithm: 'sha256', encoding: 'hex', header: 'X-Pinned' })
   expect((await endpoints('pin', 'shop', '--scheme', scheme)).json.data).toMatchObject({
-    header: 'X-Pinned',
+    scheme: { header: 'X-Pinned' },
     status: 'active',
   })
   const body = eventBody('evt_1')
@@ -158,12 +158,13 @@ test('endpoints add prints a secret once, and the running receiver accepts it at
   const { dataDir, urls } = await startTestApp()
   const args = ['endpoints', 'add', 'shop', '--events', 'file.*,order.placed', '--header', 'X-Shop', '--json']
   const { data } = (await runHere(dataDir, args)).json
-  expect(data).toMatchObject({ name: 'shop', header: 'X-Shop', events: ['file.*', 'order.placed'] })
-  expect(data.url.startsWith(`${urls.receiver}/hooks/shop-`)).toBe(true)
+  const { endpoint } = data
+  expect(endpoint).toMatchObject({ name: 'shop', scheme: { header: 'X-Shop' }, events: ['file.*', 'order.placed'] })
+  expect(endpoint.url.startsWith(`${urls.receiver}/hooks/shop-`)).toBe(true)
 
   const body = eventBody('evt_cli', 'order.placed')
   const headers = { 'content-type': 'application/json', 'x-shop': opensslHmac(data.secret, body) }
-  expect((await fetch(data.url, { method: 'POST', headers, body })).status).toBe(200)
+  expect((await fetch(endpoint.url, { method: 'POST', headers, body })).status).toBe(200)
 
   const later = await Promise.all([
     runHere(dataDir, ['endpoints', 'list']),

@@ -5,10 +5,11 @@ import { runHere } from './run-here.ts'
 export async function startShop(parts: Parameters<typeof startTestApp>[0] = {}) {
   const started = await startTestApp(parts)
   const endpoints = (...args: string[]) => runHere(started.dataDir, ['endpoints', ...args, '--json'])
-  const { url, secret } = (await endpoints('add', 'shop')).json.data
+  const { endpoint, secret } = (await endpoints('add', 'shop')).json.data
+  const { url } = endpoint
   const post = async (body: string, signature: string, headers: Record<string, string> = {}) => {
     const all = { 'content-type': 'application/json', 'x-service-signature': signature, ...headers }
     return (await fetch(url, { method: 'POST', headers: all, body })).status
   }
-  return { ...started, endpoints, url, secret: String(secret), post }
+  return { ...started, endpoints, url: String(url), secret: String(secret), post }
 }

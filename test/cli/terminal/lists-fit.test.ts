@@ -4,7 +4,7 @@ import { eventColumns } from '../../../src/cli/commands/events/event-columns.ts'
 import { runColumns } from '../../../src/cli/commands/runs/run-view.ts'
 import { approvalColumns } from '../../../src/cli/commands/safety/approvals/list.ts'
 import { effectColumns } from '../../../src/cli/commands/safety/effects/effect-view.ts'
-import { ALERT_COLUMNS } from '../../../src/cli/commands/watch/alerts/list.ts'
+import { ALERT_COLUMNS } from '../../../src/cli/commands/watch/alerts.ts'
 import { type Column, formatTable } from '../../../src/cli/terminal/table.ts'
 import { widthOf } from '../../../src/cli/terminal/text-width.ts'
 

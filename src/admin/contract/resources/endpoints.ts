@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { signatureScheme } from '../../../core/incoming/signature-scheme.ts'
 import { CAUSES } from '../../../core/solver/suspects.ts'
-import { type RouteTable, reason, time, why } from '../route.ts'
+import { isDryRun, type RouteTable, reason, time, why } from '../route.ts'
 
 const secretInfo = z.object({
   position: z.int(),
@@ -23,6 +23,7 @@ const endpoint = z
     status: z.enum(['active', 'learning', 'disabled']),
     keeper: z.enum(['environment', 'sandbox']).nullable().describe('What sets it again at each start; null: nothing.'),
     scheme,
+    isHeaderKept: z.boolean().describe('True where SERVICE_SIGNATURE_HEADER names the header of its scheme.'),
     createdAt: time(),
     revision: z.int(),
     secrets: z.array(secretInfo).describe('By position; never their values.'),
@@ -98,6 +99,7 @@ export const ENDPOINT_ROUTES = {
       scheme: signatureScheme.optional().describe('Default: hex of HMAC-SHA256.'),
       learn: z.boolean().default(false).describe('Captures deliveries until its scheme is known.'),
       secret,
+      isDryRun,
       reason,
     }),
     answer: z.object({ endpoint, secret: shown }),
@@ -116,6 +118,7 @@ export const ENDPOINT_ROUTES = {
         .optional()
         .describe('`learning` captures and refuses with 503; `disabled` refuses with 401.'),
       revision: z.int().optional().describe('Refused where the endpoint has changed since.'),
+      isDryRun,
       reason,
     }),
     answer: endpoint,
@@ -129,6 +132,7 @@ export const ENDPOINT_ROUTES = {
     body: z.strictObject({
       overlap: z.enum(['0', '1h', '24h', '7d']).default('24h').describe('How long older secrets stay valid.'),
       secret,
+      isDryRun,
       reason,
     }),
     answer: z.object({ endpoint, secret: shown }),
@@ -139,7 +143,7 @@ export const ENDPOINT_ROUTES = {
     id: 'retireSecrets',
     isDestructive: true,
     summary: 'Ends all secrets but the newest now',
-    body: z.strictObject({ reason }),
+    body: z.strictObject({ isDryRun, reason }),
     answer: endpoint,
     audit: 'endpoint.change',
   },
@@ -149,7 +153,7 @@ export const ENDPOINT_ROUTES = {
     noTool: 'secret',
     summary: 'Finds the scheme of captured deliveries; a secret is stored only where it fits and is pinned',
     body: z.strictObject({
-      delivery: z.string().optional().describe('The only captured delivery to use.'),
+      delivery: z.string().optional().describe('The only captured delivery to use, or the beginning of its id.'),
       secret: z.string().max(4_096).optional().describe('Secret to try. Default: those of the endpoint.'),
       pin: z.boolean().default(false).describe('Sets a scheme that fits, and accepts deliveries from now on.'),
       reason,
@@ -161,7 +165,7 @@ export const ENDPOINT_ROUTES = {
     ...onEndpoint,
     id: 'pinScheme',
     summary: 'Sets the scheme, and accepts deliveries from now on',
-    body: z.strictObject({ scheme: signatureScheme.describe('How deliveries are signed.'), reason }),
+    body: z.strictObject({ scheme: signatureScheme.describe('How deliveries are signed.'), isDryRun, reason }),
     answer: endpoint,
     audit: 'endpoint.change',
   },
@@ -169,7 +173,10 @@ export const ENDPOINT_ROUTES = {
     ...onEndpoint,
     id: 'testEndpoint',
     summary: 'Sends a signed, a forged and a repeated delivery through the receiver',
-    body: z.strictObject({ reason }),
+    body: z.strictObject({
+      isPublic: z.boolean().default(false).describe('Uses the public URL, through every proxy before the app.'),
+      reason,
+    }),
     answer: z.object({ event: z.string(), isPassed: z.boolean(), isStored: z.boolean(), trials: z.array(trial) }),
     audit: 'endpoint.test',
   },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time, usual } from '../route.ts'
+import { isDryRun, moment, pageOf, paging, type RouteTable, reason, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
 
 export const run = z
@@ -142,8 +142,6 @@ const story = z
       .describe('Replays, forks, successors and runs of `onFailure`, newest first, 100 at most.'),
   })
   .meta({ id: 'RunStory' })
-
-const isDryRun = z.boolean().default(false).describe('Only says whether its state allows it.')
 
 export const RUN_ROUTES = {
   'GET /runs': {

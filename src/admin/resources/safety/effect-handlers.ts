@@ -1,9 +1,10 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { EffectRecord } from '../../../core/safety/effect.ts'
 import { describeScope, presentMode } from '../../../core/safety/stop.ts'
-import { findUseLimit } from '../../../core/safety/suggest-limits.ts'
+import { findUseLimit, suggestLimits } from '../../../core/safety/suggest-limits.ts'
 import type { EffectFilter } from '../../../core/store/safety/effects.ts'
 import { listSwitches } from '../../../core/store/safety/list-switches.ts'
+import type { SearchPart } from '../../../core/store/search.ts'
 import type { ListReads, ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
@@ -19,6 +20,8 @@ import { asCaller, type ResourceParts } from '../parts.ts'
 
 /** Rows of the ledger that an export reads at once. */
 const PAGE = 1_000
+/** Rows of one read for a count. */
+const MANY = 5_000
 /** Rows that are read for one file. */
 const MAX_OF_FILE = 1_000
 
@@ -65,6 +68,14 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
       return { ...(await tellEffect(store, row, { caller, now })), isSealed: seq <= (head?.last ?? 0) }
     },
     'GET /guard': ({ now }) => describeGuard(parts, now),
+    async 'GET /guard/suggestions'({ query, now }) {
+      const filter = given({
+        since: readMoment(query.since, now),
+        phases: ['begun'] as const,
+        class: 'delete' as const,
+      })
+      return { items: suggestLimits(await readWhole(await openLists(), filter)) }
+    },
     async 'POST /effects/stop'({ body, caller, now }) {
       const { kind, reason } = body
       const { actor } = describeOperator(caller, reason)
@@ -127,6 +138,17 @@ async function listOfFile(store: Pick<ReadStore, 'listEffects'>, file: string): 
     for (const row of await store.listEffects({ target, limit: MAX_OF_FILE })) rows.set(row.seq, row)
   }
   return [...rows.values()].sort((one, other) => one.seq - other.seq)
+}
+
+/** Only the parts that count are kept, so that memory stays small. */
+async function readWhole(lists: Pick<ListReads, 'searchEffects'>, filter: EffectFilter) {
+  const found: Pick<EffectRecord, 'at' | 'workflow' | 'runId'>[] = []
+  for (let after: string | null = null; ; ) {
+    const part: SearchPart<EffectRecord> = await lists.searchEffects(filter, { rows: MANY, limit: MANY, after })
+    for (const { at, workflow, runId } of part.items) found.push({ at, workflow, runId })
+    if (part.next === null) return found
+    after = part.next
+  }
 }
 
 interface LedgerParts {

@@ -3,7 +3,8 @@ import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import { type Account, DEFAULT_ACCOUNT, planAccount } from '../../../core/service/account.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { ACCOUNT_ROUTES } from '../../contract/resources/service/accounts.ts'
-import type { Handlers } from '../../perform/handler.ts'
+import type { Call, Handlers } from '../../perform/handler.ts'
+import { given } from '../../queries/read-query.ts'
 import { requireAccount } from '../../queries/require-row.ts'
 import { asCaller, type ResourceParts } from '../parts.ts'
 
@@ -26,24 +27,23 @@ export function accountHandlers(parts: ResourceParts): Handlers<keyof typeof ACC
       const endpoints = await store.listEndpoints()
       return account === null ? describeDefault(endpoints) : describeAccount(account, endpoints)
     },
-    async 'PUT /accounts/:name'({ params, body, caller, now }) {
-      const known = await store.findAccount(params.name)
-      const { baseUrl, plan, storages, apiKey = known?.apiKey, fallbackKey = known?.fallbackKey ?? null } = body
-      if (apiKey === undefined) throw new UpshotError('invalid_request', 'A new account needs its `apiKey`.')
-      const account = planAccount({ name: params.name, baseUrl, apiKey, fallbackKey, plan, storages }, now)
-      await asCaller(parts, { caller, body }).saveAccount({ ...account, createdAt: known?.createdAt ?? now })
+    async 'PUT /accounts/:name'({ params: { name }, body, caller, now }) {
+      if (name === DEFAULT_ACCOUNT && !body.isNew) throw refuseDefault('changed')
+      const known = body.isNew === false ? await requireAccount(store, name) : await store.findAccount(name)
+      if (known !== null && body.isNew) {
+        throw new UpshotError('conflict', `An account named "${name}" already exists.`, {
+          details: { fix: `Choose another name, or change it with "upshot accounts edit ${name}".` },
+        })
+      }
+      const account = planAccount(
+        { name, ...complete(body, known, surroundings.defaultAccount()) },
+        known?.createdAt ?? now,
+      )
+      if (!body.isDryRun) await asCaller(parts, { caller, body }).saveAccount(account)
       return describeAccount(account, await store.listEndpoints())
     },
     async 'DELETE /accounts/:name'({ params, caller, query }) {
-      if ((await requireAccount(store, params.name)) === null) {
-        throw new UpshotError(
-          'invalid_request',
-          'The account "default" is set by the environment, so it cannot be removed here.',
-          {
-            details: { fix: 'Remove SERVICE_BASE_URL and the other SERVICE_ variables from the environment.' },
-          },
-        )
-      }
+      if ((await requireAccount(store, params.name)) === null) throw refuseDefault('removed')
       await asCaller(parts, { caller, body: query }).removeAccount(params.name)
       return undefined
     },
@@ -60,4 +60,43 @@ function describeAccount({ name, baseUrl, plan, storages, fallbackKey, createdAt
 
 function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
   return endpoints.filter((endpoint) => endpoint.account === account).map(({ name }) => name)
+}
+
+/**
+ * The values of an account: those that are given, else those it has. A new one has the others of
+ * the account `default`.
+ */
+function complete(
+  body: Call<'PUT /accounts/:name'>['body'],
+  known: Account | null,
+  { keeper, ...usual }: ReturnType<ResourceParts['surroundings']['defaultAccount']>,
+) {
+  const apiKey = body.apiKey ?? known?.apiKey
+  if (apiKey === undefined) throw refuse('A new account needs its key.', 'Send it as `apiKey`.')
+  const isReal = keeper === 'environment'
+  const baseUrl = body.baseUrl ?? (known ?? usual).baseUrl
+  if (baseUrl === null) throw refuse('No base URL was given, and no app is running to take it from.', 'Add --base-url.')
+  // The sandbox has our names of the storages; the service has its own.
+  const names = known?.storages ?? (isReal || apiKey.startsWith('sk_sandbox_') ? usual.storages : {})
+  const { storage_a, storage_b, storage_c } = { ...names, ...given(body.storages ?? {}) }
+  if (!storage_a || !storage_b || !storage_c) {
+    const fix = 'Add --storage-a, --storage-b and --storage-c.'
+    throw refuse('The names of the three storages in API calls are not known.', fix)
+  }
+  const fallback = body.keepsOldKey ? known?.apiKey : known?.fallbackKey
+  return {
+    ...{ apiKey, baseUrl, storages: { storage_a, storage_b, storage_c } },
+    plan: body.plan ?? known?.plan ?? (isReal ? usual.plan : 'free'),
+    fallbackKey: body.fallbackKey === undefined ? (fallback ?? null) : body.fallbackKey,
+  }
+}
+
+/** The account `default` has no row. */
+function refuseDefault(act: string): UpshotError {
+  const message = `The account "default" is set by the environment, so it cannot be ${act} here.`
+  return refuse(message, 'Set SERVICE_BASE_URL, SERVICE_API_KEY and the other SERVICE_ variables, and restart the app.')
+}
+
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { details: { fix } })
 }

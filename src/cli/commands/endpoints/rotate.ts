@@ -1,33 +1,90 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import { UpshotError } from '../../../core/errors.ts'
-import { type Endpoint, isActive, newSecret, planRetirement, planRotation } from '../../../core/incoming/endpoint.ts'
-import { isoTime, parseDuration } from '../../../core/time.ts'
-import type { Config } from '../../../project/config/load-config.ts'
+import { isActive } from '../../../core/incoming/endpoint.ts'
 import type { Cli } from '../../command.ts'
-import { readSecret } from '../../input/read-source.ts'
+import { readSecret, type SecretSource } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { findKeeper } from '../../open/find-keeper.ts'
-import type { PersonStore } from '../../open/operations.ts'
-import { tellSandbox } from '../../open/tell-sandbox.ts'
+import { type ActWords, act } from '../../operate/act-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
-import { changeEndpoint } from './change-endpoint.ts'
+import type { Endpoint } from './endpoint-view.ts'
 
-interface Opened {
-  store: PersonStore
-  config: Config
+const NAME = ['name', 'name of the endpoint'] as const
+
+interface RotateOptions extends SecretSource {
+  overlap: string
+  retire?: true
+}
+
+const ROTATE: ActWords<'POST /endpoints/:name/rotate', never> = {
+  argument: NAME,
+  tries: true,
+  body: async ({ overlap, retire: _, ...source }: RotateOptions) => ({ overlap, secret: await readSecret(source) }),
+  done({ endpoint, secret }) {
+    const next =
+      endpoint.keeper === 'sandbox' ? 'The sandbox signs with it' : 'Enter it in the webhook settings of the service'
+    const ends = listEnds(endpoint)
+    return [
+      `Endpoint "${endpoint.name}" accepts a new secret from now on. ${next}:`,
+      '',
+      `  Secret  ${secret ?? '(the one you gave)'}`,
+      '',
+      ...(ends.length === 0 ? ['The old secret is no longer accepted.'] : ends),
+      ...(secret === null ? [] : ['The new secret is not shown again. Store it like a password.']),
+    ]
+  },
+  note: ({ endpoint }, name) =>
+    listEnds(endpoint).length === 0 ? null : `See when the old secret was last used: upshot endpoints show ${name}`,
+}
+
+/** The secrets that are accepted for some time more. */
+function listEnds({ secrets }: Endpoint): string[] {
+  const now = commandClock.now()
+  return secrets
+    .filter(({ until }) => until !== null && Date.parse(until) > now)
+    .map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until, now)}.`)
+}
+
+const RETIRE: ActWords<'POST /endpoints/:name/retire', 'GET /endpoints/:name'> = {
+  argument: NAME,
+  look: 'GET /endpoints/:name',
+  tries: true,
+  body: () => ({}),
+  done(endpoint, name, { found }) {
+    const retired = listRetired(endpoint, found)
+    const secrets = `${retired.length === 1 ? 'secret' : 'the secrets'} ${retired.join(', ')}`
+    return retired.length === 0
+      ? `Endpoint "${name}" has no old secret to retire.`
+      : `Deliveries signed with ${secrets} are refused from now on.`
+  },
+  note(endpoint, _, found) {
+    const isUnused = endpoint.secrets.at(-1)?.lastUsedAt === null
+    if (!isUnused || listRetired(endpoint, found).length === 0) return null
+    return 'The newest secret has not been used yet. If the service does not sign with it, deliveries are refused.'
+  },
+}
+
+function listRetired(after: Endpoint, before: Endpoint | null): number[] {
+  const kept = new Set(listActive(after))
+  return listActive(before).filter((position) => !kept.has(position))
+}
+
+function listActive(endpoint: Endpoint | null): number[] {
+  const now = commandClock.now()
+  const active =
+    endpoint?.secrets.filter(({ until }) => isActive({ until: until === null ? null : Date.parse(until) }, now)) ?? []
+  return active.map(({ position }) => position)
 }
 
 /** `upshot endpoints rotate <name>`: adds a secret beside the old one, or retires the old one. */
-export function define(command: Command, { out, project }: Cli): void {
+export function define(command: Command, cli: Cli): void {
   addSecretOptions(
     command
-      .argument('<name>', 'name of the endpoint')
+      .argument('<name>', NAME[1])
+      .addHelpText('after', '\nWithout a --secret option, a strong secret is generated and printed once.')
       .addOption(
         new Option('--overlap <time>', 'how long deliveries signed with the old secret are still accepted')
           .choices(['0', '1h', '24h', '7d'])
-          .default('24h' as const),
+          .default('24h'),
       )
       .addOption(
         new Option('--retire', 'create no new secret, but end the old ones now').conflicts([
@@ -37,89 +94,9 @@ export function define(command: Command, { out, project }: Cli): void {
         ]),
       ),
     { what: 'new secret' },
+  ).action((named, options) =>
+    options.retire
+      ? act(cli, 'POST /endpoints/:name/retire', RETIRE, { named, options })
+      : act(cli, 'POST /endpoints/:name/rotate', ROTATE, { named, options }),
   )
-    .addHelpText('after', '\nWithout a --secret option, a strong secret is generated and printed once.')
-    .action(async (name, { overlap, retire, ...source }) => {
-      await project.withStore(async (store, config) => {
-        const opened = { store, config }
-        if (retire) return retireOld(out, opened, name)
-        const overlapMs = overlap === '0' ? 0 : parseDuration(overlap)
-        return rotate(out, opened, { name, given: await readSecret(source), overlapMs })
-      })
-    })
-}
-
-async function rotate(
-  out: Output,
-  opened: Opened,
-  { name, given, overlapMs }: { name: string; given: string | undefined; overlapMs: number },
-): Promise<void> {
-  const now = commandClock.now()
-  const { after } = await changeEndpoint(out, opened, {
-    name,
-    plan(endpoint) {
-      refuseSetByEnvironment(endpoint, opened.config)
-      return planRotation(endpoint, given ?? newSecret(endpoint.scheme), { overlapMs, now })
-    },
-  })
-  const { dryRun } = out.given
-  const newest = after.secrets.at(-1)
-  const secret = given === undefined && !dryRun ? (newest?.value ?? null) : null
-  const ends = after.secrets.flatMap(({ position, until }) =>
-    until === null || until <= now ? [] : [{ position, until }],
-  )
-  const isTold = !dryRun && findKeeper(after, opened.config) === 'sandbox' && (await tellSandbox(opened.config, after))
-  const data = {
-    name,
-    position: newest?.position ?? null,
-    activeFrom: isoTime(now),
-    ends: ends.map(({ position, until }) => ({ position, until: isoTime(until) })),
-    secret,
-  }
-  const next = isTold ? 'The sandbox already signs with it' : 'Enter it in the webhook settings of the service'
-  out.result(data, () => [
-    `Endpoint "${name}" accepts a new secret from now on. ${next}:`,
-    '',
-    `  Secret  ${secret ?? '(the one you gave)'}`,
-    '',
-    ...(ends.length === 0 ? ['The old secret is no longer accepted.'] : []),
-    ...ends.map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until, now)}.`),
-    ...(secret === null ? [] : ['The new secret is not shown again. Store it like a password.']),
-  ])
-  if (ends.length > 0) out.note(`See when the old secret was last used: upshot endpoints show ${name}`)
-}
-
-async function retireOld(out: Output, opened: Opened, name: string): Promise<void> {
-  const now = commandClock.now()
-  const uses = new Map<number, number | null>()
-  const { before, after } = await changeEndpoint(out, opened, {
-    name,
-    plan: (endpoint) => planRetirement(endpoint, now),
-  })
-  for (const { position, lastUsedAt } of await opened.store.listSecretUses(before.id)) uses.set(position, lastUsedAt)
-  const kept = listActive(after, now)
-  const retired = listActive(before, now).filter((position) => !kept.includes(position))
-  const secrets = `${retired.length === 1 ? 'secret' : 'the secrets'} ${retired.join(', ')}`
-  out.result({ name, retired, kept }, () => [
-    retired.length === 0
-      ? `Endpoint "${name}" has no old secret to retire.`
-      : `Deliveries signed with ${secrets} are refused from now on.`,
-  ])
-  if (retired.length > 0 && kept.every((position) => !uses.get(position))) {
-    out.note('The newest secret has not been used yet. If the service does not sign with it, deliveries are refused.')
-  }
-}
-
-function listActive({ secrets }: Endpoint, now: number): number[] {
-  return secrets.filter((secret) => isActive(secret, now)).map(({ position }) => position)
-}
-
-/** Refuses a secret of the environment: the app would rotate it back at its next start. */
-function refuseSetByEnvironment(endpoint: Endpoint, config: Config): void {
-  if (findKeeper(endpoint, config) !== 'environment') return
-  throw new UpshotError('conflict', `The secret of endpoint "${endpoint.name}" comes from SERVICE_WEBHOOK_SECRET.`, {
-    details: {
-      fix: 'Change SERVICE_WEBHOOK_SECRET and restart the app. The old secret is accepted for another 24 h.',
-    },
-  })
 }

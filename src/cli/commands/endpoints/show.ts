@@ -1,14 +1,9 @@
-import type { Command } from '@commander-js/extra-typings'
-import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { decideRetirement, isActive } from '../../../core/incoming/endpoint.ts'
-import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { call } from '../../open/operations.ts'
+import { actCommand } from '../../operate/act-command.ts'
 import { formatMoment, formatSpan } from '../../terminal/format-value.ts'
 import { formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { describeAlgorithm } from './endpoint-view.ts'
-
-type Endpoint = AnswerOf<'GET /endpoints/:name'>
+import { describeAlgorithm, type Endpoint } from './endpoint-view.ts'
 
 /** A secret without its value. */
 interface SecretView {
@@ -22,17 +17,11 @@ interface SecretView {
 }
 
 /** `upshot endpoints show <name>`: one endpoint, without the values of its secrets. */
-export function define(command: Command, { out, project }: Cli): void {
-  command.argument('<name>', 'name of the endpoint').action((name) =>
-    project.withOperations(async (operations) => {
-      const now = commandClock.now()
-      const endpoint = await call(operations, 'GET /endpoints/:name', { params: { name } })
-      const secrets = describeSecrets(endpoint, now)
-      out.result(endpoint, () => formatStory(endpoint, secrets, now, out))
-      for (const advice of adviseRetiring(name, secrets, now)) out.note(advice)
-    }),
-  )
-}
+export const define = actCommand('GET /endpoints/:name', {
+  argument: ['name', 'name of the endpoint'],
+  done: (endpoint, _, { out }) => formatStory(endpoint, commandClock.now(), out),
+  note: (endpoint, name) => adviseRetiring(name, describeSecrets(endpoint, commandClock.now()), commandClock.now()),
+})
 
 function describeSecrets({ secrets }: Endpoint, now: number): SecretView[] {
   const read = (moment: string | null) => (moment === null ? null : Date.parse(moment))
@@ -44,8 +33,9 @@ function describeSecrets({ secrets }: Endpoint, now: number): SecretView[] {
   })
 }
 
-function formatStory(view: Endpoint, secrets: readonly SecretView[], now: number, layout: Layout): string[] {
+function formatStory(view: Endpoint, now: number, layout: Layout): string[] {
   const { paint } = layout
+  const secrets = describeSecrets(view, now)
   const facts: [string, string][] = [
     ['status', paint(view.status === 'active' ? 'green' : 'yellow', view.status)],
     ['url', view.url ?? '(known while the app is running)'],
@@ -91,13 +81,14 @@ const RETIREMENT = {
 }
 
 /** Advice for each older secret: whether it is safe to retire. */
-function adviseRetiring(name: string, secrets: readonly SecretView[], now: number): string[] {
+function adviseRetiring(name: string, secrets: readonly SecretView[], now: number): string | null {
   const newest = secrets.find(({ isNewest }) => isNewest)
-  if (newest === undefined) return []
-  return secrets
+  if (newest === undefined) return null
+  const advice = secrets
     .filter((secret) => !secret.isNewest && secret.isActive)
     .map((old) => {
       const used = old.lastUsedAt === null ? 'never used' : `last used ${formatAgo(old.lastUsedAt, now)}`
       return `Old secret ${old.position} was ${used}: ${RETIREMENT[decideRetirement({ old, newest }, now)](name)}`
     })
+  return advice.length === 0 ? null : advice.join('\n')
 }

@@ -1,23 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
-import { requireEndpoint } from '../../../admin/queries/require-row.ts'
+import { z } from 'zod'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { type Endpoint, planPin, planRotation } from '../../../core/incoming/endpoint.ts'
-import type { SignatureScheme } from '../../../core/incoming/signature.ts'
-import type { Solution } from '../../../core/solver/solve-scheme.ts'
+import { parseJson } from '../../../core/json.ts'
+import { solveScheme } from '../../../core/solver/solve-scheme.ts'
 import type { Cli } from '../../command.ts'
-import { readSecret, type SecretSource } from '../../input/read-source.ts'
+import { readBytes, readSecret, readText } from '../../input/read-source.ts'
 import { addSecretOptions } from '../../input/signing-options.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { call } from '../../open/operations.ts'
 import type { Output } from '../../terminal/output.ts'
-import { changeEndpoint } from './change-endpoint.ts'
-import { findScheme, findSchemeInFiles, formatSolution } from './find-scheme.ts'
+import { describeAlgorithm, formatSigning } from './endpoint-view.ts'
 
-interface Options extends SecretSource {
-  delivery?: string | undefined
-  pin?: true | undefined
-  body?: string | undefined
-  headers?: string | undefined
-}
+type Told = AnswerOf<'POST /endpoints/:name/solve'>
+type Solution = Pick<Told, 'kind' | 'tried'> & Partial<Told>
 
 /** `upshot endpoints solve`: finds the scheme of captured deliveries, or of one in two files. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -31,65 +26,77 @@ export function define(command: Command, { out, project }: Cli): void {
     { what: 'secret to try (default: those of the endpoint)' },
   )
     .addHelpText('after', '\nExits with 7 if no scheme fits, and prints the most likely cause.')
-    .action((name, options) =>
-      name === undefined ? solveOffline(out, options) : solveOnline({ out, project }, name, options),
-    )
+    .action(async (name, { delivery, pin = false, body, headers, ...source }) => {
+      const secret = await readSecret(source)
+      if (name === undefined) {
+        if (delivery !== undefined || pin)
+          throw refuse('--delivery and --pin need an endpoint.', 'Name the endpoint that captured the delivery.')
+        if (body === undefined || headers === undefined || secret === undefined) throw refuse(INCOMPLETE, COMPLETE)
+        return tell(
+          out,
+          solveScheme({ headers: parseHeaders(readText(headers)), body: readBytes(body), secrets: [secret] }),
+        )
+      }
+      if (body !== undefined || headers !== undefined) throw refuse(FILES, 'Omit either the name or the files.')
+      await project.withOperations(async (operations) => {
+        const given = { delivery, secret, pin: pin && !out.given.dryRun }
+        const solution = await call(operations, 'POST /endpoints/:name/solve', { params: { name }, body: given })
+        tell(out, solution)
+        if (solution.isPinned) out.note(PINNED)
+        else if (solution.kind === 'match') out.note(`To accept such deliveries: upshot endpoints solve ${name} --pin`)
+      })
+    })
 }
 
-async function solveOnline(
-  { out, project }: Pick<Cli, 'out' | 'project'>,
-  name: string,
-  { delivery, pin, body, headers, ...source }: Options,
-) {
-  if (body !== undefined || headers !== undefined) {
-    throw refuse('--body and --headers are for a delivery without an endpoint.', 'Omit either the name or the files.')
-  }
-  await project.withStore(async (store, config) => {
-    const now = commandClock.now()
-    const secret = await readSecret(source)
-    const solution = await findScheme(store, await requireEndpoint(store, name), { delivery, secret }, now)
-    const isPinned = pin === true && solution.kind === 'match' && !out.given.dryRun
-    if (pin && solution.kind === 'match') {
-      const plan = (endpoint: Endpoint) => planSolved(endpoint, solution.scheme, { secret, now })
-      await changeEndpoint(out, { store, config }, { name, plan })
-    }
-    tell(out, solution, { endpoint: name, pinned: isPinned })
-    if (isPinned)
-      out.note(
-        'Pinned: the endpoint accepts deliveries from now on, and the app takes in the captured ones that verify.',
-      )
-    else if (solution.kind === 'match') out.note(`To accept such deliveries: upshot endpoints solve ${name} --pin`)
-  })
-}
+const FILES = '--body and --headers are for a delivery without an endpoint.'
+const INCOMPLETE = 'Neither an endpoint nor a complete delivery was given.'
+const COMPLETE = 'Name an endpoint, or add --body, --headers and one of the --secret options.'
+const PINNED =
+  'Pinned: the endpoint accepts deliveries from now on, and the app takes in the captured ones that verify.'
 
-/** Pins the scheme. A secret that was given and fits becomes the endpoint's own. */
-function planSolved(
-  endpoint: Endpoint,
-  scheme: SignatureScheme,
-  { secret, now }: { secret: string | undefined; now: number },
-): Endpoint {
-  if (secret === undefined) return planPin(endpoint, scheme)
-  return planPin(planRotation({ ...endpoint, scheme }, secret, { overlapMs: 0, now }), scheme)
-}
-
-async function solveOffline(out: Output, { delivery, pin, body, headers, ...source }: Options): Promise<void> {
-  if (delivery !== undefined || pin) {
-    throw refuse('--delivery and --pin need an endpoint.', 'Name the endpoint that captured the delivery.')
-  }
-  const secret = await readSecret(source)
-  if (body === undefined || headers === undefined || secret === undefined) {
-    throw refuse(
-      'Neither an endpoint nor a complete delivery was given.',
-      'Name an endpoint, or add --body, --headers and one of the --secret options.',
-    )
-  }
-  tell(out, findSchemeInFiles({ body, headers, secret }), {})
-}
-
-function tell(out: Output, solution: Solution, more: Record<string, unknown>): void {
-  out.result({ ...more, ...solution }, () => formatSolution(solution))
+function tell(out: Output, solution: Solution): void {
+  out.result(solution, () => formatSolution(solution))
   if (solution.kind !== 'match') out.leaveWith('difference')
 }
+
+/** The solution for a person; never shows a secret or a signature. */
+function formatSolution({ kind, tried, scheme = null, preset, advice }: Solution): string[] {
+  const combinations = `(${tried} combinations tried)`
+  if (kind === 'none')
+    return [`No known scheme fits ${combinations}. Check that the deliveries are signed with this secret.`]
+  if (kind === 'near') {
+    const form = scheme === null ? [] : ['', `  Algorithm  ${describeAlgorithm(scheme)}`]
+    return [`No scheme fits ${combinations}. The most likely cause:`, '', `  ${advice}`, ...form]
+  }
+  return [
+    `Found how the deliveries are signed ${combinations}:`,
+    '',
+    `  Scheme     ${preset ?? 'no preset'}`,
+    ...(scheme === null ? [] : formatSigning(scheme)),
+    `  As JSON    ${JSON.stringify(scheme)}`,
+  ]
+}
+
+const headerObject = z.record(z.string(), z.string())
+
+/** Reads headers, one per line or as a JSON object. Throws `invalid_request`. */
+export function parseHeaders(text: string): Record<string, string> {
+  if (text.trimStart().startsWith('{')) {
+    const parsed = headerObject.safeParse(parseJson(text))
+    if (parsed.success) return parsed.data
+    throw refuse('The headers are not a JSON object of strings.', HEADERS)
+  }
+  // curl prints "> " or "< " before each line, and the request line first.
+  const lines = text.split(/\r?\n/).map((line) => line.replace(/^[<>] ?/, '').trim())
+  const pairs = lines.flatMap((line) => {
+    const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(line) ?? []
+    return name === undefined || value === undefined ? [] : [[name, value] as const]
+  })
+  if (pairs.length > 0) return Object.fromEntries(pairs)
+  throw refuse('The headers have no line such as "X-Service-Signature: 5d41…".', HEADERS)
+}
+
+const HEADERS = 'Write one header per line, as in an HTTP request, or a JSON object.'
 
 function refuse(message: string, fix: string): UpshotError {
   return new UpshotError('invalid_request', message, { details: { fix } })

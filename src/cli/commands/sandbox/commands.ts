@@ -1,114 +1,78 @@
-import type { CommandTree } from '../../command.ts'
+import { type CommandTree, command } from '../../command.ts'
 
 /** The commands of `upshot sandbox`. */
 export const SANDBOX_COMMANDS: CommandTree = {
-  start: {
-    summary: 'run the sandbox without an app, and print its addresses and a new API key',
-    load: () => import('./start.ts'),
-  },
-  status: {
-    summary: 'show the addresses, settings and content of the sandbox',
-    load: () => import('./status.ts'),
-  },
-  reset: {
-    summary: 'reset the sandbox to its first start',
-    load: () => import('./reset.ts'),
-  },
-  settings: {
-    summary: 'show or change the settings of the sandbox',
-    load: () => import('./settings.ts'),
-  },
+  start: command(
+    'run the sandbox without an app, and print its addresses and a new API key',
+    () => import('./start.ts'),
+  ),
+  status: command('show the addresses, settings and content of the sandbox', () => import('./status.ts')),
+  reset: command('reset the sandbox to its first start', () => import('./reset.ts')),
+  settings: command('show or change the settings of the sandbox', () => import('./settings.ts')),
   key: {
     summary: 'create, list and revoke API keys',
     commands: {
-      new: { summary: 'create an API key and print it', load: () => import('./key/new.ts') },
-      list: { summary: 'list the API keys, without their values', load: () => import('./key/list.ts') },
-      revoke: { summary: 'revoke an API key', load: () => import('./key/revoke.ts') },
+      new: command('create an API key and print it', () => import('./key/new.ts')),
+      list: command('list the API keys, without their values', () => import('./key/list.ts')),
+      revoke: command('revoke an API key', () => import('./key/revoke.ts')),
     },
   },
   webhook: {
     summary: 'register, list and remove webhooks',
     commands: {
-      add: { summary: 'register a webhook', load: () => import('./webhook/add.ts') },
-      list: { summary: 'list the webhooks', load: () => import('./webhook/list.ts') },
-      remove: { summary: 'remove a webhook', load: () => import('./webhook/remove.ts') },
+      add: command('register a webhook', () => import('./webhook/add.ts')),
+      list: command('list the webhooks', () => import('./webhook/list.ts')),
+      remove: command('remove a webhook', () => import('./webhook/remove.ts')),
     },
   },
   storage: {
     summary: 'put, list and delete files in the storages, as another user would',
     commands: {
-      put: {
-        summary: 'copy a local file into a storage',
-        load: () => import('./storage/put.ts'),
-      },
-      ls: { summary: 'list the entries of a folder', load: () => import('./storage/ls.ts') },
-      rm: {
-        summary: 'delete a file, or a folder with everything in it',
-        load: () => import('./storage/rm.ts'),
-      },
+      put: command('copy a local file into a storage', () => import('./storage/put.ts')),
+      ls: command('list the entries of a folder', () => import('./storage/ls.ts')),
+      rm: command('delete a file, or a folder with everything in it', () => import('./storage/rm.ts')),
     },
   },
   transfer: {
     summary: 'start, list and cancel transfers between storages',
     commands: {
-      start: {
-        summary: 'transfer a file or folder, or let the transfer fail',
-        load: () => import('./transfer/start.ts'),
-      },
-      list: { summary: 'list the newest transfers', load: () => import('./transfer/list.ts') },
-      cancel: { summary: 'cancel a running transfer', load: () => import('./transfer/cancel.ts') },
+      start: command('transfer a file or folder, or let the transfer fail', () => import('./transfer/start.ts')),
+      list: command('list the newest transfers', () => import('./transfer/list.ts')),
+      cancel: command('cancel a running transfer', () => import('./transfer/cancel.ts')),
     },
   },
   deliveries: {
     summary: 'list, resend and backfill deliveries to webhooks',
     commands: {
-      list: { summary: 'list the newest deliveries with their attempts', load: () => import('./deliveries/list.ts') },
-      resend: { summary: 'send an event again', load: () => import('./deliveries/resend.ts') },
-      backfill: {
-        summary: 'send a webhook every event that it missed',
-        load: () => import('./deliveries/backfill.ts'),
-      },
+      list: command('list the newest deliveries with their attempts', () => import('./deliveries/list.ts')),
+      resend: command('send an event again', () => import('./deliveries/resend.ts')),
+      backfill: command('send a webhook every event that it missed', () => import('./deliveries/backfill.ts')),
     },
   },
   fault: {
     summary: 'inject, list and clear faults',
     commands: {
-      add: { summary: 'add a fault', load: () => import('./fault/add.ts') },
-      list: { summary: 'list the faults and how often they occurred', load: () => import('./fault/list.ts') },
-      clear: {
-        summary: 'remove one fault, or all',
-        load: () => import('./fault/clear.ts'),
-      },
+      add: command('add a fault', () => import('./fault/add.ts')),
+      list: command('list the faults and how often they occurred', () => import('./fault/list.ts')),
+      clear: command('remove one fault, or all', () => import('./fault/clear.ts')),
     },
   },
   clock: {
     summary: 'show, advance or reset the clock of the sandbox',
     commands: {
-      show: { summary: 'show the time in the sandbox', load: () => import('./clock/show.ts') },
-      advance: {
-        summary: 'advance the clock and do everything that falls due',
-        load: () => import('./clock/advance.ts'),
-      },
-      real: {
-        summary: "set the clock to this machine's time and let it run",
-        load: () => import('./clock/real.ts'),
-      },
+      show: command('show the time in the sandbox', () => import('./clock/show.ts')),
+      advance: command('advance the clock and do everything that falls due', () => import('./clock/advance.ts')),
+      real: command("set the clock to this machine's time and let it run", () => import('./clock/real.ts')),
     },
   },
-  probe: {
-    summary: 'send a receiver valid and invalid deliveries, and check its answers',
-    load: () => import('./probe.ts'),
-  },
-  audit: {
-    summary: 'list the mistakes of clients, or their requests',
-    load: () => import('./audit.ts'),
-  },
+  probe: command('send a receiver valid and invalid deliveries, and check its answers', () => import('./probe.ts')),
+  audit: command('list the mistakes of clients, or their requests', () => import('./audit.ts')),
   snapshot: {
     summary: 'save, load and list snapshots of the sandbox',
     commands: {
-      save: { summary: 'save the current state as a snapshot', load: () => import('./snapshot/save.ts') },
-      load: { summary: 'restore a snapshot', load: () => import('./snapshot/load.ts') },
-      list: { summary: 'list the snapshots', load: () => import('./snapshot/list.ts') },
+      save: command('save the current state as a snapshot', () => import('./snapshot/save.ts')),
+      load: command('restore a snapshot', () => import('./snapshot/load.ts')),
+      list: command('list the snapshots', () => import('./snapshot/list.ts')),
     },
   },
 }

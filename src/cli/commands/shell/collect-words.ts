@@ -1,5 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
-import type { Cli, CommandNode, CommandTree } from '../../command.ts'
+import { type Cli, type CommandNode, type CommandTree, loadCommand } from '../../command.ts'
 import { openProject } from '../../open/open-project.ts'
 import { buildProgram } from '../../program.ts'
 import type { Output } from '../../terminal/output.ts'
@@ -21,7 +21,8 @@ export async function collectWords(tree: CommandTree, out: Output): Promise<Comm
   }
   const readLeaf = async (node: Extract<CommandNode, { load: unknown }>, path: string): Promise<CommandWords> => {
     const command = new Command(path)
-    ;(await node.load()).define(command, cli)
+    const define = await loadCommand(node)
+    define(command, cli)
     const options = wordsOfOptions(command)
     const choices = command.registeredArguments[0]?.argChoices ?? []
     const words = [...choices.map((word) => ({ word, help: '' })), ...options.words, ...shared.words, own]

@@ -10,9 +10,10 @@ test('a rotated secret is accepted beside the old one, until the old one is reti
   expect(await post(one, opensslHmac(secret, one))).toBe(200)
   const before = Date.now()
   const rotated = (await endpoints('rotate', 'shop', '--overlap', '1h')).json.data
-  expect(rotated).toMatchObject({ position: 1, ends: [{ position: 0 }] })
-  expect(Date.parse(rotated.ends[0].until) - Date.parse(rotated.activeFrom)).toBe(3_600_000)
-  expect(Date.parse(rotated.activeFrom)).toBeGreaterThanOrEqual(before)
+  const [old, made] = rotated.endpoint.secrets
+  expect([old.position, made.position, made.until]).toEqual([0, 1, null])
+  expect(Date.parse(old.until) - Date.parse(made.activeFrom)).toBe(3_600_000)
+  expect(Date.parse(made.activeFrom)).toBeGreaterThanOrEqual(before)
   expect(await post(two, opensslHmac(secret, two))).toBe(200)
   expect(await post(three, opensslHmac(rotated.secret, three))).toBe(200)
 
@@ -22,7 +23,7 @@ test('a rotated secret is accepted beside the old one, until the old one is reti
     scheme: { header: 'X-Service-Signature' },
     deliveries24h: { accepted: 3 },
     secrets: [
-      { position: 0, until: rotated.ends[0].until, lastUsedAt: expect.any(String) },
+      { position: 0, until: old.until, lastUsedAt: expect.any(String) },
       { position: 1, until: null, lastUsedAt: expect.any(String) },
     ],
   })
@@ -30,11 +31,12 @@ test('a rotated secret is accepted beside the old one, until the old one is reti
   expect(told.stderr).toMatch(/Old secret 0 was last used .* ago: the service may still sign with it/)
 
   const retired = await endpoints('rotate', 'shop', '--retire')
-  expect(retired.json.data).toEqual({ name: 'shop', retired: [0], kept: [1] })
+  expect(retired.json.data.secrets[0].until).not.toBe(old.until)
   const [four, five] = [eventBody('evt_4'), eventBody('evt_5')]
   expect(await post(four, opensslHmac(secret, four))).toBe(401)
   expect(await post(five, opensslHmac(rotated.secret, five))).toBe(200)
-  expect((await endpoints('rotate', 'shop', '--retire')).json.data).toMatchObject({ retired: [] })
+  const again = await runHere(dataDir, ['endpoints', 'rotate', 'shop', '--retire'])
+  expect(again.stdout).toContain('has no old secret to retire')
 })
 
 test('endpoints rotate accepts a given secret without overlap, and refuses a weak one', async () => {
@@ -42,7 +44,7 @@ test('endpoints rotate accepts a given secret without overlap, and refuses a wea
   const next = 'the-next-secret-of-the-shop-0123'
   const args = ['endpoints', 'rotate', 'shop', '--overlap', '0', '--secret-env', 'NEXT', '--json']
   const rotated = await runHere(dataDir, args, { env: { NEXT: next } })
-  expect(rotated.json.data).toMatchObject({ ends: [], secret: null })
+  expect(rotated.json.data).toMatchObject({ endpoint: { secrets: [{ position: 0 }, { until: null }] }, secret: null })
   const body = eventBody('evt_1')
   expect(await post(body, opensslHmac(secret, body))).toBe(401)
   expect(await post(body, opensslHmac(next, body))).toBe(200)

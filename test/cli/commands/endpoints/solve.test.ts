@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseHeaders } from '../../../../src/cli/commands/endpoints/find-scheme.ts'
+import { parseHeaders } from '../../../../src/cli/commands/endpoints/solve.ts'
 import { eventBody } from '../../../support/fixtures.ts'
 import { opensslHmac, opensslMac } from '../../../support/sign.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -15,7 +15,8 @@ async function startLearning() {
   const { app, dataDir } = await startTestApp()
   const endpoints = (args: string[], env: Record<string, string> = {}) =>
     runHere(dataDir, ['endpoints', ...args, '--json'], { env })
-  const { url, secret, status } = (await endpoints(['add', 'shop', '--learn'])).json.data
+  const { endpoint, secret } = (await endpoints(['add', 'shop', '--learn'])).json.data
+  const { url, status } = endpoint
   const send = async (body: string, key: string) => {
     const signature = `sha512=${opensslMac('sha512', key, Buffer.from(body)).toString('base64')}`
     const headers = {
@@ -38,7 +39,7 @@ test('endpoints solve finds the scheme of captured deliveries and pins it', asyn
 
   const looked = await endpoints(['solve', 'shop'])
   const scheme = { algorithm: 'sha512', encoding: 'base64', header: 'x-their-signature', grammar: 'prefix' }
-  expect(looked).toMatchObject({ exit: 0, json: { data: { kind: 'match', pinned: false, scheme } } })
+  expect(looked).toMatchObject({ exit: 0, json: { data: { kind: 'match', isPinned: false, scheme } } })
   expect(await send(body, secret)).toBe(503)
   const told = await runHere(dataDir, ['endpoints', 'solve', 'shop'])
   expect(told.stdout).toMatch(/Algorithm +HMAC-SHA512 of the body, in base64/)
@@ -48,10 +49,10 @@ test('endpoints solve finds the scheme of captured deliveries and pins it', asyn
   expect((await endpoints(['solve', 'shop', '--delivery', captured[0]?.id ?? ''])).json.data.kind).toBe('match')
   expect((await endpoints(['solve', 'shop', '--delivery', 'dlv_none'])).exit).toBe(5)
 
-  expect((await endpoints(['solve', 'shop', '--pin'])).json.data).toMatchObject({ pinned: true })
+  expect((await endpoints(['solve', 'shop', '--pin'])).json.data).toMatchObject({ isPinned: true })
   expect(await send(body, secret)).toBe(200)
   expect(await app.store.findEvents('evt_1')).toHaveLength(1)
-  expect((await endpoints(['test', 'shop'])).json.data.passed).toBe(true)
+  expect((await endpoints(['test', 'shop'])).json.data.isPassed).toBe(true)
   expect(await app.store.listCaptures(id)).toEqual([])
 })
 
@@ -60,11 +61,11 @@ test('endpoints solve exits with 7 if no scheme fits, and keeps a given secret t
   const body = eventBody('evt_1')
   expect(await send(body, THEIRS)).toBe(503)
   const none = await endpoints(['solve', 'shop', '--pin'])
-  expect(none).toMatchObject({ exit: 7, json: { ok: true, data: { kind: 'none', pinned: false } } })
+  expect(none).toMatchObject({ exit: 7, json: { ok: true, data: { kind: 'none', isPinned: false } } })
   const near = await endpoints(['solve', 'shop', '--secret-env', 'KEY'], { KEY: THEIRS.slice(0, -2) })
   expect(near).toMatchObject({ exit: 7, json: { data: { kind: expect.stringMatching(/near|none/) } } })
   const pinned = await endpoints(['solve', 'shop', '--secret-env', 'KEY', '--pin'], { KEY: THEIRS })
-  expect(pinned).toMatchObject({ exit: 0, json: { data: { kind: 'match', pinned: true } } })
+  expect(pinned).toMatchObject({ exit: 0, json: { data: { kind: 'match', isPinned: true } } })
   expect(pinned.stdout).not.toContain(THEIRS)
   expect(await send(body, THEIRS)).toBe(200)
   const { secrets } = (await endpoints(['show', 'shop'])).json.data

@@ -120,6 +120,23 @@ export const EFFECT_ROUTES = {
     role: 'viewer',
     answer: guard,
   },
+  'GET /guard/suggestions': {
+    id: 'suggestLimits',
+    tag: 'effects',
+    summary: 'Limits for each workflow that deletes: twice the 99th percentile of what it did',
+    role: 'viewer',
+    query: z.strictObject({ since: moment.default('14d') }),
+    answer: z.object({
+      items: z.array(
+        z.object({
+          workflow: z.string(),
+          deletes: z.int().describe('Deletes since then.'),
+          ...{ perRun: z.int(), perHour: z.int(), perDay: z.int() },
+        }),
+      ),
+    }),
+    isSearch: true,
+  },
   'POST /effects/stop': {
     id: 'stopEffects',
     tag: 'effects',

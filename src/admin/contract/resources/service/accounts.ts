@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { type RouteTable, reason, time, why } from '../../route.ts'
+import { isDryRun, type RouteTable, reason, time, why } from '../../route.ts'
 
 const plan = z.union([z.enum(['free', 'pro', 'enterprise']), z.int().min(1).max(999_999)])
 const storages = z.record(z.enum(STORAGES), z.string().min(1)).describe('The service’s name of each storage.')
@@ -40,14 +40,23 @@ export const ACCOUNT_ROUTES = {
     id: 'saveAccount',
     tag: 'accounts',
     noTool: 'secret',
-    summary: 'Adds an account, or changes everything about it; left-out keys stay as they are',
+    summary: 'Adds an account, or changes the given values; a new one has the others of the account `default`',
     role: 'admin',
     body: z.strictObject({
-      baseUrl: z.url({ protocol: /^https?$/ }).describe('Of its API, with the version.'),
-      plan: plan.default('free').describe('Its plan, or the requests per minute that it allows.'),
-      storages,
+      baseUrl: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe('Of its API, with the version.'),
+      plan: plan.optional().describe('Its plan, or the requests per minute that it allows.'),
+      storages: z
+        .partialRecord(z.enum(STORAGES), z.string().min(1).optional())
+        .optional()
+        .describe('The service’s name of each storage.'),
       apiKey: z.string().max(4_096).optional().describe('Needed for a new account.'),
       fallbackKey: z.string().max(4_096).nullable().optional().describe('Null removes it.'),
+      keepsOldKey: z.boolean().default(false).describe('The key until now becomes the fallback key.'),
+      isNew: z.boolean().optional().describe('True: refused where it is there already. False: where it is not.'),
+      isDryRun,
       reason,
     }),
     answer: account,

@@ -4,7 +4,7 @@ import { EFFECT_ROUTES } from '../../../../admin/contract/resources/safety/effec
 import type { Cli } from '../../../command.ts'
 import { addSchemaOptions, readSchemaOptions } from '../../../operate/schema-options.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
-import { addFile, EFFECT_NAMES, readFile } from './effect-filter.ts'
+import { addFile, EFFECT_NAMES, readFile } from './effects.ts'
 
 const { query: QUERY } = EFFECT_ROUTES['GET /effects/export']
 

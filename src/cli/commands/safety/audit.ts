@@ -1,9 +1,9 @@
-import { AUDIT_ROUTES } from '../../../../admin/contract/resources/access/audit.ts'
-import { listCommand } from '../../../operate/list-command.ts'
-import { formatMoment } from '../../../terminal/format-value.ts'
+import { AUDIT_ROUTES } from '../../../admin/contract/resources/access/audit.ts'
+import { listCommand } from '../../operate/list-command.ts'
+import { formatMoment } from '../../terminal/format-value.ts'
 
 /** `upshot audit list`: every action of a person, newest first. */
-export const define = listCommand(AUDIT_ROUTES, 'GET /audit', {
+export const list = listCommand(AUDIT_ROUTES, 'GET /audit', {
   columns: (now) => [
     { title: 'AT', value: ({ at }) => formatMoment(at, now) },
     { title: 'WHO', value: ({ actor }) => actor, most: 40 },

@@ -1,0 +1,59 @@
+import { Option } from '@commander-js/extra-typings'
+import { TOKEN_ROUTES } from '../../../admin/contract/resources/access/tokens.ts'
+import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
+import { ACCESS_ROLES } from '../../../core/access/role.ts'
+import { actCommand } from '../../operate/act-command.ts'
+import { listCommand } from '../../operate/list-command.ts'
+import { formatMoment } from '../../terminal/format-value.ts'
+
+/** `upshot tokens list`: keys of the admin API, newest first, revoked ones too. */
+export const list = listCommand(TOKEN_ROUTES, 'GET /tokens', {
+  columns: (now) => [
+    { title: 'ID', value: ({ id }) => id },
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'ROLE', value: ({ role }) => role },
+    { title: 'MADE', value: ({ createdAt }) => formatMoment(createdAt, now) },
+    { title: 'ENDS', value: ({ expiresAt }) => formatMoment(expiresAt, now) },
+    { title: 'USED', value: ({ lastUsedAt }) => formatMoment(lastUsedAt, now) },
+    { title: 'REVOKED', value: ({ revokedAt }) => formatMoment(revokedAt, now) },
+  ],
+  empty: 'There is no token yet. Make one with "upshot tokens add <name>".',
+})
+
+/** `upshot tokens add <name>`: a key of the admin API for a program, shown once. */
+export const add = actCommand('POST /tokens', {
+  argument: ['name', 'name of the token, which the audit log shows'],
+  options: (command) =>
+    command
+      .addOption(new Option('--role <role>', 'what it may do').choices(ACCESS_ROLES).default('viewer'))
+      .option('--expires <duration>', 'when it ends, such as 90d, or never', '90d'),
+  body: ({ role, expires }: { role: string; expires: string }, name) => ({
+    ...{ name, role },
+    expires: expires === 'never' ? null : expires,
+  }),
+  will: (name) => `make the token ${name}`,
+  data: ({ token, secret }) => ({ ...token, secret }),
+  done: ({ secret }) => secret,
+  note: ({ token }) => `It is shown once. It has the role ${token.role} and ends ${token.expiresAt ?? 'never'}.`,
+})
+
+/** `upshot tokens revoke <id>`: the next request with the token is refused. */
+export const revoke = actCommand('DELETE /tokens/:id', {
+  argument: ['id', 'id of the token, tok_…, or its beginning, or the name of the token'],
+  look: 'GET /tokens',
+  will: (named, found) => `revoke the token ${findToken(named, found?.items)?.name ?? named}`,
+  asks: () => [],
+  data: (_, named, found) => ({ ...findToken(named, found?.items), revoked: true }),
+  done: (_, named, { found }) => `The token ${findToken(named, found?.items)?.name ?? named} is revoked.`,
+})
+
+interface Token {
+  id: string
+  name: string
+  revokedAt: string | null
+}
+
+function findToken(named: string, tokens: readonly Token[] = []): Token | undefined {
+  const valid = tokens.filter(({ revokedAt }) => revokedAt === null)
+  return valid.find(({ name }) => name === named) ?? resolveAmong(named, valid) ?? undefined
+}

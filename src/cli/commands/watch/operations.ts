@@ -1,0 +1,58 @@
+import { OPERATION_ROUTES } from '../../../admin/contract/resources/operations.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { commandClock } from '../../open/command-clock.ts'
+import { actCommand } from '../../operate/act-command.ts'
+import { listCommand } from '../../operate/list-command.ts'
+import { formatMoment, formatText } from '../../terminal/format-value.ts'
+
+/** Refusals that are listed for a person. */
+const SHOWN = 20
+
+const ID = ['id', 'id of the operation, opr_…, or its beginning'] as const
+
+/** `upshot operations list`: operations on many runs or events, newest first. */
+export const list = listCommand(OPERATION_ROUTES, 'GET /operations', {
+  columns: (now) => [
+    { title: 'OPERATION', value: ({ id }) => id, isId: true },
+    { title: 'DOES', value: ({ kind }) => kind },
+    { title: 'STATE', value: ({ status }) => status },
+    { title: 'DONE', value: ({ done, total }) => `${done} of ${total}`, align: 'right' },
+    { title: 'REFUSED', value: ({ refused }) => refused, align: 'right' },
+    { title: 'BY', value: ({ by }) => by, most: 30 },
+    { title: 'BEGUN', value: ({ createdAt }) => formatMoment(createdAt, now) },
+  ],
+  empty: 'There was no operation on many runs or events yet.',
+})
+
+/** `upshot operations show <id>`: an operation, its progress, and why some were refused. */
+export const show = actCommand('GET /operations/:id', { argument: ID, done: describe })
+
+/** `upshot operations abort <id>`: ends it after its present slice; what is done stays done. */
+export const abort = actCommand('POST /operations/:id/abort', {
+  argument: ID,
+  look: 'GET /operations/:id',
+  will: (id) => `abort the operation ${id}`,
+  done: ({ done }) => `Aborted after ${done}; what is done stays done.`,
+})
+
+function describe({ operation, refusals }: AnswerOf<'GET /operations/:id'>): string[] {
+  const { id, kind, status, done, refused, total, runs, by, reason, createdAt, endedAt } = operation
+  const now = commandClock.now()
+  const filter = Object.entries(operation.filter).map(([name, value]) => `${name} ${formatText(String(value))}`)
+  const makes = kind === 'replay' ? `, ${runs} new runs` : ''
+  const why = reason === null ? '' : `: ${formatText(reason)}`
+  return [
+    `${id}  ${kind}  ${status}`,
+    `  ${done} of ${total} done, ${refused} refused${makes}`,
+    `  by ${by} ${formatMoment(createdAt, now)}${why}`,
+    `  of ${filter.join(', ')}`,
+    ...(endedAt === null ? [] : [`  over ${formatMoment(endedAt, now)}`]),
+    ...describeRefusals(refused, refusals),
+  ]
+}
+
+/** The first of the refused runs or events, with the reason. */
+export function describeRefusals(refused: number, refusals: readonly { target: string; why: string }[]): string[] {
+  const lines = refusals.slice(0, SHOWN).map(({ target, why }) => `  ${target}  ${why}`)
+  return refused > SHOWN ? [...lines, `  … and ${refused - SHOWN} more`] : lines
+}

@@ -1,6 +1,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, matchesGlob, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { SECTIONS, slug } from '../../site/pages.ts'
 import { ROOT, readDecisions, readPages, readWorkPages } from './pages.ts'
 
 const pages = [...readPages(), ...readWorkPages(), ...readDecisions()]
@@ -12,16 +13,8 @@ const AT_THE_TOP = new Set([
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'biome.json'],
   ...['vitest.config.ts', 'vitest.long.config.ts', 'Dockerfile', 'compose.yml'],
   ...['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'SECURITY.md', 'SUPPORT.md'],
-  ...['src', 'test', 'bench', 'config', 'docs', 'examples', 'packaging', 'templates', 'workflows'],
+  ...['src', 'test', 'bench', 'config', 'docs', 'examples', 'packaging', 'site', 'templates', 'workflows'],
 ])
-
-/** The anchor of a heading, as GitHub makes it. */
-function slug(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N} -]/gu, '')
-    .replaceAll(' ', '-')
-}
 
 test('every link leads to a file that exists, and to a heading in it', () => {
   const broken = pages.flatMap(({ name, text }) =>
@@ -41,7 +34,7 @@ test('every link leads to a file that exists, and to a heading in it', () => {
 })
 
 test('every source file that a page for contributors names exists', () => {
-  const files = globSync(['{src,test,bench,packaging,workflows,docs,config}/**/*', '*.*'], { cwd: ROOT })
+  const files = globSync(['{src,test,bench,packaging,workflows,docs,config}/**/*', 'site/*.ts', '*.*'], { cwd: ROOT })
   const exists = (path: string) => files.some((file) => file === path || file.endsWith(`/${path}`))
   const missing = [...readWorkPages(), ...readDecisions()].flatMap(({ name, text }) =>
     [...text.replace(/^```[\s\S]*?^```$/gm, '').matchAll(/`([\w./-]+\.(?:ts|md|sql)|[\w-]+(?:\/[\w-]+)+\/?)`/g)]
@@ -71,4 +64,11 @@ test('nothing lies at the top that a stranger would not expect', () => {
   const ignored = readFileSync(join(ROOT, '.gitignore'), 'utf8').split('\n')
   const others = readdirSync(ROOT).filter((name) => !AT_THE_TOP.has(name) && !name.startsWith('.'))
   expect(others.filter((name) => !ignored.some((line) => matchesGlob(name, line.replaceAll('/', ''))))).toEqual([])
+})
+
+test('every guide is in the sidebar of the site once, and every page of the sidebar exists', () => {
+  const listed = Object.values(SECTIONS).flatMap((entries) => entries.map(([file]) => file))
+  const guides = [...readPages(), ...readWorkPages()].map(({ name }) => name).filter((name) => name !== 'README.md')
+  expect(listed.filter((file) => guides.includes(file)).toSorted()).toEqual(guides.toSorted())
+  expect(listed.filter((file) => !existsSync(join(ROOT, file)))).toEqual([])
 })

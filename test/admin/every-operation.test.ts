@@ -174,12 +174,17 @@ test('every operation of the table answers, in the form that the table says, fro
   await call('POST /logout')
 
   const filter = { status: 'failed', since: '1h' } as const
-  const started2 = await call('POST /operations', { body: { kind: 'retry', filter, isDryRun: true } })
+  const dry = await call('POST /operations', { body: { kind: 'retry', filter, isDryRun: true } })
+  expect(dry).toMatchObject({ total: 3, foreseen: { examples: { length: 3, 2: { target: id } }, refusals: [] } })
+  expect((await call('GET /operations')).items).toEqual([])
+  const begun = await call('POST /operations', { body: { kind: 'unresolve', filter } })
   const ofEvents = { type: 'invoice.*', since: '1h' } as const
   const counted = await call('POST /events/replay', { body: { filter: ofEvents, isDryRun: true } })
   expect(counted).toMatchObject({ kind: 'replay', workflows: ['on-invoice', 'sleeper'] })
-  await call('GET /operations')
-  const operation = { params: { id: started2.id } }
+  const operation = { params: { id: begun.id } }
+  const states = await Array.fromAsync(client.events('GET /operations/:id/progress', operation))
+  expect(states.at(-1)).toMatchObject({ id: begun.id, status: 'done', foreseen: null })
+  called.add('GET /operations/:id/progress')
   await call('GET /operations/:id', operation)
   await call('POST /operations/:id/abort', { ...operation, body: {} }).catch((error) => {
     expect(error).toMatchObject({ code: 'conflict' })

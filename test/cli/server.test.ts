@@ -114,7 +114,12 @@ test('at a server, actions carry the name and the reason of the token into the a
 })
 
 test('a selection is an operation of the server, which says first how many runs it means', async () => {
-  const { upshot, run } = await startFarApp()
+  const { app, upshot, run, dataDir } = await startFarApp()
+  const dry = ['runs', 'resolve', '--status', 'failed', '--reason', 'all of them', '--dry-run', '--json']
+  for (const told of [await upshot(...dry), await runHere(dataDir, dry)])
+    expect(told.json.data).toMatchObject({ dryRun: true, matched: 1, first: [run], refused: 0, refusals: [] })
+  expect(await app.store.listBulks({ limit: 1 })).toEqual([])
+  expect(await app.store.listActions({ limit: 9, action: 'operation.*' })).toEqual([])
   const asked = await upshot('runs', 'resolve', '--status', 'failed', '--reason', 'all of them')
   expect(asked).toMatchObject({
     exit: 3,

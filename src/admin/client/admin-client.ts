@@ -87,6 +87,17 @@ export class AdminClient {
     yield* response.body ?? []
   }
 
+  /** The events of an operation that tells its progress, as they come. */
+  async *events<Name extends RouteName>(name: Name, ...given: Arguments<Name>): AsyncGenerator<AnswerOf<Name>> {
+    const decoder = new TextDecoder()
+    let rest = ''
+    for await (const chunk of this.stream(name, ...given)) {
+      const events = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+      rest = events.pop() ?? ''
+      for (const event of events) yield JSON.parse(event.slice('data: '.length)) as AnswerOf<Name>
+    }
+  }
+
   /** The items of a list, page after page, until nothing older is left. */
   async *list<Name extends Listed>(name: Name, input?: InputOf<Name>): AsyncGenerator<ItemOf<Name>> {
     let after: string | null = null

@@ -11,7 +11,7 @@ import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
 import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { requireRole } from '../perform/perform-as.ts'
 import { answerOnce } from './answer-once.ts'
-import { sendBytes } from './send-bytes.ts'
+import { sendBytes, sendEvents } from './send-bytes.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
 
 /** Largest body of a request. */
@@ -122,6 +122,7 @@ function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler): Reque
         : handle())
     if (response.headersSent || gone.signal.aborted) return
     if (spec.form === 'bytes') return sendBytes(response, answer as Bytes, gone.signal)
+    if (spec.form === 'events') return sendEvents(response, answer as AsyncIterable<unknown>, gone.signal)
     if (spec.answer === null) response.status(204).end()
     else send(response, checksAnswers ? spec.answer.parse(answer) : answer)
   }

@@ -20,7 +20,24 @@ export async function sendBytes(
     yield first.value
     yield* { [Symbol.asyncIterator]: () => iterator }
   }
-  await pipeline(all, response).catch((error: unknown) => {
+  await send(response, all(), signal)
+}
+
+/** Sends each event as it comes, until there are no more or the client is gone. */
+export async function sendEvents(
+  response: Response,
+  events: AsyncIterable<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+  async function* all() {
+    for await (const event of events) yield `data: ${JSON.stringify(event)}\n\n`
+  }
+  await send(response, all(), signal)
+}
+
+function send(response: Response, chunks: AsyncIterable<Uint8Array | string>, signal: AbortSignal): Promise<void> {
+  return pipeline(chunks, response).catch((error: unknown) => {
     if (!signal.aborted) throw error
   })
 }

@@ -33,6 +33,11 @@ export class LocalOperations {
     yield* ((await this.perform(name, input, options)) as Bytes).chunks
   }
 
+  /** The events of an operation that tells its progress. */
+  async *events(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncGenerator<unknown> {
+    yield* (await this.perform(name, input, options)) as AsyncIterable<unknown>
+  }
+
   async #open({ routes, open, usesStoreAlone }: Resource) {
     const { openSurroundings, ...parts } = this.#parts
     // Much of the app: a command that reads the store alone does not wait for it.

@@ -41,7 +41,7 @@ export function createAgentServer({ routes, version, rights, perform }: AgentPar
     try {
       if (!tool) throw describeMissing(routes, name)
       const answer = await perform(tool.route, readArguments(tool, given), signal)
-      if (!tool.spec.isLong) return tellAnswer(answer)
+      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return tellAnswer(answer)
       const token = meta?.progressToken
       return tellAnswer(
         await followOperation(answer as Operation, { perform, signal }, async (progress, total) => {

@@ -1,24 +1,20 @@
 import { describeError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
-import { planReset } from '../../core/runs/step.ts'
-import { type BulkCount, type BulkKind, type BulkOperation, decidePause, decideSlice } from '../../core/safety/bulk.ts'
+import { type BulkCount, type BulkOperation, decidePause, decideSlice } from '../../core/safety/bulk.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
-import { readTargets, type Target } from './read-targets.ts'
+import { readTargets } from './read-targets.ts'
 
 /** How often a process looks for an operation that nobody works on. */
 const POLL_MS = 5_000
 /** Rows that one read looks at. */
 const ROWS = 5_000
 /** Ids that a count keeps. */
-const MAX_FIRST = 10
+export const MAX_FIRST = 10
 
 /** The part of the store that works on operations. */
-export type BulkStore = Pick<
-  Store,
-  'claimBulk' | 'countBulk' | 'performBulk' | 'findBulk' | 'searchRuns' | 'walkEvents' | 'listSteps'
->
+type BulkStore = Pick<Store, 'claimBulk' | 'countBulk' | 'performBulk' | 'findBulk' | 'searchRuns' | 'walkEvents'>
 
 interface BulkRunnerParts {
   store: BulkStore
@@ -98,23 +94,8 @@ export class BulkRunner {
       runs: count.runs + fitting.reduce((sum, { workflows }) => sum + workflows.length, 0),
       first: [...count.first, ...fitting.map((target) => target.id)].slice(0, MAX_FIRST),
     }
-    if (operation.isDryRun) await this.#countEffects(operation.kind, fitting, next)
     const slice = { id, owner: this.#owner, after: cursor, next: part.next }
     return this.#report(await store.countBulk(slice, next, now))
-  }
-
-  /** Adds the steps that would happen again. */
-  async #countEffects(kind: BulkKind, targets: readonly Target[], count: BulkCount): Promise<void> {
-    if (kind !== 'retry' && kind !== 'restart') return
-    for (const { id, of } of targets) {
-      const steps = await this.#parts.store.listSteps(id, 0)
-      const error = 'error' in of ? of.error : null
-      const repeated = new Set(kind === 'restart' ? steps.map(({ key }) => key) : planReset(steps, error))
-      for (const { key, effect } of steps) {
-        if (repeated.has(key) && effect === 'write') count.writes += 1
-        if (repeated.has(key) && effect === 'delete') count.deletes += 1
-      }
-    }
   }
 
   async #runSlice(operation: BulkOperation): Promise<BulkOperation | null> {

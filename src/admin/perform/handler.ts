@@ -30,9 +30,11 @@ export interface Bytes {
 
 type Answer<Name extends RouteName> = Routes[Name] extends { form: 'bytes' }
   ? Bytes
-  : Routes[Name]['answer'] extends z.ZodType
-    ? z.input<Routes[Name]['answer']>
-    : undefined
+  : Routes[Name] extends { form: 'events' }
+    ? AsyncIterable<unknown>
+    : Routes[Name]['answer'] extends z.ZodType
+      ? z.input<Routes[Name]['answer']>
+      : undefined
 
 /** Performs one operation. Undefined for 204. */
 type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>

@@ -18,11 +18,11 @@ import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
-import { requireEndpoint, requireOperation, requireWorkflow } from '../queries/require-row.ts'
+import { requireEndpoint, requireWorkflow } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
-import { describeOperation } from './operation-handlers.ts'
+import { startOperation } from './operation-handlers.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
 
 /** Deliveries and runs that are listed with one event. */
@@ -120,8 +120,8 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
       const { workflows, broken } = await surroundings.matchEvent(event)
       return { workflows, broken: broken.map(({ file, error }) => ({ file, message: error.message })) }
     },
-    async 'POST /events/replay'({ body, caller, now }) {
-      const { filter, workflows, perSecond, isDryRun, reason = null } = body
+    async 'POST /events/replay'({ body, caller, now, signal }) {
+      const { filter, workflows, perSecond, reason = null } = body
       const search = readSearch(filter, caller, now)
       if (Object.keys(search).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every event is refused.', {
@@ -132,10 +132,9 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
       const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)
       const id = newId('opr', now)
       const frozen = { ...search, until: Math.min(search.until ?? now, now) }
-      const started = { id, operator: describeOperator(caller, reason), perSecond, isDryRun, createdAt: now }
-      await asCaller(parts, { caller, body }).startBulk({ ...started, kind: 'replay', filter: frozen, routes })
-      runner.wake()
-      return describeOperation(await requireOperation(store, id))
+      const started = { id, operator: describeOperator(caller, reason), perSecond, createdAt: now }
+      const plan = { ...started, kind: 'replay', filter: frozen, routes } as const
+      return startOperation(parts, runner, { plan, caller, body, signal })
     },
     async 'POST /events/:id/replay'({ params, body, caller, now }) {
       const event = await findEvent(store, { id: params.id, account: body.account })

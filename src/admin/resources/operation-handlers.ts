@@ -1,10 +1,12 @@
 import { UpshotError } from '../../core/errors.ts'
 import { firstId, newId } from '../../core/ids.ts'
-import type { BulkOperation } from '../../core/safety/bulk.ts'
-import { isoTime } from '../../core/time.ts'
+import type { BulkOperation, BulkPlan } from '../../core/safety/bulk.ts'
+import { isoTime, waitUntil } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { OPERATION_ROUTES } from '../contract/resources/operations.ts'
-import type { BulkRunner } from '../operations/bulk-runner.ts'
+import { type BulkRunner, MAX_FIRST } from '../operations/bulk-runner.ts'
+import { foreseeOperation } from '../operations/foresee-operation.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { decodePosition, given, wholePage } from '../queries/read-query.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
@@ -32,8 +34,12 @@ export function operationHandlers(
       const operation = await requireOperation(store, params.id)
       return { operation: describeOperation(operation), refusals: await store.listBulkRefusals(operation.id) }
     },
-    async 'POST /operations'({ body, caller, now }) {
-      const { kind, filter, perSecond, isDryRun, reason = null } = body
+    async 'GET /operations/:id/progress'({ params, signal }) {
+      const { id } = await requireOperation(store, params.id)
+      return followOperation(parts, id, signal)
+    },
+    async 'POST /operations'({ body, caller, now, signal }) {
+      const { kind, filter, perSecond, reason = null } = body
       const selected = await readRunFilter(store, filter, now)
       if (Object.keys(selected).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every run is refused.', {
@@ -48,10 +54,8 @@ export function operationHandlers(
       const id = newId('opr', now)
       const frozen = { ...selected, before: firstId('run', now) }
       const operator = describeOperator(caller, reason)
-      const plan = { id, kind, filter: frozen, operator, perSecond, isDryRun, createdAt: now }
-      await asCaller(parts, { caller, body }).startBulk(plan)
-      runner.wake()
-      return describeOperation(await requireOperation(store, id))
+      const plan = { id, kind, filter: frozen, operator, perSecond, createdAt: now }
+      return startOperation(parts, runner, { plan, caller, body, signal })
     },
     async 'POST /operations/:id/abort'({ params, body, caller, now }) {
       const { id, status } = await requireOperation(store, params.id)
@@ -63,14 +67,60 @@ export function operationHandlers(
   }
 }
 
+/** How often a process looks how far an operation has come, which another may work on. */
+const LOOK_MS = 100
+/** A proxy may close a stream that is silent for longer. */
+const SILENT_MS = 15_000
+
+/** The operation now, after each change, and at its end. */
+async function* followOperation({ store, clock }: ResourceParts, id: string, signal: AbortSignal) {
+  for (let told = { state: '', at: 0 }; !signal.aborted; ) {
+    const operation = await requireOperation(store, id)
+    const { status, done, refused, count } = operation
+    const state = JSON.stringify([status, done, refused, count.total])
+    const now = clock.now()
+    if (state !== told.state || now - told.at >= SILENT_MS) {
+      yield describeOperation(operation)
+      told = { state, at: now }
+    }
+    if (operation.endedAt !== null) return
+    await waitUntil(clock, now + LOOK_MS, signal).catch(() => {})
+  }
+}
+
+interface Start {
+  plan: BulkPlan
+  caller: Caller
+  body: { isDryRun: boolean }
+  signal: AbortSignal
+}
+
+/** Starts an operation, or foresees it: a dry run leaves no row. */
+export async function startOperation(
+  parts: ResourceParts,
+  runner: Pick<BulkRunner, 'wake'>,
+  { plan, caller, body, signal }: Start,
+) {
+  const { store } = parts
+  if (!body.isDryRun) {
+    await asCaller(parts, { caller, body }).startBulk(plan)
+    runner.wake()
+    return describeOperation(await requireOperation(store, plan.id))
+  }
+  const { examples, refusals, total, runs, ...counts } = await foreseeOperation(store, plan, signal)
+  const count = { total, runs, first: examples.slice(0, MAX_FIRST).map(({ target }) => target) }
+  const state = { status: 'done', cursor: null, done: 0, refused: 0, endedAt: plan.createdAt, count } as const
+  return { ...describeOperation({ ...plan, ...state }), ...counts, isDryRun: true, foreseen: { examples, refusals } }
+}
+
 /** An operation as the API gives it, and as the live feed tells its progress. */
 export function describeOperation(operation: BulkOperation) {
-  const { id, kind, status, isDryRun, filter, operator, perSecond, count, done, refused } = operation
+  const { id, kind, status, filter, operator, perSecond, count, done, refused } = operation
   const routes = kind === 'replay' ? operation.routes : []
   return {
     workflows: [...new Set(routes.map(({ workflow }) => workflow))],
-    ...{ id, kind, status, isDryRun, perSecond, done, refused },
-    ...count,
+    ...{ id, kind, status, perSecond, done, refused },
+    ...{ ...count, isDryRun: false, writes: 0, deletes: 0, foreseen: null },
     filter: { ...filter },
     by: operator.actor,
     reason: operator.reason,

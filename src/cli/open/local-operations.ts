@@ -1,4 +1,5 @@
 import { LocalOperations } from '../../admin/local/local-operations.ts'
+import type { BulkRunner } from '../../admin/operations/bulk-runner.ts'
 import type { HealthReport } from '../../admin/ports/health.ts'
 import type { Operator } from '../../core/safety/audit.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -11,12 +12,13 @@ export function openLocalOperations(
   store: Store,
   { config, person }: { config: Config; person: PersonStore },
   operator: Operator,
-): Operations {
+): Operations & AsyncDisposable {
+  const runner = new LateRunner(store)
   const parts = {
     store,
     openLists: async () => store,
     clock: commandClock,
-    runner: { wake: () => {} },
+    runner,
     health: { check: () => askApp(config) },
     async openSurroundings() {
       const { openSurroundings } = await import('../../app/console/open-surroundings.ts')
@@ -40,8 +42,33 @@ export function openLocalOperations(
     local: { store: person, config },
     perform: (name, input, options) => operations.perform(name, input, options),
     stream: (name, input, options) => operations.stream(name, input, options),
+    events: (name, input, options) => operations.events(name, input, options),
   }
-  return withReason(opened, operator.reason)
+  return { ...withReason(opened, operator.reason), [Symbol.asyncDispose]: () => runner.stop() }
+}
+
+/** Works on operations on many runs or events from the first that this command starts. */
+class LateRunner {
+  readonly #store: Store
+  #runner: Promise<BulkRunner> | null = null
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  wake(): void {
+    this.#runner ??= this.#start()
+    this.#runner.then((runner) => runner.wake())
+  }
+
+  async #start(): Promise<BulkRunner> {
+    const { BulkRunner } = await import('../../admin/operations/bulk-runner.ts')
+    return new BulkRunner({ store: this.#store, clock: commandClock, publish: () => {}, onProgress: () => {} })
+  }
+
+  async stop(): Promise<void> {
+    await (await this.#runner)?.stop()
+  }
 }
 
 /** The report of the app that runs on this data directory. */

@@ -135,7 +135,10 @@ async function openOperations<T>(
   const [config, { openLocalOperations }] = await Promise.all([load(), import('./local-operations.ts')])
   if (!mayCreate && !config.database) await requireDatabase(config)
   if (!isList || !config.database?.readHosts) {
-    return useStore(config, (person, store) => use(openLocalOperations(store, { config, person }, operator)))
+    return useStore(config, async (person, store) => {
+      await using operations = openLocalOperations(store, { config, person }, operator)
+      return await use(operations)
+    })
   }
   const { openListStore } = await import('../../project/data-dir/open-store.ts')
   return useReader(await openListStore(config), (reader) => {

@@ -6,15 +6,7 @@ import type { ReadStore, Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 
 /** Writes that only carry on an audited action, or keep the database in order. */
-type Upkeep =
-  | 'holdRuns'
-  | 'releaseHeldRuns'
-  | 'claimBulk'
-  | 'countBulk'
-  | 'performBulk'
-  | 'prune'
-  | 'pruneWeek'
-  | 'sealEffects'
+type Upkeep = 'holdRuns' | 'releaseHeldRuns' | 'prune' | 'pruneWeek' | 'sealEffects'
 
 /**
  * The store as a person has it: every other write leaves an audit row. One without a row does not
@@ -28,6 +20,7 @@ export interface Operations {
   local: { store: PersonStore; config: Config } | null
   perform(name: RouteName, input?: AnyInput, options?: CallOptions): Promise<unknown>
   stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncIterable<Uint8Array | string>
+  events(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncIterable<unknown>
 }
 
 /** The operations with the reason of `--reason`, which the audit log keeps. */

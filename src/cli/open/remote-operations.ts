@@ -15,6 +15,7 @@ import { type Operations, withReason } from './operations.ts'
 interface AnyClient {
   call(name: RouteName, input?: AnyInput, options?: CallOptions): Promise<unknown>
   stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncIterable<Uint8Array>
+  events(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncIterable<unknown>
 }
 
 /** Long enough for a search, a test of an endpoint, and a first connection. */
@@ -35,6 +36,13 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
   }
   const client = new AdminClient({ url, token, fetch: send, timeoutMs: WITHIN_MS }) as AnyClient
   const tell = (error: unknown) => (error instanceof AdminApiError ? describeRefusal(error, { url, version }) : error)
+  async function* telling<Chunk>(chunks: AsyncIterable<Chunk>): AsyncGenerator<Chunk> {
+    try {
+      yield* chunks
+    } catch (error) {
+      throw tell(error)
+    }
+  }
   const operations: Operations = {
     local: null,
     async perform(name, input, options) {
@@ -49,13 +57,8 @@ export function openRemoteOperations({ url, token }: Server, reason: string | nu
         }
       }
     },
-    async *stream(name, input, options) {
-      try {
-        yield* client.stream(name, input, options)
-      } catch (error) {
-        throw tell(error)
-      }
-    },
+    stream: (name, input, options) => telling(client.stream(name, input, options)),
+    events: (name, input, options) => telling(client.events(name, input, options)),
   }
   return withReason(operations, reason)
 }

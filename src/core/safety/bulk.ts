@@ -6,7 +6,7 @@ import type { Operator } from './audit.ts'
 
 /** All that a person does with the runs of a filter, and new runs of the events of a filter. */
 export const BULK_KINDS = [...RUN_OPERATIONS, 'replay'] as const
-export type BulkKind = (typeof BULK_KINDS)[number]
+type BulkKind = (typeof BULK_KINDS)[number]
 
 /** `counting`: nothing is done yet. `done` and `aborted` are final. */
 export const BULK_STATUSES = ['counting', 'running', 'done', 'aborted'] as const
@@ -20,8 +20,6 @@ interface StartedBulk {
   operator: Operator
   /** Runs or events per second at most; null: the default pace of the kind. */
   perSecond: number | null
-  /** Only counts: what would be done, and how many effects would happen again. */
-  isDryRun: boolean
   /** Epoch milliseconds. */
   createdAt: number
 }
@@ -50,9 +48,6 @@ export interface BulkCount {
   total: number
   /** Of a replay: the new runs. */
   runs: number
-  /** Steps of a dry run's runs that would happen again, by effect. */
-  writes: number
-  deletes: number
   /** Ids of the first runs or events, at most 10. */
   first: string[]
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { foreseeOperation } from '../../../src/admin/operations/foresee-operation.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import {
@@ -36,16 +37,18 @@ test('a dry run counts and does nothing, and a run that a retry cannot help is r
   const clock = new ManualClock(NOW)
   const runs = makeRuns(store.folder, 12, 'failed', NOW - 1_000)
   const plan = planCancel(NOW, { kind: 'retry', filter: { workflow: 'w' } })
-  const dry = { ...plan, id: `${plan.id}a`, isDryRun: true }
-  await store.startBulk(dry)
-  const runner = startRunner(store, clock)
-  await workUntilOver(store, clock, dry.id)
-  expect(await store.findBulk(dry.id)).toMatchObject({ status: 'done', done: 0, count: { total: 12 } })
-  expect((await store.findBulk(dry.id))?.count.first).toHaveLength(10)
+  const { signal } = new AbortController()
+  const before = await foreseeOperation(store, plan, signal)
+  expect(before).toMatchObject({ total: 12, refused: 0, examples: { length: 12, 0: { about: 'w  failed' } } })
   expect((await store.listRuns({ limit: 100, status: 'failed' })).length).toBe(12)
   cancelByRule(store.folder, runs[3] ?? '')
+  expect(await foreseeOperation(store, plan, signal)).toMatchObject({
+    ...{ total: 11, refused: 1 },
+    refusals: [{ target: runs[3] }],
+  })
+  expect([await store.listBulks({ limit: 1 }), await store.listActions({ limit: 1 })]).toEqual([[], []])
   await store.startBulk(plan)
-  runner.wake()
+  const runner = startRunner(store, clock)
   await workUntilOver(store, clock, plan.id)
   await runner.stop()
   expect(await store.findBulk(plan.id)).toMatchObject({ done: 11, refused: 1 })
@@ -98,14 +101,11 @@ test('a replay makes new runs of the events of its filter, oldest first, and lea
   const clock = new ManualClock(NOW)
   await makeEvents(store, 131, NOW)
   const plan = planReplay(NOW)
-  const dry = { ...plan, id: `${plan.id}a`, isDryRun: true }
-  await store.startBulk(dry)
-  const runner = startRunner(store, clock)
-  await workUntilOver(store, clock, dry.id)
-  expect(await store.findBulk(dry.id)).toMatchObject({ done: 0, count: { total: 130, runs: 260 } })
+  const foreseen = await foreseeOperation(store, plan, new AbortController().signal)
+  expect(foreseen).toMatchObject({ total: 130, runs: 260, examples: { length: 20 } })
   expect(await store.listRuns({ limit: 1 })).toEqual([])
   await store.startBulk(plan)
-  runner.wake()
+  const runner = startRunner(store, clock)
   await workUntilOver(store, clock, plan.id)
   // 100 events a second.
   expect(clock.now()).toBeGreaterThanOrEqual(NOW + 1_000)

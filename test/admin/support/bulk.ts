@@ -43,7 +43,6 @@ export function planCancel(now: number, given: Partial<RunBulkPlan> = {}): RunBu
     filter: { status: 'pending' },
     operator: { actor: 'web:ada', role: 'operator', from: '127.0.0.1', reason: 'a test' },
     perSecond: null,
-    isDryRun: false,
     createdAt: now,
     ...given,
   }

@@ -52,9 +52,8 @@ test('every command that changes something outside the store notes it in the aud
 
 test('the store of a command or a route has no write without an audit row, but those that carry on one', () => {
   type Silent<Given> = Exclude<keyof StoreWrites & keyof Given, keyof OperatorWrites>
-  type OfBulk = 'claimBulk' | 'countBulk' | 'performBulk'
   expectTypeOf<Silent<PersonStore>>().toEqualTypeOf<
-    'holdRuns' | 'releaseHeldRuns' | 'prune' | 'pruneWeek' | 'sealEffects' | OfBulk
+    'holdRuns' | 'releaseHeldRuns' | 'prune' | 'pruneWeek' | 'sealEffects'
   >()
   type OfRoutes = 'operate' | 'recordAction' | 'carryOutDecision'
   expectTypeOf<Silent<HandlerStore>>().toEqualTypeOf<'holdRuns' | 'releaseHeldRuns' | OfRoutes>()

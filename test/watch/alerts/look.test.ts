@@ -185,7 +185,7 @@ test('an operation on many runs is told once when it has ended, even if it is co
   const store = openTestStore()
   const look = looker(store, { when: 'operation.done' })
   const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }
-  const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, isDryRun: false, createdAt: NOW } as const
+  const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW } as const
   const [one, other] = [newId('opr', NOW), newId('opr', NOW)]
   for (const id of [one, other]) await store.startBulk({ id, ...plan })
   const first = await look(NOW + 5_000)

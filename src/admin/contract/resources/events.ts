@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { MATCH_CLAUSES, MATCH_FATES } from '../../../core/incoming/event-match.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { isDryRun, moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
-import { isDryRun, operation, perSecond } from './operations.ts'
+import { operation, perSecond } from './operations.ts'
 import { run } from './runs.ts'
 
 export const event = z
@@ -166,7 +166,7 @@ export const EVENT_ROUTES = {
     body: z.strictObject({
       account: z.string().optional().describe('Needed where two accounts share the id.'),
       workflows: z.array(z.string()).min(1).optional().describe('Default: all that its type starts.'),
-      isDryRun: isDryRun.describe('Only says which workflows would run.'),
+      isDryRun,
       reason,
     }),
     answer: z.object({ event: z.string(), workflows: z.array(z.string()), runs: z.array(run) }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RUN_OPERATIONS } from '../../../core/runs/run.ts'
 import { BULK_KINDS, BULK_STATUSES } from '../../../core/safety/bulk.ts'
-import { pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { isDryRun, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
 import { runFilter } from './runs.ts'
 
 export const perSecond = z
@@ -11,14 +11,15 @@ export const perSecond = z
   .nullable()
   .default(null)
   .describe('Default: 100, cancels as fast as possible.')
-export const isDryRun = z.boolean().default(false).describe('Only counts.')
+
+const refusal = z.object({ target: z.string().describe('Id of a run or an event.'), why: z.string() })
 
 export const operation = z
   .object({
     id: z.string(),
     kind: z.enum(BULK_KINDS),
     status: z.enum(BULK_STATUSES),
-    isDryRun: z.boolean(),
+    isDryRun: z.boolean().describe('True: it is done already, and its id names nothing.'),
     filter: z.record(z.string(), z.unknown()).describe('As the search reads it; moments in epoch milliseconds.'),
     by: z.string(),
     reason: z.string().nullable(),
@@ -29,6 +30,13 @@ export const operation = z
     writes: z.int().describe('Of a dry run: steps with the effect `write` that would happen again.'),
     deletes: z.int(),
     first: z.array(z.string()).describe('The first 10 runs or events.'),
+    foreseen: z
+      .object({
+        examples: z.array(z.object({ target: z.string(), about: z.string() })),
+        refusals: z.array(refusal),
+      })
+      .nullable()
+      .describe('Of a dry run: the first 20 that it fits, and those that it does not fit.'),
     done: z.int(),
     refused: z.int(),
     createdAt: time(),
@@ -52,8 +60,17 @@ export const OPERATION_ROUTES = {
     role: 'viewer',
     answer: z.object({
       operation,
-      refusals: z.array(z.object({ target: z.string().describe('Id of a run or an event.'), why: z.string() })),
+      refusals: z.array(refusal),
     }),
+  },
+  'GET /operations/:id/progress': {
+    id: 'followOperation',
+    tag: 'operations',
+    noTool: 'bytes',
+    summary: 'Server-sent events: an operation now, after each slice, and at its end, which ends the stream',
+    role: 'viewer',
+    answer: operation,
+    form: 'events',
   },
   'POST /operations': {
     id: 'startOperation',

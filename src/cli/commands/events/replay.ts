@@ -2,18 +2,11 @@ import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { EVENT_ROUTES } from '../../../admin/contract/resources/events.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { readMoment } from '../../../admin/queries/read-query.ts'
-import { requireWorkflow } from '../../../admin/queries/require-row.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { newId } from '../../../core/ids.ts'
-import type { EventSearch } from '../../../core/incoming/event-search.ts'
-import { pickRoutes } from '../../../core/incoming/route.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations, requireLocal } from '../../open/operations.ts'
-import { performAtServer } from '../../open/perform-at-server.ts'
-import { performOperation } from '../../open/perform-operation.ts'
+import { performOperation } from '../../operate/perform-operation.ts'
 import { addSchemaOptions, readSchemaOptions } from '../../operate/schema-options.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
@@ -74,7 +67,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const ofAccount = account === undefined ? {} : { account }
         if (isSelected) {
           const replay = { workflow, perSecond }
-          return replaySelected({ out, project }, operations, { choice: { ...choice, ...ofAccount }, replay })
+          return replaySelected(out, operations, { choice: { ...choice, ...ofAccount }, replay })
         }
         const body = { ...ofAccount, ...(workflow === undefined ? {} : { workflows: [workflow] }) }
         return replayNamed(out, operations, { ids: await readIds(named, 'events'), body })
@@ -114,32 +107,17 @@ async function replayAll(operations: Operations, ids: readonly string[], body: o
 }
 
 /** New runs of all events of the options, as a tracked operation, oldest first. */
-async function replaySelected(
-  { out, project: { operator } }: Pick<Cli, 'out' | 'project'>,
+function replaySelected(
+  out: Cli['out'],
   operations: Operations,
   { choice, replay: { workflow, perSecond } }: { choice: Choice; replay: Replay },
 ): Promise<void> {
   const describe = ({ total, runs }: { total: number; runs: number }) => describeWill(total, runs)
-  const words = { things: 'Events', done: 'replayed', describe } as const
-  const workflows = workflow === undefined ? undefined : [workflow]
-  if (operations.local === null) {
-    const body = { filter: choice, perSecond, ...(workflows ? { workflows } : {}) }
-    return performAtServer(out, operations, { name: 'POST /events/replay', body, words })
-  }
-  const { store } = operations.local
-  if (workflow !== undefined) await requireWorkflow(store, workflow)
-  const createdAt = commandClock.now()
-  const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)
-  const { since, until, ...rest } = choice
-  const from = readMoment(since, createdAt)
-  const filter: EventSearch = {
-    ...rest,
-    ...(from === undefined ? {} : { since: from }),
-    until: Math.min(readMoment(until, createdAt) ?? createdAt, createdAt),
-  }
-  const id = newId('opr', createdAt)
-  const plan = { id, kind: 'replay', filter, routes, operator, perSecond, isDryRun: false, createdAt } as const
-  await performOperation(out, store, { plan, words })
+  const body = { filter: choice, perSecond, ...(workflow === undefined ? {} : { workflows: [workflow] }) }
+  return performOperation(out, operations, {
+    ...{ name: 'POST /events/replay', body },
+    ...{ things: 'Events', done: 'replayed', describe },
+  })
 }
 
 function describeWill(events: number, runs: number): string {

@@ -1,12 +1,8 @@
-import { readRunFilter } from '../../../admin/queries/read-run-filter.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { firstId, newId } from '../../../core/ids.ts'
 import type { RunOperation } from '../../../core/runs/run.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
-import { performAtServer } from '../../open/perform-at-server.ts'
-import { performOperation } from '../../open/perform-operation.ts'
+import { performOperation } from '../../operate/perform-operation.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeChoice, readIds, readRunChoice } from './select-runs.ts'
@@ -53,22 +49,13 @@ export async function operateOnRuns(
       details: { fix: 'For example: "run_1", or "--status failed --since 1h".' },
     })
   }
-  const { operator } = project
   await project.withOperations(async (operations) => {
     if (!isSelected) return operateOnNamed(out, work, { operations, ids })
     const { kind, verb, done } = work
     const perSecond = (options.perSecond as number | undefined) ?? null
     const describe = ({ total }: { total: number }) => `${verb} ${countRuns(total)} (${describeChoice(choice)})`
-    const words = { things: 'Runs', done, describe } as const
-    if (operations.local === null) {
-      const body = { kind, filter: choice, perSecond }
-      return performAtServer(out, operations, { name: 'POST /operations', body, words })
-    }
-    const { store } = operations.local
-    const createdAt = commandClock.now()
-    const filter = { ...(await readRunFilter(store, choice, createdAt)), before: firstId('run', createdAt) }
-    const plan = { id: newId('opr', createdAt), kind, filter, operator, perSecond, isDryRun: false, createdAt }
-    await performOperation(out, store, { plan, words })
+    const body = { kind, filter: choice, perSecond }
+    await performOperation(out, operations, { name: 'POST /operations', body, things: 'Runs', done, describe })
   })
 }
 

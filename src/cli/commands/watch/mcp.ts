@@ -6,7 +6,6 @@ import { ACCESS_ROLES, type AccessRole, includesRole } from '../../../core/acces
 import { UpshotError } from '../../../core/errors.ts'
 import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import type { OutputStreams } from '../../terminal/output.ts'
 
@@ -23,7 +22,6 @@ export function define(command: Command, { out, project }: Cli): void {
       project.withOperations(async (operations) => {
         const streams = requireStreams(out.streams)
         const rights = { role: await findRole(operations, role), allowsWrites: allowWrites }
-        await using _ = await workOnOperations(operations)
         await serve(operations, rights, streams)
       }),
     )
@@ -57,15 +55,6 @@ async function findRole(operations: Operations, role: AccessRole): Promise<Acces
   if (operations.local !== null) return role
   const { role: own } = await call(operations, 'GET /session')
   return includesRole(own, role) ? role : own
-}
-
-/** Works on the operations of the agent, beside the database. A server does so itself. */
-async function workOnOperations({ local }: Operations): Promise<AsyncDisposable> {
-  if (local === null) return { [Symbol.asyncDispose]: async () => {} }
-  const { BulkRunner } = await import('../../../admin/operations/bulk-runner.ts')
-  const runner = new BulkRunner({ store: local.store, clock: commandClock, publish: () => {}, onProgress: () => {} })
-  runner.start()
-  return { [Symbol.asyncDispose]: () => runner.stop() }
 }
 
 function requireStreams({ stdin, stdout }: OutputStreams): { stdin: Readable; stdout: Writable } {

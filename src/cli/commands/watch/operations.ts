@@ -3,10 +3,8 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
+import { describeRefusals } from '../../operate/perform-operation.ts'
 import { formatMoment, formatText } from '../../terminal/format-value.ts'
-
-/** Refusals that are listed for a person. */
-const SHOWN = 20
 
 const ID = ['id', 'id of the operation, opr_…, or its beginning'] as const
 
@@ -49,10 +47,4 @@ function describe({ operation, refusals }: AnswerOf<'GET /operations/:id'>): str
     ...(endedAt === null ? [] : [`  over ${formatMoment(endedAt, now)}`]),
     ...describeRefusals(refused, refusals),
   ]
-}
-
-/** The first of the refused runs or events, with the reason. */
-export function describeRefusals(refused: number, refusals: readonly { target: string; why: string }[]): string[] {
-  const lines = refusals.slice(0, SHOWN).map(({ target, why }) => `  ${target}  ${why}`)
-  return refused > SHOWN ? [...lines, `  … and ${refused - SHOWN} more`] : lines
 }

@@ -90,8 +90,8 @@ function act(action: string, target: string, parameters: AuditedAction['paramete
 }
 
 function describeBulk(plan: BulkPlan): AuditedAction['parameters'] {
-  const { kind, isDryRun, perSecond } = plan
-  const shared = { kind, isDryRun, perSecond }
+  const { kind, perSecond } = plan
+  const shared = { kind, perSecond }
   if (plan.kind !== 'replay') return { ...shared, filter: { ...plan.filter } }
   const { words = [], ...filter } = plan.filter
   const workflows = [...new Set(plan.routes.map(({ workflow }) => workflow))]

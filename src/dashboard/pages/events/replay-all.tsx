@@ -3,6 +3,8 @@ import { useLocation } from 'wouter'
 import type { InputOf } from '../../../admin/contract/routes.ts'
 import { useAction, useApi } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
+import { useToasts } from '../../state/toasts.tsx'
+import { countOf, formatCount } from '../../words/format.ts'
 
 type Replay = InputOf<'POST /events/replay'>['body']
 
@@ -25,10 +27,12 @@ function ReplayDialog({ filter, onClose }: { filter: Replay['filter']; onClose: 
   const [workflow, setWorkflow] = useState('')
   const [isDryRun, setDryRun] = useState(false)
   const [, go] = useLocation()
+  const toast = useToasts()
   const perform = async (reason: string | undefined) => {
     const only = workflow === '' ? {} : { workflows: [workflow] }
-    await replay.mutateAsync({ body: { filter, ...only, isDryRun, reason } })
-    go('/system?tab=operations')
+    const { total, runs, refused } = await replay.mutateAsync({ body: { filter, ...only, isDryRun, reason } })
+    if (!isDryRun) return go('/system?tab=operations')
+    toast(`${countOf(total, 'event')} would make ${countOf(runs, 'new run')}; ${formatCount(refused)} are refused.`)
   }
   return (
     <Confirm

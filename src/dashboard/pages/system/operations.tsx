@@ -10,7 +10,7 @@ type Operation = AnswerOf<'GET /operations'>['items'][number]
 
 const COLUMNS: readonly Column<Operation>[] = [
   { title: 'State', width: '110px', cell: ({ status }) => status },
-  { title: 'Does', width: '120px', cell: ({ kind, isDryRun }) => (isDryRun ? `${kind}, counts only` : kind) },
+  { title: 'Does', width: '120px', cell: ({ kind }) => kind },
   {
     title: 'Done',
     width: '220px',

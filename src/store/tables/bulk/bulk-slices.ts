@@ -47,12 +47,12 @@ export class BulkSlices {
     this.#parts = parts
   }
 
-  /** Adds to the count; after the last slice the operation runs, or a dry run is done. */
+  /** Adds to the count; after the last slice the operation runs. */
   async count({ id, owner, after, next }: BulkSlice, count: BulkCount, now: number): Promise<BulkOperation | null> {
     const { bulks } = this.#parts
     const before = await bulks.find(id)
     if (before === null) return null
-    const isOver = next === null && (before.isDryRun || count.total === 0)
+    const isOver = next === null && count.total === 0
     const status = next !== null ? 'counting' : isOver ? 'done' : 'running'
     const endedAt = isOver ? now : null
     if (!(await bulks.move({ id, owner, was: 'counting', status, after, next, count, now, endedAt }))) return null

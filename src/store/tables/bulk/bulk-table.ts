@@ -25,7 +25,7 @@ function readBulk({ plan, status, count, cursor, done, refused, ended_at: endedA
 }
 
 const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
-const NOTHING: BulkCount = { total: 0, runs: 0, writes: 0, deletes: 0, first: [] }
+const NOTHING: BulkCount = { total: 0, runs: 0, first: [] }
 
 /** Operations on many runs or events. A cursor moves in the commit of the slice that it passes. */
 export class BulkTable {

@@ -165,7 +165,7 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
   'operation.done': {
     happen: async ({ store }) => {
       const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }
-      const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, isDryRun: false, createdAt: AT } as const
+      const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: AT } as const
       const id = newId('opr', AT)
       await store.startBulk({ id, ...plan })
       await store.abortBulk(id, AT)

@@ -3,6 +3,7 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { EFFECT_ROUTES } from '../../../../admin/contract/resources/safety/effects.ts'
 import type { Cli } from '../../../command.ts'
 import { addSchemaOptions, readSchemaOptions } from '../../../operate/schema-options.ts'
+import { showProgress } from '../../../terminal/progress.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
 import { addFile, EFFECT_NAMES, readFile } from './effects.ts'
 
@@ -20,10 +21,12 @@ export function define(command: Command, { out, project }: Cli): void {
           const { stdout } = out.streams
           const query = { ...readSchemaOptions(QUERY, options, EFFECT_NAMES), ...readFile(options) }
           let count = 0
+          using progress = showProgress(out, { title: 'Exporting', unit: 'count' })
           for await (const lines of readLines(operations.stream('GET /effects/export', { query }))) {
             const text = format === 'csv' ? formatCsv(lines, count === 0) : `${lines.join('\n')}\n`
             if (!out.given.json && !stdout.write(text)) await once(stdout, 'drain')
             count += lines.length
+            progress.set(count)
           }
           if (out.given.json) out.result({ rows: count }, () => [])
           out.note(`${count} rows.`)

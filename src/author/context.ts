@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Failure } from '../core/errors.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
+import type { TagValue } from '../core/runs/told/tags.ts'
 import type { FilesApi } from '../core/service/files-api.ts'
 import type { Tick } from './cron.ts'
 import type { StepApi } from './step-api.ts'
@@ -33,6 +34,14 @@ interface BaseContext<On extends Trigger> {
   files: FilesApi
   /** The app's log. */
   log: RunLog
+  /**
+   * Gives the run a tag, by which people find it; a tag of that name gets the new value. It is
+   * written with the next step.
+   *
+   * At most 10 with those of the workflow's `tags`. Throws `invalid_workflow` for one too many, and
+   * for a name or value that is empty or longer than 64 characters.
+   */
+  tag(name: string, value: TagValue): void
   /** Aborts when the run is canceled, its `timeout.run` is over, or the process stops. */
   signal: AbortSignal
   /**

@@ -68,15 +68,20 @@ export function listCancelRules({ cancelOn }: AnyWorkflow): readonly AnyCancelRu
   return 'on' in cancelOn ? [cancelOn] : cancelOn
 }
 
-/** True when the store must admit the runs of a workflow. */
-export function isGated(workflow: AnyLimits & { timeout?: TimeoutOptions }): boolean {
+/** True when the store must admit the new runs of a workflow: for their limits, or their tags. */
+export function isGated(workflow: Pick<AnyWorkflow, 'tags'> & Parameters<typeof isLimited>[0]): boolean {
+  return workflow.tags !== undefined || isLimited(workflow)
+}
+
+/** True when a workflow has limits, which each of its runs meets. */
+export function isLimited(workflow: AnyLimits & { timeout?: TimeoutOptions }): boolean {
   const { concurrency, throttle, singleton, batch, debounce, priority, timeout } = workflow
   const limits = [concurrency, throttle, singleton, batch, debounce, timeout?.start]
   return typeof priority === 'function' || limits.some((limit) => limit !== undefined)
 }
 
 /** Priority of a new run until it is admitted. */
-export function planFirstPriority(workflow: AnyLimits & { timeout?: TimeoutOptions }): number {
+export function planFirstPriority(workflow: Parameters<typeof isGated>[0]): number {
   if (isGated(workflow)) return UNADMITTED_PRIORITY
   return typeof workflow.priority === 'number' ? workflow.priority : 0
 }

@@ -83,6 +83,7 @@ export const workflowSchema = z
       .regex(/^[a-z0-9][a-z0-9-]{0,79}$/, 'must be words of a-z and 0-9 joined by "-", at most 80 characters'),
     on: z.union([eventTrigger, z.array(eventTrigger).min(1), z.looseObject({ kind: z.enum(['cron', 'callable']) })]),
     where: z.custom<(event: never) => boolean>((value) => typeof value === 'function').optional(),
+    tags: code.optional(),
     retry: z
       .strictObject({ attempts: z.int().min(1).optional(), min: duration.optional(), max: duration.optional() })
       .optional(),

@@ -1,10 +1,12 @@
 import type { RetryOptions } from '../core/runs/retry.ts'
+import type { TagValue } from '../core/runs/told/tags.ts'
 import type { AfterFailure, BatchContext, CauseValue, DebounceContext, FailureContext, RunContext } from './context.ts'
 import type { KeyValue } from './event-keys.ts'
 import type {
   AnyLimits,
   BatchOptions,
   DebounceOptions,
+  KeyedRun,
   LimitOptions,
   RunLimits,
   TimeoutOptions,
@@ -45,6 +47,14 @@ interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>>
    * A pure function of the event. One that throws makes the run wait for a person.
    */
   where?: (event: EventOf<On>) => boolean
+  /**
+   * Short words of a run, such as its customer, by which people find it: `runs list --tag
+   * customer=acme`. At most 10, each name and value up to 64 characters. Default: none.
+   *
+   * A pure function of the event, tick or input. A value of null, undefined or '' leaves its tag
+   * out. One that throws, or returns what is no tag, makes the run wait for a person.
+   */
+  tags?: (cause: CauseValue<On>, run: KeyedRun) => Record<string, TagValue | null | undefined>
   /** Retries of each step, unless it sets its own, and of code outside steps. */
   retry?: RetryOptions
   /** Time limits of the run and its steps. */
@@ -140,6 +150,7 @@ export interface AnyWorkflow
   extends Pick<Workflow, 'kind' | 'id' | 'on' | 'retry' | 'timeout' | 'guard' | 'limits'>,
     AnyLimits {
   where?: (event: never) => boolean
+  tags?: (cause: never, run: KeyedRun) => unknown
   cancelOn?: AnyCancelRule | readonly AnyCancelRule[]
   run: (context: never) => unknown
   onFailure?: (context: never) => unknown

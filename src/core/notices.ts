@@ -3,6 +3,7 @@ import type { Failure } from './errors.ts'
 import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
 import type { RunName, RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
+import type { Tags } from './runs/told/tags.ts'
 import type { RunRoot } from './runs/trace.ts'
 import type { ApprovalStatus } from './safety/approval.ts'
 import type { OutsideAct } from './safety/ledger/outside-act.ts'
@@ -94,7 +95,8 @@ export type Notice =
   | ({ kind: 'run.started'; origin: RunOrigin | 'invoke'; waitedMs: number } & AboutRun)
   /** `ms` in this and the other ends of a run: since it was made. */
   | ({ kind: 'run.completed'; ms: number; steps: number; continuedBy?: string } & AboutEnd)
-  | ({ kind: 'run.failed'; ms: number; error: Failure } & AboutEnd)
+  /** `tags`: absent where the run has none. */
+  | ({ kind: 'run.failed'; ms: number; error: Failure; tags?: Tags } & AboutEnd)
   /**
    * `dueAt`: when it goes on at the latest; null without such a moment. `awaits`: who may wake it
    * sooner, `event` for a run, too; null for nobody.

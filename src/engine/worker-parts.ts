@@ -129,6 +129,7 @@ type WorkerStore = Pick<
   | 'admitRun'
   | 'listSteps'
   | 'saveCheckpoint'
+  | 'saveTags'
   | 'beginEffects'
   | 'beginPart'
   | 'reserveEffects'

@@ -251,7 +251,8 @@ export class Worker implements DeliveryIntake {
     pass.releaseSlot()
     // Its end has canceled what it invoked.
     if (['failed', 'expired'].includes(settled.kind) && this.#passes.hasInvoked) this.endPass(run.lease.runId)
-    const notice = describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0 })
+    const tags = executed?.tags.all ?? run.tags ?? {}
+    const notice = describeOutcome(run, settled, { now: clock.now(), steps: journal?.finished ?? 0, tags })
     publish(await markFailover(notice, run.lease, { store, signal: this.#stopping.signal }))
   }
 

@@ -147,7 +147,7 @@ function fillPath(path: string, params: Record<string, string>): string {
 
 function writeQuery(query: Record<string, unknown>): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, String(value)] as [string, string]],
+    value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
   )
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
 }

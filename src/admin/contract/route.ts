@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AccessRole } from '../../core/access/role.ts'
+import { MAX_TAGS, parseTag } from '../../core/runs/told/tags.ts'
 import { readIso } from '../../core/time.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -87,6 +88,13 @@ export const moment = z
     z.string().regex(/^\d+(\.\d+)?(ms|s|m|h|d|w)$/),
   ])
   .describe('A duration before now such as `2h` or `7d`, or a time such as `2026-06-01T12:00Z`.')
+
+const oneTag = z.string().refine((text) => parseTag(text) !== null, 'must be a tag such as customer=acme')
+
+/** Tags of runs in a query. */
+export const tag = z
+  .union([oneTag, z.array(oneTag).max(MAX_TAGS)])
+  .describe('Only runs with this tag, such as customer=acme; of several, runs that have all of them.')
 
 /** A time that is usual. */
 export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ id: 'UsualTime' })

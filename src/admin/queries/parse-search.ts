@@ -4,6 +4,8 @@ import { UpshotError } from '../../core/errors.ts'
 interface ParsedSearch {
   words: string[]
   filters: Record<string, string>
+  /** The values of `tag:`, which may stand more than once. */
+  tags: string[]
 }
 
 /**
@@ -11,10 +13,11 @@ interface ParsedSearch {
  * `error:"429 on"`. Throws `invalid_request` for a filter that is not among `known`.
  */
 export function parseSearch(text: string | undefined, known: readonly string[]): ParsedSearch {
-  const parsed: ParsedSearch = { words: [], filters: {} }
+  const parsed: ParsedSearch = { words: [], filters: {}, tags: [] }
   for (const [, name, quoted, plain = ''] of (text ?? '').matchAll(/(?:([a-z]+):)?(?:"([^"]*)"|(\S+))/g)) {
     const value = quoted ?? plain
     if (name === undefined) parsed.words.push(value)
+    else if (name === 'tag' && known.includes(name)) parsed.tags.push(value)
     else if (known.includes(name)) parsed.filters[name] = value
     else throw describeUnknown(name, known)
   }

@@ -1,4 +1,5 @@
 import { UpshotError } from '../../core/errors.ts'
+import { parseTag, type Tag } from '../../core/runs/told/tags.ts'
 import { type Duration, isoTime, parseDuration, readIso } from '../../core/time.ts'
 
 /** The value without its undefined fields, as filters of the store want it. */
@@ -10,6 +11,16 @@ export function given<T extends object>(value: T): { [Name in keyof T]: Exclude<
 export function readMoment(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined
   return /^\d{4}-/.test(text) ? readIso(text) : now - parseDuration(text as Duration)
+}
+
+/** The tags of a query and of its `q`; undefined without any. */
+export function readTagFilter(query: string | string[] | undefined, search: readonly string[]): Tag[] | undefined {
+  const tags = [...[query ?? []].flat(), ...search].map((text) => parseTag(text) ?? refuseTag(text))
+  return tags.length === 0 ? undefined : tags
+}
+
+function refuseTag(text: string): never {
+  throw new UpshotError('invalid_request', `"${text}" is no tag. Write its name and value, such as tag:customer=acme.`)
 }
 
 /** An opaque position in a list. */

@@ -3,7 +3,7 @@ import { RUN_ORIGINS, RUN_STATUSES, type RunFilter } from '../../core/runs/run.t
 import type { Call } from '../perform/handler.ts'
 import { findEventId } from './find-event.ts'
 import { parseSearch } from './parse-search.ts'
-import { given, readMoment } from './read-query.ts'
+import { given, readMoment, readTagFilter } from './read-query.ts'
 
 type RunQuery = Omit<Call<'GET /runs'>['query'], 'limit' | 'after'>
 
@@ -11,6 +11,7 @@ type RunQuery = Omit<Call<'GET /runs'>['query'], 'limit' | 'after'>
 const FILTERS = [
   'status',
   'workflow',
+  'tag',
   'event',
   'origin',
   'step',
@@ -32,7 +33,7 @@ export async function readRunFilter(
   query: RunQuery,
   now: number,
 ): Promise<RunFilter> {
-  const { words, filters } = parseSearch(query.q, FILTERS)
+  const { words, filters, tags } = parseSearch(query.q, FILTERS)
   const event = words.find((word) => word.startsWith('evt_'))
   const text = words.filter((word) => word !== event).join(' ')
   const ofEvent = query.event ?? filters.event ?? event
@@ -45,6 +46,7 @@ export async function readRunFilter(
     origin: query.origin ?? readOne(filters.origin, RUN_ORIGINS),
     parentRun: query.parent,
     waitsForPerson: query.needsPerson === undefined ? undefined : (true as const),
+    tags: readTagFilter(query.tag, tags),
     step: query.step ?? filters.step,
     failureGroup: query.group ?? filters.group,
     resolved: resolved === undefined ? undefined : resolved === 'true',

@@ -8,7 +8,7 @@ import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { describePage } from '../queries/read-page.ts'
-import { decodePosition, given, readMoment } from '../queries/read-query.ts'
+import { decodePosition, given, readMoment, readTagFilter } from '../queries/read-query.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
@@ -55,10 +55,11 @@ export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAI
 }
 
 function readFilter(query: Call<'GET /failures'>['query'], now: number): FailureFilter {
-  const { words, filters } = parseSearch(query.q, ['workflow', 'step', 'error', 'since', 'until'])
+  const { words, filters, tags } = parseSearch(query.q, ['workflow', 'tag', 'step', 'error', 'since', 'until'])
   const text = words.join(' ')
   return given({
     workflow: query.workflow ?? filters.workflow,
+    tags: readTagFilter(query.tag, tags),
     step: query.step ?? filters.step,
     error: query.error ?? filters.error ?? (text === '' ? undefined : text),
     since: readMoment(filters.since ?? query.since, now),

@@ -9,6 +9,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { run, step } from '../contract/resources/runs.ts'
+import { maskValue } from './mask.ts'
 import { momentOf } from './moment-of.ts'
 
 type RunView = z.input<typeof run>
@@ -40,6 +41,7 @@ function describeRun(given: Run, event: EventRecord | null, caller: Pick<Caller,
     deadline: momentOf(given.deadline),
     resolution: given.resolution && { ...given.resolution, at: isoTime(given.resolution.at) },
     outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
+    tags: (seesPayloads(caller) ? given.tags : maskValue(given.tags)) as Run['tags'],
   }
 }
 

@@ -8,6 +8,8 @@ interface Field {
   enum?: readonly string[]
   default?: unknown
   type?: string
+  /** True where it may be given more than once. */
+  isList?: boolean
 }
 
 export interface OptionNames {
@@ -30,7 +32,12 @@ export function addSchemaOptions(command: Command, query: z.ZodObject, { flags =
     const help = lower(given.description ?? `only with this ${flag.replaceAll('-', ' ')}`)
     const option = new Option(isSwitch ? `--${flag}` : `--${flag} <value>`, help)
     if (given.enum && !isSwitch) option.choices(given.enum)
-    else if (!isSwitch) option.argParser((text: string) => check(field as z.ZodType, text))
+    else if (!isSwitch) {
+      option.argParser<unknown>((text, before) => {
+        const value = check(field as z.ZodType, text)
+        return given.isList ? [...((before as string[] | undefined) ?? []), value] : value
+      })
+    }
     command.addOption(option)
   }
   return command
@@ -71,10 +78,13 @@ function check(field: z.ZodType, text: string): string {
 function describe(field: z.ZodType): Field {
   const inner = (field as { def: { innerType?: z.ZodType } }).def.innerType
   const below: Field = inner === undefined ? {} : describe(inner)
-  const { entries } = (field as unknown as { def: { entries?: Record<string, string> } }).def
+  const { entries, options = [] } = (
+    field as unknown as { def: { entries?: Record<string, string>; options?: z.ZodType[] } }
+  ).def
   return {
     ...below,
     ...(entries === undefined ? {} : { enum: Object.values(entries) }),
+    ...(options.some(({ type }) => type === 'array') ? { isList: true } : {}),
     ...(field.description === undefined ? {} : { description: field.description }),
   }
 }

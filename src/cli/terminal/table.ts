@@ -13,6 +13,8 @@ export interface Column<Row> {
   least?: number
   /** Left out, the last such column first, where others would be narrower than their `least`. */
   isMinor?: boolean
+  /** Left out where no row has a value. */
+  isRare?: boolean
   /**
    * Where a value is cut, also to fit the terminal. `start` suits paths: their names differ at the
    * end. `never` suits values that a person types again. Default `end`.
@@ -48,7 +50,8 @@ export function formatTable<Row>(
   { paint, width }: Layout,
 ): string[] {
   if (rows.length === 0) return []
-  const all = columns.map((column) => measure(rows, column, width !== null))
+  const told = columns.filter(({ isRare, value }) => !isRare || rows.some((row) => value(row) !== null))
+  const all = told.map((column) => measure(rows, column, width !== null))
   const shown = width === null ? all : leaveOutMinor(all, width)
   const widths = width === null ? shown.map(({ natural }) => natural) : fitWidths(shown, width)
   const join = (textOf: (cells: Cells<Row>) => string, styleOf: (column: Column<Row>) => Style | null) =>

@@ -1,4 +1,5 @@
 import { isoTime } from '../time.ts'
+import type { Tags } from './told/tags.ts'
 
 /**
  * A limit that a run passes before its code begins. Gates are passed in a fixed order, so runs
@@ -37,6 +38,10 @@ export interface AdmissionPlan {
   /** The singleton's rule for another unfinished run. */
   onConflict: 'skip' | 'queue' | 'cancel'
   gates: readonly Gate[]
+  /** Written with the decision; absent where its workflow gives none, or its code has begun. */
+  tags?: Tags
+  /** True for a run that no limit bounds, which is let in for its tags. Default false. */
+  isOnlyTagged?: boolean
 }
 
 /** The store's decision, already written. */

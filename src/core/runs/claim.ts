@@ -5,6 +5,7 @@ import type { Lease } from './lease.ts'
 import { FIRST_FENCE } from './lease.ts'
 import type { Run, RunHandler, RunOrigin } from './run.ts'
 import type { Checkpoint } from './step.ts'
+import type { Tags } from './told/tags.ts'
 import type { RunRoot } from './trace.ts'
 
 /** A run that a worker has claimed, with everything that its code needs. */
@@ -38,6 +39,8 @@ export interface ClaimedRun {
   endsBy?: number
   /** Events that the runs before it have taken, by stream; absent where it continues none. */
   received?: Record<string, readonly string[]>
+  /** Its tags, as far as earlier passes wrote them, or it was made with. Absent: none. */
+  tags?: Tags
   /** The failure that `onFailure` is given; null for `run`. */
   failure: Failure | null
 }

@@ -1,6 +1,7 @@
 import type { Failure } from '../errors.ts'
 import { isoTime } from '../time.ts'
 import type { PackedOutput } from './step.ts'
+import type { Tag, Tags } from './told/tags.ts'
 
 /**
  * `pending`: ready to be claimed. `waiting`: `reason` says for what; see `dueAt`, `awaits` and
@@ -81,6 +82,8 @@ export interface Run {
   error: Failure | null
   /** A person's word that its failure needs nobody any more; null: none. A retry takes it back. */
   resolution: Resolution | null
+  /** By which people find it; empty without any. */
+  tags: Tags
 }
 
 /** A person's word that a failed run needs nobody any more. */
@@ -220,6 +223,8 @@ export interface RunFilter {
   step?: string
   /** Failed runs of the group with this id; see `groupFailure`. */
   failureGroup?: string
+  /** Runs that have all of these tags. */
+  tags?: Tag[]
   /** Failed runs that a person has resolved; false: those that nobody has. */
   resolved?: boolean
   /** Created at this moment or later, in epoch milliseconds. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../json.ts'
+import type { Tags } from './told/tags.ts'
 
 /** A step, or a rule of `cancelOn`, that waits for an event with a certain key value. */
 export interface EventWait {
@@ -94,6 +95,8 @@ export interface SavedWithStep {
   approve?: Question
   /** A question that nobody decided in time. */
   expire?: { approval: string; now: number }
+  /** Tags that the code gave its run since the step before. */
+  tags?: Tags
   /** A run to cancel, together with the runs it invoked. */
   cancel?: { run: string; reason: string; now: number }
 }

@@ -1,7 +1,8 @@
 import type { Failure } from '../errors.ts'
 import type { Lease } from '../runs/lease.ts'
-import type { KeptLogLine, RunLogLine } from '../runs/run-log.ts'
 import type { Checkpoint, PackedOutput } from '../runs/step.ts'
+import type { KeptLogLine, RunLogLine } from '../runs/told/run-log.ts'
+import type { Tags } from '../runs/told/tags.ts'
 import type { SavedWithStep } from '../runs/wait.ts'
 
 /** One failed attempt of a step. */
@@ -20,6 +21,8 @@ export interface JournalWrites {
    * is appended to the step's failed attempts.
    */
   saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, savedWith?: SavedWithStep): Promise<void>
+  /** Adds or changes tags of the run, where no step follows that they are written with. */
+  saveTags(lease: Lease, tags: Tags): Promise<void>
   /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */
   saveRunLog(lines: readonly RunLogLine[]): Promise<void>
 }

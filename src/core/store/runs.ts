@@ -62,7 +62,7 @@ export interface RunWrites {
 }
 
 /** Selects failed runs; every part narrows. */
-export type FailureFilter = Pick<RunFilter, 'workflow' | 'since' | 'until' | 'error' | 'step'>
+export type FailureFilter = Pick<RunFilter, 'workflow' | 'since' | 'until' | 'error' | 'step' | 'tags'>
 
 /** A run that failed. */
 export interface EndedFailure {

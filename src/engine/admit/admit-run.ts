@@ -1,4 +1,4 @@
-import { isGated } from '../../author/read-workflow.ts'
+import { isGated, isLimited } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import type { AdmissionPlan } from '../../core/runs/admission.ts'
@@ -9,6 +9,7 @@ import type { WorkerParts } from '../worker-parts.ts'
 import type { Cause } from './cause.ts'
 import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
+import { type PlannedTags, planTags } from './plan-tags.ts'
 import { readCause, readStoredEvent } from './read-cause.ts'
 
 /** Reason of a run that the code of its workflow does not want. */
@@ -25,7 +26,7 @@ export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf
 
 /** Admitted, or the outcome of a run that may not start now. */
 type Admission =
-  | { kind: 'admitted'; cause: Cause; facts: EventFacts; startedAt: number }
+  | { kind: 'admitted'; cause: Cause; facts: EventFacts; startedAt: number; tags: PlannedTags }
   | Extract<RunOutcome, { kind: 'skipped' | 'parked' | 'queued' | 'ready' | 'canceled' }>
 
 /**
@@ -55,14 +56,29 @@ async function decide(
   const madeUp = await findMadeUp(parts, run, known)
   if (madeUp !== null) return { kind: 'skipped', reason: `made up for by ${madeUp}` }
   // `onFailure` belongs to a run that was admitted: neither filter nor limits apply to it.
-  const isLimited = run.handler === 'run'
-  const wanted = attempt(() => ({ isWanted: !isLimited || isWanted(workflow, cause) }))
+  const isFirstHand = run.handler === 'run'
+  const wanted = attempt(() => ({ isWanted: !isFirstHand || isWanted(workflow, cause) }))
   if ('kind' in wanted) return wanted
   if (!wanted.isWanted) return { kind: 'skipped', reason: NOT_WANTED }
-  const goOn = (startedAt: number, folded: number) => join(parts, run, workflow, { cause, facts, startedAt, folded })
-  if (run.isAdmitted || !isLimited || !isGated(workflow)) return goOn(run.startedAt, run.folded)
+  const planned = attempt(() => planTags(run, workflow, cause))
+  if ('kind' in planned) return planned
+  // Tags that its admission does not write are journaled with its next step.
+  const isWritten = isFirstHand && !run.isAdmitted && !known.hasStarted
+  const tags = isWritten ? { known: { ...planned.known, ...planned.more }, more: {} } : planned
+  const goOn = (startedAt: number, folded: number) =>
+    join(parts, run, workflow, { cause, facts, tags, startedAt, folded })
+  const isOnlyTagged = !isLimited(workflow)
+  const isPast = run.isAdmitted || (isOnlyTagged && known.hasStarted)
+  if (isPast || !isFirstHand || !isGated(workflow)) return goOn(run.startedAt, run.folded)
 
-  const plan = attempt((): AdmissionPlan => planAdmission(workflow, cause, run.cause.kind, known))
+  const plan = attempt((): AdmissionPlan => {
+    const limits = planAdmission(workflow, cause, run.cause.kind, known)
+    return {
+      ...limits,
+      ...(isWritten && workflow.tags && { tags: planned.more }),
+      ...(isOnlyTagged && { isOnlyTagged }),
+    }
+  })
   if ('kind' in plan) return plan
   const { verdict, canceled } = await parts.store.admitRun(run.lease, plan, parts.clock.now())
   for (const other of canceled) parts.cancelOther(other, `singleton: replaced by ${run.lease.runId}`)
@@ -112,7 +128,7 @@ export function isWanted({ where }: AnyWorkflow, cause: Cause): boolean {
   return Boolean(isWanted)
 }
 
-type Joined = { cause: Cause; facts: EventFacts; startedAt: number }
+type Joined = { cause: Cause; facts: EventFacts; tags: PlannedTags; startedAt: number }
 
 /** Adds the events of the runs that were folded into this one. */
 async function join(

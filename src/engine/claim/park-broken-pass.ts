@@ -23,7 +23,7 @@ export async function parkBrokenPass(
     const dueAt = clock.now() + PAUSE_MS
     const outcome = { kind: 'parked', dueAt, reason: `interrupted: ${failure.message}` } as const
     const isDone = await store.parkRun(run.lease, outcome).then(() => true, isStaleLease)
-    if (isDone) return publish(describeOutcome(run, outcome, { now: clock.now(), steps: 0 }))
+    if (isDone) return publish(describeOutcome(run, outcome, { now: clock.now(), steps: 0, tags: {} }))
     await waitUntil(clock, dueAt, signal).catch(() => {})
   }
 }

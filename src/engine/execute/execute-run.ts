@@ -64,6 +64,8 @@ async function endWith(pass: Pass, ending: Ending, endWatch: () => void): Promis
   const joined = await joinSteps(pass, ending)
   endWatch()
   // The store takes writes in their order, and the outcome comes last.
+  const tagging = pass.journal.saveTags()
+  if (tagging) await tagging
   const sending = pass.journal.sent()
   if (sending) await sending
   return limitWait(gatherWakeUps(pass, await decideOutcome(pass, joined)), pass.deadline)

@@ -4,11 +4,13 @@ import { rootOf } from '../../core/runs/claim.ts'
 import { type Checkpoint, DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'
 import { limitsWrites } from '../../core/safety/guard.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
+import type { PlannedTags } from '../admit/plan-tags.ts'
 import { CallPlaces } from '../pass/call-places.ts'
 import { computeDeadline } from '../pass/deadline.ts'
 import { Journal, type JournalStore } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/order/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
+import { RunTags } from '../pass/run-tags.ts'
 import { describeUnsaved } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
@@ -19,6 +21,7 @@ export type PassParts = Pick<
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
+  tags: PlannedTags
   workflow: AnyWorkflow
   /** Steps of earlier passes. */
   known: readonly Checkpoint[]
@@ -38,8 +41,9 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
   const isEmpty = run.codeHash === null || known.length === 0
   const codeHash = isOtherCode && isEmpty ? hash : null
   // Code that failed outside a step may come further in this pass without a new step.
+  const tags = new RunTags(opening.tags.known, opening.tags.more)
   const isContinued = run.attempt === 0 && known.some(({ status }) => status === 'waiting')
-  const journal = new Journal({ store, lease: run.lease, known, startedAt, codeHash, isContinued })
+  const journal = new Journal({ store, lease: run.lease, known, startedAt, tags, codeHash, isContinued })
   return {
     run,
     on: workflow.on,
@@ -54,6 +58,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     parking,
     abort,
     spellings,
+    tags,
     isCodeChanged: isOtherCode && !isEmpty,
     places: CallPlaces.of(workflow.run),
     retry: workflow.retry,

@@ -5,6 +5,7 @@ import type { Invocable, StepApi } from '../../author/step-api.ts'
 import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
+import type { TagValue } from '../../core/runs/told/tags.ts'
 import type { FileBefore } from '../../core/safety/effect.ts'
 import type { DeletePermit, FileCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
@@ -24,6 +25,7 @@ import { sleepStep } from '../steps/sleep-step.ts'
 import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { continueRun } from './continue-run.ts'
+import { tagRun } from './tag-run.ts'
 
 /** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -36,6 +38,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     step: createStepApi(pass),
     files: filesFor(account, (call, perform) => fileStep(pass, call, perform)),
     log: createRunLog(pass),
+    tag: (name: string, value: TagValue) => tagRun(pass, name, value),
     signal: pass.abort.signal,
     now: () => {
       const step = currentStep(pass)

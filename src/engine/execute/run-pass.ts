@@ -65,7 +65,7 @@ export async function runPass(
   if (admission.kind !== 'admitted') return { outcome: admission }
   if (planner && isPlanned) return { outcome: await planRun(parts, { run, planner, parking: control.parking }) }
 
-  const { cause, startedAt } = admission
+  const { cause, startedAt, tags } = admission
   const { spellings } = admission.facts
   const execution = { workflow, cause, filesFor }
   if (kept) {
@@ -73,7 +73,7 @@ export async function runPass(
     if (!isDeepStrictEqual(kept.spellings, spellings)) return { outcome: { kind: 'released' } }
     return { outcome: await goOnWithRun(kept, execution), pass: kept }
   }
-  const pass = openPass(parts, { run, workflow, known, startedAt, spellings, ...control })
+  const pass = openPass(parts, { run, workflow, known, startedAt, spellings, tags, ...control })
   control.opened?.(pass)
   if (!hasStarted) publishStart(pass)
   return { outcome: await executeRun(pass, execution), pass }

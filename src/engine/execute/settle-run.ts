@@ -3,6 +3,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
+import type { Tags } from '../../core/runs/told/tags.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 /** Writes the outcome with one store call at most: some outcomes are in the store already. */
@@ -42,7 +43,11 @@ export function settleRun(
 }
 
 /** The notice of an outcome. */
-export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now: number; steps: number }): Notice {
+export function describeOutcome(
+  run: ClaimedRun,
+  outcome: RunOutcome,
+  at: { now: number; steps: number; tags: Tags },
+): Notice {
   const parentRun = run.cause.kind === 'call' ? run.cause.parentRun : null
   const origin = run.originRun === null ? {} : { originRun: run.originRun }
   const about = { run: run.lease.runId, workflow: run.workflow, root: rootOf(run), parentRun, ...origin }
@@ -54,7 +59,7 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
     case 'continued':
       return { kind: 'run.completed', ...about, ms, waitedMs, steps: at.steps, continuedBy: outcome.successor.run }
     case 'failed':
-      return { kind: 'run.failed', ...about, ms, waitedMs, error: outcome.error }
+      return { kind: 'run.failed', ...about, ms, waitedMs, error: outcome.error, ...tagsOf(at.tags) }
     case 'parked':
       return { kind: 'run.parked', ...about, ...describePark(outcome) }
     case 'queued':
@@ -77,6 +82,10 @@ export function describeOutcome(run: ClaimedRun, outcome: RunOutcome, at: { now:
     default:
       return outcome satisfies never
   }
+}
+
+function tagsOf(tags: Tags): { tags?: Tags } {
+  return Object.keys(tags).length === 0 ? {} : { tags }
 }
 
 function describePark({ dueAt, reason, awaits = [], asksPeople }: Extract<RunOutcome, { kind: 'parked' }>) {

@@ -15,12 +15,13 @@ import type { AskOptions } from '../../core/store/safety/effects.ts'
 
 import type { WorkerParts } from '../worker-parts.ts'
 import { neverSettles } from './parking.ts'
+import type { RunTags } from './run-tags.ts'
 import { Unsaved } from './unsaved.ts'
 
 /** The part of the store that a journal writes with. */
 export type JournalStore = Pick<
   WorkerParts['store'],
-  'saveCheckpoint' | 'beginEffects' | 'beginPart' | 'reserveEffects'
+  'saveCheckpoint' | 'saveTags' | 'beginEffects' | 'beginPart' | 'reserveEffects'
 >
 
 interface JournalParts {
@@ -33,6 +34,7 @@ interface JournalParts {
    * True where the pass before parked, so that it came as far as its journal allows. Default false.
    */
   isContinued?: boolean
+  tags: RunTags
   /** To be written with the first checkpoint; null where the run's row has it. */
   codeHash: string | null
 }
@@ -51,6 +53,7 @@ export class Journal {
   /** The rest of the known steps by key, once the code has reached one out of their order. */
   #unreached: Map<string, Checkpoint> | null = null
   readonly #nextKey = stepKeys()
+  readonly #tags: RunTags
   #codeHash: string | null
   #finished = 0
   #lastEnded: string | null = null
@@ -67,11 +70,12 @@ export class Journal {
   #hasRecorded = false
   #isClosed = false
 
-  constructor({ store, lease, known, startedAt, codeHash, isContinued = false }: JournalParts) {
+  constructor({ store, lease, known, startedAt, tags, codeHash, isContinued = false }: JournalParts) {
     this.#isContinued = isContinued
     this.#store = store
     this.#lease = lease
     this.#known = [...known]
+    this.#tags = tags
     this.#codeHash = codeHash
     for (const step of known) {
       if (isFinished(step)) this.#finished += 1
@@ -194,6 +198,12 @@ export class Journal {
     this.#isClosed = true
   }
 
+  /** Writes the tags that no step was left to be written with; null where there are none. */
+  saveTags(): Promise<void> | null {
+    const tags = this.#tags.take()
+    return tags ? this.#unsaved.write(() => this.#store.saveTags(this.#lease, tags)) : null
+  }
+
   /** The position of a step that begins for the first time. */
   takePosition(): number {
     return this.#nextPosition++
@@ -209,7 +219,8 @@ export class Journal {
       this.#finished += 1
       this.#open.delete(step.key)
     }
-    const withHash = this.#withHash(savedWithStep)
+    const tags = this.#tags.take()
+    const withHash = this.#withHash(tags ? { ...savedWithStep, tags } : savedWithStep)
     return this.#unsaved.write(() => this.#store.saveCheckpoint(this.#lease, step, failure, withHash))
   }
 

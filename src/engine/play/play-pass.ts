@@ -66,6 +66,7 @@ export async function playPass(parts: PlayParts, play: PassToPlay): Promise<RunO
       { store, routes, clock, random: () => 0, publish, guard, maxSteps, stillMs: SHORT_STILL_MS, gatherMs: 0 },
       {
         ...{ run, workflow, known, parking, startedAt: run.startedAt, spellings: admission.facts.spellings },
+        tags: admission.tags,
         matcher: { startMatching: () => {}, catchUp: async () => {} },
         abort: new AbortController(),
         stage: openStage({ parking, clock }),
@@ -86,6 +87,7 @@ function memoryStore({
 }: ClaimedRun): Omit<PassParts['store'], 'readOutput'> & Pick<AdmissionStore, 'admitRun'> {
   return {
     saveCheckpoint: async () => {},
+    saveTags: async () => {},
     // The run is played as one that the limits have let in.
     admitRun: async () => ({ verdict: { kind: 'admitted', startedAt, folded }, canceled: [] }),
     beginEffects: refuseEffects,

@@ -53,6 +53,7 @@ const LEASED: readonly (keyof Transactions)[] = [
   'releaseRun',
   'reserveEffects',
   'saveCheckpoint',
+  'saveTags',
   'skipRun',
   'watchRun',
 ]

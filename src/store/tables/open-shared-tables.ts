@@ -34,6 +34,7 @@ import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
+import { TagTable } from './runs/tag-table.ts'
 import { TickTable } from './runs/tick-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AccessTable } from './safety/access-table.ts'
@@ -55,7 +56,8 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const ticks = new TickTable(db)
   const gates = new GateTable(db)
   const workflows = new WorkflowTable(db, gates)
-  const runs = new RunTable(db, { events, ticks, gates })
+  const tags = new TagTable(db)
+  const runs = new RunTable(db, { events, ticks, gates, tags })
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db, events)
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
@@ -71,17 +73,17 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
   const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { events, runs, steps, withdrawals })
+  const operations = new RunOperations(db, { events, runs, steps, tags, withdrawals })
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{ ticks, gates, workflows, runs, steps, cursors, operations, approvalWaits, waits },
+    ...{ ticks, gates, workflows, runs, steps, tags, cursors, operations, approvalWaits, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
     claimReader: new ClaimReader(db, { events, ticks }),
-    runSearch: new RunSearch(db, events),
+    runSearch: new RunSearch(db, events, tags),
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
-    admissions: new Admission(db, { gates, runs, waits }),
+    admissions: new Admission(db, { gates, runs, tags, waits }),
     ledger: new DeliveryLedger(db, events),
     sweeps: new SweepTable(db, { approvals, ownEvents }),
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),

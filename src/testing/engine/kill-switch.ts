@@ -22,6 +22,7 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
 const OF_CLAIMED_RUNS: ReadonlySet<string> = new Set([
   'endPlanned',
   ...(['saveCheckpoint', 'completeRun', 'failRun', 'skipRun', 'parkRun', 'postponeRun', 'releaseRun'] as const),
+  ...(['saveTags'] as const),
   ...(['saveMatches', 'openMatchCursor', 'watchRun', 'claimRuns', 'claimUnadmittedRuns'] as const),
 ] satisfies (keyof Store)[])
 

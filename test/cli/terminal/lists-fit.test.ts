@@ -29,6 +29,7 @@ const LISTS: Record<string, { columns: readonly Column<never>[]; rows: never[] }
     rows: rowsOf((word) => ({
       ...{ id: ID('run'), workflow: word, status: 'completed', reason: word, cause: { kind: 'event', eventId: word } },
       ...{ createdAt: OLD, startedAt: OLD, finishedAt: OLD + 7_500_000, dueAt: null, error: null },
+      tags: { customer: word },
     })),
   },
   events: {

@@ -65,7 +65,7 @@ async function fill(): Promise<{ file: string; folder: string; runs: Record<stri
   await store.saveCheckpoint(waiting.lease, open, undefined, { wait: { ...event, since: 'run', at: NOW } })
   await store.parkRun(waiting.lease, { dueAt: NOW + 1_000_000, reason: 'waits', awaits: ['wait'] })
   const admitted = await start('admitted')
-  await askAdmission(store, admitted, { gates: [concurrency] })
+  await askAdmission(store, admitted, { gates: [concurrency], tags: { customer: 'acme' } })
   const inLine = await start('inLine')
   await askAdmission(store, inLine, { gates: [concurrency] })
   const asked = { path: '/a', bytes: 3, modifiedAt: null }
@@ -92,7 +92,8 @@ test('every run goes on where it was, every event stays known, and the file open
   const claimed = await store.claimRuns('wrk_new', 9, NOW)
   expect(claimed.map(({ lease }) => lease.runId).sort()).toEqual([runs.admitted, runs.pending].sort())
   const held = claimed.find(({ lease }) => lease.runId === runs.admitted)
-  expect(held).toMatchObject({ isAdmitted: true, cause: { event: { id: 'evt_admitted' } } })
+  const tags = { customer: 'acme' }
+  expect(held).toMatchObject({ isAdmitted: true, tags, cause: { event: { id: 'evt_admitted' } } })
   // The end of the one lets the other in.
   if (held) await store.completeRun(held.lease, 'null', NOW)
   expect((await store.claimRuns('wrk_new', 9, NOW)).map(({ lease }) => lease.runId)).toEqual([runs.inLine])

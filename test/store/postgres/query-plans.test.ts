@@ -60,13 +60,35 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
     [{ limit: 20, eventId: EVENT }],
     [{ limit: 20, originRun: RUN }],
     [{ limit: 20, parentRun: RUN }],
+    [{ limit: 20, tags: [['customer', 'c1']] }],
+    [
+      {
+        limit: 20,
+        tags: [
+          ['customer', 'c1'],
+          ['region', 'r3'],
+        ],
+        workflow: 'w1',
+      },
+    ],
   ],
   searchRuns: [
     [{}, SLICE],
     [{ status: 'failed' }, SLICE],
     [{ workflow: 'none' }, SLICE],
+    [{ tags: [['customer', 'c1']], status: 'completed' }, SLICE],
+    [
+      {
+        tags: [
+          ['region', 'r3'],
+          ['customer', 'none'],
+        ],
+      },
+      SLICE,
+    ],
   ],
   groupFailures: [
+    [{ tags: [['customer', 'c1']] }, SLICE],
     [{}, SLICE],
     [{ workflow: 'w1' }, SLICE],
   ],
@@ -181,7 +203,8 @@ async function playWrites(store: Store): Promise<void> {
       NOW,
     )
   }
-  await store.saveCheckpoint(one, checkpoint('b'))
+  await store.saveCheckpoint(one, checkpoint('b'), undefined, { tags: { customer: 'c1' } })
+  await store.saveTags(one, { region: 'r1' })
   await store.completeRun(one, 'null', NOW)
   await store.failRun(two, { name: 'Error', message: 'no luck' }, NOW)
   await store.saveCheckpoint(three, WAITING, undefined, { wait: WAIT })

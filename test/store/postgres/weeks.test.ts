@@ -45,6 +45,7 @@ async function queueAt(store: Store, event: string, at: number, workflow = 'foll
 async function finish(store: Store, event: string, at: number, end: 'complete' | 'fail' = 'complete') {
   const id = await queueAt(store, event, at)
   const { lease } = await claimNext(store)
+  await store.saveTags(lease, { customer: 'acme' })
   await store.saveCheckpoint(lease, checkpoint('a'), {
     key: 'a',
     attempt: 1,
@@ -101,6 +102,7 @@ test('a week whose runs are over goes at once, with all that belongs to them', a
   expect((await ids('SELECT id FROM run ORDER BY id')).toSorted()).toEqual([failed, later, pending].toSorted())
   expect((await ids('SELECT run_id FROM step')).toSorted()).toEqual([failed, later].toSorted())
   expect((await ids('SELECT run_id FROM step_failure')).toSorted()).toEqual([failed, later].toSorted())
+  expect((await ids('SELECT run_id FROM run_tag')).toSorted()).toEqual([failed, later].toSorted())
   // The rest goes row by row, by its own age.
   const slice = { kind: 'failures' as const, before: SECOND, limit: 100, after: null }
   expect((await store.prune(slice)).pruned).toBe(1)

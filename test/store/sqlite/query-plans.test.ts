@@ -26,6 +26,16 @@ const RUN_FILTERS: RunFilter[] = [
   { error: 'no luck', step: 'download', failureGroup: 'grp_1' },
   { resolved: true, workflow: 'follow-up' },
   { resolved: false },
+  { tags: [['customer', 'acme']] },
+  {
+    tags: [
+      ['customer', 'acme'],
+      ['region', 'eu'],
+    ],
+    status: 'failed',
+    since: 1,
+    before: 'run_2',
+  },
 ]
 
 /** SQLite's plan for every statement that the tables prepare. */
@@ -115,7 +125,9 @@ function planOf(part: string): string[] {
 
 test('no statement reads a large table from end to end', () => {
   const scans = [...plans].filter(([, plan]) =>
-    plan.some((line) => /^SCAN (run|work|outcome|step|tick|event|delivery|place|throttle_start|gathering)$/.test(line)),
+    plan.some((line) =>
+      /^SCAN (run|work|outcome|step|tick|event|delivery|place|throttle_start|gathering|run_tag)$/.test(line),
+    ),
   )
   // A list reads the primary key backwards and stops at its limit. The rest of the last slice is
   // shorter than that, and the oldest run is the first row.
@@ -172,6 +184,14 @@ test('the runs that a person operates on are found by their indexes', () => {
     'USING INDEX work_ticking',
   )
   expect(planOf('SELECT max(id) FROM run WHERE event_seq').join('\n')).toContain('USING INDEX run_caused')
+})
+
+test('the runs of a tag are read from the newest on, in the order of an index that has all of it', () => {
+  const bounded = planOf('FROM (SELECT run_id AS id, name, value FROM run_tag) AS run WHERE run.name = ? AND')
+  const reads = bounded.filter((line) => line.includes('run_tag'))
+  for (const line of reads) expect(line).toMatch(/SEARCH run_tag USING (COVERING INDEX run_tag_value|PRIMARY KEY)/)
+  expect(planOf('FROM run_tag WHERE name = ? AND value = ? LIMIT').join('\n')).toContain('INDEX run_tag_value')
+  expect(planOf('run_tag.name = ?) = ?').join('\n')).toContain('SEARCH run_tag USING PRIMARY KEY (run_id=? AND name=?)')
 })
 
 test('pruning reads from the oldest row on, and no other rows', () => {

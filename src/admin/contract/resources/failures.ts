@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { moment, pageOf, paging, type RouteTable, reason, tag, time } from '../route.ts'
 
 const failureGroup = z
   .object({
@@ -30,8 +30,13 @@ export const FAILURE_ROUTES = {
     summary: 'Failed runs by kind, the kind with the newest failure first; a page is a stretch of history',
     role: 'viewer',
     query: z.strictObject({
-      q: z.string().max(500).optional().describe('Words of the error, and `workflow:`, `step:`, `since:`, `until:`.'),
+      q: z
+        .string()
+        .max(500)
+        .optional()
+        .describe('Words of the error, and `workflow:`, `tag:`, `step:`, `since:`, `until:`.'),
       workflow: z.string().optional().describe('Only runs of the workflow with this id.'),
+      tag: tag.optional(),
       error: z.string().max(500).optional().describe('Text of the error.'),
       step: z.string().optional().describe('Key or name of the failed step.'),
       since: moment.default('24h'),

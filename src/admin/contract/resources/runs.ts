@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
-import { isDryRun, moment, pageOf, paging, type RouteTable, reason, time, usual } from '../route.ts'
+import { isDryRun, moment, pageOf, paging, type RouteTable, reason, tag, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
 
 export const run = z
@@ -44,6 +44,7 @@ export const run = z
       .object({ by: z.string(), at: time(), reason: z.string() })
       .nullable()
       .describe('A word of a person that its failure needs nobody any more; a retry takes it back.'),
+    tags: z.record(z.string(), z.string()).describe('By name; a viewer sees no values.'),
   })
   .meta({ id: 'Run' })
 
@@ -93,6 +94,7 @@ export const runFilter = {
   needsPerson: z.enum(['true']).optional().describe('Only runs that a person must let go on.'),
   workflow: z.string().optional().describe('Only runs of the workflow with this id.'),
   event: z.string().optional().describe('Only runs caused by the event with this id, or its beginning.'),
+  tag: tag.optional(),
   origin: z.enum(RUN_ORIGINS).optional().describe('Only runs that were made this way.'),
   parent: z.string().optional().describe('Only runs that the run with this id invoked.'),
   error: z.string().max(500).optional().describe('Text of the error of failed runs.'),

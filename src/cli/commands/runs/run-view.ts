@@ -1,5 +1,6 @@
 import type { Run, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
 import type { StepStatus } from '../../../core/runs/step.ts'
+import { formatTags, type Tags } from '../../../core/runs/told/tags.ts'
 import { formatMoment, formatSpan, parseOutput, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
@@ -9,7 +10,17 @@ type Moment = number | string | null
 /** A run as the store has it or as the API tells it, with moments as numbers or as text. */
 type ShownRun = Pick<
   Run,
-  'id' | 'workflow' | 'status' | 'reason' | 'origin' | 'originRun' | 'parentRun' | 'eventId' | 'awaits' | 'isInLine'
+  | 'id'
+  | 'tags'
+  | 'workflow'
+  | 'status'
+  | 'reason'
+  | 'origin'
+  | 'originRun'
+  | 'parentRun'
+  | 'eventId'
+  | 'awaits'
+  | 'isInLine'
 > & {
   error: { name: string; message: string } | null
   resolution: { by: string; at: number | string; reason: string } | null
@@ -60,6 +71,11 @@ export function describeResolution({ resolution }: Pick<ShownRun, 'resolution'>,
   return resolution && `by ${resolution.by}, ${formatMoment(resolution.at, now)}: ${resolution.reason}`
 }
 
+/** The tags of a run, by name; null without any. */
+export function describeTags({ tags }: { tags: Tags }): string | null {
+  return formatTags(tags) || null
+}
+
 /** The reason of a run's status: its error, or what it waits for. */
 export function describeReason(
   { status, reason, dueAt, awaits, isInLine, error, resolution }: ShownRun,
@@ -99,6 +115,7 @@ export function runColumns(now: number): Column<ShownRun>[] {
     { title: 'RUN', value: ({ id }) => id, isId: true },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow, least: 10 },
     { title: 'STATUS', value: ({ status }) => status, cut: 'never', style: styleStatus },
+    { title: 'TAGS', value: describeTags, most: 60, least: 12, isMinor: true, isRare: true },
     { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60, least: 12, isMinor: true },
     { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now), cut: 'never', isMinor: true },
     {

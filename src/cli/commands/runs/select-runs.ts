@@ -43,11 +43,13 @@ export function readRunChoice(options: Record<string, unknown>): RunChoice {
 
 /** The selection in words, such as `failed, of the workflow verify`. */
 export function describeChoice(choice: RunChoice): string {
-  const { status, workflow, event, since, until, needsPerson, error, step, group, resolved } = choice
+  const { status, workflow, tag = [], event, since, until, needsPerson, error, step, group, resolved } = choice
+  const tags = [tag].flat()
   const parts = [
     status,
     needsPerson && 'waiting for a person',
     workflow && `of the workflow ${workflow}`,
+    tags.length > 0 && `with the tag ${tags.join(' and ')}`,
     event && `of the event ${event}`,
     error === undefined ? undefined : `failed with "${error}"`,
     step && `failed in step ${step}`,
@@ -55,7 +57,7 @@ export function describeChoice(choice: RunChoice): string {
     resolved && (resolved === 'true' ? 'resolved' : 'not resolved'),
     since && `created since ${since}${/^\d{4}-/.test(since) ? '' : ' ago'}`,
     until && `created before ${until}${/^\d{4}-/.test(until) ? '' : ' ago'}`,
-  ].filter((part) => part !== undefined)
+  ].filter((part) => part !== undefined && part !== false)
   return parts.length === 0 ? 'all' : parts.join(', ')
 }
 

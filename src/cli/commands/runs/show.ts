@@ -9,7 +9,14 @@ import { formatFailure, formatMoment, formatSpan, formatText } from '../../termi
 import type { Output } from '../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { formatFindings, formatHolds } from '../safety/plan/plan-view.ts'
-import { describeCause, describeOrigin, describeReason, describeResolution, styleStatus } from './run-view.ts'
+import {
+  describeCause,
+  describeOrigin,
+  describeReason,
+  describeResolution,
+  describeTags,
+  styleStatus,
+} from './run-view.ts'
 
 type Story = AnswerOf<'GET /runs/:id/story'>
 type Step = Story['steps'][number]
@@ -58,6 +65,7 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
     ['error', run.error === null ? null : formatFailure(run.error)],
     ['resolved', describeResolution(run, now)],
     ['workflow', run.workflow],
+    ['tags', describeTags(run)],
     ['account', run.account],
     ['cause', cause && `${cause}${kind}`],
     ['lineage', describeOrigin(run)],

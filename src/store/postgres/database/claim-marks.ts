@@ -41,6 +41,7 @@ const GIVING_NONE_BACK: readonly (keyof StoreWrites)[] = [
   'saveCapture',
   'saveCheckpoint',
   'saveRefusal',
+  'saveTags',
 ]
 
 /** Whether an older run may be pending after a write. All others but these frequent ones may. */

@@ -28,7 +28,8 @@ export type PlainAnswer = AdmissionAnswer | 'more' | 'stale'
 
 /** True for an admission that needs no more than places. */
 export function isPlainAdmission(plan: AdmissionPlan, now: number): boolean {
-  const { hasStarted, startBy, fold, gates } = plan
+  const { hasStarted, startBy, fold, gates, tags } = plan
+  if (tags) return false
   const isFirst = !hasStarted && (fold !== null || (startBy !== null && now >= startBy))
   return !isFirst && gates.length > 0 && gates.every(({ name }) => name.startsWith('concurrency'))
 }

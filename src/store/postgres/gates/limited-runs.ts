@@ -1,4 +1,4 @@
-import type { AdmissionAnswer } from '../../../core/runs/admission.ts'
+import type { AdmissionAnswer, AdmissionPlan } from '../../../core/runs/admission.ts'
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
@@ -46,7 +46,8 @@ export class LimitedRuns {
     if (name === 'admitRun') {
       return async (lease, ...args) => {
         const answer = (await write(lease, ...args)) as AdmissionAnswer
-        if (answer.verdict.kind === 'admitted') this.#admitted.add(lease.runId)
+        const { isOnlyTagged = false } = args[0] as AdmissionPlan
+        if (answer.verdict.kind === 'admitted' && !isOnlyTagged) this.#admitted.add(lease.runId)
         return answer
       }
     }

@@ -24,16 +24,19 @@ export interface ClaimRow {
   failure: string | null
   received: string | null
   has_steps: boolean | number
+  /** As JSON; null also in the first claim of a run that was made from no other. */
+  tags: string | null
   ends_by: number | null
   /** See `Lease`; absent in a store without failover. */
   era?: string
 }
 
 /** The columns of a {@link ClaimRow}, of `run` and `work`, or of `full_run AS run`. */
-export const CLAIM_COLUMNS =
+export const claimColumns = ({ tags }: { tags: string }) =>
   'run.id, run.workflow, event_seq, run.tick_at, input, account, parent_run, depth, code_hash, fence, attempt, ' +
   'created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
-  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps'
+  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps, ' +
+  `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tags} END AS tags`
 
 /** A claimed run. `now`: the start of a run that has none. */
 export function readClaim(
@@ -57,6 +60,7 @@ export function readClaim(
     handler: row.handler,
     originRun: row.origin_run,
     failure: row.failure === null ? null : JSON.parse(row.failure),
+    ...(row.tags === null || row.tags === '{}' ? {} : { tags: JSON.parse(row.tags) }),
     ...(row.ends_by === null ? {} : { endsBy: row.ends_by }),
     ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
   }

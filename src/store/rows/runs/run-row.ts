@@ -30,6 +30,7 @@ export interface RunRow {
   handler: RunHandler
   continued_by: string | null
   resolution: string | null
+  tags: string | null
 }
 
 export function readRun(row: RunRow): Run {
@@ -62,5 +63,6 @@ export function readRun(row: RunRow): Run {
     ...(row.apart_bytes === null ? {} : { apartBytes: row.apart_bytes }),
     error: row.error === null ? null : JSON.parse(row.error),
     resolution: row.resolution === null ? null : JSON.parse(row.resolution),
+    tags: row.tags === null ? {} : JSON.parse(row.tags),
   }
 }

@@ -1,7 +1,7 @@
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
-import { CLAIM_COLUMNS, type ClaimRow } from '../../rows/runs/claim-row.ts'
+import { type ClaimRow, claimColumns } from '../../rows/runs/claim-row.ts'
 import type { ClaimReader } from '../../tables/runs/claim-reader.ts'
 import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
 import type { SqliteConnection } from '../database/connection.ts'
@@ -136,7 +136,7 @@ function prepareStatements(db: SqliteConnection) {
        WHERE run_id = ?`,
     ),
     claimed: db.prepare<[string], ClaimRow>(
-      `SELECT ${CLAIM_COLUMNS} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
+      `SELECT ${claimColumns(db.sql)} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
     ),
     workflowOf: db.prepare<[string], string>('SELECT workflow FROM work WHERE run_id = ?').pluck(),
     // Index: primary key. Asked at each claim, and empty where one worker is at work.

@@ -14,6 +14,7 @@ import { type Applicant, type Gathering, isFull } from '../../rows/limits/gather
 import type { Standing } from '../../rows/limits/standing.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
+import type { TagTable } from '../runs/tag-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 /**
@@ -24,14 +25,19 @@ export class Admission {
   readonly #db: Connection
   readonly #gates: GateTable
   readonly #ends: RunTable
+  readonly #tags: TagTable
   readonly #waits: WaitTable
   readonly #runs
   readonly #gatherings
 
-  constructor(db: Connection, { gates, runs, waits }: { gates: GateTable; runs: RunTable; waits: WaitTable }) {
+  constructor(
+    db: Connection,
+    { gates, runs, tags, waits }: { gates: GateTable; runs: RunTable; tags: TagTable; waits: WaitTable },
+  ) {
     this.#db = db
     this.#gates = gates
     this.#ends = runs
+    this.#tags = tags
     this.#waits = waits
     this.#runs = prepareRuns(db)
     this.#gatherings = prepareGatherings(db)
@@ -41,6 +47,8 @@ export class Admission {
   async decide(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer | null> {
     const run = await this.#runs.find.get(lease)
     if (!run) return null
+    if (plan.tags) await this.#tags.save(run.id, plan.tags)
+    if (plan.isOnlyTagged) return { verdict: await this.#letIn(run, plan), canceled: [] }
     // Before the first admission of a limited run, `started_at` is only the moment of a claim.
     const hasStarted = plan.hasStarted || (run.gate_state !== null && run.started_at !== null)
     // A throttle counts first starts only, so a run that started keeps its other gates.
@@ -53,6 +61,12 @@ export class Admission {
       verdict: await this.#enterGates(run, { ...plan, gates, mayStart: true }, { now, hasStarted }),
       canceled: [],
     }
+  }
+
+  /** A run without limits: it has no gate later either, so that its row is that of any such run. */
+  async #letIn({ id, started_at }: Applicant, { priority, mayStart }: AdmissionPlan): Promise<AdmissionVerdict> {
+    await (mayStart ? this.#runs.letIn : this.#runs.letInLater).run(-priority, id)
+    return mayStart ? { kind: 'admitted', startedAt: started_at ?? 0, folded: 0 } : { kind: 'ready' }
   }
 
   async #decideFirst(run: Applicant, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
@@ -225,6 +239,10 @@ function prepareRuns(db: Connection) {
        WHERE work.run_id = @runId AND fence = @fence AND status = 'running' ${db.sql.forUpdate('work')}`,
     ),
     saveGates: db.prepare(`UPDATE work SET gates = ?, rank = ?, gate_state = 'outside' WHERE run_id = ?`),
+    letIn: db.prepare('UPDATE work SET rank = ? WHERE run_id = ?'),
+    letInLater: db.prepare(
+      `UPDATE work SET rank = ?, status = 'pending', worker = NULL, started_at = NULL WHERE run_id = ?`,
+    ),
     admit: db.prepare(`UPDATE work SET gate_state = 'admitted', started_at = ? WHERE run_id = ?`),
     admitPending: db.prepare(
       `UPDATE work SET status = 'pending', gate_state = 'admitted', worker = NULL, started_at = NULL WHERE run_id = ?`,

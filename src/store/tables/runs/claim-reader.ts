@@ -4,7 +4,7 @@ import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
 import type { Events } from '../../events.ts'
-import { CLAIM_COLUMNS, type ClaimRow, readClaim } from '../../rows/runs/claim-row.ts'
+import { type ClaimRow, claimColumns, readClaim } from '../../rows/runs/claim-row.ts'
 import { prepareFindRoot } from './find-root.ts'
 import type { TickTable } from './tick-table.ts'
 
@@ -20,7 +20,7 @@ export class ClaimReader {
     this.#ticks = ticks
     this.#findRoot = prepareFindRoot(db)
     this.#asClaimed = db.prepare<[string[]], ClaimRow>(
-      `SELECT ${CLAIM_COLUMNS} FROM full_run AS run WHERE ${db.sql.isOneOf('run.id', 'text')}`,
+      `SELECT ${claimColumns(db.sql)} FROM full_run AS run WHERE ${db.sql.isOneOf('run.id', 'text')}`,
     )
   }
 

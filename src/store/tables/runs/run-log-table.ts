@@ -1,4 +1,4 @@
-import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/run-log.ts'
+import { type KeptLogLine, RUN_LOG_LINES, type RunLogLine } from '../../../core/runs/told/run-log.ts'
 import type { Connection } from '../../connection.ts'
 
 /** The newest log lines of each run. Only a run that logs has rows here. */

@@ -12,11 +12,13 @@ import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
+import type { TagTable } from './tag-table.ts'
 
 interface OperationTables {
   events: Events
   runs: RunTable
   steps: StepTable
+  tags: TagTable
   withdrawals: WithdrawalTable
 }
 
@@ -25,6 +27,7 @@ export class RunOperations {
   readonly #events: Events
   readonly #runs: RunTable
   readonly #steps: StepTable
+  readonly #tags: TagTable
   readonly #withdrawals: WithdrawalTable
   readonly #continue
   readonly #forks
@@ -33,10 +36,11 @@ export class RunOperations {
   readonly #start
   readonly #queue
 
-  constructor(db: Connection, { events, runs, steps, withdrawals }: OperationTables) {
+  constructor(db: Connection, { events, runs, steps, tags, withdrawals }: OperationTables) {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
+    this.#tags = tags
     this.#withdrawals = withdrawals
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
@@ -102,6 +106,7 @@ export class RunOperations {
     await this.#withdrawals.begin(runId, null)
     await this.#continue.dropSteps.run(runId)
     await this.#continue.dropOutputs.run(runId)
+    await this.#tags.drop(runId)
     return true
   }
 
@@ -117,6 +122,7 @@ export class RunOperations {
     const id = newId('run', now)
     if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     await this.#forks.queue.run({ id, source, now })
+    await this.#tags.copy(source, id)
     for (const key of keys) {
       if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
         throw describeMissing(`finished step "${key}" in run ${source}`)
@@ -153,13 +159,11 @@ export class RunOperations {
 
   /** New runs of an event that has its body. */
   async replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]> {
-    const runs: string[] = []
-    for (const workflow of workflows) {
+    return Array.fromAsync(workflows, async (workflow) => {
       const id = newId('run', now)
       await this.#insertReplay(event, { id, workflow, origin: 'replay', now })
-      runs.push(id)
-    }
-    return runs
+      return id
+    })
   }
 
   async #insertReplay({ account, seq }: EventRecord, replay: Replay): Promise<void> {

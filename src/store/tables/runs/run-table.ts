@@ -12,6 +12,7 @@ import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import { prepareOpenRuns } from './open-runs.ts'
 import { selectRuns } from './select-runs.ts'
+import type { TagTable } from './tag-table.ts'
 import type { TickTable } from './tick-table.ts'
 
 /** The row of a run in the queue. */
@@ -54,14 +55,19 @@ export class RunTable {
   readonly #events: Events
   readonly #ticks: TickTable
   readonly #gates: GateTable
+  readonly #tags: TagTable
   readonly #hasRowLocks: boolean
   readonly #sql
   readonly countOpen
 
-  constructor(db: Connection, { events, ticks, gates }: { events: Events; ticks: TickTable; gates: GateTable }) {
+  constructor(
+    db: Connection,
+    { events, ticks, gates, tags }: { events: Events; ticks: TickTable; gates: GateTable; tags: TagTable },
+  ) {
     this.#events = events
     this.#ticks = ticks
     this.#gates = gates
+    this.#tags = tags
     this.#hasRowLocks = db.sql.hasRowLocks
     this.#sql = { ...prepareParks(db), ...prepareEnds(db), ...prepareReads(db) }
     this.countOpen = prepareOpenRuns(db)
@@ -84,6 +90,7 @@ export class RunTable {
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
+    await this.#tags.copy(lease.runId, successor.run)
     await this.#sql.movePlaces.run(successor.run, lease.runId)
     await this.#sql.moveWait.run(successor.run, lease.runId)
     if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
@@ -100,7 +107,9 @@ export class RunTable {
   /** Starts the run that handles the failure of another. */
   async followUp(runId: string, now: number): Promise<void> {
     const id = newId('run', now)
-    if ((await this.#sql.followUpRun.run(id, now, runId)).changes === 1) await this.#sql.followUpWork.run(id, runId)
+    if ((await this.#sql.followUpRun.run(id, now, runId)).changes === 0) return
+    await this.#sql.followUpWork.run(id, runId)
+    await this.#tags.copy(runId, id)
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */

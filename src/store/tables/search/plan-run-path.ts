@@ -2,10 +2,12 @@ import { firstId } from '../../../core/ids.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { RunFilter, RunStatus } from '../../../core/runs/run.ts'
 import { stepNameOf } from '../../../core/runs/step.ts'
+import type { Tag } from '../../../core/runs/told/tags.ts'
 import type { Dialect } from '../../dialect.ts'
 import type { Events } from '../../events.ts'
 import { type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import { FOR_PERSON, UNFINISHED } from '../runs/open-runs.ts'
+import type { TagTable } from '../runs/tag-table.ts'
 
 /** How the runs of a filter are found, in the order of their ids. */
 export interface RunPath {
@@ -23,10 +25,31 @@ export interface RunPath {
   isWhole: boolean
 }
 
+interface SearchedTables {
+  events: Events
+  tags: TagTable
+}
+
+/** The tag of a filter with the fewest runs, which are counted up to one more than a slice. */
+interface Rarest {
+  tag: Tag
+  runs: number
+}
+
+/** Rows of one slice. */
+const FEW = 5_000
+
+async function findRarest(given: readonly Tag[], tags: TagTable): Promise<Rarest | null> {
+  const counted = await Array.fromAsync(given, async (tag) => ({ tag, runs: await tags.count(tag, FEW + 1) }))
+  return counted.reduce<Rarest | null>((least, each) => (least && least.runs <= each.runs ? least : each), null)
+}
+
 /** The shortest way to the runs of a filter. */
-export async function planRunPath(filter: RunFilter, events: Events, sql: Dialect): Promise<RunPath> {
-  const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, events, sql)
+export async function planRunPath(filter: RunFilter, tables: SearchedTables, sql: Dialect): Promise<RunPath> {
+  const rarest = await findRarest(filter.tags ?? [], tables.tags)
+  const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, { ...tables, sql, rarest })
   const rest: RunFilter = { ...filter }
+  if (source === TAGGED) rest.tags = filter.tags?.filter((tag) => tag !== rarest?.tag) ?? []
   for (const name of answered) delete rest[name]
   const isWhole = source === 'run' && along.length === 0
   return { source, along, span: spanOf(filter), each: describeRest(rest), keeps: planKeeps(rest), isWhole }
@@ -35,6 +58,7 @@ export async function planRunPath(filter: RunFilter, events: Events, sql: Dialec
 /** Each has an index that ends in the id, or few rows. */
 const FOR_PEOPLE = `(SELECT run_id AS id FROM work WHERE ${FOR_PERSON})`
 const ENDED = '(SELECT run_id AS id, status, workflow FROM outcome)'
+const TAGGED = '(SELECT run_id AS id, name, value FROM run_tag)'
 const RESOLVED = '(SELECT run_id AS id FROM outcome WHERE resolution IS NOT NULL)'
 /** In the words of outcome_ended_badly: SQLite does not see that one status implies it. */
 const ENDED_BADLY = `run.status IN ('failed', 'canceled')`
@@ -49,10 +73,14 @@ interface Index {
 }
 
 /**
- * Index: run_caused, run_origin, run_invoked, those of `work`, outcome_failed, outcome_ended_badly,
- * outcome_resolved.
+ * Index: run_caused, run_origin, run_invoked, run_tag_value, those of `work`, outcome_failed,
+ * outcome_ended_badly, outcome_resolved. Many runs of a tag are read by their status, if it has an
+ * index.
  */
-async function chooseIndex(filter: RunFilter, events: Events, sql: Dialect): Promise<Index> {
+async function chooseIndex(
+  filter: RunFilter,
+  { events, sql, rarest }: SearchedTables & { sql: Dialect; rarest: Rarest | null },
+): Promise<Index> {
   const { eventId, account, originRun, parentRun, waitsForPerson, workflow, error, step, failureGroup, resolved } =
     filter
   if (eventId !== undefined) {
@@ -61,10 +89,13 @@ async function chooseIndex(filter: RunFilter, events: Events, sql: Dialect): Pro
   }
   if (originRun !== undefined) return { along: [['run.origin_run = ?', originRun]], answered: ['originRun'] }
   if (parentRun !== undefined) return { along: [['run.parent_run = ?', parentRun]], answered: ['parentRun'] }
+  const tagged: Index | null = rarest && { source: TAGGED, along: [['run.name = ? AND run.value = ?', ...rarest.tag]] }
+  if (tagged && rarest && rarest.runs <= FEW) return tagged
   if (waitsForPerson) return { source: FOR_PEOPLE, answered: ['waitsForPerson'] }
   if (resolved) return { source: RESOLVED, answered: ['resolved'] }
   const isOfFailed = [error, step, failureGroup, resolved].some((part) => part !== undefined)
-  return chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
+  const byStatus = chooseByStatus(isOfFailed ? 'failed' : filter.status, workflow, filter.status)
+  return byStatus.source === undefined ? (tagged ?? byStatus) : byStatus
 }
 
 /** `asked` is the filter's own status, which may contradict that of its other parts. */
@@ -105,10 +136,13 @@ function spanOf({ since, until, before }: RunFilter): IdSpan {
   return narrowSpan(span, { below: before })
 }
 
+/** Index: primary key. */
+const HAS_TAG = '(SELECT value FROM run_tag WHERE run_tag.run_id = run.id AND run_tag.name = ?) = ?'
+
 /** Conditions on single rows, for the parts that no index answers. */
 function describeRest(filter: RunFilter): Condition[] {
   const { status, statuses, workflow, origin, originRun, parentRun, waitsForPerson } = filter
-  const { error, step, resolved, failureGroup } = filter
+  const { error, step, resolved, failureGroup, tags = [] } = filter
   const conditions: Condition[] = []
   if (status !== undefined) conditions.push(['run.status = ?', status])
   if (workflow !== undefined) conditions.push(['run.workflow = ?', workflow])
@@ -117,6 +151,7 @@ function describeRest(filter: RunFilter): Condition[] {
   if (origin !== undefined) conditions.push(['run.origin = ?', origin])
   if (originRun !== undefined) conditions.push(['run.origin_run = ?', originRun])
   if (parentRun !== undefined) conditions.push(['run.parent_run = ?', parentRun])
+  for (const [name, value] of tags) conditions.push([HAS_TAG, name, value])
   if (waitsForPerson) conditions.push([`run.id IN ${FOR_PEOPLE}`])
   if ([error, step, failureGroup, resolved].some((part) => part !== undefined))
     conditions.push([`run.status = 'failed'`])

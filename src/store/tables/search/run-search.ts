@@ -8,6 +8,7 @@ import type { Events } from '../../events.ts'
 import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
 import { selectRuns } from '../runs/select-runs.ts'
+import type { TagTable } from '../runs/tag-table.ts'
 import { planRunPath, type RunPath } from './plan-run-path.ts'
 import { WorkflowZones } from './workflow-zones.ts'
 
@@ -35,15 +36,15 @@ interface FailureRow {
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
 export class RunSearch {
   readonly #db: Connection
-  readonly #events: Events
+  readonly #tables: { events: Events; tags: TagTable }
   readonly #created
   readonly #ended
   readonly #zones
   readonly #ids
 
-  constructor(db: Connection, events: Events) {
+  constructor(db: Connection, events: Events, tags: TagTable) {
     this.#db = db
-    this.#events = events
+    this.#tables = { events, tags }
     // Index: primary key, for both.
     this.#ids = db
       .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
@@ -74,7 +75,7 @@ export class RunSearch {
   }
 
   async search(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
-    const path = await planRunPath(filter, this.#events, this.#db.sql)
+    const path = await planRunPath(filter, this.#tables, this.#db.sql)
     if (!path.isWhole || filter.workflow === undefined) return this.#searchPath(path, slice)
     const zone = await this.#zones.find(filter.workflow, slice.after)
     const part = await this.#searchPath(narrow(path, { from: zone.from }), slice)
@@ -93,7 +94,7 @@ export class RunSearch {
   }
 
   async groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>> {
-    const path = await planRunPath({ ...filter, status: 'failed' }, this.#events, this.#db.sql)
+    const path = await planRunPath({ ...filter, status: 'failed' }, this.#tables, this.#db.sql)
     const span = await this.#findSpan(path, slice)
     const { where, values } = buildWhere(conditionsOf(span.path))
     const rows = this.#db.prepare<unknown[], FailureRow>(

@@ -111,6 +111,7 @@ export class Pruning {
       if (rows < limit) rows += (await this.#rests.deleteOutputs.run({ id, limit: limit - rows })).changes
       if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows, id)).changes
       if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
+      if (rows < limit) rows += (await this.#rests.deleteTags.run(id)).changes
       if (rows >= limit) return limit
       await this.#rests.remove.run(id)
       rows += 1
@@ -188,6 +189,7 @@ function prepareRests(db: Connection) {
       `DELETE FROM run_log
        WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
     ),
+    deleteTags: db.prepare('DELETE FROM run_tag WHERE run_id = ?'),
     deleteFailures: db.prepare(
       `DELETE FROM step_failure
        WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,

@@ -24,6 +24,8 @@ const ROWS: Record<string, string> = {
     CASE WHEN n % 9 = 0 THEN 'delete' ELSE 'read' END, 'completed', 1, 1, 'a:' || n`,
   'step_failure (run_id, key, attempt, failed_at, error)': `${RUN}, 'a', 1, 1, '{"name":"Error","message":"no luck"}'`,
   'run_log (run_id, number, at, level, message)': `${RUN}, 1, 1, 'info', 'x'`,
+  'run_tag (run_id, name, value)': `${RUN}, CASE WHEN n % 2 = 0 THEN 'customer' ELSE 'region' END, CASE WHEN n % 2 = 0
+    THEN 'c' || n % 7 ELSE 'r' || n % 7 END`,
   'large_output (run_id, key, packed)': `${RUN}, 'a', '\\x28b52ffd200109000031'`,
   'tick (workflow, scheduled_for, recorded_at, missed, run_id, account)': `'w' || n % 5, n, n, 0, ${RUN}, 'default'`,
   'event_key (cursor_id, account, value, seq)': `1, 'default', 'v' || n, n`,

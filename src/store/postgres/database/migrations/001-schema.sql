@@ -397,6 +397,16 @@ CREATE TABLE run_log (
 ) PARTITION BY RANGE (run_id);
 CREATE TABLE run_log_old PARTITION OF run_log FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 
+-- The tags of runs, at most ten of each. A run without tags has no row.
+CREATE TABLE run_tag (
+  run_id      text COLLATE "C" NOT NULL,
+  name        text COLLATE "C" NOT NULL,
+  value       text COLLATE "C" NOT NULL,
+  PRIMARY KEY (run_id, name)
+) PARTITION BY RANGE (run_id);
+CREATE TABLE run_tag_old PARTITION OF run_tag FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+CREATE INDEX run_tag_value ON run_tag (name, value, run_id);
+
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.
 CREATE TABLE large_output (
   run_id      text COLLATE "C" NOT NULL,

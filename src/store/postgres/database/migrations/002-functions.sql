@@ -176,7 +176,7 @@ CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now 
 RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, input text, account text, parent_run text,
   depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
   handler text, origin_run text, failure text, gate_state text, folded bigint, received text, ends_by bigint,
-  has_steps boolean, passed_turn bigint, passed_due bigint, is_whole boolean)
+  has_steps boolean, tags text, passed_turn bigint, passed_due bigint, is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -211,6 +211,8 @@ BEGIN
       work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
       run.origin_run, run.failure, work.gate_state, work.folded, run.received, run.ends_by,
       work.fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id OFFSET 0),
+      CASE WHEN work.fence > 1 OR run.origin_run IS NOT NULL
+        THEN (SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = run.id) END,
       CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
     FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number) JOIN run ON run.id = given.id
       JOIN work ON work.run_id = given.id

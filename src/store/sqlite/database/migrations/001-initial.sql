@@ -379,6 +379,15 @@ CREATE TABLE run_log (
   PRIMARY KEY (run_id, number)
 ) STRICT, WITHOUT ROWID;
 
+-- The tags of runs, at most ten of each. A run without tags has no row.
+CREATE TABLE run_tag (
+  run_id      TEXT NOT NULL,
+  name        TEXT NOT NULL,
+  value       TEXT NOT NULL,
+  PRIMARY KEY (run_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_tag_value ON run_tag (name, value, run_id);
+
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.
 CREATE TABLE large_output (
   run_id      TEXT NOT NULL,

@@ -1,0 +1,47 @@
+import type { AnyWorkflow } from '../../author/workflow.ts'
+import { describeError } from '../../core/errors.ts'
+import type { ClaimedRun } from '../../core/runs/claim.ts'
+import { MAX_TAGS, readTags, type Tags } from '../../core/runs/told/tags.ts'
+import { isThenable, silence } from '../../core/thenable.ts'
+import type { Cause } from './cause.ts'
+
+/** The tags of a run before its code begins. */
+export interface PlannedTags {
+  /** Those in the database. */
+  known: Tags
+  /** Those that its workflow gives it by its cause, and that are not in the database. */
+  more: Tags
+}
+
+/** Throws where the function of the workflow throws, or returns what are no tags. */
+export function planTags(
+  { tags: known = {}, handler }: Pick<ClaimedRun, 'tags' | 'handler'>,
+  { tags }: Pick<AnyWorkflow, 'tags'>,
+  { account, ...causes }: Cause,
+): PlannedTags {
+  // A run of `onFailure` has those of the run that failed.
+  if (tags === undefined || handler === 'onFailure') return { known, more: {} }
+  const [seen] = Object.values(causes)
+  const given = callAuthor(() => tags(seen as never, { account }))
+  const more = Object.fromEntries(Object.entries(given).filter(([name, value]) => known[name] !== value))
+  if (Object.keys({ ...known, ...more }).length > MAX_TAGS) {
+    throw new Error(`its \`tags\` and those that it has are more than ${MAX_TAGS}`)
+  }
+  return { known, more }
+}
+
+function callAuthor(call: () => unknown): Tags {
+  let given: unknown
+  try {
+    given = silence(call())
+  } catch (error) {
+    const { message, at: [frame] = [] } = describeError(error)
+    throw new Error(`its \`tags\` threw: ${message}${frame === undefined ? '' : `, at ${frame}`}`)
+  }
+  if (isThenable(given)) throw new Error('its `tags` returned a promise; it must be synchronous')
+  try {
+    return readTags(given)
+  } catch (error) {
+    throw new Error(`its \`tags\` does not fit: ${describeError(error).message}`)
+  }
+}

@@ -11,6 +11,11 @@ export interface SandboxOptions {
   /** Port of the download host. Default 0: a free one. */
   downloadPort?: number
   /**
+   * Host that it listens on, and that its URLs name: `0.0.0.0` for every address, as in a container
+   * with published ports. Whoever reaches it may do everything. Default `127.0.0.1`: this machine.
+   */
+  host?: string
+  /**
    * More accepted `Host` values, as `host:port`, such as a container's name for this machine.
    * Default none.
    */

@@ -5,7 +5,7 @@ import type { Audit } from './account/audit.ts'
 import { apiServer } from './api-server.ts'
 import type { Faults } from './faults/faults.ts'
 import { downloadServer } from './files-api/download-server.ts'
-import { type Listening, listenLocally, localHosts } from './http/listen.ts'
+import { type Listening, listen, localHosts, nameOf } from './http/listen.ts'
 import type { SandboxOptions } from './options.ts'
 import { catchUp, closeSandboxParts, openSandboxParts, type SandboxParts } from './service/sandbox-parts.ts'
 import type { ResetOptions, Snapshots } from './service/snapshots.ts'
@@ -67,7 +67,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const parts = openSandboxParts(options)
   try {
     await catchUp(parts)
-    const servers = await listen(parts, options)
+    const servers = await openServers(parts, options)
     parts.dispatcher.start()
     options.log?.({ msg: 'sandbox started', url: `${servers.origins().api}/v1` })
     return present(parts, servers)
@@ -82,20 +82,23 @@ interface Servers {
   close(): Promise<void>
 }
 
-async function listen(parts: SandboxParts, options: SandboxOptions): Promise<Servers> {
+async function openServers(parts: SandboxParts, options: SandboxOptions): Promise<Servers> {
   const downloadSecret = parts.saved.getOrMake('downloadSecret', randomWord)
   const listening: { api?: Listening; download?: Listening } = {}
-  const hostsOf = (which: 'api' | 'download') => () => localHosts(listening[which]?.port ?? 0, options.hosts ?? [])
-  const originOf = (which: 'api' | 'download') => `http://127.0.0.1:${listening[which]?.port ?? 0}`
+  const { host = '127.0.0.1', hosts = [] } = options
+  const addressOf = (which: 'api' | 'download') => `${nameOf(host)}:${listening[which]?.port ?? 0}`
+  const hostsOf = (which: 'api' | 'download') => () =>
+    localHosts(listening[which]?.port ?? 0, [addressOf(which), ...hosts])
+  const originOf = (which: 'api' | 'download') => `http://${addressOf(which)}`
   const origins = () => ({ api: originOf('api'), download: originOf('download') })
   const close = async () => {
     await Promise.all([listening.api?.close(), listening.download?.close()])
   }
   try {
     const api = apiServer({ parts, seed: options.seed ?? 1, downloadSecret, origins, hosts: hostsOf('api') })
-    listening.api = await listenLocally(api, options.port ?? 0)
+    listening.api = await listen(api, options.port ?? 0, host)
     const download = downloadServer({ ...parts, downloadSecret, hosts: hostsOf('download') })
-    listening.download = await listenLocally(download, options.downloadPort ?? 0)
+    listening.download = await listen(download, options.downloadPort ?? 0, host)
     return { origins, close }
   } catch (error) {
     await close()

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
 import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
 import { collectWords } from '../../src/cli/commands/shell/collect-words.ts'
@@ -18,16 +19,7 @@ import { faultInput } from '../../src/sandbox/faults/fault-rule.ts'
 import { someSettings } from '../../src/sandbox/state/live-settings.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import {
-  type Block,
-  commandsOf,
-  namedCommands,
-  pathOf,
-  ROOT,
-  readDecisions,
-  readPages,
-  readWorkPages,
-} from './pages.ts'
+import { commandsOf, namedCommands, pathOf, ROOT, readDecisions, readPages, readWorkPages } from './pages.ts'
 
 const pages = readPages()
 const blocks = pages.flatMap((page) => page.blocks)
@@ -35,7 +27,7 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 const textOf = (name: string) => pages.find((page) => page.name === name)?.text ?? ''
 
 /** Languages that a test here, or in `guides.test.ts`, compiles, runs or checks. */
-const TESTED = ['ts', 'sh', 'json', 'ini', 'dockerfile', 'env', 'text', 'yaml', 'nginx', 'caddy', 'cron', 'python']
+const TESTED = ['ts', 'sh', 'json', 'ini', 'env', 'text', 'yaml', 'nginx', 'caddy', 'cron', 'python']
 
 test('no block of the guides is in a language that nothing tests', () => {
   expect(blocks.filter(({ language }) => !TESTED.includes(language))).toEqual([])
@@ -237,36 +229,52 @@ test.skipIf(!hasSystemd)('systemd finds nothing wrong with any unit of the guide
   }
 })
 
-const INSTRUCTION = /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|HEALTHCHECK|CMD)\b/
+const INSTRUCTION = /^(FROM|WORKDIR|COPY|RUN|ENV|USER|VOLUME|EXPOSE|HEALTHCHECK|ENTRYPOINT|CMD)\b/
 
 /** The instructions of a container file, each on one line. */
-function instructionsOf({ code }: Block): string[] {
-  const lines = code.replaceAll('\\\n', ' ').split('\n')
+function instructionsOf(path: string): string[] {
+  const lines = readFileSync(join(ROOT, path), 'utf8').replaceAll('\\\n', ' ').split('\n')
   return lines.filter((line) => line.trim() !== '' && !line.startsWith('#'))
 }
 
-test('every container file of the guides copies what a project has, and runs a command that exists', () => {
-  const files = inLanguage('dockerfile')
-  expect(files.length).toBeGreaterThan(0)
+test.each(['Dockerfile', 'templates/shared/Dockerfile'])(
+  '%s has a user, its checks of health are programs that compile, and it calls commands that exist',
+  (path) => {
+    const lines = instructionsOf(path)
+    expect(lines[0]).toMatch(/^FROM node:24-slim AS /)
+    expect(lines.filter((line) => !INSTRUCTION.test(line))).toEqual([])
+    const healthChecks = lines
+      .filter((line) => line.startsWith('HEALTHCHECK'))
+      .map((line) => line.replace(/.* CMD /, ''))
+    for (const check of healthChecks) {
+      const [node, flag, code] = JSON.parse(check)
+      expect([node, flag]).toEqual(['node', '-e'])
+      expect(() => new Script(code)).not.toThrow()
+    }
+    const commands = lines
+      .flatMap((line) => /^(?:CMD|ENTRYPOINT) (.*)/.exec(line)?.[1] ?? [])
+      .map((json) => JSON.parse(json))
+    const called = commands.filter(([command, word]) => command === 'upshot' && word !== undefined)
+    expect(called.filter(([, word]) => !(word in COMMAND_TREE))).toEqual([])
+    expect(lines.filter((line) => line === 'USER node')).toHaveLength(commands.length - (path === 'Dockerfile' ? 1 : 0))
+    const named = lines.flatMap((line) => (line.startsWith('ENV ') ? Object.keys(parseEnv(line.slice(4))) : []))
+    expect(named.filter((name) => !(name in VARIABLES) && !['NODE_ENV', 'PATH'].includes(name))).toEqual([])
+  },
+)
+
+test('the container file of a project copies what a project has, and its context lets it through', () => {
   const project = join(tempFolder(), 'project')
   execFileSync(process.execPath, [join(ROOT, 'src/cli/main.js'), 'init', project], { stdio: 'pipe' })
   writeFileSync(join(project, 'package-lock.json'), '{}')
-  for (const file of files) {
-    const lines = instructionsOf(file)
-    expect(lines[0]).toMatch(/^FROM node:24/)
-    expect(lines.filter((line) => !INSTRUCTION.test(line))).toEqual([])
-    const copied = lines.flatMap((line) => /^COPY (?:--\S+ )*(.+) \S+$/.exec(line)?.[1]?.split(' ') ?? [])
-    expect(copied.filter((path) => !existsSync(join(project, path)))).toEqual([])
-    const [command, ...args] = JSON.parse(lines.find((line) => line.startsWith('CMD '))?.slice(4) ?? '[]')
-    expect(command).toBe('node_modules/.bin/upshot')
-    expect(Object.keys(COMMAND_TREE)).toContain(args[0])
-    const named = lines.flatMap((line) => (line.startsWith('ENV ') ? Object.keys(parseEnv(line.slice(4))) : []))
-    expect(named.filter((name) => !(name in VARIABLES) && name !== 'NODE_ENV')).toEqual([])
-  }
+  const lines = instructionsOf('templates/shared/Dockerfile').filter((line) => !line.includes('--from='))
+  const copied = lines.flatMap((line) => /^COPY (.+) \S+$/.exec(line)?.[1]?.split(' ') ?? [])
+  expect(copied.filter((path) => !path.includes('*') && !existsSync(join(project, path)))).toEqual([])
+  const context = readFileSync(join(project, '.dockerignore'), 'utf8').split('\n')
+  expect(copied.filter((path) => !context.includes(`!${path}`))).toEqual([])
 })
 
 test('shell blocks of the guides hold only commands that are tested, and npm', () => {
-  const known = /^(upshot|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export|unset|rm) /
+  const known = /^(upshot|docker|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export|unset|rm) /
   const others = inLanguage('sh').flatMap((block) => commandsOf(block).filter((command) => !known.test(command)))
   expect(others).toEqual([])
 })

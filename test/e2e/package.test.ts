@@ -152,7 +152,7 @@ test.each(Object.keys(TEMPLATES))(
 )
 
 test.skipIf(!hasOwnNode)(
-  'a project that a packed Upshot makes installs, brings its Node, and passes its tests on the machine’s own Node',
+  'a project that a packed Upshot makes installs without a compiler, brings its Node, and passes its tests on the machine’s own Node',
   () => {
     const dir = join(mkdtempSync(join(folder, 'own-')), 'fresh')
     const { data } = JSON.parse(upshot(project, ['init', dir, '--json']))
@@ -165,6 +165,9 @@ test.skipIf(!hasOwnNode)(
       ...{ cwd: dir, encoding: 'utf8', env: { ...ENVIRONMENT, ...env } },
     })
     expect([status, stderr.split('\n').filter((line) => line.includes('EBADENGINE'))]).toEqual([0, []])
+    // A lockfile does not say that SQLite comes compiled, so npm would compile it for each clone.
+    run('npm', ['ci', '--prefer-offline'], { cwd: dir, env })
+    expect(existsSync(join(dir, 'node_modules/better-sqlite3/build'))).toBe(false)
     expect(run('npm', ['test'], { cwd: dir, env })).toMatch(/^ℹ fail 0$/m)
   },
   180_000,

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { nameOf } from '../../src/sandbox/http/listen.ts'
 import * as library from '../../src/sandbox/index.ts'
 import { startSandbox } from '../../src/sandbox/index.ts'
 import { tempFolder } from '../support/temp-folder.ts'
@@ -27,6 +28,17 @@ test('a sandbox starts with a directory alone and stops at the end of its block'
   await expect(fetch(url)).rejects.toThrow()
   await using again = await startSandbox({ dir })
   expect(again.keys.list()).toMatchObject([{ name: 'mine' }])
+})
+
+test('a sandbox listens on the host that it was given, and its URLs name it', async () => {
+  await using sandbox = await startSandbox({ dir: tempFolder(), host: 'localhost' })
+  expect([sandbox.url, sandbox.downloadOrigin]).toEqual([
+    expect.stringMatching(/^http:\/\/localhost:\d+\/v1$/),
+    expect.stringMatching(/^http:\/\/localhost:\d+$/),
+  ])
+  const reply = await fetch(`${sandbox.origin}/account`)
+  expect(reply.status).toBe(200)
+  expect(['0.0.0.0', '::'].map(nameOf)).toEqual(['127.0.0.1', '127.0.0.1'])
 })
 
 test('a sandbox can be stopped twice and disposed of', async () => {

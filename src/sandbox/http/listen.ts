@@ -6,7 +6,7 @@ import { UpshotError } from '../../core/errors.ts'
 // Imported, this module would load all of undici. See decision 67.
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** A server that listens on 127.0.0.1. */
+/** A server that listens. */
 export interface Listening {
   server: Server
   port: number
@@ -14,10 +14,10 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Listens on 127.0.0.1; port 0 picks a free one. Throws `conflict` if the port is taken. */
-export async function listenLocally(handler: RequestListener, port: number): Promise<Listening> {
+/** Listens on a host of this machine; port 0 picks a free one. Throws `conflict` if the port is taken. */
+export async function listen(handler: RequestListener, port: number, host: string): Promise<Listening> {
   const server = createServer(handler)
-  server.listen(port, '127.0.0.1')
+  server.listen(port, host)
   try {
     await once(server, 'listening')
   } catch (cause) {
@@ -33,6 +33,11 @@ async function closeServer(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   server.closeAllConnections()
   await closed
+}
+
+/** The host that URLs name: of a server that listens on every address, this machine. */
+export function nameOf(host: string): string {
+  return host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
 }
 
 /** `Host` values for this machine's own address, and the configured ones. */

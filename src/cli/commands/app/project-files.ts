@@ -42,6 +42,7 @@ const NAMES: Record<string, string> = {
   '_package.json': 'package.json',
   '_tsconfig.json': 'tsconfig.json',
   _gitignore: '.gitignore',
+  _dockerignore: '.dockerignore',
   _npmrc: '.npmrc',
   '_env.example': '.env.example',
 }

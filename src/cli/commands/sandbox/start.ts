@@ -15,6 +15,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--dir <dir>', 'folder for all its data (default: the one that "upshot dev" uses)')
     .option('--port <port>', 'port of the API and the account page; 0 for any free one (default: 4747)', parsePort)
     .option('--download-port <port>', 'port of the download host; 0 for any free one (default: 4748)', parsePort)
+    .option('--host <name>', 'host to listen on, such as 0.0.0.0 in a container (default: 127.0.0.1)')
     .option(
       '--allow-host <host:port>',
       'additional host name to answer to, as from a container; can be repeated',
@@ -126,10 +127,11 @@ function parseSeed(text: string): number {
 }
 
 function definedOnly(options: {
+  host?: string | undefined
   seed?: number | undefined
   form?: SandboxOptions['form'] | undefined
   plan?: SandboxOptions['plan'] | undefined
   clock: 'real' | 'manual'
-}): Pick<SandboxOptions, 'seed' | 'form' | 'plan' | 'clock'> {
+}): Pick<SandboxOptions, 'host' | 'seed' | 'form' | 'plan' | 'clock'> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }

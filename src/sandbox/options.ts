@@ -12,7 +12,8 @@ export interface SandboxOptions {
   downloadPort?: number
   /**
    * Host that it listens on, and that its URLs name: `0.0.0.0` for every address, as in a container
-   * with published ports. Whoever reaches it may do everything. Default `127.0.0.1`: this machine.
+   * with published ports. Everybody who reaches it may do everything. Default `127.0.0.1`: this
+   * machine.
    */
   host?: string
   /**

@@ -152,7 +152,7 @@ test.each(Object.keys(TEMPLATES))(
 )
 
 test.skipIf(!hasOwnNode)(
-  'a project that a packed Upshot makes installs without a compiler, brings its Node, and passes its tests on the machine’s own Node',
+  'a project of a packed Upshot installs without a compiler, and passes its tests on the machine’s own Node',
   () => {
     const dir = join(mkdtempSync(join(folder, 'own-')), 'fresh')
     const { data } = JSON.parse(upshot(project, ['init', dir, '--json']))

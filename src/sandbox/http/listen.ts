@@ -14,7 +14,7 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Listens on a host of this machine; port 0 picks a free one. Throws `conflict` if the port is taken. */
+/** Listens on a host; port 0 picks a free one. Throws `conflict` if the port is taken. */
 export async function listen(handler: RequestListener, port: number, host: string): Promise<Listening> {
   const server = createServer(handler)
   server.listen(port, host)

@@ -196,7 +196,7 @@ test('a server of another kind, a redirect and another version are told', async 
 const HERE = new RegExp(
   [
     '^(init|dev|start|status|dashboard|demo|completion|version|doctor|plan|backtest|coverage',
-    '(config|db|files|sandbox|types|deploys|corpus) .*|approvers key|endpoints (send|solve)|effects verify)$',
+    '(config|db|files|sandbox|types) .*|approvers key|endpoints (send|solve)|effects verify)$',
   ].join('|'),
 )
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EMPTY_BOOK } from '../../src/core/alerts/alert-book.ts'
-import { beginShadow } from '../../src/core/safety/shadow-book.ts'
+import { beginShadow } from '../../src/core/safety/differences/shadow-book.ts'
 import { EMPTY_SHAPES } from '../../src/core/service/shapes/shape-book.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { NO_DIFFERENCES } from '../../src/core/safety/difference.ts'
-import { beginShadow } from '../../src/core/safety/shadow-book.ts'
+import { NO_DIFFERENCES } from '../../src/core/safety/differences/difference.ts'
+import { beginShadow } from '../../src/core/safety/differences/shadow-book.ts'
 import { browserTests, inspect } from './support/in-browser.ts'
 
 const { inBrowser, label, open } = browserTests()

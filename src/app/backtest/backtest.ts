@@ -1,11 +1,11 @@
-import type { Differences, Group, Sample } from '../../core/safety/difference.ts'
+import { addDifferences } from '../../core/safety/differences/add-differences.ts'
+import { type Differences, type Group, NO_DIFFERENCES } from '../../core/safety/differences/difference.ts'
 import type { WorkflowLimits } from '../../core/safety/guard.ts'
-import { compareSides } from '../../engine/play/compare/compare-sides.ts'
+import { compareSides, differencesOf } from '../../engine/play/compare/compare-sides.ts'
 import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { type Exceeded, GuardTally } from '../../engine/play/compare/guard-tally.ts'
 import { addHolds } from '../../engine/play/compare/hold.ts'
 import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
-import { Tally } from '../../engine/play/compare/tally.ts'
 import { describeRefused } from '../play/describe-refused.ts'
 import type { PlayRules } from '../play/play-job.ts'
 import type { Room, RoomJobEnd } from '../play/room.ts'
@@ -19,17 +19,24 @@ export interface Backtest extends Differences {
   guard: Exceeded[]
 }
 
-interface Options {
+/** The code of one side. */
+type Code = Pick<Room, 'playAll' | 'settings' | 'code'>
+
+interface Options extends PageOptions {
   workflow: string
   /** Plays the code that is tried. */
-  room: Pick<Room, 'playAll' | 'settings' | 'code'>
+  room: Code
   /** Plays the code that it is compared with; null: the recordings are the other side. */
-  against: Pick<Room, 'playAll' | 'settings' | 'code'> | null
+  against: Code | null
   rules: PlayRules
   withOutputs: boolean
   /** Finds what else starts runs now, beside the groups of recorded runs. Default: nothing. */
   findStarts?: (known: readonly Group[]) => Promise<Group[]>
-  /** Ends the backtest after the page at work, with the reason of the signal. */
+}
+
+/** How pages are gone through. */
+export interface PageOptions {
+  /** Ends it after the page at work, with the reason of the signal. */
   signal?: AbortSignal
   /** Hears how many runs were played. */
   onPlayed?: (count: number) => void
@@ -39,52 +46,78 @@ interface Options {
 const PAGES_AT_WORK = 2
 /** One run in so many is played twice. */
 const STEADY_EVERY = 100
-/** Unsteady runs, and refused calls, that are named. */
-const NAMED = 20
+/** Groups, after which all others are one, so that memory has a bound. */
+const BOUNDS = { groups: 1_000, samples: 'first' } as const
 
 /** Plays recorded runs with the code of a room, and compares. Only groups are held. */
 export async function backtest(pages: AsyncIterable<CasePage>, options: Options): Promise<Backtest> {
-  const { signal, onPlayed = () => {} } = options
-  const found = new Findings(options)
+  const { room, workflow } = options
+  const guard = new GuardTally(room.settings.guard.limits, ownLimits(room, workflow))
+  let unfinished = 0
+  let probes = 0
+  const found = await addPages(pages, options, async (page) => {
+    unfinished += page.unfinished.length
+    const cases = page.cases.map((each) => ({ ...each, isTwice: probes++ % STEADY_EVERY === 0 }))
+    const others = page.noBody + page.notStarted + page.unfinished.length
+    return [
+      { ...NO_DIFFERENCES, runs: others, noBody: page.noBody, notStarted: page.notStarted },
+      ...(await playCases(cases, options, guard)),
+    ]
+  })
+  const starts = (await options.findStarts?.(found.groups)) ?? []
+  return { ...found, unfinished, guard: guard.exceeded, groups: [...starts, ...found.groups] }
+}
+
+/** Goes through pages two at a time, and adds up what `use` finds in each. */
+export async function addPages<Page>(
+  pages: AsyncIterable<Page>,
+  { signal, onPlayed = () => {} }: PageOptions,
+  use: (page: Page) => Promise<Differences[]>,
+): Promise<Differences> {
+  let found = NO_DIFFERENCES
+  const add = async (page: Page) => {
+    const more = await use(page)
+    found = addDifferences(found, more, BOUNDS)
+    onPlayed(found.runs)
+  }
   const atWork: Promise<void>[] = []
   try {
     for await (const page of pages) {
       signal?.throwIfAborted()
-      atWork.push(playPage(page, options, found).then(() => onPlayed(found.played)))
+      atWork.push(add(page))
       if (atWork.length >= PAGES_AT_WORK) await atWork.shift()
     }
     for (const each of atWork) await each
   } finally {
     await Promise.allSettled(atWork)
   }
-  const result = found.conclude()
-  const starts = (await options.findStarts?.(result.groups)) ?? []
-  return { ...result, groups: [...starts, ...result.groups] }
+  return found
 }
 
-async function playPage(page: CasePage, { room, against, workflow, rules }: Options, found: Findings): Promise<void> {
-  found.count(page)
-  const { cases } = page
-  if (cases.length === 0) return
-  const jobs = cases.map(({ job }) => ({ ...job, isTwice: found.isProbe() }))
+type Case = RecordedCase & { isTwice: boolean }
+
+async function playCases(cases: readonly Case[], options: Options, guard: GuardTally): Promise<Differences[]> {
+  const { room, against, workflow, rules } = options
+  if (cases.length === 0) return []
+  const jobsOf = (isTwice: boolean) => cases.map((each) => ({ ...each.job, isTwice: isTwice && each.isTwice }))
   const [ends, others] = await Promise.all([
-    room.playAll(workflow, jobs, rules),
-    against?.playAll(
-      workflow,
-      jobs.map((job) => ({ ...job, isTwice: false })),
-      rules,
-    ),
+    room.playAll(workflow, jobsOf(true), rules),
+    against?.playAll(workflow, jobsOf(false), rules),
   ])
-  cases.forEach((each, index) => {
-    const end = ends[index]
-    const other = others?.[index]
-    if (end) found.add(each, end, other)
+  return cases.flatMap((each, index) => {
+    const [end, other] = [ends[index], others?.[index]]
+    if (end === undefined) return []
+    guard.add({ runId: each.run, workflow, account: each.account }, end.effects, each.at)
+    const before = other && against ? sideOf(against, workflow, each, other) : each.side
+    const { withOutputs } = options
+    const verdict = compareSides(before, sideOf(room, workflow, each, end), { withOutputs, isCut: each.isCut })
+    const sample = { run: each.run, event: each.event }
+    const refused = [...new Set(end.undeclared.map(describeRefused))].map((call) => ({ call, count: 1 }))
+    return [{ ...differencesOf(verdict, sample), refused, unsteady: end.isSteady ? [] : [sample] }]
   })
 }
 
-type Code = Pick<Room, 'settings' | 'code'>
-
-function ownLimits({ code }: Code, workflow: string): WorkflowLimits | undefined {
+function ownLimits({ code }: Pick<Room, 'code'>, workflow: string): WorkflowLimits | undefined {
   return code.workflows.find(({ id }) => id === workflow)?.guard
 }
 
@@ -93,60 +126,4 @@ function sideOf(room: Code, workflow: string, { run, account, side }: RecordedCa
   const rules = { limits: room.settings.guard.limits, own: ownLimits(room, workflow) }
   const source = { runId: run, workflow, account }
   return addHolds(sideOfPlay(end), end.effects, { ...rules, source, recorded: side.deeds })
-}
-
-/** Everything that a backtest keeps. */
-class Findings {
-  played = 0
-  readonly #tally = new Tally()
-  readonly #guard: GuardTally
-  readonly #options: Options
-  readonly #unsteady: Sample[] = []
-  readonly #refused = new Map<string, number>()
-  readonly #counts = { runs: 0, noBody: 0, notStarted: 0, unfinished: 0 }
-  #probes = 0
-
-  constructor(options: Options) {
-    this.#options = options
-    this.#guard = new GuardTally(options.room.settings.guard.limits, ownLimits(options.room, options.workflow))
-  }
-
-  isProbe(): boolean {
-    return this.#probes++ % STEADY_EVERY === 0
-  }
-
-  count({ cases, noBody, notStarted, unfinished }: CasePage): void {
-    this.#counts.runs += cases.length + noBody + notStarted + unfinished.length
-    this.#counts.noBody += noBody
-    this.#counts.notStarted += notStarted
-    this.#counts.unfinished += unfinished.length
-  }
-
-  /** `other`: what other code does in the place of the recording. */
-  add(found: RecordedCase, end: RoomJobEnd, other: RoomJobEnd | undefined): void {
-    this.played += 1
-    const { run, event, account, at, isCut } = found
-    const sample = { run, event }
-    const { withOutputs, workflow, room, against } = this.#options
-    const before = other && against ? sideOf(against, workflow, found, other) : found.side
-    this.#tally.add(sample, compareSides(before, sideOf(room, workflow, found, end), { withOutputs, isCut }))
-    this.#guard.add({ runId: run, workflow, account }, end.effects, at)
-    if (!end.isSteady && this.#unsteady.length < NAMED) this.#unsteady.push(sample)
-    for (const call of new Set(end.undeclared.map(describeRefused))) {
-      if (this.#refused.size < NAMED || this.#refused.has(call)) {
-        this.#refused.set(call, (this.#refused.get(call) ?? 0) + 1)
-      }
-    }
-  }
-
-  conclude(): Backtest {
-    const { same, groups, unknown } = this.#tally
-    const open = unknown.reduce((sum, { count }) => sum + count, 0)
-    return {
-      ...{ ...this.#counts, answered: this.played - open, same, groups, cannotSay: unknown },
-      unsteady: this.#unsteady,
-      refused: [...this.#refused].map(([call, count]) => ({ call, count })),
-      guard: this.#guard.exceeded,
-    }
-  }
 }

@@ -1,9 +1,9 @@
 import { matchType } from '../../core/incoming/event.ts'
 import type { CronTrigger } from '../../core/runs/schedule.ts'
-import { type Group, SAMPLES, type Starts } from '../../core/safety/difference.ts'
+import { type Group, SAMPLES, type Starts } from '../../core/safety/differences/difference.ts'
 import { markEvent } from '../../core/store/events.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { describeChange } from '../../engine/play/compare/compare-sides.ts'
+import { groupOf } from '../../engine/play/compare/compare-sides.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import type { RunChoice } from './read-cases.ts'
 
@@ -45,10 +45,8 @@ function missingFrom(others: readonly string[], patterns: readonly string[]): st
   return patterns.filter((pattern) => !others.some((other) => matchType(other, pattern)))
 }
 
-function startOf(sign: '+' | '-' | '~', operation: string, [from, to]: [string, string] | [null, null] = [null, null]) {
-  const change = { sign, class: 'start', operation, target: null, from, to } as const
-  const text = describeChange(change)
-  return { key: text, count: 0, bytes: 0, changes: [{ ...change, text }], samples: [] } satisfies Group as Group
+function startOf(sign: '+' | '-' | '~', operation: string, [from, to]: (string | null)[] = []): Group {
+  return groupOf([{ sign, class: 'start', operation, target: null, from: from ?? null, to: to ?? null, bytes: 0 }])
 }
 
 /** Counts the events that start runs only now, in the groups of their patterns. */

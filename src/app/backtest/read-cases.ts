@@ -66,7 +66,7 @@ export async function* readCases(
   choice: RunChoice,
   { withOutputs = false }: { withOutputs?: boolean } = {},
 ): AsyncGenerator<CasePage> {
-  for await (const ids of choice.sample === undefined ? listIds(store, choice) : sampleIds(store, choice)) {
+  for await (const ids of choose(store, choice)) {
     yield readPage(store, ids, { withOutputs, ...(choice.type === undefined ? {} : { type: choice.type }) })
   }
 }
@@ -86,15 +86,16 @@ export async function readPage(
   return page
 }
 
-async function* listIds(store: CaseStore, choice: RunChoice): AsyncGenerator<string[]> {
-  const filter: RunFilter = {
-    ...{ workflow: choice.workflow, since: choice.since },
-    ...(choice.until === undefined ? {} : { until: choice.until }),
-  }
-  let left = choice.limit ?? Number.POSITIVE_INFINITY
+/** Ids of runs in pages, newest first. */
+export async function* listIds(
+  store: Pick<ReadStore, 'listRuns'>,
+  filter: RunFilter,
+  { account, limit = Number.POSITIVE_INFINITY }: Pick<RunChoice, 'account' | 'limit'> = {},
+): AsyncGenerator<string[]> {
+  let left = limit
   for (let before: string | undefined; left > 0; ) {
     const page: Run[] = await store.listRuns({ ...filter, limit: PAGE, ...(before === undefined ? {} : { before }) })
-    const ids = page.filter(({ account }) => choice.account === undefined || account === choice.account)
+    const ids = page.filter((run) => account === undefined || run.account === account)
     if (ids.length > 0) yield ids.slice(0, left).map(({ id }) => id)
     left -= ids.length
     before = page.at(-1)?.id
@@ -102,10 +103,13 @@ async function* listIds(store: CaseStore, choice: RunChoice): AsyncGenerator<str
   }
 }
 
-/** The runs with the smallest hashes: the same ones each time, spread over the whole window. */
-async function* sampleIds(store: CaseStore, { sample = 0, ...choice }: RunChoice): AsyncGenerator<string[]> {
+/** A sample is the runs with the smallest hashes: the same each time, spread over all. */
+async function* choose(store: CaseStore, choice: RunChoice): AsyncGenerator<string[]> {
+  const { workflow, since, until, sample } = choice
+  const pages = listIds(store, { workflow, since, ...(until === undefined ? {} : { until }) }, choice)
+  if (sample === undefined) return yield* pages
   let chosen: { id: string; rank: string }[] = []
-  for await (const ids of listIds(store, choice)) {
+  for await (const ids of pages) {
     const ranked = ids.map((id) => ({ id, rank: createHash('sha256').update(id).digest('base64') }))
     chosen = [...chosen, ...ranked].sort((a, b) => (a.rank < b.rank ? -1 : 1)).slice(0, sample)
   }

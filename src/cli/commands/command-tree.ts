@@ -37,10 +37,6 @@ const EVENTS: CommandTree = {
   show: command('show an event with its content, deliveries and runs', () => import('./events/show.ts')),
   match: command('ask which workflows an event would start, and why not the others', () => import('./events/match.ts')),
   replay: command('run workflows again on one or many stored events', () => import('./events/replay.ts')),
-  rehearse: command(
-    'play an event in a sandbox made for it, with real effects there',
-    () => import('./events/rehearse/rehearse.ts'),
-  ),
   tail: command('follow events as they arrive', () => import('./events/tail.ts')),
 }
 
@@ -80,8 +76,6 @@ const WORKFLOWS: CommandTree = {
     remove: 'remove a workflow whose module is gone',
   }),
   show: command('show a workflow with its newest runs', () => import('./workflows/show.ts')),
-  shadow: command('show what its shadow would do otherwise', () => import('./workflows/shadow/shadow.ts')),
-  promote: command('put the shadow of a workflow in its place', () => import('./workflows/shadow/promote.ts')),
 }
 
 const DB: CommandTree = {
@@ -203,28 +197,14 @@ export const COMMAND_TREE: CommandTree = {
     }),
   },
   plan: command('find what a workflow would do with an event, without doing it', () => import('./safety/plan/plan.ts')),
+  rehearse: command(
+    'play an event in a sandbox made for it, with real effects there',
+    () => import('./app/rehearse/rehearse.ts'),
+  ),
   backtest: command(
-    'compare what code would do with what recorded runs did',
+    'compare what code would do with what runs did, or whether unfinished ones go on',
     () => import('./safety/backtest/backtest.ts'),
   ),
-  corpus: {
-    summary: 'save runs for backtests without the database',
-    commands: {
-      save: command(
-        'write redacted runs to a file, for backtests without the database',
-        () => import('./safety/corpus/save.ts'),
-      ),
-    },
-  },
-  deploys: {
-    summary: 'see what new code would do to unfinished runs',
-    commands: {
-      check: command(
-        'find the unfinished runs that this code would not let go on',
-        () => import('./safety/deploys/check.ts'),
-      ),
-    },
-  },
   tokens: {
     summary: 'manage the tokens of programs that use the admin API',
     commands: commandsOf(() => import('./safety/tokens.ts'), {

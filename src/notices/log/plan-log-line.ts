@@ -157,7 +157,7 @@ const LINES: Lines = {
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
   'shadow.differs': ({ kind, ...fields }) =>
-    line('warn', `the shadow would do otherwise: upshot workflows shadow ${fields.workflow}`, fields),
+    line('warn', `the shadow would do otherwise: upshot backtest ${fields.workflow} --shadow`, fields),
   'shadow.ended': ({ kind, error, ...fields }) =>
     line('error', 'the shadow is left alone until its code changes', { ...fields, err: error }),
   'event.drifted': ({ kind, changes, ...fields }) =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
-import type { Group } from '../../core/safety/difference.ts'
+import type { Group } from '../../core/safety/differences/difference.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 
 interface ShadowParts {
@@ -27,7 +27,7 @@ export async function lookAtShadows(
     .filter(({ id }) => !seen.has(id))
     .map(({ id, workflow: name, group }): Sighting => {
       const title = `the shadow of ${name} differs: ${describeGroup(group)}`
-      const command = `workflows shadow ${name}`
+      const command = `backtest ${name} --shadow`
       return { id, title, page: `/workflows/${encodeURIComponent(name)}`, command, at: now, count: 1 }
     })
   return { sightings, position: JSON.stringify(found.map(({ id }) => id)) }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../src/core/ids.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
-import { NO_DIFFERENCES } from '../../../src/core/safety/difference.ts'
-import { beginShadow } from '../../../src/core/safety/shadow-book.ts'
+import { NO_DIFFERENCES } from '../../../src/core/safety/differences/difference.ts'
+import { beginShadow } from '../../../src/core/safety/differences/shadow-book.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
@@ -221,7 +221,7 @@ test('each new difference of a shadow is told once, unless it is accepted, and a
   expect(first.sightings).toEqual([])
   await save('1', 1, '+ old', '+ new', '~ wanted')
   const second = await look(first.position)
-  expect(second.sightings).toMatchObject([{ title: /tidy differs/, command: 'workflows shadow tidy', count: 1 }])
+  expect(second.sightings).toMatchObject([{ title: /tidy differs/, command: 'backtest tidy --shadow', count: 1 }])
   expect((await look(second.position)).sightings).toEqual([])
   await save('2', 0, '+ new')
   expect((await look(second.position)).sightings).toHaveLength(1)

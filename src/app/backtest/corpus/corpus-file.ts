@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import { UpshotError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json.ts'
-import type { Starts } from '../../../core/safety/difference.ts'
+import type { Starts } from '../../../core/safety/differences/difference.ts'
 import type { CasePage } from '../read-cases.ts'
 import type { CorpusCase } from './redact-case.ts'
 
@@ -87,7 +87,7 @@ function parseHead(file: string, line: string): CorpusHead {
   if (!isPlainObject(head) || typeof head.corpus !== 'number') throw damaged(file, 'it does not begin as one')
   if (head.corpus === CORPUS_VERSION) return head as unknown as CorpusHead
   throw new UpshotError('invalid_request', `${file} has version ${head.corpus} of a corpus, which is not known here.`, {
-    details: { fix: 'Save it anew with this version: "upshot corpus save <file> --workflow <id>".' },
+    details: { fix: 'Save it anew with this version: "upshot backtest <workflow> --save <file>".' },
   })
 }
 
@@ -120,6 +120,6 @@ async function* readLines(file: string): AsyncGenerator<string> {
 
 function damaged(file: string, why: string): UpshotError {
   return new UpshotError('invalid_request', `${file} is no whole corpus: ${why}.`, {
-    details: { fix: 'Name a file of "upshot corpus save <file> --workflow <id>", or save it anew.' },
+    details: { fix: 'Name a file of "upshot backtest <workflow> --save <file>", or save it anew.' },
   })
 }

@@ -22,6 +22,8 @@ interface Options {
   /** Texts whose words stay, beside those of the code. */
   kept: readonly string[]
   signal: AbortSignal
+  /** Hears how many runs were read. */
+  onRead?: (count: number) => void
 }
 
 /** Redacted runs, with the counts of those that are not among them. */
@@ -38,7 +40,8 @@ const RULES = { readsLive: false, rerun: [], fixtures: {} }
 const BATCH = 64
 
 /** Makes a corpus of recorded runs. Runs that differ only by the replaced words are left out. */
-export async function makeCorpus(store: Store, choice: RunChoice, { room, kept, signal }: Options): Promise<Corpus> {
+export async function makeCorpus(store: Store, choice: RunChoice, options: Options): Promise<Corpus> {
+  const { room, kept, signal, onRead = () => {} } = options
   const corpus: Corpus = { cases: [], leftOut: 0, noBody: 0, notStarted: 0, unfinished: 0 }
   const whole: { found: RecordedCase; complete: CorpusCase }[] = []
   for await (const page of readCases(store, choice, { withOutputs: true })) {
@@ -48,6 +51,7 @@ export async function makeCorpus(store: Store, choice: RunChoice, { room, kept, 
     for (const found of page.cases) {
       whole.push({ found, complete: await completeCase(store, found, room.settings.spellings[found.account] ?? {}) })
     }
+    onRead(whole.length)
   }
   const enumerated = listEnumerated(whole.map(({ complete }) => complete))
   const words = new WordRedactor(randomBytes(32), [...listKept(room.settings.workflowsDir), ...kept, ...enumerated])

@@ -1,5 +1,5 @@
 import { isFinished } from '../../../core/runs/run.ts'
-import { addLook, BEHIND_MS, isBehind, type ShadowBook } from '../../../core/safety/shadow-book.ts'
+import { addLook, BEHIND_MS, isBehind, type ShadowBook } from '../../../core/safety/differences/shadow-book.ts'
 import type { RunReads } from '../../../core/store/runs.ts'
 import type { Room } from '../../play/room.ts'
 import { backtest } from '../backtest.ts'

@@ -1,6 +1,6 @@
 import { describeError, UpshotError } from '../../../core/errors.ts'
 import type { Publish } from '../../../core/notices.ts'
-import { beginShadow, isBehind, newGroups, type ShadowBook } from '../../../core/safety/shadow-book.ts'
+import { beginShadow, isBehind, newGroups, type ShadowBook } from '../../../core/safety/differences/shadow-book.ts'
 import type { KeptShadow } from '../../../core/store/health/shadows.ts'
 import type { Store } from '../../../core/store/store.ts'
 import type { Clock } from '../../../core/time.ts'

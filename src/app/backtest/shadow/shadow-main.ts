@@ -1,5 +1,5 @@
 import { describeError } from '../../../core/errors.ts'
-import type { ShadowBook } from '../../../core/safety/shadow-book.ts'
+import type { ShadowBook } from '../../../core/safety/differences/shadow-book.ts'
 import { openReadStore } from '../../../store/open-store.ts'
 import type { Reader } from '../../../store/shared-store.ts'
 import { Link, type LinkMessage, postMessage } from '../../play/link.ts'

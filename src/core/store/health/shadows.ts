@@ -1,4 +1,4 @@
-import type { ShadowBook } from '../../safety/shadow-book.ts'
+import type { ShadowBook } from '../../safety/differences/shadow-book.ts'
 
 /** The book of a shadow, and a number that rises with each change of it. */
 export interface KeptShadow {

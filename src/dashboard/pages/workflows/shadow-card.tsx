@@ -50,7 +50,7 @@ export function ShadowCard({ workflow: { id, shadows } }: { workflow: Workflow }
     <section className="card padded stack" aria-label="Shadow">
       <div className="row">
         <h2>Shadow</h2>
-        <CopyAs cli={`upshot workflows shadow ${id}`} url={urlOf('GET /workflows/:id', { params: { id } })} />
+        <CopyAs cli={`upshot backtest ${id} --shadow`} url={urlOf('GET /workflows/:id', { params: { id } })} />
       </div>
       <p className="wrap">
         <code>{shadow.file}</code> {describeRuns(shadow)} <span className="quiet">Compared since </span>

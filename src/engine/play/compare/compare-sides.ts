@@ -1,5 +1,11 @@
 import { isPlainObject } from '../../../core/json.ts'
-import type { Change } from '../../../core/safety/difference.ts'
+import {
+  type Change,
+  type Differences,
+  type Group,
+  NO_DIFFERENCES,
+  type Sample,
+} from '../../../core/safety/differences/difference.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import { compareHolds } from './compare-holds.ts'
 import { compareOrder } from './compare-order.ts'
@@ -164,6 +170,26 @@ function merge(changes: readonly Change[]): Change[] {
 export function describeChange({ sign, class: kind, operation, target, from, to }: Omit<Change, 'bytes'>): string {
   const words = [sign, kind, operation, target ?? '', from === null && to === null ? '' : `${from} → ${to}`]
   return words.filter((word) => word !== '').join(' ')
+}
+
+/** One run that differs so; without a sample, a difference of no run. */
+export function groupOf(changes: readonly Change[], sample?: Sample): Group {
+  const deletes = changes.filter(({ sign, class: kind }) => kind === 'delete' && sign !== '~')
+  return {
+    key: changes.map(describeChange).join('; '),
+    count: sample === undefined ? 0 : 1,
+    bytes: deletes.reduce((sum, { bytes }) => sum + bytes, 0),
+    changes: changes.map(({ bytes: _, ...change }) => ({ ...change, text: describeChange(change) })),
+    samples: sample === undefined ? [] : [sample],
+  }
+}
+
+/** The differences of one run that was compared. */
+export function differencesOf(verdict: Comparison, sample: Sample): Differences {
+  const none = { ...NO_DIFFERENCES, runs: 1 }
+  if (verdict.kind === 'same') return { ...none, answered: 1, same: 1 }
+  if (verdict.kind === 'differs') return { ...none, answered: 1, groups: [groupOf(verdict.changes, sample)] }
+  return { ...none, cannotSay: [{ question: verdict.question, count: 1, samples: [sample] }] }
 }
 
 /** The words of a question are its content: they may name a file, so each run has its own. */

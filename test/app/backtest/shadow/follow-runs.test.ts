@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { followRuns } from '../../../../src/app/backtest/shadow/follow-runs.ts'
+import { beginShadow, isBehind } from '../../../../src/core/safety/differences/shadow-book.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
-import { beginShadow, isBehind } from '../../../../src/core/safety/shadow-book.ts'
 
 const MINUTE_MS = 60_000
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { compareSides, describeChange } from '../../../../src/engine/play/compare/compare-sides.ts'
+import { compareSides, describeChange, differencesOf } from '../../../../src/engine/play/compare/compare-sides.ts'
 import type { Deed, Ending, RunSide } from '../../../../src/engine/play/compare/deed.ts'
-import { Tally } from '../../../../src/engine/play/compare/tally.ts'
 
 const done: Ending = { kind: 'completed', text: '', output: null }
 const open: Ending = { kind: 'open', text: 'step "look[fil_1]": no recorded answer to this read', output: null }
@@ -55,27 +54,17 @@ test('what follows a cancel is not known: only what is missing before it counts'
   ])
 })
 
-test('many runs that differ alike are one group, whatever their ids, with at most twenty samples', () => {
-  const tally = new Tally()
-  for (let n = 0; n < 50; n++) {
+test('many runs that differ alike are one group, whatever their ids', () => {
+  const keys = [7, 12].map((n) => {
     const failed: Ending = { kind: 'failed', text: `Error: no file fil_${n} of ${n} bytes`, output: null }
-    tally.add({ run: `run_${n}`, event: null }, compareSides(side([]), side([remove(`fil_${n}`)], failed)))
-  }
-  expect(tally.groups).toMatchObject([
+    const verdict = compareSides(side([]), side([remove(`fil_${n}`)], failed))
+    return differencesOf(verdict, { run: `run_${n}`, event: null }).groups
+  })
+  expect(keys[0]).toMatchObject([
     {
       key: '+ delete files.delete storage_a; ~ end completed → failed: Error: no file fil_… of N bytes',
-      ...{ count: 50, bytes: 250 },
+      ...{ count: 1, bytes: 5, samples: [{ run: 'run_7' }] },
     },
   ])
-  expect(tally.groups[0]?.samples).toHaveLength(20)
-})
-
-test('groups without end become one, so that memory has a bound', () => {
-  const tally = new Tally()
-  const words = Array.from({ length: 1_100 }, (_, n) => String.fromCharCode(97 + (n % 26), 97 + Math.floor(n / 26)))
-  for (const word of words) {
-    tally.add({ run: word, event: null }, compareSides(side([]), side([note({ operation: word })])))
-  }
-  expect(tally.groups).toHaveLength(1_001)
-  expect(tally.groups[0]).toMatchObject({ key: 'others', count: 100, changes: [] })
+  expect(keys[1]?.[0]?.key).toBe(keys[0]?.[0]?.key)
 })

@@ -1,16 +1,15 @@
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
+import type { Sample } from '../../../../core/safety/differences/difference.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Layout } from '../../../terminal/table.ts'
 
-type Group = Backtest['groups'][number]
-type Sample = Group['samples'][number]
-
 /** The two sides of a backtest. */
 export interface AboutBacktest {
-  workflow: string
+  /** Null for all of them. */
+  workflow: string | null
   /** Hash of the code that is tried; null where it is not known. */
   candidate: string | null
-  /** `recorded`, or the other code. */
+  /** `recorded`, `unfinished` for the journals of runs that go on, or the other code. */
   against: string
   /** Keys of groups that the authors want. */
   accepted: ReadonlySet<string>
@@ -18,33 +17,86 @@ export interface AboutBacktest {
   lines: readonly string[]
 }
 
-/** Groups that a person is shown; `--json` has all of them. */
+/** A backtest in words, the same for a person, Markdown and HTML. */
+export interface Report {
+  /** Such as `tidy: 3f9a1b2c against what 5,000 runs did`. */
+  title: string
+  lines: readonly string[]
+  rows: ReportRow[]
+  /** Limits that would be exceeded, unsteady runs and refused calls, a line for each. */
+  findings: string[]
+}
+
+/** Runs that are alike. */
+export interface ReportRow {
+  kind: 'same' | 'group' | 'unknown' | 'uncompared'
+  /** With separators of thousands. */
+  count: string
+  texts: string[]
+  /** The size of deleted files, and whether the group is accepted; may be empty. */
+  remark: string
+  samples: readonly Sample[]
+}
+
+/** Groups, and questions, that a report shows; `--json` has all of them. */
 const SHOWN = 30
+
+export function writeReport(found: Backtest, about: AboutBacktest): Report {
+  return {
+    title: describeSides(found, about),
+    lines: about.lines,
+    rows: [
+      rowOf('same', found.same, [about.against === 'unfinished' ? 'go on with this code' : 'same']),
+      ...found.groups.slice(0, SHOWN).map(({ key, count, changes, bytes, samples }) => {
+        const texts = changes.length === 0 ? ['other differences'] : changes.map(({ text }) => formatText(text, 300))
+        const size = bytes === 0 ? '' : `  (${formatBytes(bytes)})`
+        const remark = `${size}${about.accepted.has(key) ? '  accepted' : ''}`
+        return { ...rowOf('group', count, texts), remark, samples }
+      }),
+      ...listMore(found.groups.length, 'groups'),
+      ...found.cannotSay.slice(0, SHOWN).map(({ count, question, samples }) => ({
+        ...{ ...rowOf('unknown', count, [`cannot say  ${formatText(question, 200)}`]), samples },
+      })),
+      ...listMore(found.cannotSay.length, 'questions'),
+      ...listUncompared(found).map(([count, what]) => rowOf('uncompared', count, [what])),
+    ],
+    findings: listFindings(found),
+  }
+}
 
 /** A backtest for a person: its groups, largest first, then what nobody can say. */
 export function formatBacktest(found: Backtest, about: AboutBacktest, { paint }: Layout): string[] {
-  const rows = [
-    formatCount(found.same, 'same'),
-    ...found.groups.slice(0, SHOWN).flatMap((group) => formatGroup(group, paint, about.accepted)),
-    ...formatMore(found.groups.length, 'groups'),
-    ...found.cannotSay
-      .slice(0, SHOWN)
-      .flatMap(({ question, count, samples }) => [
-        formatCount(count, `${paint('yellow', 'cannot say')}  ${formatText(question, 200)}`),
-        ...nameSample(samples),
-      ]),
-    ...formatMore(found.cannotSay.length, 'questions'),
-    ...formatCounts(found),
+  const { title, lines, rows, findings } = writeReport(found, about)
+  return [
+    paint('bold', title),
+    ...lines,
+    ...rows.flatMap(({ count, kind, texts, remark, samples }) => {
+      const isPlain = kind === 'same' || kind === 'uncompared'
+      const painted = texts.map((text) =>
+        isPlain ? text : paint(text.startsWith('+ delete') ? 'red' : 'yellow', formatText(text, 200)),
+      )
+      const [first = '', ...rest] = painted
+      return [`${count.padStart(10)}  ${first}${remark}`, ...[...rest, ...nameSample(samples)].map(indent)]
+    }),
+    ...(findings.length === 0 ? [] : ['', ...findings.map((line) => paint('yellow', line))]),
   ]
-  return [paint('bold', describeSides(found, about)), ...about.lines, ...rows, ...formatFindings(found, paint)]
 }
 
-/** One line about both sides, such as `tidy: 3f9a1b2c against what 5,000 runs did`. */
-export function describeSides(found: Backtest, { workflow, candidate, against }: AboutBacktest): string {
+function rowOf(kind: ReportRow['kind'], count: number, texts: string[]): ReportRow {
+  return { kind, count: formatNumber(count), texts, remark: '', samples: [] }
+}
+
+function listMore(count: number, what: string): ReportRow[] {
+  return count <= SHOWN ? [] : [rowOf('uncompared', count - SHOWN, [`more ${what}: see --json`])]
+}
+
+function describeSides(found: Backtest, { workflow, candidate, against }: AboutBacktest): string {
   const code = candidate === null ? 'this code' : `code ${candidate.slice(0, 8)}`
   const runs = `${formatNumber(found.runs)} run${found.runs === 1 ? '' : 's'}`
-  if (against === 'recorded') return `${workflow}: ${code} against what ${runs} did`
-  return `${workflow}: ${code} against ${formatText(against)}, on what ${runs} were given`
+  const name = workflow ?? 'all workflows'
+  if (against === 'unfinished') return `${name}: would ${formatNumber(found.runs)} unfinished runs go on with ${code}?`
+  if (against === 'recorded') return `${name}: ${code} against what ${runs} did`
+  return `${name}: ${code} against ${formatText(against)}, on what ${runs} were given`
 }
 
 /** The counts of runs about which nothing was compared, in words. */
@@ -57,8 +109,7 @@ export function listUncompared({ noBody, notStarted, unfinished }: Backtest): [c
   return all.filter(([count]) => count > 0)
 }
 
-/** Limits that would be exceeded, unsteady runs and refused calls, a line for each. */
-export function listFindings({ guard, unsteady, refused }: Backtest): string[] {
+function listFindings({ guard, unsteady, refused }: Backtest): string[] {
   const [first] = unsteady
   return [
     ...guard.map(({ limit, most, times, largest }) => {
@@ -75,47 +126,35 @@ export function formatNumber(number: number): string {
   return number.toLocaleString('en-US')
 }
 
-const INDENT = ' '.repeat(12)
-
-function formatCount(count: number, text: string): string {
-  return `${formatNumber(count).padStart(10)}  ${text}`
+function indent(line: string): string {
+  return `${' '.repeat(12)}${line}`
 }
 
-function formatGroup(
-  { key, count, bytes, changes, samples }: Group,
-  paint: Layout['paint'],
-  accepted: ReadonlySet<string>,
-): string[] {
-  const lines = changes.length === 0 ? ['other differences'] : changes.map(({ text }) => formatText(text, 200))
-  const size = `${bytes === 0 ? '' : `  (${formatBytes(bytes)})`}${accepted.has(key) ? '  accepted' : ''}`
-  const [first = '', ...rest] = lines.map((line) => paint(line.startsWith('+ delete') ? 'red' : 'yellow', line))
-  return [formatCount(count, `${first}${size}`), ...rest.map((line) => `${INDENT}${line}`), ...nameSample(samples)]
-}
-
-/** Indented; none where nothing is named. */
+/** None where nothing is named. */
 function nameSample([first]: readonly Sample[]): string[] {
   if (first === undefined) return []
   const words = [first.run, first.event].filter((each) => each !== null)
-  return [`${INDENT}such as ${words.join(' of ')}`]
+  return [`such as ${words.join(' of ')}`]
 }
 
 /** The command that shows a sample. */
-export function commandOf({ run, event }: Sample): string {
+function commandOf({ run, event }: Sample): string {
   return run === null ? `upshot events show ${event}` : `upshot runs show ${run}`
 }
 
-function formatMore(count: number, what: string): string[] {
-  return count <= SHOWN ? [] : [`${INDENT}and ${count - SHOWN} more ${what}: see --json`]
+/** The commands that show the samples of a row, each with its event; ten at most. */
+export function listSamples({ samples }: ReportRow): { command: string; event: string | null }[] {
+  return samples.slice(0, 10).map((each) => ({ command: commandOf(each), event: each.event }))
 }
 
-function formatCounts(found: Backtest): string[] {
-  return listUncompared(found).map(([count, what]) => formatCount(count, what))
+/** Foreign text without signs that HTML, or a table of Markdown, gives a meaning. */
+export function escapeText(text: string, signs = '&<>"'): string {
+  return text.replace(/[&<>"|`]/g, (sign) =>
+    signs.includes(sign) ? (NAMED[sign] ?? `&#${sign.charCodeAt(0)};`) : sign,
+  )
 }
 
-function formatFindings(found: Backtest, paint: Layout['paint']): string[] {
-  const lines = listFindings(found)
-  return lines.length === 0 ? [] : ['', ...lines.map((line) => paint('yellow', line))]
-}
+const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** The signs of differences, for a person who sees them the first time. */
 export function explainSigns(side: 'run' | 'other code'): string {

@@ -1,21 +1,21 @@
 import type { compareStarts } from '../../../../app/backtest/compare-starts.ts'
 import type { CasePage, RunChoice } from '../../../../app/backtest/read-cases.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import type { Group, Starts } from '../../../../core/safety/difference.ts'
+import type { Group, Starts } from '../../../../core/safety/differences/difference.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
-import { readMoments, type Since } from '../../../input/parse-option.ts'
+import { readMoments } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import type { Project } from '../../../open/open-project.ts'
+import type { BacktestOptions } from './backtest-options.ts'
 import type { openCode } from './open-code.ts'
 
 const WEEK_MS = 7 * 86_400_000
-/** Options that choose runs in a database. A corpus is taken as a whole. */
-const OF_DATABASE = ['since', 'until', 'type', 'account', 'sample', 'limit'] as const
 
 /** The runs that are played. */
 export interface Runs {
   config: Config
+  workflow: string
   /** Asked by a room while it plays. */
   store: Parameters<typeof openCode>[1]['store']
   pages: AsyncIterable<CasePage>
@@ -25,60 +25,49 @@ export interface Runs {
   compareStarts: (sides: Parameters<typeof compareStarts>[1]) => Promise<Group[]>
 }
 
-type Chosen = { [Name in keyof Omit<RunChoice, 'workflow' | 'since' | 'until'>]?: RunChoice[Name] | undefined } & {
-  since?: Since | undefined
-  until?: Since | undefined
-}
-
-interface Wanted extends Chosen {
-  workflow: string
-  /** A file of `upshot corpus save`; undefined: the database. */
-  corpus: string | undefined
-  outputs: boolean
-  reads: 'recorded' | 'live'
-}
-
 /** Opens the database, or a corpus in its place, for as long as `use` takes. */
-export async function withRuns(project: Project, wanted: Wanted, use: (runs: Runs) => Promise<void>): Promise<void> {
-  const { corpus, workflow, outputs, reads, ...chosen } = wanted
-  if (corpus !== undefined) return use(await openCorpus(project, { ...wanted, corpus }))
+export async function withRuns(
+  project: Project,
+  named: string | undefined,
+  options: BacktestOptions,
+  use: (runs: Runs) => Promise<void>,
+): Promise<void> {
+  const { from, outputs = false } = options
+  if (from !== undefined) return use(await openCorpus(project, from, named))
+  const workflow = named ?? ''
   const { readCases } = await import('../../../../app/backtest/read-cases.ts')
   const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
   return project.withReads(async (store, config) => {
-    const choice = toChoice(workflow, chosen)
+    const choice = chooseRuns(workflow, options)
     const pages = readCases(store, choice, { withOutputs: outputs })
     const known = (await store.listWorkflows()).find(({ id }) => id === workflow)
     const starts = known === undefined ? null : { ...known, limits: null }
     const stretch = { ...choice, until: choice.until ?? commandClock.now() }
-    return use({ config, store, pages, starts, compareStarts: (sides) => compareStarts(store, sides, stretch) })
+    return use({
+      config,
+      workflow,
+      store,
+      pages,
+      starts,
+      compareStarts: (sides) => compareStarts(store, sides, stretch),
+    })
   })
 }
 
-async function openCorpus(project: Project, { corpus, workflow, reads, ...chosen }: Wanted & { corpus: string }) {
-  const named = OF_DATABASE.filter((name) => chosen[name] !== undefined)
-  const refused = [...named.map((name) => `--${name}`), ...(reads === 'live' ? ['--reads live'] : [])]
-  if (refused.length > 0) {
-    throw new UpshotError(
-      'invalid_request',
-      `A corpus is played as a whole, so ${refused.join(', ')} cannot be given.`,
-      {
-        details: { fix: 'Leave it out, or choose the runs as you save the corpus.' },
-      },
-    )
-  }
+async function openCorpus(project: Project, file: string, named: string | undefined): Promise<Runs> {
   const { readCorpus, readCorpusHead } = await import('../../../../app/backtest/corpus/corpus-file.ts')
-  const head = await readCorpusHead(corpus)
-  if (head.workflow !== workflow) {
-    throw new UpshotError('invalid_request', `${corpus} has runs of "${head.workflow}", not of "${workflow}".`, {
-      details: { fix: `Name its workflow: "upshot backtest ${head.workflow} --corpus ${corpus}".` },
+  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
+  const { workflow, starts, savedAt } = await readCorpusHead(file)
+  if (named !== undefined && workflow !== named) {
+    throw new UpshotError('invalid_request', `${file} has runs of "${workflow}", not of "${named}".`, {
+      details: { fix: `Name its workflow, or none: "upshot backtest --from ${file}".` },
     })
   }
   const config = await project.load({}, { isSandbox: true })
-  const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
-  const stretch = { since: head.savedAt, until: head.savedAt }
+  const stretch = { since: savedAt, until: savedAt }
   return {
-    ...{ config, store: NO_STORE, pages: readCorpus(corpus), starts: head.starts },
-    compareStarts: (sides: Parameters<typeof compareStarts>[1]) => compareStarts(null, sides, stretch),
+    ...{ config, workflow, store: NO_STORE, pages: readCorpus(file), starts },
+    compareStarts: (sides) => compareStarts(null, sides, stretch),
   }
 }
 
@@ -97,8 +86,12 @@ const NO_STORE: Pick<
   },
 }
 
-function toChoice(workflow: string, chosen: Chosen): RunChoice {
-  const { since = commandClock.now() - WEEK_MS, ...rest } = readMoments(chosen, commandClock.now())
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
-  return { workflow, since, ...given }
+/** The runs that the options name; those of a week without `since`. */
+export function chooseRuns(
+  workflow: string,
+  { since, until, type, account, sample, limit }: Partial<BacktestOptions>,
+): RunChoice {
+  const now = commandClock.now()
+  const given = Object.entries({ ...readMoments({ since, until }, now), type, account, sample, limit })
+  return { workflow, since: now - WEEK_MS, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
 }

@@ -1,13 +1,4 @@
-import type { Backtest } from '../../../../app/backtest/backtest.ts'
-import { formatBytes, formatText } from '../../../terminal/format-value.ts'
-import {
-  type AboutBacktest,
-  commandOf,
-  describeSides,
-  formatNumber,
-  listFindings,
-  listUncompared,
-} from './backtest-view.ts'
+import { escapeText, listSamples, type Report, type ReportRow } from './backtest-view.ts'
 
 const STYLE = `
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
@@ -18,50 +9,31 @@ td:first-child { text-align: right; font-variant-numeric: tabular-nums; white-sp
 code { display: block; white-space: pre-wrap; overflow-wrap: anywhere }
 .minus { color: #b45309 } .plus { color: #dc2626 } .quiet { opacity: .7 }`
 
-const SAMPLES = 10
-
 /** A backtest as a page: one file without script, which asks nobody for anything. */
-export function writeHtml(found: Backtest, about: AboutBacktest): string {
-  const title = escapeText(describeSides(found, about))
+export function writeHtml({ title, lines, rows, findings }: Report): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>${title}</title>
+<html lang="en"><head><meta charset="utf-8"><title>${escapeText(title)}</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>${STYLE}</style></head><body>
-<h1>${title}</h1>
-${about.lines.map((line) => `<p>${escapeText(line)}</p>`).join('\n')}
+<h1>${escapeText(title)}</h1>
+${lines.map((line) => `<p>${escapeText(line)}</p>`).join('\n')}
 <table>
-${row(found.same, 'same')}
-${found.groups.map((group) => row(group.count, describe(group, about))).join('\n')}
-${found.cannotSay.map(({ count, question }) => row(count, `cannot say<code>${escapeText(question)}</code>`)).join('\n')}
-${listUncompared(found)
-  .map(([count, what]) => row(count, escapeText(what)))
-  .join('\n')}
+${rows.map((row) => `<tr><td>${row.count}</td><td>${describe(row)}</td></tr>`).join('\n')}
 </table>
-${listFindings(found)
-  .map((line) => `<p>${escapeText(line)}</p>`)
-  .join('\n')}
+${findings.map((line) => `<p>${escapeText(line)}</p>`).join('\n')}
 </body></html>
 `
 }
 
-function row(count: number, html: string): string {
-  return `<tr><td>${formatNumber(count)}</td><td>${html}</td></tr>`
-}
-
-function describe({ key, bytes, changes, samples }: Backtest['groups'][number], { accepted }: AboutBacktest): string {
-  const lines = changes.map(({ sign, text }) => {
-    return `<code class="${sign === '+' ? 'plus' : 'minus'}">${escapeText(text)}</code>`
-  })
-  const size = bytes === 0 ? '' : `<span class="quiet">${formatBytes(bytes)}</span>`
-  const named = samples.slice(0, SAMPLES).map((each) => {
-    const { event } = each
-    return `<code>${escapeText(commandOf(each))}${event === null ? '' : `   # ${escapeText(event)}`}</code>`
+function describe(row: ReportRow): string {
+  const { kind, texts, remark } = row
+  if (kind !== 'group') return texts.map((text) => escapeText(text)).join('<br>')
+  const lines = texts.map(
+    (text) => `<code class="${text.startsWith('+') ? 'plus' : 'minus'}">${escapeText(text)}</code>`,
+  )
+  const named = listSamples(row).map(({ command, event }) => {
+    return `<code>${escapeText(command)}${event === null ? '' : `   # ${escapeText(event)}`}</code>`
   })
   const more = `<details><summary>${named.length} samples</summary>${named.join('')}</details>`
-  return `${lines.join('') || 'other differences'}${size}${accepted.has(key) ? ' accepted' : ''}${more}`
-}
-
-function escapeText(text: string): string {
-  const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-  return formatText(text, 1_000).replace(/[&<>"]/g, (sign) => signs[sign] ?? sign)
+  return `${lines.join('')}<span class="quiet">${remark}</span>${more}`
 }

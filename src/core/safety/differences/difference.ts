@@ -1,4 +1,4 @@
-import type { CronTrigger } from '../runs/schedule.ts'
+import type { CronTrigger } from '../../runs/schedule.ts'
 
 /** A difference between two sides of a run, in words that are equal for runs that differ alike. */
 export interface Change {
@@ -46,7 +46,7 @@ export interface Starts {
 }
 
 /** Runs about which nothing can be said, for one reason. */
-export interface Unknown {
+interface Unknown {
   question: string
   count: number
   samples: Sample[]

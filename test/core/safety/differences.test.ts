@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { NO_DIFFERENCES } from '../../../src/core/safety/difference.ts'
-import { addLook, beginShadow, newGroups } from '../../../src/core/safety/shadow-book.ts'
+import { NO_DIFFERENCES } from '../../../src/core/safety/differences/difference.ts'
+import { addLook, beginShadow, newGroups } from '../../../src/core/safety/differences/shadow-book.ts'
 
 const LOOK = { followed: 20, late: [], missed: 0, found: NO_DIFFERENCES }
 const group = (key: string, run: string) => ({ key, count: 1, bytes: 5, changes: [], samples: [{ run, event: null }] })

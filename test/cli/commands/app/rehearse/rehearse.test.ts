@@ -68,7 +68,7 @@ async function openProject({ attempt = '', type = 'file.created', steps = [] as 
       TMPDIR: temporary,
     },
   }
-  const rehearse = (...args: string[]) => runCli(dataDir, ['events', 'rehearse', ...args], { env })
+  const rehearse = (...args: string[]) => runCli(dataDir, ['rehearse', ...args], { env })
   return { rehearse, requests, dataDir, workflows, temporary }
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { deliver } from '../../../../engine/support/files-in-runs.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runHere } from '../../../support/run-here.ts'
-import { openRecorded, TIDY, writeTidy } from '../backtest/recorded-project.ts'
+import { openRecorded, TIDY, writeTidy } from './recorded-project.ts'
 
 const SINCE = ['--since', '2020-01-01']
 const FILES = ['tmp-a', 'tmp-b', 'mov-c', 'mov-d', 'mov-huge']
@@ -16,9 +16,9 @@ async function saveCorpus(files = FILES, code = TIDY, ...args: string[]) {
   const env = { UPSHOT_WORKFLOWS_DIR: writeTidy(code) }
   const file = join(tempFolder(), 'tidy.ndjson.gz')
   const save = (...more: string[]) =>
-    runHere(recorded.folder, ['corpus', 'save', file, '--workflow', 'tidy', ...SINCE, ...args, ...more], { env })
+    runHere(recorded.folder, ['backtest', 'tidy', '--save', file, ...SINCE, ...args, ...more], { env })
   const play = (run: string, ...more: string[]) =>
-    runHere(tempFolder(), ['backtest', 'tidy', '--corpus', file, '--workflows', writeTidy(run), ...more])
+    runHere(tempFolder(), ['backtest', 'tidy', '--from', file, '--workflows', writeTidy(run), ...more])
   return { ...recorded, file, save, play, lines: () => gunzipSync(readFileSync(file)).toString().trim().split('\n') }
 }
 
@@ -110,11 +110,11 @@ test('accepted differences are in a file beside the corpus', async () => {
   expect((await play(edited)).exit).toBe(0)
 })
 
-test('a dry run writes nothing, and --max takes so many runs', async () => {
+test('a dry run writes nothing, and --sample takes so many runs', async () => {
   const { file, save, lines } = await saveCorpus()
   expect((await save('--dry-run')).exit).toBe(0)
   expect(existsSync(file)).toBe(false)
-  const { stdout } = await save('--max', '2')
+  const { stdout } = await save('--sample', '2')
   expect(stdout).toMatch(/: 2 runs of tidy, .*\nsha256 [0-9a-f]{64}\n/)
   expect(lines()).toHaveLength(4)
   expect((await save('--since', '2100-01-01')).exit).toBe(5)
@@ -141,6 +141,6 @@ test('a corpus that was cut off, edited, made longer or is of another workflow o
   writeFileSync(file, whole)
   expect((await play(TIDY, '--since', '7d')).stderr).toContain('--since cannot be given')
   expect((await play(TIDY, '--reads', 'live')).stderr).toContain('--reads live cannot be given')
-  const other = await runHere(tempFolder(), ['backtest', 'other', '--corpus', file])
+  const other = await runHere(tempFolder(), ['backtest', 'other', '--from', file])
   expect(other.stderr).toContain('has runs of "tidy", not of "other"')
 })

@@ -1,13 +1,13 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Checkpoint } from '../../../../src/core/runs/step.ts'
-import { checkpoint, queueRun } from '../../../support/fixtures.ts'
-import { tempFolder } from '../../../support/temp-folder.ts'
-import { runHere } from '../../support/run-here.ts'
-import { openTestProject } from '../../support/test-project.ts'
+import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
+import { checkpoint, queueRun } from '../../../../support/fixtures.ts'
+import { tempFolder } from '../../../../support/temp-folder.ts'
+import { runHere } from '../../../support/run-here.ts'
+import { openTestProject } from '../../../support/test-project.ts'
 
-const DOOR = join(import.meta.dirname, '../../../../src/author/index.ts')
+const DOOR = join(import.meta.dirname, '../../../../../src/author/index.ts')
 
 /** A project with two runs of `follow-up` that have finished the step `a`, and wait in `open`. */
 async function openWaiting(open?: Checkpoint) {
@@ -30,56 +30,57 @@ async function openWaiting(open?: Checkpoint) {
     const code = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'follow-up', on: 'file.created', run: ${run} })`
     writeFileSync(join(folder, 'follow-up.workflow.ts'), code)
-    return runHere(dataDir, ['deploys', 'check', '--workflows', folder, ...args])
+    return runHere(dataDir, ['backtest', ...args, '--unfinished', '--workflows', folder])
   }
   return { store, runs, check }
 }
 
-test('"deploys check" lets code pass that goes on with every unfinished run, and writes nothing', async () => {
+test('code passes that goes on with every unfinished run, and nothing is written', async () => {
   const { store, runs, check } = await openWaiting()
   const before = await store.readRecordings(runs)
   const good = `async ({ step }) => { await step.run('a', () => 1); await step.sleep('nap', '1d') }`
   const { exit, stdout } = await check(good)
-  expect(stdout).toContain('2 unfinished runs have begun, and all go on with this code.')
+  expect(stdout).toBe(
+    'all workflows: would 2 unfinished runs go on with this code?\n         2  go on with this code\n',
+  )
   expect(exit).toBe(0)
   expect(await store.readRecordings(runs)).toEqual(before)
 })
 
-test('"deploys check" names the runs that would not go on, once for each reason, and exits with 7', async () => {
+test('the runs that would not go on are named, once for each reason, and exit with 7', async () => {
   const { runs, check } = await openWaiting()
   const bad = `async ({ step }) => { await step.run('b', () => 1) }`
   const { exit, json } = await check(bad, '--json')
   expect(exit).toBe(7)
-  expect(json.data).toMatchObject({ checked: 2, fits: 0, broken: [] })
-  expect(json.data.misfits).toMatchObject([{ workflow: 'follow-up', kind: 'diverges', count: 2 }])
-  expect([...json.data.misfits[0].runs].sort()).toEqual([...runs].sort())
-  const { stdout, stderr } = await check(bad)
-  expect(stdout).toMatch(/follow-up +2 +diverge .*step "a" \(run\) was expected, and step "b" \(run\) came at .*\.ts:/)
-  expect(stdout).toContain('2 unfinished runs have begun: 0 go on with this code, 2 would not.')
+  expect(json.data).toMatchObject({ against: 'unfinished', runs: 2, same: 0, broken: [] })
+  const [group, ...others] = json.data.groups
+  expect([group, others]).toMatchObject([{ key: expect.stringMatching(/^~ end follow-up goes on → diverges: /) }, []])
+  expect(group.samples.map(({ run }: { run: string }) => run).sort()).toEqual([...runs].sort())
+  const markdown = join(tempFolder(), 'r.md')
+  const { stdout, stderr } = await check(bad, '--markdown', markdown)
+  expect(stdout).toMatch(/ 2 {2}~ end .*step "a" \(run\) was expected, and step "b" \(run\) came at .*\.ts:/)
+  expect(readFileSync(markdown, 'utf8')).toContain('would 2 unfinished runs go on with this code?')
   expect(stderr).toContain('upshot runs resume')
-  expect((await check(bad, '--workflow', 'count')).exit).toBe(0)
+  const none = await check(bad, 'count')
+  expect([none.exit, none.stdout]).toEqual([0, expect.stringContaining('No unfinished run has begun: any code fits.')])
 })
 
 test('code that does something outside steps, or cannot be loaded, does not pass', async () => {
   const { check } = await openWaiting()
   const acting = `async ({ step }) => { await fetch('http://127.0.0.1:9/'); await step.run('a', () => 1) }`
-  expect((await check(acting, '--json')).json.data.misfits).toMatchObject([
-    {
-      kind: 'fails',
-      reason: expect.stringMatching(/fetch GET outside of every step at .*follow-up\.workflow\.ts:2:.* is refused/),
-    },
-  ])
+  const { json } = await check(acting, '--json')
+  const place = 'fetch GET outside of every step at .*follow-up\\.workflow\\.ts:2:.* is refused here'
+  expect(json.data.groups).toMatchObject([{ key: expect.stringMatching(`→ fails: ${place}`) }])
   const broken = await check('nothing.at.all', '--json')
   expect(broken.exit).toBe(7)
+  const missing = 'no module defines the workflow "follow-up"; follow-up'
   expect(broken.json.data).toMatchObject({
     broken: [{ file: 'follow-up.workflow.ts' }],
-    misfits: [
-      { kind: 'halts', reason: expect.stringMatching(/^no module defines the workflow "follow-up"; follow-up/) },
-    ],
+    groups: [{ key: expect.stringContaining(`→ waits for a person: ${missing}`) }],
   })
 })
 
-test('"deploys check" names the open waits whose event the code has changed', async () => {
+test('the open waits are named whose event the code has changed', async () => {
   const { check } = await openWaiting(checkpoint('go', { position: 1, kind: 'wait', effect: 'read', ...OPEN }))
   const wait = (on: string) =>
     check(
@@ -89,10 +90,18 @@ test('"deploys check" names the open waits whose event the code has changed', as
   const { exit, stdout, stderr } = await wait('file.renamed')
   expect(exit).toBe(7)
   expect(stdout).toMatch(
-    /2 +keep its wait +step "go" still waits for file.moved, and the code asks for file.renamed at/,
+    /2 {2}~ end .*→ keeps its wait: step "go" still waits for file.moved, and the code asks for file.renamed at/,
   )
   expect(stderr).toContain('give the step another name')
   expect(stderr).not.toContain('upshot runs resume')
+})
+
+test('options that the runs do not take are refused, and so are two sources', async () => {
+  const { check } = await openWaiting()
+  const stderr = async (...args: string[]) => (await check('async () => {}', ...args)).stderr
+  expect(await stderr('--accept', '--since', '1d')).toContain('--since, --accept cannot be given with --unfinished.')
+  expect(await stderr('--shadow')).toContain('cannot be given with')
+  expect(await stderr('--from', 'x.gz')).toContain('cannot be given with')
 })
 
 const OPEN = {

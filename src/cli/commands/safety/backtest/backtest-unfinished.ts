@@ -1,0 +1,51 @@
+import { resolve } from 'node:path'
+import type { Backtest } from '../../../../app/backtest/backtest.ts'
+import type { Cli } from '../../../command.ts'
+import { commandClock } from '../../../open/command-clock.ts'
+import { formatFailure } from '../../../terminal/format-value.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { showProgress } from '../../../terminal/progress.ts'
+import type { BacktestOptions } from './backtest-options.ts'
+import { formatBacktest } from './backtest-view.ts'
+import { writeReports } from './report-differences.ts'
+
+const ADVICE =
+  'Runs that do not go on would wait for a person. Keep their path with step.patched, or begin them anew after the ' +
+  'deployment: upshot runs resume <id> --restart'
+const KEPT_ADVICE =
+  'An open wait keeps the event that it began with. To wait for the new one, give the step another name.'
+
+/** `upshot backtest --unfinished`: the unfinished runs that this code would not let go on. */
+export function backtestUnfinished(
+  { out, project }: Cli,
+  workflow: string | undefined,
+  { workflows, markdown, html }: BacktestOptions,
+): Promise<void> {
+  return project.withReads(async (store, config) => {
+    const { openRoom } = await import('../../../../app/play/open-room.ts')
+    const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
+    const signal = onInterrupt()
+    await using room = await openRoom(store, config, {
+      onPrint: (text) => out.detail(text.trimEnd()),
+      ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
+    })
+    using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
+    const onPlayed = (count: number) => progress.set(count)
+    const checked = await checkUnfinished(store, room, { workflow, now: commandClock.now(), signal, onPlayed })
+    progress.end()
+    const found: Backtest = { ...checked, unfinished: 0, guard: [] }
+    const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
+    const about = { workflow: workflow ?? null, candidate, against: 'unfinished', accepted: new Set<string>() }
+    const lines = found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : []
+    const { broken } = room.code
+    out.result({ workflow: about.workflow, candidate, against: about.against, ...found, broken }, () =>
+      formatBacktest(found, { ...about, lines }, out),
+    )
+    writeReports(found, { ...about, lines }, { markdown, html })
+    for (const { file, error } of broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+    const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))
+    if (ends.includes(false)) out.note(ADVICE)
+    if (ends.includes(true)) out.note(KEPT_ADVICE)
+    if (ends.length > 0 || broken.length > 0) out.leaveWith('difference')
+  })
+}

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
+import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
+import type { OtherCode } from '../../../../app/backtest/check-out.ts'
+import type { PlayRules } from '../../../../app/play/play-job.ts'
+import type { Room } from '../../../../app/play/room.ts'
+import { UpshotError } from '../../../../core/errors.ts'
+import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
+import type { Group } from '../../../../core/safety/differences/difference.ts'
+import type { Cli } from '../../../command.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { showProgress } from '../../../terminal/progress.ts'
+import { openLiveReads } from '../open-live-reads.ts'
+import type { BacktestOptions } from './backtest-options.ts'
+import { formatBacktest } from './backtest-view.ts'
+import { type Candidate, openCandidate } from './open-candidate.ts'
+import { openCode, requireLoaded } from './open-code.ts'
+import { reportDifferences } from './report-differences.ts'
+import { type Runs, withRuns } from './with-runs.ts'
+
+/** Plays recorded runs, or those of a file, and reports what the code would do otherwise. */
+export function playRuns({ out, project }: Cli, named: string | undefined, options: BacktestOptions): Promise<void> {
+  // Before anything is loaded: a person sees at once that it has begun.
+  out.note(`Playing ${options.from === undefined ? `recorded runs of ${named}` : `the runs of ${options.from}`} …`)
+  return withRuns(project, named, options, async ({ workflow, store, config, pages, ...runs }) => {
+    const { outputs = false, reads, fixtures, rerun = [], workflows, against, failOn, require, from } = options
+    const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
+    const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
+    // A working tree of git is left behind by a process that just ends.
+    const signal = onInterrupt()
+    const { backtest } = await import('../../../../app/backtest/backtest.ts')
+    await using live = rules.readsLive ? await openLiveReads(config) : null
+    const trustsReads = options.trustReads ?? config.trustsReads ?? false
+    const code = { store, config, workflow, trustsReads, readFiles: live?.readFiles }
+    const wanted = { ...code, workflows, notesLines: against !== undefined }
+    await using candidate = await openCandidate(out, { ...wanted, code: options.code, against })
+    const { room, dir, hash } = candidate
+    await using other = against === undefined ? null : await openOther(against, dir)
+    await using base = other && (await openCode(out, { ...code, workflows: other.workflowsDir }))
+    using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
+    const found = await backtest(pages, {
+      ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },
+      findStarts: (known) => findStarts(runs, { workflow, room, base, known }),
+      signal,
+      onPlayed: (count) => progress.set(count),
+    })
+    progress.end()
+    const lines = other && (await readLines(candidate, other))
+    const file = acceptedFile(dir, workflow, from)
+    const accepted = readAccepted(file)
+    const about = {
+      ...{ workflow, candidate: hash, against: against ?? 'recorded', accepted },
+      lines: describeLines(lines),
+    }
+    // Those of a corpus are in its file alone.
+    const hasRuns = found.runs > 0 || from !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
+    const { changed: linesChanged = null, ran: linesRan = null, notReached = [] } = lines ?? {}
+    const data = {
+      ...{ workflow, candidate: hash, against: about.against, ...found, isNew: !hasRuns },
+      ...{ linesChanged, linesRan, notReached, accepted: [...accepted] },
+    }
+    out.result(data, () => formatBacktest(found, about, out))
+    const isThrottled = live?.isThrottled() ?? false
+    const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
+    reportDifferences(out, found, { about, file, asked: options, rule })
+  })
+}
+
+/** The differences in what starts runs, from the other code or from what production has now. */
+async function findStarts(
+  { starts, compareStarts }: Pick<Runs, 'starts' | 'compareStarts'>,
+  { workflow, room, base, known }: { workflow: string; room: Room; base: Room | null; known: readonly Group[] },
+): Promise<Group[]> {
+  const was = base === null ? starts : requireLoaded(base, workflow).starts
+  return was === null ? [] : compareStarts({ was, is: requireLoaded(room, workflow).starts, known })
+}
+
+async function openOther(against: string, workflowsDir: string): Promise<OtherCode> {
+  const { checkOut } = await import('../../../../app/backtest/check-out.ts')
+  return checkOut(against, workflowsDir)
+}
+
+/** The changed lines of the code that is tried, with those that ran. */
+async function readLines({ room, dir, module }: Candidate, other: OtherCode): Promise<LineReport> {
+  const { reportLines } = await import('../../../../app/backtest/changed-lines.ts')
+  return reportLines(await other.listChanged(module), await room.readLines(), {
+    read: (file) => readFileSync(file, 'utf8'),
+    nameOf: (file) => relative(dir, file),
+  })
+}
+
+/** Lines that the summary names; the rest is in `--json`. */
+const NAMED = 10
+
+function describeLines(lines: LineReport | null): string[] {
+  if (lines === null || lines.changed === 0) return []
+  const { changed, ran, notReached } = lines
+  const head = `${ran} of ${changed} changed lines ran`
+  if (notReached.length === 0) return [`${head}.`]
+  const more = notReached.length > NAMED ? `, and ${notReached.length - NAMED} more` : ''
+  return [`${head}; reached by no run: ${notReached.slice(0, NAMED).join(', ')}${more}.`]
+}
+
+function readFixtures(file: string): Record<string, JsonValue> {
+  try {
+    const found: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (isPlainObject(found)) return found as Record<string, JsonValue>
+    throw new Error('it is no object')
+  } catch (error) {
+    const why = (error as Error).message
+    throw new UpshotError('invalid_request', `${file} cannot be read as results of steps: ${why}.`, {
+      details: { fix: 'Write a JSON object: { "name of the step": its result }.' },
+    })
+  }
+}

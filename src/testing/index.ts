@@ -1,6 +1,6 @@
 /** The door for tests of workflows. Works with any test framework. */
 
-export type { PlayedRun, TestedEffect, TestedRun } from '../engine/play/play-recorded.ts'
+export type { PlayedRun, TestedEffect, TestedRun } from '../engine/play/compare/compare-tested.ts'
 export { type CrashOptions, type CrashReport, crashEverywhere } from './crash-everywhere.ts'
 export type { StepReplacements } from './engine/replaced-steps.ts'
 export type { TestbedOptions } from './options.ts'

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs'
 import type { AnyWorkflow } from '../author/workflow.ts'
-import {
-  compareRecorded,
-  type PlayedRun,
-  playRecorded as play,
-  type RecordedRun,
-} from '../engine/play/play-recorded.ts'
+import { DEFAULT_POLICY } from '../core/safety/guard.ts'
+import { compareTested, type PlayedRun } from '../engine/play/compare/compare-tested.ts'
+import { sideOfPlay } from '../engine/play/compare/side-of-play.ts'
+import type { PlayParts } from '../engine/play/play-pass.ts'
+import { playRecorded as play, rulesOfTest, type TestedFile } from '../engine/play/play-recorded.ts'
 import { Portable } from '../engine/play/portable.ts'
 import { wrapCalls } from '../files/wrap-calls.ts'
 
@@ -17,14 +16,20 @@ import { wrapCalls } from '../files/wrap-calls.ts'
  * redacted, and paths below the working folder are relative to it.
  */
 export async function playRecorded(workflow: AnyWorkflow, file: URL | string): Promise<PlayedRun> {
-  const recorded = JSON.parse(readFileSync(file, 'utf8')) as RecordedRun
+  const recorded = JSON.parse(readFileSync(file, 'utf8')) as TestedFile
   // biome-ignore lint/style/noProcessEnv: an author's test has no project of ours with it
   const portable = new Portable({ environment: process.env, root: process.cwd() })
-  const played = await play(workflow, recorded, (_account, wrap) => wrapCalls(refuse, wrap, () => {}))
   if (recorded.did === undefined) {
     throw new Error(`${file} does not tell what the run did. Write it anew with "upshot runs test <id>".`)
   }
-  return compareRecorded(recorded.did, portable.side(played))
+  const played = await play(PARTS, workflow, recorded, { rules: rulesOfTest(recorded) })
+  return compareTested(recorded.did, portable.side(sideOfPlay(played)))
+}
+
+const PARTS: PlayParts = {
+  reads: { listRunEvents: refuse, listDeletes: refuse, readOutput: refuse },
+  filesFor: (_account, wrap) => wrapCalls(refuse, wrap, () => {}),
+  guard: DEFAULT_POLICY,
 }
 
 function refuse(): never {

@@ -6,9 +6,9 @@ import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { type Exceeded, GuardTally } from '../../engine/play/compare/guard-tally.ts'
 import { addHolds } from '../../engine/play/compare/hold.ts'
 import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
+import type { AnswerRules } from '../../engine/play/compose-answers.ts'
 import { describeRefused } from '../play/describe-refused.ts'
-import type { PlayRules } from '../play/play-job.ts'
-import type { Room, RoomJobEnd } from '../play/room.ts'
+import type { PlayedJob, Room } from '../play/room.ts'
 import type { CasePage, RecordedCase } from './read-cases.ts'
 
 /** The differences of code from many recorded runs. */
@@ -28,7 +28,7 @@ interface Options extends PageOptions {
   room: Code
   /** Plays the code that it is compared with; null: the recordings are the other side. */
   against: Code | null
-  rules: PlayRules
+  rules: AnswerRules
   withOutputs: boolean
   /** Finds what else starts runs now, beside the groups of recorded runs. Default: nothing. */
   findStarts?: (known: readonly Group[]) => Promise<Group[]>
@@ -122,7 +122,7 @@ function ownLimits({ code }: Pick<Room, 'code'>, workflow: string): WorkflowLimi
 }
 
 /** The side of the code of a room in a case, with the holds of its guard. */
-function sideOf(room: Code, workflow: string, { run, account, side }: RecordedCase, end: RoomJobEnd): RunSide {
+function sideOf(room: Code, workflow: string, { run, account, side }: RecordedCase, end: PlayedJob): RunSide {
   const rules = { limits: room.settings.guard.limits, own: ownLimits(room, workflow) }
   const source = { runId: run, workflow, account }
   return addHolds(sideOfPlay(end), end.effects, { ...rules, source, recorded: side.deeds })

@@ -5,7 +5,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { NOT_WANTED } from '../../engine/admit/admit-run.ts'
 import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { sideOfRecording } from '../../engine/play/compare/side-of-recording.ts'
-import type { PlayJob } from '../play/play-job.ts'
+import type { RecordedRun } from '../../engine/play/play-recorded.ts'
 import { readRequests } from './read-requests.ts'
 
 /** The runs to look at. Times are epoch milliseconds. */
@@ -30,7 +30,7 @@ export interface RecordedCase {
   account: string
   /** When it began, in epoch milliseconds. */
   at: number
-  job: Omit<PlayJob, 'isTwice'>
+  job: RecordedRun
   side: RunSide
   /** See {@link compareSides}. */
   isCut: boolean

@@ -1,18 +1,15 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import type { Failure } from '../../core/errors.ts'
 import { accountOf, type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
-import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import { MAX_INVOKE_DEPTH } from '../../core/runs/wait.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import type { GuardUse } from '../../core/store/safety/effects.ts'
-import { declaredAnswers } from '../../engine/play/declared-answers.ts'
-import { assumeDeleted, derivedAnswers } from '../../engine/play/derived-answers.ts'
+import { type AnswerRules, completeWith, composeAnswers } from '../../engine/play/compose-answers.ts'
 import { findHolds, type Hold } from '../../engine/play/find-holds.ts'
-import { type Answer, type AnswerStep, firstAnswer } from '../../engine/play/first-answer.ts'
+import type { Answer, AnswerStep } from '../../engine/play/first-answer.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
 import { type PlayControl, playRun } from '../../engine/play/play-run.ts'
 import type { Played } from '../../engine/play/played.ts'
-import { recordedAnswers } from '../../engine/play/recorded-answers.ts'
 import { PlannedFiles, type ReadFiles } from './planned-files.ts'
 
 /** A run to plan. */
@@ -24,11 +21,9 @@ export interface PlanRequest {
 }
 
 /** The answers of a plan. */
-export interface PlanRules {
+export interface PlanRules extends Pick<AnswerRules, 'readsLive'> {
   /** A run that answers first. `isWhole`: with all its steps, else with its reads only. */
   recorded: { run: string; steps: readonly Checkpoint[]; isWhole: boolean } | null
-  /** False: a read that is not recorded ends the plan. */
-  readsLive: boolean
   /** False: the result of another run's step ends the plan. */
   borrows: boolean
 }
@@ -83,54 +78,32 @@ interface Planning {
   rules: PlanRules
 }
 
-/** Recorded answers come first; derived and declared ones come before real reads. */
 function answersFor(planning: Planning, control: PlayControl): AnswerStep {
-  const { files, world, claim, rules } = planning
-  return firstAnswer([
-    ...listRecorded(planning),
-    standInForLink(control),
-    // Without a look at its file, a delete finds what the run has read.
-    ...(rules.readsLive ? [] : [assumeDeleted(control)]),
-    derivedAnswers({
-      ...control,
-      isFolder: (target) => files.isFolder(target),
-      onDelete: (target) => files.remove(target),
-    }),
-    declaredAnswers(control),
-    playInvoked(planning, control),
-    ...(rules.readsLive ? [readLive] : []),
-    async (step) => {
-      if (step.kind !== 'run' || !rules.borrows || (step.effect === 'read' && !rules.readsLive)) return null
-      const found = await world.borrow(claim.workflow, { key: step.key, kind: step.kind, effect: step.effect })
-      return found && { source: 'borrowed', from: found.run, outcome: complete(control, found.output) }
+  const { files, world, rules } = planning
+  const { run = '', steps = [], isWhole = true } = rules.recorded ?? {}
+  return composeAnswers(
+    {
+      ...{ rules, files },
+      steps: isWhole ? steps : steps.filter(({ kind, effect }) => kind === 'run' && effect === 'read'),
+      readOutput: (key) => world.parts.reads.readOutput(run, key),
+      before: playInvoked(planning, control),
+      after: borrowResult(planning, control),
     },
-  ])
+    control,
+  )
 }
 
-/** A run that a step invokes has no recording here. */
-function listRecorded({ world, rules: { recorded } }: Planning): AnswerStep[] {
-  if (recorded === null) return []
-  const { run, steps, isWhole } = recorded
-  const given = isWhole ? steps : steps.filter(({ kind, effect }) => kind === 'run' && effect === 'read')
-  return [recordedAnswers(given, (key) => world.parts.reads.readOutput(run, key))]
+/** The result of another run. That of a read or a delete is about another file, or another day. */
+function borrowResult({ world, claim, rules }: Planning, { now }: PlayControl): AnswerStep {
+  return async ({ key, kind, effect }) => {
+    const isOfFiles = effect === 'read' || effect === 'delete'
+    if (kind !== 'run' || !rules.borrows || (isOfFiles && !rules.readsLive)) return null
+    const found = await world.borrow(claim.workflow, { key, kind, effect })
+    return found && { source: 'borrowed', from: found.run, outcome: completeWith(found.output, now()) }
+  }
 }
 
-/** Reads are real, but for the bytes of a file, which a download would write to the disk. */
-const readLive: AnswerStep = ({ kind, effect, key }, about) => {
-  if (kind !== 'run' || effect !== 'read' || about.effect?.isOnce === true) return null
-  return stepNameOf(key) === 'files.download' ? null : { source: 'live', outcome: null }
-}
-
-/** An address of bytes works like a key, so the code gets one that leads nowhere. */
-export function standInForLink(control: Pick<PlayControl, 'now'>): AnswerStep {
-  const value = { url: { reveal: () => 'https://plan.invalid/' }, expiresAt: null }
-  return ({ key }) =>
-    stepNameOf(key) === 'files.downloadUrl'
-      ? { source: 'derived', outcome: { ...complete(control, 'null'), value } }
-      : null
-}
-
-/** Plans the run that a step invokes. Where its end is open, so is the step. */
+/** Plans the run that a step invokes. Where the end of that is open, so is the step. */
 function playInvoked({ world, parts, files, claim, rules }: Planning, control: PlayControl): AnswerStep {
   return async (step, { invoke }): Promise<Answer | null> => {
     const workflow = invoke && world.findWorkflow(invoke.workflow)
@@ -151,15 +124,9 @@ function playInvoked({ world, parts, files, claim, rules }: Planning, control: P
     const played = await playRun(parts, { claim: child, workflow, answersFor: answers })
     control.adopt(step.key, played)
     const { end } = played
-    if (end.kind === 'completed') return { source: 'derived', outcome: complete(control, end.output) }
-    return end.kind === 'failed' ? { source: 'derived', outcome: fail(control, end.error) } : null
+    if (end.kind === 'completed') return { source: 'derived', outcome: completeWith(end.output, control.now()) }
+    if (end.kind !== 'failed') return null
+    const outcome = { status: 'failed', output: null, error: end.error, finishedAt: control.now() } as const
+    return { source: 'derived', outcome }
   }
-}
-
-function complete({ now }: Pick<PlayControl, 'now'>, output: string) {
-  return { status: 'completed', output, error: null, finishedAt: now() } as const
-}
-
-function fail({ now }: PlayControl, error: Failure) {
-  return { status: 'failed', output: null, error, finishedAt: now() } as const
 }

@@ -6,41 +6,69 @@ import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { targetsOf } from '../../engine/admit/gather-event-facts.ts'
-import type { RecordedRun } from '../../engine/play/play-recorded.ts'
+import type { RunSide } from '../../engine/play/compare/deed.ts'
+import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
+import { rulesOfTest, type TestedFile, type WholeRun } from '../../engine/play/play-recorded.ts'
 import { Portable } from '../../engine/play/portable.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
+import type { Room } from './room.ts'
 
 /** Takes out of values what is of this machine and of the project in this folder. */
 export function openPortable(root: string): Portable {
   return new Portable({ environment: processEnvironment(), root })
 }
 
-/** A run in the form of a file, without secrets, and without places of this machine. */
-export async function recordRun(
-  store: Pick<ReadStore, 'readOutput' | 'listRunEvents' | 'listDeletes'>,
-  { run, claim, steps }: Recording,
-  { spellings, portable }: { spellings: StorageSpellings; portable: Portable },
-): Promise<RecordedRun> {
+type Reads = Pick<ReadStore, 'readOutput' | 'listRunEvents' | 'listDeletes'>
+
+/** A recorded run with all that a play of it would ask the store for. */
+export async function readWhole(
+  store: Reads,
+  { run, claim, steps }: Pick<Recording, 'claim' | 'steps'> & { run: Pick<Recording['run'], 'id' | 'account'> },
+  spellings: StorageSpellings,
+): Promise<WholeRun> {
   const whole = steps.map(async ({ apartBytes, ...step }) => {
-    const output = apartBytes === undefined ? step.output : await store.readOutput(run.id, step.key)
-    return {
-      ...step,
-      output: output === null ? null : portOutput(step, output, portable),
-      error: step.error && portFailure(step.error, portable),
-    }
+    return apartBytes === undefined ? step : { ...step, output: await store.readOutput(run.id, step.key) }
   })
-  const listed = await store.listRunEvents(run.id)
-  const events = listed.map((event) => ({ ...event, body: portable.json(event.body) }))
   const { cause } = claim
   const targets = cause.kind === 'event' && cause.event.type === 'file.deleted' ? targetsOf(cause.event, spellings) : []
-  const deletes = await store.listDeletes(run.account, targets)
-  const steady = {
-    ...claim,
-    lease: { ...claim.lease, worker: '' },
-    cause: portCause(cause, portable),
-    failure: claim.failure && portFailure(claim.failure, portable),
+  const given = {
+    events: await store.listRunEvents(run.id),
+    deletes: await store.listDeletes(run.account, targets),
+    spellings,
   }
-  return { codeHash: claim.codeHash, claim: steady, steps: await Promise.all(whole), events, deletes, spellings }
+  return { claim, steps: await Promise.all(whole), given }
+}
+
+/** A run in the form of a file, without secrets, and without places of this machine. */
+export async function recordRun(
+  store: Reads,
+  recording: Recording,
+  { spellings, portable }: { spellings: StorageSpellings; portable: Portable },
+): Promise<TestedFile> {
+  const { claim, steps, given } = await readWhole(store, recording, spellings)
+  return {
+    codeHash: claim.codeHash,
+    claim: {
+      ...claim,
+      lease: { ...claim.lease, worker: '' },
+      cause: portCause(claim.cause, portable),
+      failure: claim.failure && portFailure(claim.failure, portable),
+    },
+    steps: steps.map((step) => ({
+      ...step,
+      output: step.output === null ? null : portOutput(step, step.output, portable),
+      error: step.error && portFailure(step.error, portable),
+    })),
+    given: { ...given, events: given.events.map((event) => ({ ...event, body: portable.json(event.body) })) },
+  }
+}
+
+/** Plays such a run in a room, as its test will. */
+export async function playTested(room: Pick<Room, 'playAll'>, recorded: TestedFile): Promise<RunSide> {
+  const jobs = [{ ...recorded, isTwice: false }]
+  const [played] = await room.playAll(recorded.claim.workflow, jobs, rulesOfTest(recorded))
+  if (played === undefined) throw new Error('A room plays each job.')
+  return sideOfPlay(played)
 }
 
 function portCause(cause: RunCause, portable: Portable): RunCause {

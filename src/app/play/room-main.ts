@@ -12,19 +12,21 @@ import { gatherEventFacts } from '../../engine/admit/gather-event-facts.ts'
 import { matchEvent } from '../../engine/admit/match-event.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import type { LiveReads } from '../../engine/pass/stage.ts'
-import type { RunSide } from '../../engine/play/compare/deed.ts'
+import { compareSides } from '../../engine/play/compare/compare-sides.ts'
+import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
+import type { AnswerRules } from '../../engine/play/compose-answers.ts'
 import { fitRecording } from '../../engine/play/fit-recording.ts'
 import type { PlayParts } from '../../engine/play/play-pass.ts'
-import { playRecorded, type RecordedRun } from '../../engine/play/play-recorded.ts'
+import { playRecorded } from '../../engine/play/play-recorded.ts'
 import { MAX_READ_MS } from '../../engine/play/play-run.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import type { LoadOptions, SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { roomHooks } from './hooks/room-hooks.ts'
 import { Link, type LinkMessage, postMessage } from './link.ts'
-import { type JobEnd, type PlayJob, type PlayRules, playJob } from './play-job.ts'
+import { PlannedFiles } from './planned-files.ts'
 import { type PlanRequest, playPlan } from './play-plan.ts'
-import type { LoadedCode, RoomFit, RoomJobEnd, RoomPlan, RoomSettings } from './room.ts'
+import type { LoadedCode, PlayedJob, PlayJob, RoomFit, RoomPlan, RoomSettings } from './room.ts'
 import { type FileCoverage, startCoverage } from './start-coverage.ts'
 
 /** The author's code, once the parent has named its folder. */
@@ -49,7 +51,7 @@ const live: LiveReads = {
 
 const { send } = roomHooks
 const port = { connected: true, ...(send && { send }) }
-const link = new Link((message) => postMessage(port, message), { load, fit, plan, match, replay, playAll, readLines })
+const link = new Link((message) => postMessage(port, message), { load, fit, plan, match, playAll, readLines })
 
 let takeLines: () => Promise<FileCoverage[]> = async () => []
 
@@ -127,31 +129,31 @@ async function match(event: EventRecord, now: number): Promise<WorkflowMatch[]> 
   })
 }
 
-async function replay(recorded: RecordedRun): Promise<RunSide> {
-  const { set } = requireCode()
-  const { workflow: id } = recorded.claim
-  const workflow = set.find(id)
-  if (workflow === undefined) throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(id)}.`)
-  return playRecorded(workflow, recorded, refuseAll)
-}
-
 /** Plays many runs of one workflow at once: a message and a turn of the loop serve them all. */
-async function playAll(id: string, jobs: readonly PlayJob[], rules: PlayRules): Promise<RoomJobEnd[]> {
+async function playAll(id: string, jobs: readonly PlayJob[], rules: AnswerRules): Promise<PlayedJob[]> {
   const { set, settings } = requireCode()
   const workflow = set.find(id)
   if (workflow === undefined) throw new UpshotError('not_found', `In the workflows folder, ${describeMissing(id)}.`)
-  const world = {
-    parts: openParts(settings),
-    readFiles: <T>(account: string, operation: string, given: unknown) =>
-      link.call<T>('readFiles', account, operation, given),
-    rules,
+  const parts = openParts(settings)
+  const play = (job: PlayJob) => {
+    const files = new PlannedFiles((account, operation, given) => link.call('readFiles', account, operation, given))
+    const own: PlayParts = { ...parts, filesFor: (account, wrap) => files.filesFor(account, wrap) }
+    return playRecorded(own, workflow, job, { rules, files })
   }
   return Promise.all(
-    jobs.map(async (job): Promise<RoomJobEnd> => {
-      const end: JobEnd = await playJob(world, workflow, job)
-      return { ...end, undeclared: roomHooks.takeRefused(job.claim.lease.runId) }
+    jobs.map(async (job): Promise<PlayedJob> => {
+      const played = await play(job)
+      const isSteady = !job.isTwice || areAlike(played, await play(job))
+      return { ...played, isSteady, undeclared: roomHooks.takeRefused(job.claim.lease.runId) }
     }),
   )
+}
+
+type Ended = Awaited<ReturnType<typeof playRecorded>>
+
+function areAlike(one: Ended, other: Ended): boolean {
+  const verdict = compareSides(sideOfPlay(one), sideOfPlay(other), { withOutputs: true })
+  return verdict.kind !== 'differs' && one.end.kind === other.end.kind
 }
 
 /** Throws where no such event starts runs of this workflow. */

@@ -12,15 +12,14 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { after, type Clock, systemClock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
-import type { RunSide } from '../../engine/play/compare/deed.ts'
+import type { AnswerRules } from '../../engine/play/compose-answers.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
-import type { RecordedRun } from '../../engine/play/play-recorded.ts'
+import type { PlayedRecording, RecordedRun } from '../../engine/play/play-recorded.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { Link, type LinkMessage, postMessage } from './link.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
-import type { JobEnd, PlayJob, PlayRules } from './play-job.ts'
 import type { PlannedRun, PlanRequest } from './play-plan.ts'
 import type { FileCoverage } from './start-coverage.ts'
 
@@ -53,8 +52,17 @@ export type RoomFit = Fit & { undeclared: UndeclaredEffect[] }
 /** A planned run, with the calls of its code that were refused. */
 export type RoomPlan = PlannedRun & { undeclared: UndeclaredEffect[] }
 
+/** A recorded run to play; twice, to see whether it is steady. */
+export interface PlayJob extends RecordedRun {
+  isTwice: boolean
+}
+
 /** The end of a job, with the calls of its code that were refused. */
-export type RoomJobEnd = JobEnd & { undeclared: UndeclaredEffect[] }
+export interface PlayedJob extends PlayedRecording {
+  /** False where two plays of it differ. */
+  isSteady: boolean
+  undeclared: UndeclaredEffect[]
+}
 
 interface RoomParts {
   settings: RoomSettings
@@ -200,13 +208,8 @@ export class Room implements AsyncDisposable {
     return this.#ask('match', event, now)
   }
 
-  /** Plays a recorded run with the code of this room, on its recorded answers only. */
-  replay(recorded: RecordedRun): Promise<RunSide> {
-    return this.#ask('replay', recorded)
-  }
-
   /** Plays recorded runs of a workflow, in the order of the jobs. Throws `not_found` without it. */
-  playAll(workflow: string, jobs: readonly PlayJob[], rules: PlayRules): Promise<RoomJobEnd[]> {
+  playAll(workflow: string, jobs: readonly PlayJob[], rules: AnswerRules): Promise<PlayedJob[]> {
     return this.#ask('playAll', workflow, jobs, rules)
   }
 

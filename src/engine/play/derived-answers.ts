@@ -8,6 +8,8 @@ interface Derived {
   now: () => number
   /** Aborts what is read for an answer. */
   signal: AbortSignal
+  /** Whether a delete may look at its file; else only a recording answers it. Default true. */
+  looks?: boolean
   /** Whether a target is a folder, once it was looked at. Default: none is. */
   isFolder?: (target: string) => boolean
   /** Hears of each delete that would happen. */
@@ -22,7 +24,7 @@ export function derivedAnswers(parts: Derived): AnswerStep {
   return (step, { send, effect }) => {
     if (step.kind === 'sleep') return derive({ finishedAt: step.dueAt ?? parts.now(), output: null })
     if (send) return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: send.id }) })
-    if (step.effect === 'delete' && effect?.look) return deriveDelete(parts, step, effect)
+    if (step.effect === 'delete' && effect?.look && parts.looks !== false) return deriveDelete(parts, step, effect)
     return null
   }
 }

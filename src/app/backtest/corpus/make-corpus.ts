@@ -5,9 +5,9 @@ import { emptyShape, type Shape } from '../../../core/service/shapes/shape.ts'
 import { listWords } from '../../../core/service/shapes/write-schema.ts'
 import type { StorageSpellings } from '../../../core/service/storage.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { targetsOf } from '../../../engine/admit/gather-event-facts.ts'
 import { type Comparison, compareSides } from '../../../engine/play/compare/compare-sides.ts'
 import { sideOfPlay } from '../../../engine/play/compare/side-of-play.ts'
+import { readWhole } from '../../play/record-run.ts'
 import type { Room } from '../../play/room.ts'
 import { type CaseStore, type RecordedCase, type RunChoice, readCases } from '../read-cases.ts'
 import { listKept } from './list-kept.ts'
@@ -71,20 +71,10 @@ export async function makeCorpus(store: Store, choice: RunChoice, options: Optio
   return corpus
 }
 
-/** Reads what a play would ask the store for. */
+/** With all that a play would ask the store for. */
 async function completeCase(store: Store, found: RecordedCase, spellings: StorageSpellings): Promise<CorpusCase> {
-  const { job, run, account } = found
-  const { cause } = job.claim
-  const steps = job.steps.map(async (step) => {
-    return step.apartBytes === undefined ? step : { ...step, output: await store.readOutput(run, step.key) }
-  })
-  const targets = cause.kind === 'event' && cause.event.type === 'file.deleted' ? targetsOf(cause.event, spellings) : []
-  const given = {
-    events: await store.listRunEvents(run),
-    deletes: await store.listDeletes(account, targets),
-    spellings,
-  }
-  return { ...found, job: { claim: job.claim, steps: await Promise.all(steps), given } }
+  const { job, run: id, account } = found
+  return { ...found, job: await readWhole(store, { ...job, run: { id, account } }, spellings) }
 }
 
 /** The words of enumerations in the data of events, as `types generate` knows them. */

@@ -6,26 +6,23 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { RunRoot } from '../../../core/runs/trace.ts'
 import { compareSides } from '../../../engine/play/compare/compare-sides.ts'
 import type { Deed, RunSide } from '../../../engine/play/compare/deed.ts'
-import type { RecordedRun } from '../../../engine/play/play-recorded.ts'
+import type { WholeRun } from '../../../engine/play/play-recorded.ts'
 import { isSecretName, REDACTED } from '../../../engine/play/portable.ts'
-import type { PlayJob } from '../../play/play-job.ts'
 import type { RecordedCase } from '../read-cases.ts'
 import type { WordRedactor } from './word-redactor.ts'
 
 /** A case that needs no database: its job has all that its code was given. */
 export interface CorpusCase extends RecordedCase {
-  job: Omit<PlayJob, 'isTwice' | 'given'> & { given: NonNullable<PlayJob['given']> }
+  job: WholeRun
 }
 
 /** A case with other words in every text that an event or a step brought. */
 export function redactCase(words: WordRedactor, found: CorpusCase): CorpusCase {
   const { run, event, account, at, job, side, isCut } = found
-  const { given, claim, steps } = job
   const redact = redactWith(words)
-  const { events, deletes, spellings, ...own } = redactParts(redact, { claim, steps, ...given })
   return {
     ...{ run, event: event && words.redact(event), account: words.redact(account), at, isCut },
-    job: { ...own, given: { events, deletes, spellings } },
+    job: redactRun(words, job),
     side: redactSide(redact, side),
   }
 }
@@ -47,20 +44,19 @@ export function isAlike(words: WordRedactor, own: RunSide, other: RunSide): bool
   return compareSides(bare(redactSide(redactWith(words), own)), bare(other)).kind === 'same'
 }
 
-/** The same for a run as a test keeps it. */
-export function redactRecorded(words: WordRedactor, recorded: RecordedRun): RecordedRun {
-  return { ...recorded, ...redactParts(redactWith(words), recorded) }
-}
-
-type Parts = Pick<RecordedRun, 'claim' | 'steps' | 'events' | 'deletes' | 'spellings'>
-
-function redactParts(redact: Redact, { claim, steps, events, deletes, spellings }: Parts): Parts {
+/** A recorded run with other words. */
+export function redactRun<Run extends WholeRun>(words: WordRedactor, run: Run): Run {
+  const redact = redactWith(words)
+  const { events, deletes, spellings } = run.given
   return {
-    claim: redactClaim(redact, claim),
-    steps: steps.map((step) => redactStep(redact, step)),
-    events: events.map((each) => redactEvent(redact, each)),
-    deletes: deletes.map((each) => redactStep(redact, each)),
-    spellings,
+    ...run,
+    claim: redactClaim(redact, run.claim),
+    steps: run.steps.map((step) => redactStep(redact, step)),
+    given: {
+      events: events.map((each) => redactEvent(redact, each)),
+      deletes: deletes.map((each) => redactStep(redact, each)),
+      spellings,
+    },
   }
 }
 

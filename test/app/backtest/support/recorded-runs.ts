@@ -1,10 +1,11 @@
 import { readCases } from '../../../../src/app/backtest/read-cases.ts'
-import { playJob } from '../../../../src/app/play/play-job.ts'
 import type { AnyWorkflow } from '../../../../src/author/workflow.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { type Comparison, compareSides } from '../../../../src/engine/play/compare/compare-sides.ts'
 import { sideOfPlay } from '../../../../src/engine/play/compare/side-of-play.ts'
+import { playRecorded, type RecordedRun } from '../../../../src/engine/play/play-recorded.ts'
+import { filesOf } from '../../../engine/support/files-in-runs.ts'
 import { awaitFound } from '../../../support/await-runs.ts'
 import type { TestEngine } from '../../../support/test-engine.ts'
 
@@ -38,17 +39,15 @@ export async function compareAll(
   workflow: AnyWorkflow,
   { withOutputs = true, isTwice = true } = {},
 ): Promise<ComparedRun[]> {
-  const world = {
-    parts: { reads: store, guard: DEFAULT_POLICY },
-    readFiles: () => Promise.reject(new Error('no read is made')),
-    rules: { readsLive: false, rerun: [], fixtures: {} },
-  }
+  const parts = { reads: store, guard: DEFAULT_POLICY, filesFor: filesOf({}) }
+  const play = (job: RecordedRun) => playRecorded(parts, workflow, job, { rules: { readsLive: false } })
   const found: ComparedRun[] = []
   for await (const { cases } of readCases(store, { workflow: workflow.id, since: 0 }, { withOutputs })) {
     for (const { run, event, job, side, isCut } of cases) {
-      const played = await playJob(world, workflow, { ...job, isTwice })
-      const verdict = compareSides(side, sideOfPlay(played), { withOutputs, isCut })
-      found.push({ run, event, end: side.end.kind, verdict, isSteady: played.isSteady })
+      const played = sideOfPlay(await play(job))
+      const verdict = compareSides(side, played, { withOutputs, isCut })
+      const again = isTwice ? compareSides(played, sideOfPlay(await play(job)), { withOutputs: true }) : null
+      found.push({ run, event, end: side.end.kind, verdict, isSteady: again?.kind !== 'differs' })
     }
   }
   return found

@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { recordRun } from '../../../../src/app/play/record-run.ts'
 import type { AnyWorkflow } from '../../../../src/author/workflow.ts'
+import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { playRecorded as play } from '../../../../src/engine/play/play-recorded.ts'
+import { sideOfPlay } from '../../../../src/engine/play/compare/side-of-play.ts'
+import { playRecorded as play, rulesOfTest } from '../../../../src/engine/play/play-recorded.ts'
 import { Portable } from '../../../../src/engine/play/portable.ts'
-import { wrapCalls } from '../../../../src/files/wrap-calls.ts'
 import { playRecorded } from '../../../../src/testing/play-recorded.ts'
+import { filesOf } from '../../../engine/support/files-in-runs.ts'
 
 /** The tests of recorded runs, as `upshot runs test` writes and plays them. */
 export interface WrittenTests {
@@ -22,6 +24,7 @@ export interface WrittenTests {
 
 export async function writeTests(store: Store, workflow: AnyWorkflow): Promise<WrittenTests> {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-written-'))
+  const parts = { reads: store, guard: DEFAULT_POLICY, filesFor: filesOf({}) }
   const found: WrittenTests = { completed: 0, passing: 0, text: '' }
   const portable = new Portable({ environment: { CHAT_TOKEN: 'canary-in-environment' }, root: process.cwd() })
   try {
@@ -31,7 +34,8 @@ export async function writeTests(store: Store, workflow: AnyWorkflow): Promise<W
       const recorded = await recordRun(store, recording, { spellings: {}, portable })
       const file = join(folder, `${id}.json`)
       const output = portable.value(JSON.parse((await store.readOutput(id, null)) ?? 'null'))
-      const side = portable.side(await play(workflow, recorded, (_account, wrap) => wrapCalls(refuse, wrap, () => {})))
+      const played = await play(parts, workflow, recorded, { rules: rulesOfTest(recorded) })
+      const side = portable.side(sideOfPlay(played))
       writeFileSync(file, JSON.stringify({ ...recorded, did: side }))
       const { did, does } = await playRecorded(workflow, file)
       const own = { kind: 'completed', text: '', output }
@@ -43,8 +47,4 @@ export async function writeTests(store: Store, workflow: AnyWorkflow): Promise<W
     rmSync(folder, { recursive: true })
   }
   return found
-}
-
-function refuse(): never {
-  throw new Error('A recorded run is played without the Files API.')
 }

@@ -148,6 +148,9 @@ test('"plan" takes the body of an event from a file, the newest events of a work
     end: { kind: 'open', reason: 'no recorded answer to this read' },
     readsSent: 0,
   })
+  const unread = `async ({ files }) => (await files.delete({ service: 'storage_a', id: 'fil_1' })).outcome`
+  const blind = await plan(unread, '--reads', 'recorded', '--json')
+  expect(blind.json.data).toMatchObject({ end: { kind: 'open' }, readsSent: 0 })
   expect((await plan(TIDY, '--last', '9', '--file', file)).exit).toBe(2)
   await store.close()
 })

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { requireRun } from '../../../../admin/queries/find-run.ts'
+import type { playTested, recordRun } from '../../../../app/play/record-run.ts'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Recording } from '../../../../core/runs/claim.ts'
@@ -13,8 +14,8 @@ import { formatText } from '../../../terminal/format-value.ts'
 import { runTest } from './run-test.ts'
 import { type Framework, writeTest } from './write-test.ts'
 
-type RecordedRun = Parameters<Room['replay']>[0]
-type Played = Awaited<ReturnType<Room['replay']>>
+type Recorded = Awaited<ReturnType<typeof recordRun>>
+type Played = Awaited<ReturnType<typeof playTested>>
 
 /** Lines of a failing test that a person is shown. */
 const MAX_LINES = 30
@@ -35,7 +36,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action((named, { framework = detectFramework(project.root), ...options }) =>
       project.withStore(async (store, config) => {
         const { openRoom } = await import('../../../../app/play/open-room.ts')
-        const { openPortable, recordRun } = await import('../../../../app/play/record-run.ts')
+        const { openPortable, playTested, recordRun } = await import('../../../../app/play/record-run.ts')
         const { output, redact: isRedacted = false, run: runs = true } = options
         const run = await requireRun(store, named)
         const [recording] = await store.readRecordings([run.id])
@@ -47,7 +48,7 @@ export function define(command: Command, { out, project }: Cli): void {
           portable,
         })
         requireBodies(own)
-        const found = await room.replay(own)
+        const found = await playTested(room, own)
         requireEnd(found, recording)
         const { played, ...recorded } = isRedacted ? await redact(room, own, found) : { ...own, played: found }
         const module = room.code.workflows.find(({ id }) => id === run.workflow)
@@ -106,9 +107,9 @@ function formatLines(text: string): string {
 }
 
 /** Throws where retention has taken what the run was given; a batch has several events. */
-function requireBodies({ claim: { cause, lease }, events }: RecordedRun): void {
-  const given = cause.kind === 'event' ? [cause.event, ...events] : events
-  const pruned = given.find(({ body }) => body === '')
+function requireBodies({ claim: { cause, lease }, given: { events } }: Recorded): void {
+  const all = cause.kind === 'event' ? [cause.event, ...events] : events
+  const pruned = all.find(({ body }) => body === '')
   if (pruned === undefined) return
   throw new UpshotError('conflict', `The body of ${pruned.id}, on which ${lease.runId} ran, is pruned.`, {
     details: { fix: 'Choose a newer run, or keep bodies for longer with `retention.payloads`.' },
@@ -116,13 +117,14 @@ function requireBodies({ claim: { cause, lease }, events }: RecordedRun): void {
 }
 
 /** The run with other words. Throws where the code takes them otherwise. */
-async function redact(room: Room, own: RecordedRun, found: Played): Promise<RecordedRun & { played: Played }> {
+async function redact(room: Room, own: Recorded, found: Played): Promise<Recorded & { played: Played }> {
+  const { playTested } = await import('../../../../app/play/record-run.ts')
   const { listKept } = await import('../../../../app/backtest/corpus/list-kept.ts')
-  const { isAlike, redactRecorded } = await import('../../../../app/backtest/corpus/redact-case.ts')
+  const { isAlike, redactRun } = await import('../../../../app/backtest/corpus/redact-case.ts')
   const { WordRedactor } = await import('../../../../app/backtest/corpus/word-redactor.ts')
   const words = new WordRedactor(randomBytes(32), listKept(room.settings.workflowsDir))
-  const recorded = redactRecorded(words, own)
-  const played = await room.replay(recorded)
+  const recorded = redactRun(words, own)
+  const played = await playTested(room, recorded)
   if (isAlike(words, found, played)) return { ...recorded, played }
   throw new UpshotError('conflict', 'With other words the run goes another way: its code decides by one of them.', {
     details: { fix: 'Leave out --redact, and edit the answers by hand.' },

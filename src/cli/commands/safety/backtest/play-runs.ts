@@ -3,7 +3,6 @@ import { relative } from 'node:path'
 import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
 import type { OtherCode } from '../../../../app/backtest/check-out.ts'
-import type { PlayRules } from '../../../../app/play/play-job.ts'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
@@ -26,7 +25,7 @@ export function playRuns({ out, project }: Cli, named: string | undefined, optio
   return withRuns(project, named, options, async ({ workflow, store, config, pages, ...runs }) => {
     const { outputs = false, reads, fixtures, rerun = [], workflows, against, failOn, require, from } = options
     const fixed = fixtures === undefined ? {} : readFixtures(fixtures)
-    const rules: PlayRules = { readsLive: reads === 'live', rerun, fixtures: fixed }
+    const rules = { readsLive: reads === 'live', rerun, fixtures: fixed }
     // A working tree of git is left behind by a process that just ends.
     const signal = onInterrupt()
     const { backtest } = await import('../../../../app/backtest/backtest.ts')

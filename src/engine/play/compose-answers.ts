@@ -1,0 +1,110 @@
+import { type JsonValue, toJson } from '../../core/json.ts'
+import { type Checkpoint, isFinished, stepNameOf } from '../../core/runs/step.ts'
+import type { StageOutcome } from '../pass/stage.ts'
+import { assumeDeleted, derivedAnswers } from './derived-answers.ts'
+import { type AnswerStep, firstAnswer } from './first-answer.ts'
+import type { PlayControl } from './play-run.ts'
+import { recordedAnswers } from './recorded-answers.ts'
+
+/** The answers to the steps of a play. */
+export interface AnswerRules {
+  /** Whether reads that are not recorded are made; else nothing is asked of anybody. */
+  readsLive: boolean
+  /** Names or keys of reading steps whose function is called although their result is recorded. */
+  rerun?: readonly string[]
+  /** Results by key or name of a step, for those that no recording answers. */
+  fixtures?: Readonly<Record<string, JsonValue>>
+  /** Whether the play ends where the recorded run stands; else it goes on. Default false. */
+  endsWhereHeld?: boolean
+}
+
+interface AnswerParts {
+  rules: AnswerRules
+  /** The finished steps of a run, and all that it waits for. */
+  steps: readonly Checkpoint[]
+  readOutput: (key: string) => Promise<string>
+  /** The files as the play sees them. Default: none is a folder, and a delete is forgotten. */
+  files?: { isFolder: (target: string) => boolean; remove: (target: string) => void }
+  /** Answers what nothing else has answered: before a live read, and after one. */
+  before?: AnswerStep
+  after?: AnswerStep
+}
+
+/** Recorded answers come first, then what is given or follows from a step, and real reads last. */
+export function composeAnswers(parts: AnswerParts, control: PlayControl): AnswerStep {
+  const { rules, steps, readOutput, files, before = answerNothing, after = answerNothing } = parts
+  const { readsLive, rerun = [], fixtures = {}, endsWhereHeld = false } = rules
+  return firstAnswer([
+    callAnew(rerun),
+    recordedAnswers(steps, readOutput),
+    standInForLink(control),
+    fixedAnswers(fixtures, control),
+    ...(endsWhereHeld ? [endWhereHeld(steps)] : []),
+    declaredAnswers(control),
+    ...(readsLive ? [] : [assumeDeleted(control)]),
+    derivedAnswers({
+      ...control,
+      looks: readsLive,
+      ...(files && { isFolder: (target) => files.isFolder(target), onDelete: (target) => files.remove(target) }),
+    }),
+    before,
+    ...(readsLive ? [readLive] : []),
+    after,
+  ])
+}
+
+const answerNothing: AnswerStep = () => null
+
+/** Calls the functions of reads that are to be made again. */
+function callAnew(names: readonly string[]): AnswerStep {
+  return ({ key, kind, effect }) => {
+    if (kind !== 'run' || effect !== 'read') return null
+    return names.includes(key) || names.includes(stepNameOf(key)) ? { source: 'live', outcome: null } : null
+  }
+}
+
+/** An address of bytes works like a key, so the code gets one that leads nowhere. */
+function standInForLink({ now }: PlayControl): AnswerStep {
+  const value = { url: { reveal: () => 'https://plan.invalid/' }, expiresAt: null }
+  return ({ key }) =>
+    stepNameOf(key) === 'files.downloadUrl'
+      ? { source: 'derived', outcome: { ...completeWith('null', now()), value } }
+      : null
+}
+
+function fixedAnswers(fixtures: Readonly<Record<string, JsonValue>>, { now }: PlayControl): AnswerStep {
+  return ({ key, kind }) => {
+    const name = [key, stepNameOf(key)].find((each) => Object.hasOwn(fixtures, each))
+    if (kind !== 'run' || name === undefined) return null
+    return { source: 'declared', outcome: completeWith(JSON.stringify(fixtures[name]), now()) }
+  }
+}
+
+/** Ends the play where the run stood when it was recorded. */
+function endWhereHeld(steps: readonly Checkpoint[]): AnswerStep {
+  const held = new Set(steps.filter((step) => !isFinished(step)).map(({ key }) => key))
+  return ({ key }) => {
+    if (held.has(key)) throw new Error('the run was recorded while it waited here')
+    return null
+  }
+}
+
+/** Answers what the author declares as the result of doing nothing: the option `dry`. */
+function declaredAnswers({ now }: PlayControl): AnswerStep {
+  return async ({ key, kind }, { effect }) => {
+    if (kind !== 'run' || !effect?.dry) return null
+    const output = toJson(await effect.dry(), `The \`dry\` result of step "${key}"`)
+    return { source: 'declared', outcome: completeWith(output, now()) }
+  }
+}
+
+/** Reads are real, but for the bytes of a file, which a download would write to the disk. */
+const readLive: AnswerStep = ({ kind, effect, key }, about) => {
+  if (kind !== 'run' || effect !== 'read' || about.effect?.isOnce === true) return null
+  return stepNameOf(key).startsWith('files.download') ? null : { source: 'live', outcome: null }
+}
+
+/** `output`: JSON text. */
+export function completeWith(output: string, finishedAt: number): StageOutcome {
+  return { status: 'completed', output, error: null, finishedAt }
+}

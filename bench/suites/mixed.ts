@@ -9,7 +9,7 @@ import { EVENT_TYPE } from '../deliveries.ts'
 import { startNodeSenders } from '../load/node-senders.ts'
 import { deliver, SERVICE } from '../load/paced-deliveries.ts'
 import { type AppProcess, startApp } from '../processes/app-process.ts'
-import { type Goal, judge, type Result } from '../report/result.ts'
+import { type Goal, judge, median, type Result } from '../report/result.ts'
 import { inTurn, measureRounds } from '../report/rounds.ts'
 import { type BenchServer, startServer } from './postgres/bench-server.ts'
 import type { Bench, Suite } from './suite.ts'
@@ -42,8 +42,11 @@ const AUTHOR = resolve(import.meta.dirname, '../../src/author/index.ts')
 const LIMITED_TYPE = 'transfer.completed'
 const EVENTS = { quick: 1_000, full: 4_000, grown: 40_000 }
 /** Limited runs that stand in line before the backlog, beside those that it sends. */
-const IN_LINE = { quick: 300, full: 1_000 }
+const IN_LINE = { quick: 1_500, full: 4_000 }
 const CONNECTIONS = 20
+/** Limited runs at work at once, and those from which on a line surely stands behind them. */
+const PLACES = 5
+const LONG_LINE = 50
 /** A starving line is measured for this long, in seconds. */
 const MOST_SECONDS = { quick: 60, full: 120, grown: 600 }
 
@@ -66,7 +69,7 @@ const WORKFLOWS = {
   limited: `defineWorkflow({
   id: 'limited',
   on: ['mixed.sent', '${LIMITED_TYPE}'],
-  concurrency: { limit: 5 },
+  concurrency: { limit: ${PLACES} },
   run: ({ step }) => step.run('only', () => 1),
 })`,
   tick: `defineWorkflow({
@@ -148,7 +151,7 @@ async function measure(
   const limitedVsAlone = beside.limited / alone.limited
   bench.say(
     `  ${name}, ${EVENTS[size]} events: ${beside.open} open; runs/s: ${describe(beside)}; ` +
-      `limited alone ${Math.round(alone.limited)}`,
+      `limited alone ${Math.round(alone.limited)}, held ${alone.heldMs} ms`,
   )
   return { longPerSecond: beside.long, limitedVsAlone, ticksVsAlone: beside.tick }
 }
@@ -156,14 +159,15 @@ async function measure(
 interface EndedRun {
   workflow: string
   created: number
+  started: number | null
   finished: number | null
 }
 
-type Ends = Record<'long' | 'child' | 'short' | 'limited' | 'tick' | 'open', number>
+type Ends = Record<'long' | 'child' | 'short' | 'limited' | 'heldMs' | 'tick' | 'open', number>
 
 /**
- * Runs per second of each workflow, from the first delivery to its last end. Limited runs and
- * ticks count until the last long run has ended.
+ * Runs per second of each workflow, from the first delivery to its last end. Ticks count until the
+ * last long run has ended, and limited runs while a long line of them stands.
  */
 function measureEnds(runs: readonly EndedRun[]): Ends {
   const begunAt = Math.min(...runs.map(({ created }) => created))
@@ -175,16 +179,39 @@ function measureEnds(runs: readonly EndedRun[]): Ends {
     const ends = endsOf(workflow).filter((at) => at <= until)
     return (ends.length * 1_000) / (Math.min(until, Math.max(begunAt, ...ends)) - begunAt)
   }
-  const backlogged = (workflow: string) =>
-    lastOf(workflow) < backlogEndsAt ? rate(workflow) : rate(workflow, backlogEndsAt)
+  const limited = runs.filter(({ workflow }) => workflow === 'limited')
+  const held = limited.flatMap(({ started, finished }) => (started && finished ? [finished - started] : []))
   return {
     long: rate('long'),
     child: rate('child'),
     short: rate('short'),
-    limited: backlogged('limited'),
-    tick: backlogged('tick'),
+    limited: measureLine(limited, backlogEndsAt),
+    heldMs: median(held),
+    tick: rate('tick', backlogEndsAt),
     open: runs.filter(({ finished }) => finished === null).length,
   }
+}
+
+/** Ends per second while a line stood, up to the end of the backlog. */
+function measureLine(runs: readonly EndedRun[], until: number): number {
+  const moves = runs
+    .flatMap(({ created, finished }) => [
+      { at: created, by: 1 },
+      ...(finished === null ? [] : [{ at: finished, by: -1 }]),
+    ])
+    .filter(({ at }) => at <= until)
+    .sort((a, b) => a.at - b.at)
+  let unfinished = 0
+  let ends = 0
+  let ms = 0
+  for (const [index, { at, by }] of moves.entries()) {
+    if (unfinished > LONG_LINE) {
+      ms += at - (moves[index - 1]?.at ?? at)
+      if (by < 0) ends += 1
+    }
+    unfinished += by
+  }
+  return (ends * 1_000) / ms
 }
 
 function describe(ends: Ends): string {
@@ -235,14 +262,18 @@ async function openProject(bench: Bench, server: BenchServer, name: DatabaseName
       }
     },
     async listRuns(since) {
-      const rows = await database.query<{ workflow: string; created: string; finished: string | null }>(
-        `SELECT workflow, created_at AS created, finished_at AS finished
+      const rows = await database.query<
+        { workflow: string } & Record<'created' | 'started' | 'finished', string | null>
+      >(
+        `SELECT workflow, created_at AS created, started_at AS started, finished_at AS finished
          FROM ${database.runs} WHERE created_at >= ${since}`,
       )
-      return rows.map(({ workflow, created, finished }) => ({
+      const momentOf = (text: string | null) => (text === null ? null : Number(text))
+      return rows.map(({ workflow, created, started, finished }) => ({
         workflow,
         created: Number(created),
-        finished: finished === null ? null : Number(finished),
+        started: momentOf(started),
+        finished: momentOf(finished),
       }))
     },
     async [Symbol.asyncDispose]() {

@@ -16,7 +16,7 @@ import { tellOwnWork } from './claim/tell-own-work.ts'
 import { WorkerCounts } from './claim/worker-counts.ts'
 import { EventMatcher } from './event-matcher.ts'
 import { type Claim, runPass } from './execute/run-pass.ts'
-import { asLost, describeOutcome, settleRun } from './execute/settle-run.ts'
+import { describeOutcome, settleRun } from './execute/settle-run.ts'
 import { watchEffects } from './pass/outside/watch-effects.ts'
 import { watchOwnWork } from './pass/outside/watch-own-work.ts'
 import type { WorkerParts } from './worker-parts.ts'
@@ -230,23 +230,32 @@ export class Worker implements DeliveryIntake {
   }
 
   async #executePass(run: ClaimedRun, claim: Claim, pass: RunningPass): Promise<void> {
-    const { store, clock, publish, findWorkflow } = this.#parts
-    const workflow = findWorkflow(run.workflow)
+    const { store, clock, publish } = this.#parts
+    const workflow = this.#parts.findWorkflow(run.workflow)
     this.#tellMissing(run.workflow, workflow !== undefined)
     const cancelOther = (other: string, reason: string) => {
       this.#passes.endPass(other)
-      const end = { run: other, workflow: run.workflow, root: null, parentRun: null, ms: null, reason }
-      publish({ kind: 'run.canceled', ...end })
+      publish({
+        kind: 'run.canceled',
+        run: other,
+        workflow: run.workflow,
+        root: null,
+        parentRun: null,
+        ms: null,
+        reason,
+      })
     }
     const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
     const { outcome, pass: executed } = await runPass(this.#parts, request)
     const journal = executed?.journal
     pass.isSettling = true
-    const settled = await settleRun(store, run, outcome, { now: clock.now(), workflow }).then(() => outcome, asLost)
+    const settling = { now: clock.now(), workflow, mayHandOn: this.#passes.mayHandOn }
+    const { settled, next } = await settleRun(store, run, outcome, settling)
     // One of the last checkpoints may fail on its own. The run has ended in any case.
     if (settled.kind !== 'lost')
       await journal?.barrier()?.catch((error) => this.#report(`run ${run.lease.runId}`, error))
     if (workflow && executed && settled.kind === 'parked') this.#passes.keep(executed, workflow)
+    this.#passes.handOn(next, pass)
     // Before the notice: a listener may deliver the next run at once.
     pass.releaseSlot()
     // Its end has canceled what it invoked.

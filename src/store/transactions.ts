@@ -108,6 +108,7 @@ const runs = {
     const isSmall = typeof output === 'string'
     await endRun(t, lease, { status: 'completed', output: isSmall ? output : null }, now)
     if (!isSmall) await t.outputs.saveOfRun(lease.runId, output)
+    return undefined
   },
   async failRun(t, lease, error, now, followUp) {
     await endRun(t, lease, { status: 'failed', error }, now)

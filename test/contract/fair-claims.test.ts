@@ -24,6 +24,13 @@ async function queueAtGate(store: Store, count: number): Promise<ClaimedRun[]> {
   })
 }
 
+/** The lease of a run that was handed on. */
+async function heldBy(store: Store, { lease, ...run }: ClaimedRun): Promise<ClaimedRun> {
+  const held = (await store.listLeases('wrk_1')).find(({ runId }) => runId === lease.runId)
+  return { ...run, lease: { ...lease, ...held } }
+}
+
+const NO_LEASE = { runId: 'none', fence: 0, worker: 'wrk_1' }
 const idOf = ({ lease }: ClaimedRun) => lease.runId
 
 describeStores((open) => {
@@ -52,6 +59,39 @@ describeStores((open) => {
     await Promise.all([one, two].map((run) => run && store.completeRun(run.lease, 'null', NOW)))
     const claimed = await store.claimRuns('wrk_1', 4, NOW)
     expect(claimed.map(idOf)).toEqual([...line.slice(0, 2).map(idOf), ...backlog.slice(0, 2)])
+  })
+
+  test('an end hands its place on to the first in line, already claimed for its worker', async () => {
+    const { store } = await open()
+    const [one, two, ...line] = await queueAtGate(store, 5)
+    const backlog = await queueBacklog(store)
+    const handOn = (run?: ClaimedRun) => store.completeRun(run?.lease ?? NO_LEASE, 'null', NOW, true)
+    // Ends that come together, as well as one after the other.
+    const next = [
+      ...(await Promise.all([one, two].map(handOn))),
+      await handOn(line[0] && (await heldBy(store, line[0]))),
+    ]
+    expect(next.map((run) => run && idOf(run)).sort()).toEqual(line.map(idOf))
+    for (const run of next) {
+      expect(run).toMatchObject({ isAdmitted: true, isFirstPass: true, startedAt: NOW, cause: { kind: 'event' } })
+    }
+    expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual(backlog.slice(0, 2))
+    // The last ones of the line: nobody is behind them.
+    for (const run of next.slice(1)) expect(await handOn(run)).toBeUndefined()
+  })
+
+  test('an end hands nothing on where a run of a higher priority waits, or the workflow is paused', async () => {
+    const { store } = await open()
+    const [one, two, three, four] = await queueAtGate(store, 4)
+    const urgent = await store.saveDelivery(incoming('evt_urgent', { priorities: { 'follow-up': 1 } }))
+    expect(one && (await store.completeRun(one.lease, 'null', NOW, true))).toBeUndefined()
+    expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual([...urgent.runs, three && idOf(three)])
+    await store.pauseWorkflow('follow-up', NOW)
+    expect(two && (await store.completeRun(two.lease, 'null', NOW, true))).toBeUndefined()
+    expect(await store.claimRuns('wrk_1', 2, NOW)).toEqual([])
+    await store.resumeWorkflow('follow-up')
+    await store.releaseHeldRuns('follow-up', 9)
+    expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual([four && idOf(four)])
   })
 
   test('a run with a place waits for those of a higher priority', async () => {

@@ -66,8 +66,8 @@ async function liveOn(dataDir: string, store: Store): Promise<void> {
 
 async function checkEverything(dataDir: string, store: Store): Promise<void> {
   const runs = await store.listRuns({ limit: 100 })
-  expect(runs).toHaveLength(EVENT_IDS.length * 3)
-  for (const workflow of ['digest', 'latest', 'narrow']) {
+  expect(runs).toHaveLength(EVENT_IDS.length * 4)
+  for (const workflow of ['digest', 'latest', 'narrow', 'single']) {
     const mine = runs.filter((run) => run.workflow === workflow)
     const completed = mine.filter((run) => run.status === 'completed')
     const events = await Promise.all(completed.map((run) => store.listRunEvents(run.id)))
@@ -81,7 +81,17 @@ async function checkEverything(dataDir: string, store: Store): Promise<void> {
   }
   const second = readLines(dataDir, 'second')
   expect(new Set(second).size).toBe(second.length)
+  for (const life of [readLines(dataDir, 'first'), second]) checkOneAtATime(life)
   // Each of 3 narrow runs has 2 steps. The last step of the first life may be in both lives.
   const narrow = new Set([...readLines(dataDir, 'first'), ...second].filter((line) => /before|after/.test(line)))
   expect(narrow.size).toBe(EVENT_IDS.length * 2)
+}
+
+/** Of the runs behind a limit of one, the next begins once the one before has had its last step. */
+function checkOneAtATime(life: readonly string[]): void {
+  const steps = life.map((line) => line.split(' ')).filter(([, step]) => step === 'in' || step === 'out')
+  for (const [index, [run, step]] of steps.entries()) {
+    const [before, stepBefore] = steps[index - 1] ?? []
+    if (step === 'in' && before !== undefined) expect([before === run, stepBefore]).toEqual([false, 'out'])
+  }
 }

@@ -13,7 +13,10 @@ import { incoming } from '../support/fixtures.ts'
 
 export const EVENT_IDS = ['evt_1', 'evt_2', 'evt_3']
 
-/** A batch, a debounce, and a throttled workflow. `note` gets a line for each step that begins. */
+/**
+ * A batch, a debounce, a throttled workflow, and one whose places are handed on. `note` gets a line
+ * for each step that begins.
+ */
 function defineLimited(note: (line: string) => void): AnyWorkflow[] {
   return [
     defineWorkflow({
@@ -37,6 +40,15 @@ function defineLimited(note: (line: string) => void): AnyWorkflow[] {
         await step.run('before', () => note(`${run.id} before`))
         await step.sleep('nap', 1)
         await step.run('after', () => note(`${run.id} after`))
+      },
+    }),
+    defineWorkflow({
+      id: 'single',
+      on: '*',
+      concurrency: { limit: 1 },
+      async run({ run, step }) {
+        await step.run('in', () => note(`${run.id} in`))
+        await step.run('out', () => note(`${run.id} out`))
       },
     }),
   ]

@@ -145,10 +145,15 @@ class Play {
         const { verdict } = await store.admitRun(run.lease, this.#plan(id), this.now)
         if (verdict.kind !== 'admitted') continue
       }
-      const { key } = this.#get(id)
-      if (!this.starts.some((start) => start.id === id)) this.starts.push({ id, key, at: this.now })
-      this.atWork.set(id, run)
+      this.#start(run)
     }
+  }
+
+  #start(run: ClaimedRun): void {
+    const id = run.lease.runId
+    const { key } = this.#get(id)
+    if (!this.starts.some((start) => start.id === id)) this.starts.push({ id, key, at: this.now })
+    this.atWork.set(id, run)
   }
 
   async #end(how: 'complete' | 'sleep' | 'cancel' | 'crash' | 'release', pick: number): Promise<void> {
@@ -157,7 +162,11 @@ class Play {
     const run = [...this.atWork.values()][pick % Math.max(1, this.atWork.size)]
     if (!run) return
     this.atWork.delete(run.lease.runId)
-    if (how === 'complete') return store.completeRun(run.lease, 'null', this.now)
+    if (how === 'complete') {
+      const next = await store.completeRun(run.lease, 'null', this.now, pick % 2 === 0)
+      if (next) this.#start(next)
+      return
+    }
     if (how === 'sleep') return other.parkRun(run.lease, { dueAt: this.now + 15, reason: 'sleeps' })
     if (how === 'release') return other.releaseRun(run.lease)
     await store.cancelRun(run.lease.runId, 'by hand', this.now)

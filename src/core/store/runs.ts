@@ -31,9 +31,15 @@ export interface RunWrites {
   claimUnadmittedRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**
    * Ends the run, all its waits, and the wait of the run that invoked it. So do `failRun` and
-   * `skipRun`.
+   * `skipRun`. `handsOn`: a run that gets its place is claimed for its worker, in the same commit.
+   * It is pending where it may not be claimed next.
    */
-  completeRun(lease: Lease, output: string | PackedOutput, now: number): Promise<void>
+  completeRun(
+    lease: Lease,
+    output: string | PackedOutput,
+    now: number,
+    handsOn?: boolean,
+  ): Promise<ClaimedRun | undefined>
   /**
    * `followUp` starts `onFailure` as a run of its own, in the same commit. A run of `onFailure`
    * itself gets none.

@@ -29,12 +29,15 @@ export interface RunningPass {
   opened: (pass: Pass) => void
   /** True once its outcome is decided: it cannot be ended any more. */
   isSettling: boolean
-  /** May be called early; the end of the pass calls it in any case. */
-  releaseSlot: () => void
+  /**
+   * May be called early; the end of the pass calls it in any case. `isHandedOn`: another pass has
+   * the slot.
+   */
+  releaseSlot: (isHandedOn?: boolean) => void
   done: Promise<void>
 }
 
-interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps' | 'isOrphan'> {
+interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps' | 'isOrphan' | 'slots' | 'suspects'> {
   store: Pick<WorkerParts['store'], 'listEndedWaits'>
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
@@ -54,6 +57,8 @@ export class ActivePasses {
   readonly #kept: KeptPasses
   readonly #forgotten = new ForgottenLeases()
   #admissionPasses = 0
+  /** Passes in the slot of a run whose place at a gate went to theirs. */
+  #handedOn = 0
   #isDraining = false
 
   constructor(parts: Parts) {
@@ -75,19 +80,33 @@ export class ActivePasses {
     return this.#admissionPasses
   }
 
-  begin(run: ClaimedRun, claim: Claim): void {
+  /** Whether an end may hand its place on: long lines leave half of the slots to others. */
+  get mayHandOn(): boolean {
+    const { slots, suspects } = this.#parts
+    return !this.#isDraining && suspects !== 'only' && this.#handedOn < slots / 2
+  }
+
+  /** Begins a pass in the slot of another one, which ends. A stopping worker releases the run. */
+  handOn(run: ClaimedRun | undefined, from: RunningPass): void {
+    if (!run || this.#isDraining) return
+    from.releaseSlot(true)
+    this.begin(run, { hasSlot: true, isQueueEmpty: false }, true)
+  }
+
+  begin(run: ClaimedRun, claim: Claim, isHandedOn = false): void {
     const { lease } = run
     const { runId } = lease
     this.#parts.counts.noteClaim()
     const before = this.#passes.get(runId)
     const admissionPasses = claim.hasSlot ? 0 : 1
     let isReleased = false
-    const releaseSlot = () => {
+    const releaseSlot = (isSlotTaken = false) => {
       if (isReleased) return
       isReleased = true
       if (this.#passes.get(runId) === pass) this.#passes.delete(runId)
       this.#admissionPasses -= admissionPasses
-      if (claim.hasSlot) this.#parts.counts.slots.give(1)
+      if (isHandedOn) this.#handedOn -= 1
+      if (claim.hasSlot && !isSlotTaken) this.#parts.counts.slots.give(1)
     }
     const kept = this.#kept.take(run, this.#parts.findWorkflow)
     const control = {
@@ -111,6 +130,7 @@ export class ActivePasses {
     }
     this.#passes.set(runId, pass)
     this.#admissionPasses += admissionPasses
+    if (isHandedOn) this.#handedOn += 1
     const execute = () => runForRun(runId, () => this.#parts.execute(run, claim, pass))
     pass.done = (before ? executeAfter(before, pass, execute) : execute()).finally(() => {
       releaseSlot()

@@ -1,21 +1,49 @@
+import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
+import type { Lease } from '../../core/runs/lease.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Tags } from '../../core/runs/told/tags.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
-/** Writes the outcome with one store call at most: some outcomes are in the store already. */
-export function settleRun(
+/** How a run is settled. `mayHandOn`: a run that gets its place may be claimed. */
+interface Settling {
+  now: number
+  workflow: AnyWorkflow | undefined
+  mayHandOn: boolean
+}
+
+/**
+ * Writes the outcome with one store call at most: some outcomes are in the store already. `settled`
+ * is `lost` where the lease was; `next`: the run that is claimed in its place.
+ */
+export async function settleRun(
   store: WorkerParts['store'],
   { lease }: ClaimedRun,
   outcome: RunOutcome,
-  { now, workflow }: { now: number; workflow: AnyWorkflow | undefined },
+  { now, workflow, mayHandOn }: Settling,
+): Promise<{ settled: RunOutcome; next?: ClaimedRun | undefined }> {
+  try {
+    if (outcome.kind !== 'completed') {
+      await settleOther(store, lease, outcome, { now, workflow })
+      return { settled: outcome }
+    }
+    const handsOn = (mayHandOn && workflow !== undefined && isGated(workflow)) || undefined
+    return { settled: outcome, next: await store.completeRun(lease, outcome.output, now, handsOn) }
+  } catch (error) {
+    return { settled: asLost(error) }
+  }
+}
+
+function settleOther(
+  store: WorkerParts['store'],
+  lease: Lease,
+  outcome: Exclude<RunOutcome, { kind: 'completed' }>,
+  { now, workflow }: Pick<Settling, 'now' | 'workflow'>,
 ): Promise<void> {
   switch (outcome.kind) {
-    case 'completed':
-      return store.completeRun(lease, outcome.output, now)
     case 'continued':
       return store.continueRun(lease, outcome.successor, now)
     case 'failed':

@@ -48,7 +48,7 @@ export function openTables(db: Connection, vault: Vault) {
     clock: db.prepare<[], number>(`SELECT ${DATABASE_NOW}`).pluck(),
     eventSearch: new EventSearcher(db),
     journal: new JournalSaves(db),
-    limitedEnds: new LimitedEnds(db),
+    limitedEnds: new LimitedEnds(db, shared.claimReader),
     admissionCalls: new AdmissionCalls(db),
     writeBegins: new WriteBegins(db),
     logPosition: new LogPosition(db),

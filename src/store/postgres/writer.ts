@@ -3,6 +3,7 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Lease } from '../../core/runs/lease.ts'
 import { GRANTED } from '../../core/safety/effect.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
+import { LimitedRuns } from '../limited-runs.ts'
 import { describeStale } from '../rows/runs/describe-stale.ts'
 import { createOperate, TRANSACTIONS, type Transactions } from '../transactions.ts'
 import { CallQueue } from './database/calls/call-queue.ts'
@@ -10,9 +11,9 @@ import { type ClaimKind, ClaimMarks, mayGiveBack } from './database/claim-marks.
 import type { Database } from './database/database.ts'
 import { RunOrder } from './database/run-order.ts'
 import { isPlainAdmission, type PlainAdmission, type PlainAnswer } from './gates/admission-calls.ts'
-import { LimitedRuns } from './gates/limited-runs.ts'
 import { DeliveryQueue } from './incoming/delivery-queue.ts'
-import { asPlainStep, type JournalVerdict, type PlainCall, type PlainEnd } from './runs/journal-queue.ts'
+import { asPlainStep, type JournalVerdict, type PlainCall } from './runs/journal-queue.ts'
+import type { LimitedEnd, LimitedVerdict } from './runs/limited-ends.ts'
 import { asPlainBegin, type BeginVerdict, type PlainBegin } from './safety/begin-writes.ts'
 import type { Tables } from './tables.ts'
 import { pruneWeek } from './upkeep/prune-week.ts'
@@ -83,7 +84,7 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
   const later = hintLater(hint)
   const asked = { ...writes, ...askCalls(db, writes, freed) }
   const ordered = LEASED.map((name) => {
-    const write = limited.watch(name, asked[name] as (lease: Lease, ...args: unknown[]) => Promise<unknown>)
+    const write = limited.watch(name, asked[name] as (...args: unknown[]) => Promise<unknown>)
     return [name, (lease: Lease, ...args: unknown[]) => order.perform(lease.runId, () => write(lease, ...args))]
   })
   const leased = Object.fromEntries(ordered) as Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
@@ -207,24 +208,29 @@ function journalWrites(
   db: Database<Tables>,
   { order, limited, leased, freed, later }: JournalParts,
 ): Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'> {
-  const queue = new CallQueue<PlainCall, JournalVerdict>(
-    (calls) => db.call(calls.length, (t) => t.journal.save(calls)),
-    db.waited('steps'),
-  )
-  const ends = new CallQueue<PlainEnd, JournalVerdict>(
+  const openQueue = () =>
+    new CallQueue<PlainCall, JournalVerdict>(
+      (calls) => db.call(calls.length, (t) => t.journal.save(calls)),
+      db.waited('steps'),
+    )
+  const queue = openQueue()
+  // Others stand in line behind these runs, so that they wait for no long message of the rest.
+  const first = openQueue()
+  const ends = new CallQueue<LimitedEnd, LimitedVerdict>(
     (calls) => db.call(calls.length, (t) => t.limitedEnds.save(calls)),
     db.waited('limited_ends'),
   )
   const save = async (call: PlainCall): Promise<JournalVerdict> => {
-    const verdict = await order.queue(call.lease.runId, () => queue.add(call))
+    const verdict = await order.queue(call.lease.runId, () => (limited.has(call.lease) ? first : queue).add(call))
     if (verdict === 'stale') throw describeStale(call.lease)
     return verdict
   }
-  const end = async (call: PlainEnd): Promise<JournalVerdict> => {
-    if (!limited.take(call.lease)) return save(call)
-    const verdict = await order.perform(call.lease.runId, () => ends.add(call))
+  const end = async ({ claim, ...call }: LimitedEnd): Promise<LimitedVerdict> => {
+    if (!limited.take(call.lease)) return { verdict: await save(call), next: undefined }
+    const { verdict, next } = await order.perform(call.lease.runId, () => ends.add({ ...call, claim }))
     if (verdict === 'stale') throw describeStale(call.lease)
-    return verdict === 'done' ? 'woke' : verdict
+    if (next) limited.note([next])
+    return { verdict, next }
   }
   return {
     async saveCheckpoint(lease, checkpoint, failure, saved) {
@@ -240,11 +246,13 @@ function journalWrites(
       if ((park.awaits ?? []).length > 0) freed()
       else later()
     },
-    async completeRun(lease, output, now) {
-      const verdict = typeof output === 'string' ? await end({ lease, output, now }) : 'more'
-      if (verdict === 'more') await leased.completeRun(lease, output, now)
-      else if (verdict === 'woke') freed()
+    async completeRun(lease, output, now, handsOn = false) {
+      const claim = handsOn ? nextCall() : null
+      const ended = typeof output === 'string' ? await end({ lease, output, now, claim }) : null
+      if (ended === null || ended.verdict === 'more') return leased.completeRun(lease, output, now)
+      if (ended.verdict === 'woke') freed()
       else later()
+      return ended.next
     },
   }
 }

@@ -1,3 +1,4 @@
+import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { StoreWrites } from '../../core/store/store.ts'
 import { describeStalePlan } from '../rows/runs/describe-stale.ts'
 import { createOperate, TRANSACTIONS, type Transactions } from '../transactions.ts'
@@ -11,6 +12,10 @@ export function createWriter(tables: Tables, commit: Pick<GroupCommit, 'write'>)
     const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
     return [name, (...args: unknown[]) => commit.write(() => perform(tables, ...args))]
   })
+  const started = async (claimed: ClaimedRun[], now: number) => {
+    for (const run of claimed) if (run.isAdmitted) await gates.start(run.lease.runId, now)
+    return claimed
+  }
   return {
     ...(Object.fromEntries(writes) as Pick<StoreWrites, keyof Transactions>),
     operate: createOperate<Tables>((perform) => commit.write(() => perform(tables))),
@@ -20,12 +25,15 @@ export function createWriter(tables: Tables, commit: Pick<GroupCommit, 'write'>)
         return deliveries.save(delivery)
       }),
     saveSubjects: (batch) => commit.write(() => eventSearch.subjects.save(batch)),
-    claimRuns: (worker, limit, now) =>
+    completeRun: (lease, output, now, handsOn = false) =>
       commit.write(async () => {
-        const claimed = await claims.claim(worker, limit, now)
-        for (const run of claimed) if (run.isAdmitted) await gates.start(run.lease.runId, now)
-        return claimed
+        // Earlier ends of this commit may have let in others.
+        if (handsOn) await gates.letIn()
+        await TRANSACTIONS.completeRun(tables, lease, output, now)
+        const [next] = handsOn ? await gates.letIn() : []
+        return next === undefined ? undefined : (await started(await claims.claimNext(lease.worker, next, now), now))[0]
       }),
+    claimRuns: (worker, limit, now) => commit.write(async () => started(await claims.claim(worker, limit, now), now)),
     claimSuspects: (worker, limit, now) => commit.write(() => claims.claimSuspects(worker, limit, now)),
     claimUnadmittedRuns: (worker, limit, now) => commit.write(() => claims.claimUnadmitted(worker, limit, now)),
     // A file gives no space back however its rows go, so it has no weeks.

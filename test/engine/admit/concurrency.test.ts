@@ -200,3 +200,42 @@ test('a singleton replaces its run even while no slot is free', async () => {
   latches.open(young)
   await awaitRuns(engine, haveStatus({ canceled: 1, completed: 1 }))
 })
+
+test.each([
+  { slots: 4, handedOn: 3 },
+  { slots: 2, handedOn: 1 },
+])('freed places go on in slots of runs that ended, up to half of the slots ($slots)', async ({ slots, handedOn }) => {
+  const engine = createTestEngine()
+  const latches = createLatches(engine)
+  const claimed = Promise.withResolvers<[]>()
+  let isBusy = false
+  const claimRuns: typeof engine.store.claimRuns = (...claim) =>
+    isBusy ? claimed.promise : engine.store.claimRuns(...claim)
+  const workflow = defineWorkflow({
+    id: 'limited',
+    on: '*',
+    concurrency: { limit: 1 },
+    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  })
+  const worker = await engine.start([workflow], { slots, store: { ...engine.store, claimRuns } })
+  const ids = await sendEvents(engine, workflow, Array(4).fill({}), [worker])
+  await awaitRuns(engine, haveStatus({ running: 1, waiting: 3 }))
+  // A claim takes its time.
+  isBusy = true
+  for (const [index, id] of ids.slice(0, 1 + handedOn).entries()) {
+    await awaitRuns(engine, () => latches.started.length === index + 1)
+    latches.open(id)
+  }
+  const left = ids.length - 1 - handedOn
+  await awaitRuns(
+    engine,
+    haveStatus({ completed: 1 + handedOn, ...(left > 0 ? { pending: 1, waiting: left - 1 } : {}) }),
+  )
+  expect(latches.started).toEqual(ids.slice(0, 1 + handedOn))
+  isBusy = false
+  claimed.resolve([])
+  latches.stayOpen()
+  await awaitRuns(engine, haveStatus({ completed: 4 }))
+  expect(latches.started).toEqual(ids)
+  expect(latches.most).toBe(1)
+})

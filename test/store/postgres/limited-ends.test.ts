@@ -33,7 +33,7 @@ async function readGates(session: pg.Client): Promise<unknown[]> {
 }
 
 /** Runs through gates by chance; gives all states of the gates, one after each end. */
-async function play(end: (store: Store, run: ClaimedRun) => Promise<void>, seed: number): Promise<unknown[]> {
+async function play(end: (store: Store, run: ClaimedRun) => Promise<unknown>, seed: number): Promise<unknown[]> {
   const { one, session } = await openTwo()
   const random = seededRandom(seed)
   const pick = (most: number) => Math.floor(random() * most)

@@ -35,6 +35,13 @@ export class Claims {
     return this.#claimAll(async () => this.#partial.list(limit, now, lacking), worker, now)
   }
 
+  /** Claims a run that an end has let in; none where another one comes before it. */
+  async claimNext(worker: string, id: string, now: number): Promise<ClaimedRun[]> {
+    const isNext = (await this.#sql.isNext.get(id)) !== undefined
+    const isPaused = isNext && (await this.#workflows.paused()).has((await this.#sql.workflowOf.get(id)) ?? '')
+    return isNext && !isPaused ? this.#claimAll(async () => [id], worker, now) : []
+  }
+
   async claimUnadmitted(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
     return this.#claimAll(async () => this.#leaveForeign(worker, await this.#sql.unadmitted.all(limit)), worker, now)
   }
@@ -126,6 +133,13 @@ function prepareStatements(db: SqliteConnection) {
       .prepare<[number], string>(
         `SELECT run_id FROM work WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
          ORDER BY turn, run_id LIMIT ?`,
+      )
+      .pluck(),
+    // Index: primary key, and the first rows of work_ready, without those that are not admitted.
+    isNext: db
+      .prepare<[string], number>(
+        `SELECT 1 FROM work AS next WHERE run_id = ? AND ${IS_READY} AND NOT EXISTS (
+           SELECT 1 FROM work WHERE ${IS_READY} AND turn > ${-2 * UNADMITTED_PRIORITY} AND turn < next.turn)`,
       )
       .pluck(),
     // Index: primary keys. A limited run starts when it is admitted, not when it is claimed.

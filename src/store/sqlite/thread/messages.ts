@@ -88,12 +88,13 @@ function unpackCheckpoint(packed: PackedCheckpoint): Call {
   return { number, method: 'saveCheckpoint', args: [{ runId, fence, worker }, step, failure, saved] }
 }
 
-function packCompletion(number: number, [lease, output, now]: Parameters<StoreWrites['completeRun']>) {
-  return ['completion', number, lease.runId, lease.fence, lease.worker, output, now] as const
+function packCompletion(number: number, [lease, output, now, handsOn]: Parameters<StoreWrites['completeRun']>) {
+  return ['completion', number, lease.runId, lease.fence, lease.worker, output, now, handsOn] as const
 }
 
-function unpackCompletion([, number, runId, fence, worker, output, now]: PackedCompletion): Call {
-  return { number, method: 'completeRun', args: [{ runId, fence, worker }, output, now] }
+function unpackCompletion([, number, runId, fence, worker, output, now, handsOn]: PackedCompletion): Call {
+  const args = [{ runId, fence, worker }, output, now]
+  return { number, method: 'completeRun', args: handsOn === undefined ? args : [...args, handsOn] }
 }
 
 /** The answer to a call. Most calls have no value: theirs is the number alone. */
@@ -127,6 +128,12 @@ export async function encodeAnswer(
     }
     return { number, error: { code: null, message: error instanceof Error ? error.message : String(error) } }
   }
+}
+
+/** The number of the call that an answer is for. */
+export function numberOf(answer: Answer): number {
+  if (typeof answer === 'number') return answer
+  return 'number' in answer ? answer.number : answer[0]
 }
 
 /** Unpacks an answer: the number of its call, with the value or the error. */

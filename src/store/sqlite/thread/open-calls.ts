@@ -1,13 +1,16 @@
 import type { UpshotError } from '../../../core/errors.ts'
-import { type Answer, decodeAnswer } from './messages.ts'
+import { type Answer, decodeAnswer, numberOf } from './messages.ts'
 
 /** A thread that answers no call for so long has stalled, as on a disk that does not answer. */
 const STALL_MS = 60_000
 /** Looks in which it is seen: one alone may come late, because this thread was blocked. */
 const LOOKS = 4
+/** Answers of one turn. Others come in between, which may be wanted first. */
+const SLICE = 16
 
 interface OpenCall {
   method: string
+  isFirst: boolean
   resolve: (value: unknown) => void
   reject: (error: Error) => void
 }
@@ -17,12 +20,16 @@ interface OpenCallsParts {
   describeLoss: (why: string) => UpshotError
   /** Told when the thread has stalled, after its calls were rejected. */
   stalled?: () => void
+  /** Told when no call waits any more. */
+  emptied?: () => void
 }
 
 /** The calls to another thread that wait for an answer. */
 export class OpenCalls {
   readonly #parts: OpenCallsParts
   readonly #open = new Map<number, OpenCall>()
+  /** Answers that are not given yet, in their order. */
+  #late: Answer[] = []
   #calls = 0
   #looks = 0
   #timer: NodeJS.Timeout | null = null
@@ -35,15 +42,35 @@ export class OpenCalls {
     return this.#open.size
   }
 
-  /** Calls `send` with the number of the call, and resolves or rejects with its answer. */
-  add(method: string, send: (number: number) => void): Promise<unknown> {
+  /**
+   * Calls `send` with the number of the call, and resolves or rejects with its answer. `isFirst`:
+   * its answer waits for no others.
+   */
+  add(method: string, send: (number: number) => void, isFirst = false): Promise<unknown> {
     const number = ++this.#calls
     if (this.#open.size === 0) this.#looks = 0
     this.#timer ??= setTimeout(() => this.#look(), STALL_MS / LOOKS).unref()
     return new Promise((resolve, reject) => {
-      this.#open.set(number, { method, resolve, reject })
+      this.#open.set(number, { method, isFirst, resolve, reject })
       send(number)
     })
+  }
+
+  /** Gives the answers of a message, each with what its caller does next. */
+  settleAll(answers: readonly Answer[]): void {
+    const isWaiting = this.#late.length > 0
+    for (const answer of answers) {
+      if (this.#open.get(numberOf(answer))?.isFirst) this.settle(answer)
+      else this.#late.push(answer)
+    }
+    if (!isWaiting) this.#settleSlice()
+  }
+
+  #settleSlice(): void {
+    const slice = this.#late.slice(0, SLICE)
+    this.#late = this.#late.slice(SLICE)
+    for (const answer of slice) this.settle(answer)
+    if (this.#late.length > 0) setImmediate(() => this.#settleSlice())
   }
 
   settle(answer: Answer): void {
@@ -53,10 +80,12 @@ export class OpenCalls {
     this.#looks = 0
     if (error) call?.reject(error)
     else call?.resolve(value)
+    if (this.#open.size === 0) this.#parts.emptied?.()
   }
 
-  /** Rejects all calls. */
+  /** Rejects all calls without an answer. */
   fail(why: string): void {
+    for (const answer of this.#late.splice(0)) this.settle(answer)
     const calls = [...this.#open.values()]
     this.#open.clear()
     for (const { reject } of calls) reject(this.#parts.describeLoss(why))

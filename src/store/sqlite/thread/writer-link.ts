@@ -1,5 +1,7 @@
 import { describeError, UpshotError } from '../../../core/errors.ts'
+import type { Lease } from '../../../core/runs/lease.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
+import { LimitedRuns } from '../../limited-runs.ts'
 import type { Tables } from '../tables.ts'
 import { createWriter } from '../writer.ts'
 import { type Answer, type Call, type PackedCall, packCall, unpackCall } from './messages.ts'
@@ -20,25 +22,30 @@ const MAX_PER_MESSAGE = 12
 /** The calls of one thread to the writer thread, and their answers. */
 export class WriterLink {
   readonly #channel: WriterChannel
-  readonly #open = new OpenCalls({ describeLoss, stalled: () => this.#answered() })
+  readonly #open = new OpenCalls({
+    describeLoss,
+    stalled: () => this.#answered(),
+    emptied: () => this.#answered(),
+  })
+  readonly #limited = new LimitedRuns()
   #outbox: PackedCall[] = []
   #failure: Error | null = null
   #answered = () => {}
 
   constructor(channel: WriterChannel) {
     this.#channel = channel
-    channel.on('message', (answers) => {
-      for (const answer of answers) this.#settle(answer)
-    })
+    channel.on('message', (answers) => this.#open.settleAll(answers))
   }
 
   call(method: Call['method'], args: unknown[]): Promise<unknown> {
     if (this.#failure) return Promise.reject(describeLoss(this.#failure.message))
-    return this.#open.add(method, (number) => {
+    const send = (number: number) => {
       this.#outbox.push(packCall(number, method, args))
       if (this.#outbox.length === MAX_PER_MESSAGE) this.#send()
       else if (this.#outbox.length === 1) setImmediate(() => this.#send())
-    })
+    }
+    const [lease] = args as [Partial<Lease> | undefined]
+    return this.#open.add(method, send, typeof lease?.runId === 'string' && this.#limited.has(lease as Lease))
   }
 
   /** Closes the store itself, once all earlier calls are committed; later calls are refused. */
@@ -68,7 +75,10 @@ export class WriterLink {
   /** Every write by its name. The names come from a writer that never runs. */
   writes(tables: Tables): StoreWrites {
     const names = Object.keys(createWriter(tables, { write: () => Promise.reject(new Error('read-only')) }))
-    const writes = names.map((name) => [name, (...args: unknown[]) => this.call(name as keyof StoreWrites, args)])
+    const writes = (names as (keyof StoreWrites)[]).map((name) => [
+      name,
+      this.#limited.watch(name, (...args) => this.call(name, args)),
+    ])
     return Object.fromEntries(writes)
   }
 
@@ -90,13 +100,8 @@ export class WriterLink {
     } catch (cause) {
       const { number, method } = unpackCall(packed)
       const message = `${method} was given a value that cannot be sent to a thread: ${describeError(cause).message}`
-      this.#settle({ number, error: { code: 'internal', message } })
+      this.#open.settle({ number, error: { code: 'internal', message } })
     }
-  }
-
-  #settle(answer: Answer): void {
-    this.#open.settle(answer)
-    if (this.#open.size === 0) this.#answered()
   }
 }
 

@@ -28,6 +28,8 @@ export class GateTable {
   readonly #runs
   /** Gates where this transaction freed a place. */
   #freed: GateKey[] = []
+  /** Runs that it has let in, until they are asked for. */
+  #letIn: string[] = []
   /** The run that {@link pass} takes through its gates now; its row still says `running`. */
   #passing: Candidate | null = null
 
@@ -41,15 +43,24 @@ export class GateTable {
 
   /** Admits the next runs wherever this transaction freed a place. */
   async ending(): Promise<void> {
+    await this.letIn()
+  }
+
+  /** The same; gives the runs that passed their last gate since this was called. */
+  async letIn(): Promise<string[]> {
     while (this.#freed.length > 0) {
       const freed = this.#freed.sort(byLine)
       this.#freed = []
       for (const at of freed) await this.#admitNext(at)
     }
+    const letIn = this.#letIn
+    this.#letIn = []
+    return letIn
   }
 
   rolledBack(): void {
     this.#freed = []
+    this.#letIn = []
     this.#passing = null
   }
 
@@ -133,7 +144,10 @@ export class GateTable {
     await this.#advance(run)
     const standing = await this.#findStanding(run)
     if (standing) await this.#runs.wake.run(standing.dueAt, standing.reason, runId)
-    else await this.#runs.admit.run(runId)
+    else {
+      await this.#runs.admit.run(runId)
+      this.#letIn.push(runId)
+    }
   }
 
   /** Records the start of an admitted run: its throttle now counts the start, not the place. */

@@ -30,9 +30,9 @@ export class ClaimReader {
     return this.read(rows, (row) => ({ worker: '', now: row.created_at }))
   }
 
-  async read(
-    rows: readonly ClaimRow[],
-    facts: (row: ClaimRow) => { worker: string; now: number },
+  async read<Row extends ClaimRow>(
+    rows: readonly Row[],
+    facts: (row: Row) => { worker: string; now: number },
   ): Promise<ClaimedRun[]> {
     const seqs = rows.flatMap(({ event_seq }) => event_seq ?? [])
     const events = seqs.length === 0 ? new Map() : await this.#events.getAll(seqs)

@@ -236,8 +236,10 @@ export class History {
       const held = this.#lease(pick)
       // A second end under a lease is taken for the first one, whose answer was lost.
       const run = held && (await this.#stores.sound.findRun(held.sound.runId))
-      if (run?.status !== 'completed')
-        await this.#leased(pick, (store, lease) => store.completeRun(lease, '"x"', this.#now), 'complete')
+      if (held === undefined || run?.status === 'completed') return
+      const end = (store: Store, side: Side) => store.completeRun(held[side], '"x"', this.#now, pick % 2 === 0)
+      const next = await this.#both(({ store, side }) => end(store, side), 'complete')
+      if (next?.faulty && next.sound) this.#leases.push({ faulty: next.faulty.lease, sound: next.sound.lease })
     },
     fail: (pick) =>
       this.#leased(pick, (store, lease) => store.failRun(lease, ERROR, this.#now, pick % 2 === 0), 'fail'),

@@ -30,3 +30,26 @@ test('a thread that answers nothing for a minute fails its calls, and one that a
   await later
   expect(ends[2]).toBe('pauseWorkflow')
 })
+
+test('answers come in slices, and that of a run which holds a place at a gate waits for no others', async () => {
+  const channel = Object.assign(new EventEmitter(), { postMessage: () => {} })
+  const link = new WriterLink(channel)
+  const names = { prepare: () => {} } as unknown as Parameters<WriterLink['writes']>[0]
+  const { claimRuns, releaseRun } = link.writes(names)
+  const claimed = claimRuns('wrk_1', 1, 1)
+  channel.emit('message', [{ number: 1, value: [{ isAdmitted: true, lease: { ...LEASE, runId: 'run_placed' } }] }])
+  await claimed
+  const answered: string[] = []
+  const runIds = [...Array.from({ length: 40 }, (_, n) => `run_${n}`), 'run_placed']
+  const calls = runIds.map((runId) => releaseRun({ ...LEASE, runId }).then(() => answered.push(runId)))
+  channel.emit(
+    'message',
+    [...runIds.keys()].map((index) => index + 2),
+  )
+  await new Promise(process.nextTick)
+  expect(answered.toSorted()).toEqual(['run_placed', ...runIds.slice(0, 16)].toSorted())
+  await Promise.all(calls)
+  expect(answered.filter((runId) => runId !== 'run_placed')).toEqual(runIds.slice(0, -1))
+})
+
+const LEASE = { runId: '', fence: 1, worker: 'wrk_1' }

@@ -168,6 +168,16 @@ BEGIN
     ORDER BY status = 'pending', CASE status WHEN 'waiting' THEN due_at END, turn, run_id);
 END $$;
 
+-- A claimed run, as its worker needs it. Index: primary keys.
+CREATE VIEW claimed AS
+  SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.input, run.account, run.parent_run, run.depth,
+    work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
+    run.origin_run, run.failure, work.gate_state, work.folded, run.received, run.ends_by,
+    work.fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id OFFSET 0) AS has_steps,
+    CASE WHEN work.fence > 1 OR run.origin_run IS NOT NULL
+      THEN (SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = run.id) END AS tags
+  FROM run JOIN work ON work.run_id = run.id;
+
 -- Claims runs. The claim's number finds the runs again whose answer was lost. Where one of the next
 -- runs is of a paused workflow, nothing is claimed, and one row without an id says so. `passed_turn`
 -- and `passed_due` tell where the next claim may begin. Index: primary keys.
@@ -207,15 +217,9 @@ BEGIN
     PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (taken.ids) AND gate_state = 'admitted';
   END IF;
   RETURN QUERY
-    SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.input, run.account, run.parent_run, run.depth,
-      work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
-      run.origin_run, run.failure, work.gate_state, work.folded, run.received, run.ends_by,
-      work.fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id OFFSET 0),
-      CASE WHEN work.fence > 1 OR run.origin_run IS NOT NULL
-        THEN (SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = run.id) END,
-      CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
-    FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number) JOIN run ON run.id = given.id
-      JOIN work ON work.run_id = given.id
+    SELECT claimed.*, CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
+    FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number)
+      JOIN claimed ON claimed.id = given.id JOIN work ON work.run_id = given.id
     ORDER BY given.number;
 END $$;
 

@@ -16,8 +16,8 @@ LANGUAGE sql IMMUTABLE AS $$
       || ' are at work' END
 $$;
 
--- Lets runs in at a gate while it has room, by rank and age. Gives the runs that go on to their next
--- gate, with that gate. The caller has locked this one.
+-- Lets runs in at a gate while it has room, by rank and age. Gives each of them with its next gate, which
+-- is null where it has passed all. The caller has locked this one.
 CREATE FUNCTION let_in_1(p_workflow text, p_gate text, p_key text)
 RETURNS TABLE (run_id text, gate text, key text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -49,23 +49,25 @@ BEGIN
     IF FOUND THEN
       INSERT INTO place (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
         VALUES (p_workflow, gate, key, 0, next.rank, next.run_id, (gate = 'singleton')::int, next.wake_at);
-      RETURN NEXT;
     ELSE
       UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL
         WHERE run_id = next.run_id;
+      run_id := next.run_id;
     END IF;
+    RETURN NEXT;
   END LOOP;
 END $$;
 
 -- Lets runs in at the given gates: gate by gate in the order of the line, the keys of each in their order, so
 -- that no two calls wait for each other. A run that goes on to its next gate is let in there, or told why it
--- stands in line.
-CREATE FUNCTION advance_gates_1(flows text[], names text[], keys text[]) RETURNS void LANGUAGE plpgsql
+-- stands in line. Gives the runs that have passed all their gates.
+CREATE FUNCTION advance_gates_1(flows text[], names text[], keys text[]) RETURNS text[] LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
   moved text[] := '{}';
+  admitted text[] := '{}';
   here text;
   at record;
   went record;
@@ -78,6 +80,10 @@ BEGIN
       WHERE name = here ORDER BY workflow, key
     LOOP
       FOR went IN SELECT run_id, gate, key FROM let_in_1(at.workflow, here, at.key) LOOP
+        IF went.gate IS NULL THEN
+          admitted := admitted || went.run_id;
+          CONTINUE;
+        END IF;
         moved := moved || went.run_id;
         flows := flows || at.workflow;
         names := names || went.gate;
@@ -86,6 +92,7 @@ BEGIN
     END LOOP;
   END LOOP;
   PERFORM describe_standing_1(moved);
+  RETURN admitted;
 END $$;
 
 -- Tells runs in line why they stand there, and when they are due.
@@ -161,11 +168,53 @@ BEGIN
         WHERE p.number = g AND run_id = p_run[g] AND fence = p_fence[g] AND claim = p.call OFFSET 0) AS work ON true;
 END $$;
 
--- Completes limited runs and gives their places on. The verdict of a lease: `done`; `stale`; `more` where its
--- end has further effects, and is not written. Those are ticks, questions to people, and workflows with a
--- throttle, whose lines are moments. Index: primary keys, place_run, gathering_run, wait_child.
-CREATE FUNCTION end_limited_1(p_run text[], p_fence bigint[], p_era text[], p_result text[], p_at bigint[])
-RETURNS TABLE (number integer, verdict text)
+-- Claims runs that were let in, for the workers whose runs of the workflow have ended: the first for the first
+-- of `p_ended`. One stays pending whose workflow is paused, that is tried alone, or that comes after a run of
+-- a higher priority. Index: primary keys, and the first rows of work_ready.
+CREATE FUNCTION hand_on_1(p_admitted text[], p_ended text[], p_worker text[], p_claim bigint[], p_at bigint[])
+RETURNS integer LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
+  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
+  SET enable_mergejoin = off AS $$
+DECLARE
+  handed integer;
+BEGIN
+  WITH line AS (
+    SELECT work.run_id, work.workflow, row_number() OVER (PARTITION BY work.workflow ORDER BY given.number) AS place
+    FROM unnest(p_admitted) WITH ORDINALITY AS given (run, number) JOIN work ON work.run_id = given.run
+    WHERE work.suspicion < 2 AND work.workflow NOT IN (SELECT workflow FROM workflow_pause)
+      AND NOT EXISTS (SELECT 1 FROM work AS before WHERE before.status = 'pending' AND before.suspicion < 2
+        AND before.turn >= -1998 AND before.turn < work.turn)),
+  room AS (
+    SELECT given.worker, given.claim, given.at, run.workflow,
+      row_number() OVER (PARTITION BY run.workflow ORDER BY given.number) AS place
+    FROM unnest(p_ended, p_worker, p_claim, p_at) WITH ORDINALITY AS given (run, worker, claim, at, number)
+      JOIN run ON run.id = given.run
+    WHERE given.claim IS NOT NULL)
+  UPDATE work SET status = 'running', worker = room.worker, claim = room.claim, fence = work.fence + 1,
+      started_at = coalesce(work.started_at, room.at)
+    FROM line JOIN room ON room.workflow = line.workflow AND room.place = line.place
+    WHERE work.run_id = line.run_id;
+  GET DIAGNOSTICS handed = ROW_COUNT;
+  RETURN handed;
+END $$;
+
+-- The run that a call has claimed with this number; none for null. Index: work_leased, primary keys.
+CREATE FUNCTION claimed_by_1(p_worker text, p_claim bigint) RETURNS SETOF claimed LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+BEGIN
+  RETURN QUERY SELECT claimed.* FROM claimed WHERE p_claim IS NOT NULL AND claimed.id = ANY (ARRAY(
+    SELECT run_id FROM work WHERE status = 'running' AND worker = p_worker AND claim = p_claim));
+END $$;
+
+-- Completes limited runs and gives their places on. Where `p_claim` has a number, the next run is claimed by
+-- it for the worker of the one that has ended. The verdict of a lease: `done`, or `woke` where another run may
+-- be claimed now; `stale`; `more` where its end has further effects, and is not written. Those are ticks,
+-- questions to people, and workflows with a throttle, whose lines are moments. Index: primary keys, place_run,
+-- gathering_run, wait_child.
+CREATE FUNCTION end_limited_1(p_run text[], p_fence bigint[], p_era text[], p_result text[], p_at bigint[],
+  p_worker text[], p_claim bigint[])
+RETURNS TABLE (number integer, verdict text, worker text, claim bigint)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off AS $$
@@ -177,6 +226,8 @@ DECLARE
   flows text[];
   names text[];
   keys text[];
+  admitted text[] := '{}';
+  is_heard boolean;
 BEGIN
   PERFORM lock_with_parents_1(p_run);
   held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
@@ -196,12 +247,20 @@ BEGIN
     FROM gone JOIN unnest(p_run, p_result, p_at) AS given (run, result, at) ON gone.run_id = given.run;
   PERFORM mark_hours_1(ended, p_at[1]);
   DELETE FROM gathering WHERE run_id = ANY (ended);
-  PERFORM resolve_parents_1(ended);
+  is_heard := resolve_parents_1(ended) <> '{}';
   WITH freed AS (DELETE FROM place WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
     SELECT array_agg(workflow), array_agg(gate), array_agg(key) INTO flows, names, keys FROM freed;
-  IF flows IS NOT NULL THEN PERFORM advance_gates_1(flows, names, keys); END IF;
-  RETURN QUERY SELECT g, CASE WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN 'done' WHEN g = ANY (held) THEN 'more'
+  IF flows IS NOT NULL THEN admitted := advance_gates_1(flows, names, keys); END IF;
+  IF admitted <> '{}' THEN
+    is_heard := hand_on_1(admitted, p_run, p_worker,
+      ARRAY(SELECT CASE WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN p_claim[g] END
+        FROM generate_subscripts(p_run, 1) AS g ORDER BY g), p_at) < cardinality(admitted) OR is_heard;
+  END IF;
+  RETURN QUERY SELECT g, CASE
+      WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN CASE WHEN is_heard THEN 'woke' ELSE 'done' END
+      WHEN g = ANY (held) THEN 'more'
+      -- Ended by this call, whose answer was lost.
       WHEN EXISTS (SELECT 1 FROM outcome WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed')
-      THEN 'done' ELSE 'stale' END
+      THEN 'woke' ELSE 'stale' END, p_worker[g], p_claim[g]
     FROM generate_series(1, cardinality(p_run)) AS g;
 END $$;

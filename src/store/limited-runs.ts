@@ -1,0 +1,75 @@
+import type { AdmissionAnswer, AdmissionPlan } from '../core/runs/admission.ts'
+import type { ClaimedRun } from '../core/runs/claim.ts'
+import type { Lease } from '../core/runs/lease.ts'
+import type { StoreWrites } from '../core/store/store.ts'
+
+type Write = (...args: unknown[]) => Promise<unknown>
+
+/** Writes after which a run is no longer with this process. */
+const ENDS: readonly (keyof StoreWrites)[] = [
+  'completeRun',
+  'continueRun',
+  'endPlanned',
+  'failRun',
+  'parkRun',
+  'postponeRun',
+  'releaseRun',
+  'skipRun',
+]
+
+/**
+ * The runs of this process that passed a gate. Others stand in line behind them, so their calls
+ * wait for no others. A hint only, as the database knows which runs are limited.
+ */
+export class LimitedRuns {
+  readonly #admitted = new Set<string>()
+  readonly #freed: () => void
+
+  /** `freed` is called after a write that may have freed a place, and let another run in. */
+  constructor(freed = () => {}) {
+    this.#freed = freed
+  }
+
+  /** Notes the claimed runs that are admitted, and gives all of them. */
+  note(claimed: ClaimedRun[]): ClaimedRun[] {
+    for (const { isAdmitted, lease } of claimed) if (isAdmitted) this.#admitted.add(lease.runId)
+    return claimed
+  }
+
+  /** True where the run is known as limited. */
+  has({ runId }: Pick<Lease, 'runId'>): boolean {
+    return this.#admitted.has(runId)
+  }
+
+  /** The same, and it is forgotten. */
+  take({ runId }: Pick<Lease, 'runId'>): boolean {
+    return this.#admitted.delete(runId)
+  }
+
+  /** The same write, of which this learns. */
+  watch(name: keyof StoreWrites, write: Write): Write {
+    if (name === 'claimRuns') return async (...args) => this.note((await write(...args)) as ClaimedRun[])
+    if (name === 'admitRun') {
+      return async (lease, ...args) => {
+        const answer = (await write(lease, ...args)) as AdmissionAnswer
+        const { isOnlyTagged = false } = args[0] as AdmissionPlan
+        if (answer.verdict.kind === 'admitted' && !isOnlyTagged) this.#admitted.add((lease as Lease).runId)
+        return answer
+      }
+    }
+    if (!ENDS.includes(name)) return write
+    return (lease, ...args) =>
+      this.has(lease as Lease) ? this.#end(lease as Lease, () => write(lease, ...args)) : write(lease, ...args)
+  }
+
+  async #end(lease: Lease, write: () => Promise<unknown>): Promise<unknown> {
+    try {
+      const next = await write()
+      if (next) this.note([next as ClaimedRun])
+      return next
+    } finally {
+      this.take(lease)
+      this.#freed()
+    }
+  }
+}

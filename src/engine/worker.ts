@@ -1,14 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { codeHashOf } from '../author/code-hash.ts'
 import { declaredKeys } from '../author/event-keys.ts'
 import { describeError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
-import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../core/incoming/delivery.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../core/incoming/delivery.ts'
 import { type ClaimedRun, listClaimedOnArrival } from '../core/runs/claim.ts'
 import { HEARTBEAT_MS } from '../core/runs/lease.ts'
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import { ActivePasses, type RunningPass } from './claim/active-passes.ts'
-import { type Arrivals, ClaimOnArrival } from './claim/claim-on-arrival.ts'
+import { type Arrivals, ClaimOnArrival, claimFor } from './claim/claim-on-arrival.ts'
 import { markFailover } from './claim/mark-failover.ts'
 import { parkBrokenPass } from './claim/park-broken-pass.ts'
 import { Recovery } from './claim/recovery.ts'
@@ -66,7 +65,7 @@ export class Worker implements DeliveryIntake {
     this.#arrivals = new ClaimOnArrival({
       store: parts.store,
       counts: this.#counts,
-      claimFor: (workflows) => this.#claimFor(workflows),
+      claimFor: (workflows) => claimFor(this.id, workflows, parts.findWorkflow),
       arrived: (arrivals) => this.receive(arrivals),
     })
     this.#matcher = new EventMatcher({
@@ -125,15 +124,6 @@ export class Worker implements DeliveryIntake {
     }
     if (hasQueued) this.wake()
     else this.matchEvents()
-  }
-
-  #claimFor(workflows: readonly string[]): ArrivalClaim {
-    const codeHashes: Record<string, string> = {}
-    for (const id of workflows) {
-      const workflow = this.#parts.findWorkflow(id)
-      if (workflow) codeHashes[id] = codeHashOf(workflow)
-    }
-    return { worker: this.id, codeHashes }
   }
 
   /** A hint that there are new events, whether or not they start a run. */
@@ -235,15 +225,8 @@ export class Worker implements DeliveryIntake {
     this.#tellMissing(run.workflow, workflow !== undefined)
     const cancelOther = (other: string, reason: string) => {
       this.#passes.endPass(other)
-      publish({
-        kind: 'run.canceled',
-        run: other,
-        workflow: run.workflow,
-        root: null,
-        parentRun: null,
-        ms: null,
-        reason,
-      })
+      const end = { run: other, workflow: run.workflow, root: null, parentRun: null, ms: null, reason }
+      publish({ kind: 'run.canceled', ...end })
     }
     const request = { run, workflow, claim, cancelOther, matcher: this.#matcher, ...pass }
     const { outcome, pass: executed } = await runPass(this.#parts, request)

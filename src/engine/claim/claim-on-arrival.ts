@@ -1,3 +1,4 @@
+import { codeHashOf } from '../../author/code-hash.ts'
 import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
 import type { DeliveryIntake } from '../../core/store/deliveries.ts'
 import type { WorkerParts } from '../worker-parts.ts'
@@ -23,6 +24,20 @@ interface Parts {
   claimFor: (workflows: readonly string[]) => ArrivalClaim
   /** Called a turn after the commits, so that the senders are acknowledged first. */
   arrived: (arrivals: Arrivals) => void
+}
+
+/** The claim of a worker that has these workflows, or some of them. */
+export function claimFor(
+  worker: string,
+  workflows: readonly string[],
+  findWorkflow: WorkerParts['findWorkflow'],
+): ArrivalClaim {
+  const codeHashes: Record<string, string> = {}
+  for (const id of workflows) {
+    const workflow = findWorkflow(id)
+    if (workflow) codeHashes[id] = codeHashOf(workflow)
+  }
+  return { worker, codeHashes }
 }
 
 /** Another worker may have the module that this one lacks. See decision 39. */

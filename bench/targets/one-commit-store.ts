@@ -14,7 +14,7 @@ export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpo
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)
-  const { deliveries, refusals, ledger, captures, endpoints, setup } = openTables(db, createVault(vaultKey))
+  const { deliveries, refusals, ledger, captures, endpoints, hooks, setup } = openTables(db, createVault(vaultKey))
   const alone = performAlone(db)
   return {
     ...readsOfSetup(() => setup.get()),
@@ -25,6 +25,9 @@ export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): Inge
     countRefusals: async (unlisted) => alone(() => refusals.count(unlisted)),
     saveCapture: async (capture) => alone(() => captures.save(capture)),
     listCaptures: async (endpointId) => captures.list(endpointId),
+    loadHookKey: async () => alone(() => hooks.loadKey()),
+    findHook: async (id) => hooks.find(id),
+    answerHook: async (answer) => alone(() => hooks.answer(answer)),
     dropCaptures: async (endpointId) => alone(() => captures.drop(endpointId)),
   }
 }

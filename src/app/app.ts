@@ -151,7 +151,7 @@ export class App {
     await this.#secrets.refresh()
     // Before the mode is settled: of two processes that start at once, one sees the other.
     await beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
-    if (this.#engine) await this.#startEngine(this.#engine)
+    if (this.#engine) await this.#startEngine(this.#engine, receiverUrl)
     if (schedule) {
       await this.#followSchedules()
       scheduler.start()
@@ -176,7 +176,7 @@ export class App {
     return urls
   }
 
-  async #startEngine(engine: Engine): Promise<void> {
+  async #startEngine(engine: Engine, receiverUrl: string): Promise<void> {
     const { effects: mode = 'live', guardPolicy } = this.#config
     const now = this.clock.now()
     const { beat } = this.#parts
@@ -187,7 +187,10 @@ export class App {
     })
     if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
     await noteGuard(this.store, guardPolicy, now)
-    await engine.start(accessTo(this.#config, this.#embedded))
+    // Only the sandbox reaches the address at which this process listens.
+    const origin = this.#config.publicUrl ?? (this.#embedded === null ? null : receiverUrl)
+    const callbacks = origin === null ? {} : { callbacks: { origin, key: await this.store.loadHookKey() } }
+    await engine.start({ ...accessTo(this.#config, this.#embedded), ...callbacks })
     await beat.tell()
   }
 

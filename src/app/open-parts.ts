@@ -75,11 +75,16 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
   const { publish } = notices
   const aside = readAside(store)
   const routes = () => readRoutes(store)
+  /** Tells the engine, which may be on another thread. */
+  const publishQueued: Publish = (notice) => {
+    publish(notice)
+    if (notice.kind === 'run.queued') engine?.wake()
+  }
   const receiver = new Receiver({
     store,
     intake: engine ?? store,
     clock,
-    publish,
+    publish: publishQueued,
     routes,
     probeKey,
     limits: config.receive,
@@ -103,13 +108,9 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
     spansDropped: () => tracing?.dropped ?? 0,
     alerts: listSendings(config.alerts?.rules),
   })
-  const publishTick: Publish = (notice) => {
-    publish(notice)
-    if (notice.kind === 'run.queued') engine?.wake()
-  }
   return {
     receiver,
-    scheduler: new Scheduler({ store, clock, publish: publishTick, schedules: [] }),
+    scheduler: new Scheduler({ store, clock, publish: publishQueued, schedules: [] }),
     alerts: openAlerts(config, { store, clock, publish }),
     hours: new HourCounter({ store: aside, clock, publish }),
     beat: new ProcessBeat({ store, clock, broken }),

@@ -3,9 +3,10 @@ import type { ServiceEvent } from '../core/incoming/event.ts'
 import type { JsonValue } from '../core/json.ts'
 import type { RetryOptions } from '../core/runs/retry.ts'
 import type { Effect, StepName } from '../core/runs/step.ts'
-import type { FileEntry } from '../core/service/file.ts'
 import type { Duration } from '../core/time.ts'
+import type { ApproveOptions, ApproveVerdict } from './approve.ts'
 import type { EventDefinition } from './define-event.ts'
+import type { Hook, HookAnswer, HookOptions } from './hooks.ts'
 import type { Jsonify, KeptAsJson } from './jsonify.ts'
 import type { InputOf, InvokeOptions, Trigger } from './trigger.ts'
 
@@ -73,65 +74,6 @@ interface WaitOptions {
 
 /** Options of `step.receive`. */
 type ReceiveOptions = Pick<WaitOptions, 'timeout'>
-
-/** A question of `step.approve`. */
-export interface ApproveOptions<Schema extends z.ZodType = z.ZodType> {
-  /** The question in one line, 1 to 500 characters. */
-  ask: string
-  /**
-   * The evidence for the person who decides: JSON, at most 1 MiB. It is stored and printed, so it
-   * must hold no secret. Default: none.
-   */
-  show?: JsonValue
-  /**
-   * Files that the yes is for. The run may delete each of them as it is here, and the guard does
-   * not ask again. Default: none.
-   */
-  deletes?: readonly FileEntry[]
-  /**
-   * Schema of an answer that comes with the yes. The command line checks it, and the verdict has it
-   * parsed. Default: no answer.
-   */
-  answer?: Schema
-  /** Role that each person must have; see `upshot approvers add`. Default: any. */
-  by?: string
-  /** Different people who have to agree, 1 or more. Default: `approvals.needs` of the project. */
-  needs?: number
-  /**
-   * Longest wait. Then the verdict is `expired`, never a yes. Default: `approvals.expire` of the
-   * project, 7 days.
-   */
-  timeout?: Duration
-}
-
-/** The word of the people who were asked. */
-export type ApproveVerdict<Answer = null> =
-  | {
-      approved: true
-      /** Id of the approval, `apr_…`. */
-      approval: string
-      /** Names of the people who agreed, in the order of their words. */
-      by: string[]
-      /** When they had agreed, in epoch milliseconds. */
-      at: number
-      /** Reason of the last word; null for none. */
-      reason: string | null
-      /** The answer, parsed by its schema; null where none was asked for. */
-      answer: Answer
-    }
-  | {
-      approved: false
-      /** Id of the approval, `apr_…`. */
-      approval: string
-      /** `expired`: nobody decided in time. */
-      why: 'denied' | 'expired'
-      /** The person who said no; nobody for `expired`. */
-      by: string[]
-      /** When it ended, in epoch milliseconds. */
-      at: number
-      /** Reason of the no; null for none. */
-      reason: string | null
-    }
 
 /** The argument of a step's function. */
 export interface StepContext {
@@ -213,6 +155,11 @@ export interface StepApi<On = Trigger> {
     options: WaitOptions & { on: Type },
   ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
   /**
+   * Frees the worker until the hook is answered. Returns null once it has expired. An answer that
+   * came before counts; each wait gets the same one.
+   */
+  waitFor<Data>(name: StepName, hook: Hook<Data, false>): Promise<HookAnswer<Data> | null>
+  /**
    * Returns the next event that matches: each one once, in the order of storing. Those that came
    * while the code was elsewhere count. Null after `timeout`, which takes none.
    *
@@ -228,6 +175,24 @@ export interface StepApi<On = Trigger> {
     name: StepName,
     options: ReceiveOptions & { on: Type },
   ): Promise<ServiceEvent<Type extends `${string}*` ? string : Type> | null>
+  /** Returns the next answer of a hook with `many`: each one once. Null once it has expired. */
+  receive<Data>(name: StepName, hook: Hook<Data, true>): Promise<HookAnswer<Data> | null>
+  /**
+   * Opens a callback URL for an answer to this run, and returns it: the same in each replay. The
+   * answer may come before `step.waitFor` asks for it. See the guide `hooks`.
+   *
+   * `many`: it takes any number of answers, for `step.receive`. Throws `invalid_workflow` for
+   * options that are not valid, and `invalid_config` without `UPSHOT_PUBLIC_URL`.
+   */
+  hook<Schema extends z.ZodType = z.ZodUnknown>(
+    name: StepName,
+    options: HookOptions<Schema> & { many: true },
+  ): Promise<Hook<z.output<Schema>, true>>
+  /** Opens a callback URL that takes one answer, for `step.waitFor`. */
+  hook<Schema extends z.ZodType = z.ZodUnknown>(
+    name: StepName,
+    options: HookOptions<Schema> & { many?: false },
+  ): Promise<Hook<z.output<Schema>, false>>
   /**
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
    * delivered one. Types under `upshot.` are reserved and throw `invalid_workflow`.

@@ -8,6 +8,7 @@ type IdPrefix =
   | 'wrk'
   | 'evt'
   | 'opr'
+  | 'hok'
   | 'aud'
   | 'apr'
   | 'tok'
@@ -96,8 +97,12 @@ export function deriveIdempotencyKey(run: string, key: string): string {
 }
 
 function digitsOf(words: readonly (string | number)[], count: number): string {
-  const bytes = hash('sha256', words.join('\0'), 'buffer')
-  return [...bytes.subarray(0, count)].map((byte) => ALPHABET[byte & 31]).join('')
+  return spellBytes(hash('sha256', words.join('\0'), 'buffer').subarray(0, count))
+}
+
+/** A digit for each byte, which says 5 of its bits. */
+export function spellBytes(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => ALPHABET[byte & 31]).join('')
 }
 
 function encode(number: number, digits: number): string {
@@ -123,8 +128,7 @@ function randomDigits(): string {
 
 /** An unguessable word of 32 digits (160 bits) for URLs and secrets. */
 export function randomWord(): string {
-  const bytes = randomFillSync(new Uint8Array(32))
-  return [...bytes].map((byte) => ALPHABET[byte & 31]).join('')
+  return spellBytes(randomFillSync(new Uint8Array(32)))
 }
 
 /** A UUID of version 8 (RFC 9562), whose bits may have any meaning. */

@@ -67,6 +67,8 @@ export interface WorkerParts {
   maxSteps?: number
   /** Default: our own names. */
   spellingsOf?: SpellingsOf
+  /** The URL of a hook, by its id. Undefined where no sender reaches this app. */
+  callbackUrl?: (id: string) => string | undefined
   /** Calls the function of a step in the context of its span. Default: just calls it. */
   runInSpan?: <T>(caller: Caller, call: () => T) => T
   /** Maximum number of passes at a time. */

@@ -9,6 +9,7 @@ import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
 import {
   type HeaderLookup,
   SCHEME_PRESETS,
+  type SignatureScheme,
   type SignatureVerdict,
   verifySignature,
 } from '../core/incoming/signature.ts'
@@ -51,6 +52,20 @@ export interface Reception {
    * would tell that there are such secrets.
    */
   lookBack?: () => DeliveryFacts | null
+}
+
+/** What a request is for, an endpoint or a hook, and how its bytes are judged. */
+export interface Addressee {
+  /** Names its rate limit. Undefined where it is unknown: all of those share one. */
+  limitKey: string | undefined
+  /** False: the body is read and dropped. */
+  isKept: boolean
+  /** Judges a request that was read whole. An accepted one is committed. */
+  accept(delivery: RawDelivery): Promise<Reception>
+  /** The refusal of a body that is not worth reading. */
+  refuseUnread(contentLength: number): Reception
+  /** The answer as a page, for a browser. Absent: every answer is JSON. */
+  describe?(reception: Reception): string
 }
 
 /** An endpoint as it was at a version of the set-up. */
@@ -167,7 +182,7 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /** Without parameters, which may contain anything, even a signature. */
-function nameMediaType(contentType = 'none'): string {
+export function nameMediaType(contentType = 'none'): string {
   return /^[\w.+-]{1,40}(\/[\w.+-]{1,60})?(?=$|;|\s)/.exec(contentType)?.[0] ?? 'malformed'
 }
 
@@ -179,7 +194,8 @@ function refuse(verdict: Exclude<Refusal, 'probe'>, endpoint: Endpoint | null, f
 type Mistrust = Exclude<SignatureVerdict, { kind: 'valid' }>
 
 function distrust(signature: Mistrust, endpoint: Endpoint, delivery: RawDelivery, jumpMs: number): Reception {
-  const reception = refuse(...describeMistrust(signature, endpoint, jumpMs))
+  const { verdict, facts } = describeMistrust(signature, endpoint.scheme, jumpMs)
+  const reception = refuse(verdict, endpoint, facts)
   if (signature.kind !== 'invalid' || signature.reason !== 'mismatch') return reception
   const retired = retiredSecrets(endpoint, delivery.receivedAt)
   if (retired.length === 0) return reception
@@ -197,23 +213,24 @@ function findSigner(
   return signer ? { reason: 'old_secret', retiredAt: isoTime(signer.until) } : null
 }
 
-function describeMistrust(
+/** The verdict on a signature that is not valid, by the scheme that it should follow. */
+export function describeMistrust(
   signature: Mistrust,
-  endpoint: Endpoint,
+  { toleranceSeconds }: Pick<SignatureScheme, 'toleranceSeconds'>,
   jumpMs: number,
-): [Exclude<Refusal, 'probe'>, Endpoint, DeliveryFacts] {
+): { verdict: 'unavailable' | 'stale' | 'bad_signature'; facts: DeliveryFacts } {
   const { skewSeconds } = signature.kind === 'stale' ? signature : {}
   // A replay is never from the future: our clock may be behind, and later the delivery fits.
   if (skewSeconds !== undefined && skewSeconds < 0) {
-    return ['unavailable', endpoint, { skewSeconds, reason: 'signed ahead of our clock' }]
+    return { verdict: 'unavailable', facts: { skewSeconds, reason: 'signed ahead of our clock' } }
   }
   // By the clock as it was, the delivery is fresh: the clock may be wrong now, and be corrected.
-  if (skewSeconds !== undefined && Math.abs(skewSeconds - jumpMs / 1_000) <= endpoint.scheme.toleranceSeconds) {
-    return ['unavailable', endpoint, { skewSeconds, reason: 'our clock was set forward' }]
+  if (skewSeconds !== undefined && Math.abs(skewSeconds - jumpMs / 1_000) <= toleranceSeconds) {
+    return { verdict: 'unavailable', facts: { skewSeconds, reason: 'our clock was set forward' } }
   }
-  if (signature.kind === 'stale') return ['stale', endpoint, { skewSeconds: signature.skewSeconds }]
+  if (signature.kind === 'stale') return { verdict: 'stale', facts: { skewSeconds: signature.skewSeconds } }
   const header = signature.header === undefined ? {} : { header: signature.header }
-  return ['bad_signature', endpoint, { reason: signature.reason, ...header }]
+  return { verdict: 'bad_signature', facts: { reason: signature.reason, ...header } }
 }
 
 function describeTrust({ skewSeconds }: Extract<SignatureVerdict, { kind: 'valid' }>, secret: number): DeliveryFacts {

@@ -4,15 +4,8 @@ import { newId } from '../core/ids.ts'
 import type { Answered, DeliveryFacts } from '../core/incoming/delivery.ts'
 import type { HeaderLookup } from '../core/incoming/signature.ts'
 import type { Publish } from '../core/notices.ts'
-import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
-import {
-  type AcceptParts,
-  acceptDelivery,
-  type FoundEndpoint,
-  type RawDelivery,
-  type Reception,
-} from './accept-delivery.ts'
+import type { Addressee, RawDelivery, Reception } from './accept-delivery.ts'
 import type { SignatureAlarm } from './checks/signature-alarm.ts'
 import { describeReception, type ToldReception } from './describe-reception.ts'
 import type { IntakeLimit, Rejection } from './limits/intake-limit.ts'
@@ -24,8 +17,9 @@ import { readBody, UNKNOWN_BODY_BYTES } from './read-body.ts'
 import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
-interface HandlerParts extends AcceptParts {
-  store: AcceptParts['store'] & Pick<Store, 'findEndpoint' | 'readSetupVersion'>
+interface HandlerParts {
+  /** What a path names, in its part of the address. */
+  find: Record<AddressPart, (path: string) => Promise<Addressee>>
   clock: Clock
   publish: Publish
   intakeLimit: IntakeLimit
@@ -37,9 +31,17 @@ interface HandlerParts extends AcceptParts {
   recogniseProbe: (request: IncomingMessage, path: string, now: number) => 'self' | 'command' | null
 }
 
-interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
-  /** The part of the address behind `/hooks/`. */
+/** The first part of an address: of endpoints, or of the hooks that runs wait at. */
+export type AddressPart = 'hooks' | 'callbacks'
+
+/** An address that takes deliveries. */
+export interface Address {
+  part: AddressPart
   path: string
+}
+
+interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
+  address: Address
   request: IncomingMessage
 }
 
@@ -49,9 +51,6 @@ const SHORT_BODY_BYTES = 65_536
 /** Refused deliveries of one endpoint that are compared with its retired secrets. */
 const LOOK_BACK_RATE = { perSecond: 5, burst: 20 }
 
-/** Plans of one delivery; after the last one is stale, the sender tries again. */
-const MAX_PLANS = 5
-
 /** A body, with the bytes to give back to the share of its address. */
 interface ReadBytes {
   body: Buffer
@@ -59,7 +58,7 @@ interface ReadBytes {
   share: Share
 }
 
-/** Handles `POST /hooks/<path>`: a request in, a verdict out. */
+/** Handles `POST` to endpoints and hooks: a request in, a verdict out. */
 export class DeliveryHandler {
   readonly #parts: HandlerParts
   readonly #lookBacks = new TokenBuckets(LOOK_BACK_RATE)
@@ -69,14 +68,16 @@ export class DeliveryHandler {
   }
 
   /** Resolves when the answer is sent and the delivery is reported; never rejects. */
-  async handle(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+  async handle(request: IncomingMessage, response: ServerResponse, address: Address): Promise<void> {
     const receivedAt = this.#parts.clock.now()
     const id = newId('dlv', receivedAt)
-    const prober = this.#parts.recogniseProbe(request, path, receivedAt)
-    const arrival = { id, path, request, receivedAt, isProbe: prober !== null }
-    const reception = await this.#receive(arrival)
+    const { part, path } = address
+    const prober = part === 'hooks' ? this.#parts.recogniseProbe(request, path, receivedAt) : null
+    const arrival = { id, address, request, receivedAt, isProbe: prober !== null }
+    const { reception, describe } = await this.#receive(arrival)
     const isClosing = isUnread(request) || reception.verdict === 'draining'
-    respond(response, reception, { isClosing })
+    const isForBrowser = describe !== undefined && request.headers.accept?.includes('text/html')
+    respond(response, reception, { isClosing, ...(isForBrowser && { page: describe(reception) }) })
     if (isClosing) request.socket.destroySoon()
     if (prober === 'self') return
     const told = this.#lookBack(arrival, reception)
@@ -84,39 +85,31 @@ export class DeliveryHandler {
   }
 
   /** An error is answered with 503: the sender keeps the delivery and tries again. */
-  async #receive(arrival: Arrival): Promise<Reception> {
+  async #receive(arrival: Arrival): Promise<{ reception: Reception } & Pick<Addressee, 'describe'>> {
     try {
-      const { request, path, receivedAt, isProbe } = arrival
-      const { intakeLimit } = this.#parts
+      const { request, address, receivedAt, isProbe } = arrival
+      const { intakeLimit, find } = this.#parts
       const rejection = isProbe ? intakeLimit.checkQueue() : intakeLimit.admit(request.socket.remoteAddress, receivedAt)
-      if (rejection !== null) return rejected(rejection)
-      // Unknown endpoints take the same path as known ones, so that a prober cannot tell them
-      // apart.
-      const found = await this.#find(path)
-      const limited = isProbe ? null : intakeLimit.admitTo(found.endpoint?.id, receivedAt)
-      return limited === null ? await this.#readAndAccept(arrival, found) : rejected(limited)
+      if (rejection !== null) return { reception: rejected(rejection) }
+      const to = await find[address.part](address.path)
+      const limited = isProbe ? null : intakeLimit.admitTo(to.limitKey, receivedAt)
+      const reception = limited === null ? await this.#readAndAccept(arrival, to) : rejected(limited)
+      return { reception, ...(to.describe && { describe: to.describe }) }
     } catch (error) {
       this.#parts.publish({ kind: 'fault', where: `delivery ${arrival.id}`, error: describeError(error) })
-      return describeFailure(error)
+      return { reception: describeFailure(error) }
     }
   }
 
-  /** The version is read first, so that a change between the two reads makes the plan stale. */
-  async #find(path: string): Promise<FoundEndpoint> {
-    const { store } = this.#parts
-    const setup = await store.readSetupVersion()
-    return { setup, endpoint: await store.findEndpoint(path) }
-  }
-
-  async #readAndAccept(arrival: Arrival, found: FoundEndpoint): Promise<Reception> {
+  async #readAndAccept(arrival: Arrival, to: Addressee): Promise<Reception> {
     const { intakeLimit, peers, uploads } = this.#parts
     const { share } = peers.of(arrival.request.socket)
-    const isKept = found.endpoint !== null && found.endpoint.status !== 'disabled'
+    const { isKept } = to
     const maxBytes = isKept ? intakeLimit.limits.bodyBytes : UNKNOWN_BODY_BYTES
     const read = await readBody(arrival.request, intakeLimit, { share, uploads, isKept, maxBytes })
     switch (read.kind) {
       case 'read':
-        return this.#accept(arrival, found, { ...read, share })
+        return this.#accept(arrival, to, { ...read, share })
       case 'broken':
         return refusal('incomplete', { contentLength: read.bytes })
       case 'trickling':
@@ -129,7 +122,7 @@ export class DeliveryHandler {
       case 'too_large':
         return isKept || read.bytes > intakeLimit.limits.bodyBytes
           ? refusal('too_large', { contentLength: read.bytes })
-          : refuseUnread(found.endpoint, read.bytes)
+          : to.refuseUnread(read.bytes)
       case 'no_room':
         return rejected({ verdict: 'overloaded', reason: 'bytes_in_flight' })
       default:
@@ -137,31 +130,18 @@ export class DeliveryHandler {
     }
   }
 
-  async #accept(arrival: Arrival, found: FoundEndpoint, { body, held, share }: ReadBytes): Promise<Reception> {
+  async #accept(arrival: Arrival, to: Addressee, { body, held, share }: ReadBytes): Promise<Reception> {
     const { intakeLimit } = this.#parts
     // The queue may have filled up while this body was read.
     const full = intakeLimit.checkQueue()
     intakeLimit.enter()
     try {
       if (full?.verdict === 'overloaded') return rejected(full)
-      return await this.#plan(arrival, found, body)
+      const { request, address: _, ...rest } = arrival
+      return await to.accept({ ...rest, header: headerLookup(request), rawHeaders: request.rawHeaders, body })
     } finally {
       intakeLimit.leave()
       intakeLimit.giveBytes(held, share)
-    }
-  }
-
-  /** Plans again, from the endpoint on, when endpoints or routes changed before the commit. */
-  async #plan(arrival: Arrival, found: FoundEndpoint, body: Buffer): Promise<Reception> {
-    const { request, path, ...rest } = arrival
-    const delivery = { ...rest, header: headerLookup(request), rawHeaders: request.rawHeaders, body }
-    for (let plan = 1; ; plan++) {
-      try {
-        return await acceptDelivery(this.#parts, found, delivery)
-      } catch (error) {
-        if (!isStalePlan(error) || plan === MAX_PLANS) throw error
-        found = await this.#find(path)
-      }
     }
   }
 
@@ -212,10 +192,6 @@ function describeFailure(error: unknown): Reception {
   return refusal('unavailable', { reason: typeof reason === 'string' ? `database_${reason}` : error.code })
 }
 
-function isStalePlan(error: unknown): boolean {
-  return error instanceof UpshotError && error.code === 'stale_plan'
-}
-
 /** Null where the header is missing or not a number. */
 function readContentLength(request: IncomingMessage): number | null {
   const announced = Number(request.headers['content-length'] ?? Number.NaN)
@@ -225,13 +201,6 @@ function readContentLength(request: IncomingMessage): number | null {
 function rejected({ verdict, reason, retryAfterMs }: Rejection): Reception {
   const facts = reason === undefined ? {} : { reason }
   return { ...refusal(verdict, facts), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-}
-
-/** For a path without an active endpoint, whose body is not worth reading. */
-function refuseUnread(endpoint: FoundEndpoint['endpoint'], bytes: number): Reception {
-  const facts = { contentLength: bytes }
-  if (endpoint === null) return refusal('unknown_endpoint', facts)
-  return { ...refusal('disabled', facts), endpointId: endpoint.id, endpointName: endpoint.name }
 }
 
 function nameEncoding(encoding: string): string {

@@ -10,22 +10,39 @@ export const JSON_LIMITS = { depth: 64, keys: 10_000 } as const
 
 /** A verified body as text and as an event, or an `invalid_event` that tells its sender why not. */
 export function readEvent(body: Buffer): { text: string; event: ServiceEvent } | UpshotError {
+  const read = readJson(body)
+  if (read instanceof UpshotError) return read
+  try {
+    return { text: read.text, event: parseEvent(read.value) }
+  } catch (error) {
+    if (error instanceof UpshotError) return error
+    throw error
+  }
+}
+
+/** The text of a body; an `invalid_event` where it is none that everybody reads alike. */
+export function readText(body: Buffer): string | UpshotError {
   if (!isUtf8(body)) return invalid('The body is not UTF-8.')
   const text = body.toString('utf8')
   // Some parsers skip a byte order mark, others do not.
-  if (text.startsWith('\uFEFF')) return invalid('The body begins with a byte order mark.')
+  return text.startsWith('\uFEFF') ? invalid('The body begins with a byte order mark.') : text
+}
+
+/** A body as text and as the value of its JSON, or why every parser should refuse it. */
+export function readJson(body: Buffer): { text: string; value: unknown } | UpshotError {
+  const text = readText(body)
+  if (text instanceof UpshotError) return text
   const { depth, keys, hasTwin } = scanJson(text, JSON_LIMITS)
   if (depth > JSON_LIMITS.depth) return invalid(`The body is nested deeper than ${JSON_LIMITS.depth} levels.`)
   if (keys > JSON_LIMITS.keys) return invalid(`The body has more than ${JSON_LIMITS.keys} keys.`)
   // Parsers disagree on which of two equal keys counts.
   if (hasTwin) return invalid('The body has an object with the same key twice.')
   try {
-    const body = mayPoison(text)
+    const value = mayPoison(text)
       ? parseJson(text, { protoAction: 'error', constructorAction: 'error' })
       : JSON.parse(text)
-    return { text, event: parseEvent(body) }
+    return { text, value }
   } catch (error) {
-    if (error instanceof UpshotError) return error
     // The safe parser refuses these keys with an error of its own.
     const isPoisoned = error instanceof SyntaxError && error.message.includes('forbidden prototype property')
     return invalid(isPoisoned ? POISONED : 'The body is not JSON.')

@@ -2,22 +2,26 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express, { type Express } from 'express'
 import { UpshotError } from '../core/errors.ts'
+import { CALLBACK_PATH } from '../core/incoming/hook.ts'
 import type { Publish } from '../core/notices.ts'
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { AcceptParts } from './accept-delivery.ts'
+import { Callbacks } from './callbacks/callbacks.ts'
+import { showPage } from './callbacks/show-page.ts'
 import { CaptureIntake } from './capture-intake.ts'
 import { EndpointCheck } from './checks/endpoint-check.ts'
 import { openProbeCheck } from './checks/probe-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
 import { watchClock } from './checks/watch-clock.ts'
-import { DeliveryHandler, isUnread } from './delivery-handler.ts'
+import { type Address, DeliveryHandler, isUnread } from './delivery-handler.ts'
 import { IntakeLimit, type Rejection } from './limits/intake-limit.ts'
 import { Peers } from './limits/peers.ts'
 import type { ReceiveLimits } from './limits/receive-limits.ts'
 import { UploadWatch } from './limits/upload-watch.ts'
+import { openEndpoint } from './open-endpoint.ts'
 import { isPlainHttp, refuseOddHttp } from './plain-http.ts'
 import { RefusalLedger } from './refusal-ledger.ts'
 
@@ -48,6 +52,9 @@ export type ReceiverStore = Pick<
   | 'saveCapture'
   | 'listCaptures'
   | 'dropCaptures'
+  | 'loadHookKey'
+  | 'findHook'
+  | 'answerHook'
 >
 
 /** Cuts off slow senders: 5 s for the headers, 10 s for the whole request, checked each second. */
@@ -89,14 +96,20 @@ export class Receiver {
     this.#ledger = new RefusalLedger(store, publish)
     const probe = (endpoint: Parameters<SelfProbe['send']>[1]) => selfProbe.send(this.#ownUrl(), endpoint, clock.now())
     this.#endpoints = new EndpointCheck({ store, clock, publish, probe })
+    const endpoints = { ...parts, clockJump: watchClock(clock) }
+    const callbacks = new Callbacks(endpoints)
+    const find = (token: string) => callbacks.find(token)
     const handler = new DeliveryHandler({
-      ...parts,
+      ...{ clock, publish },
+      find: {
+        hooks: (path) => openEndpoint(endpoints, path),
+        callbacks: (token) => callbacks.open(token),
+      },
       intakeLimit,
       peers,
       uploads: this.#uploads,
       ledger: this.#ledger,
       alarm: this.#alarm,
-      clockJump: watchClock(clock),
       recogniseProbe: openProbeCheck(selfProbe, probeKey),
     })
     const app = createOtherRoutes()
@@ -108,10 +121,14 @@ export class Receiver {
         peers.finishRequest(request.socket)
         if (isUnread(request)) request.socket.destroySoon()
       }
-      const path = request.method === 'POST' ? parseHookPath(request.url ?? '') : null
+      const { method, url = '' } = request
+      const address = readAddress(url)
+      const isVisit = address?.part === 'callbacks' && (method === 'GET' || method === 'HEAD')
       // Deliveries bypass Express, whose routing costs as much as a signature. See decision 19.
-      if (path === null) app(request, response.once('finish', finish))
-      else this.#track(handler.handle(request, response, path), finish)
+      if (address !== null && method === 'POST') this.#track(handler.handle(request, response, address), finish)
+      else if (!isVisit) app(request, response.once('finish', finish))
+      else
+        this.#track(showPage({ find, intakeLimit, clock, publish }, { request, response, token: address.path }), finish)
     }
     this.#server = createServer({ ...TIMEOUTS, ...timeouts }, handle)
     this.#server.on('connection', (socket) => peers.join(socket))
@@ -204,12 +221,13 @@ export class Receiver {
 
 const HOOKS = '/hooks/'
 
-/** The part behind `/hooks/`, without the query; null for every other address. */
-function parseHookPath(url: string): string | null {
-  if (!url.startsWith(HOOKS)) return null
+/** The part behind `/hooks/` or `/callbacks/`, without the query; null for any other address. */
+function readAddress(url: string): Address | null {
+  const part = url.startsWith(HOOKS) ? 'hooks' : url.startsWith(CALLBACK_PATH) ? 'callbacks' : null
+  if (part === null) return null
   const end = url.indexOf('?')
-  const path = url.slice(HOOKS.length, end === -1 ? undefined : end)
-  return path.includes('/') ? null : path
+  const path = url.slice(part.length + 2, end === -1 ? undefined : end)
+  return path.includes('/') ? null : { part, path }
 }
 
 /** Answers every request that is not a delivery with 404. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Answered, VERDICTS } from '../core/incoming/delivery.ts'
 import type { Reception } from './accept-delivery.ts'
+import { PAGE_HEADERS } from './callbacks/callback-page.ts'
 
 /** Default `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_SECONDS = 2
@@ -15,7 +16,11 @@ const ERRORS: Record<Exclude<Answered, 'accepted' | 'duplicate' | 'conflict'>, E
   stale: UNTRUSTED,
   unknown_endpoint: UNTRUSTED,
   disabled: UNTRUSTED,
-  bad_json: { code: 'invalid_request', message: 'The body is not an event.' },
+  unknown_hook: { code: 'resource_not_found', message: 'Nobody waits for an answer at this address.' },
+  answered: { code: 'conflict', message: 'There is another answer, and only one is taken.' },
+  closed: { code: 'gone', message: 'Nobody waits for this answer any more.' },
+  misfit: { code: 'invalid_request', message: 'The answer does not fit.' },
+  bad_json: { code: 'invalid_request', message: 'The body is not what is asked for.' },
   wrong_type: { code: 'invalid_request', message: 'Send the body as application/json, without Content-Encoding.' },
   incomplete: { code: 'invalid_request', message: 'The body did not come to its end.' },
   too_large: { code: 'invalid_request', message: 'The body is larger than this endpoint takes.' },
@@ -28,8 +33,15 @@ const ERRORS: Record<Exclude<Answered, 'accepted' | 'duplicate' | 'conflict'>, E
 
 type Answer = Pick<Reception, 'verdict' | 'event' | 'complaint' | 'retryAfterMs'>
 
-/** Writes the answer to a verdict in the service's envelope. `isClosing` closes the connection. */
-export function respond(response: ServerResponse, answer: Answer, how: { isClosing: boolean }): void {
+interface Manner {
+  /** Closes the connection. */
+  isClosing: boolean
+  /** For a browser, in place of JSON. */
+  page?: string
+}
+
+/** Writes the answer to a verdict: a page, or JSON in the service's envelope. */
+export function respond(response: ServerResponse, answer: Answer, how: Manner): void {
   const { verdict, event, complaint } = answer
   if (verdict === 'accepted' || verdict === 'duplicate' || verdict === 'conflict') {
     send(response, { success: true, data: { verdict, event: event?.id ?? null } }, { ...answer, ...how })
@@ -44,12 +56,12 @@ export function respond(response: ServerResponse, answer: Answer, how: { isClosi
 function send(
   response: ServerResponse,
   body: unknown,
-  { verdict, retryAfterMs, isClosing }: Answer & { isClosing: boolean },
+  { verdict, retryAfterMs, isClosing, page }: Answer & Manner,
 ): void {
   const { status } = VERDICTS[verdict]
-  const text = JSON.stringify(body)
+  const text = page ?? JSON.stringify(body)
   const headers: Record<string, string | number> = {
-    'Content-Type': 'application/json',
+    ...(page === undefined ? { 'Content-Type': 'application/json' } : PAGE_HEADERS),
     'Content-Length': Buffer.byteLength(text),
   }
   if (status === 503) {

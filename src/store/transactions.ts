@@ -157,6 +157,8 @@ function requireHeld(lease: Lease, isHeld: boolean): void {
 
 const operations = {
   watchRun: async (t, lease, cancels, now) => (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now),
+  loadHookKey: (t) => t.hooks.loadKey(),
+  answerHook: (t, answer) => t.hooks.answer(answer),
   openMatchCursor: (t, cursor, now) => t.cursors.openForWaits(cursor, now),
   saveMatches: (t, batch, now) => t.waits.saveMatches(batch, now),
   startBulk: (t, plan) => t.bulks.start(plan),

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { UpshotError } from '../core/errors.ts'
+import { planWord } from '../core/incoming/hook.ts'
 import { type Approval, type ApprovalItem, type Decision, describeVote, type Verdict } from '../core/safety/approval.ts'
 import { checkAnswer } from '../core/safety/check-answer.ts'
 import { carryOut, carryOutRest } from '../core/store/safety/carry-out.ts'
@@ -76,6 +77,17 @@ export class People {
     return key
   }
 
+  /** Answers a hook of a run, by the key of the step that opened it. */
+  async answer(run: string, step: string, data: unknown): Promise<void> {
+    const hooks = await this.#store.listHooks(run)
+    const hook = hooks.find((each) => each.step === step)
+    if (hook === undefined) {
+      const known = hooks.map((each) => `"${each.step}"`).join(', ') || 'none'
+      throw new UpshotError('not_found', `Run ${run} has no hook "${step}". It has: ${known}.`)
+    }
+    await this.#store.answerHook(planWord(hook, { data, by: 'tester', now: this.#now() }))
+  }
+
   async stop(reason: string): Promise<void> {
     await this.#store.stopEffects({ kind: 'all', name: '', since: this.#now(), actor: 'tester', reason })
   }
@@ -117,6 +129,14 @@ export abstract class Deciding {
   /** Denies an approval, so that its steps fail with the code `denied`. */
   deny(approval: TestApproval | string, options: DecideOptions = {}): Promise<void> {
     return this.#act(() => this.people.decide(approval, 'denied', options))
+  }
+
+  /**
+   * Answers a hook of a run, by the key of the step that opened it, as `upshot runs answer` does.
+   * Throws `invalid_request` for data that does not fit, and `conflict` where none is taken.
+   */
+  answer(run: { id: string } | string, step: string, data: unknown): Promise<void> {
+    return this.#act(() => this.people.answer(typeof run === 'string' ? run : run.id, step, data))
   }
 
   /** Holds every delete and `once` step, like `upshot effects stop`. */

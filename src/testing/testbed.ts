@@ -22,7 +22,7 @@ import { seededRandom } from './seeded-random.ts'
 import type { TestWorkflows, WorkflowOrId } from './test-workflows.ts'
 import { addAccounts } from './world/add-accounts.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front-door.ts'
-import { openTestStore, type TestStore } from './world/open-test-store.ts'
+import { type OpenedStore, openTestStore } from './world/open-test-store.ts'
 import { type SentEvent, TestEvents } from './world/test-events.ts'
 import { TestService } from './world/test-service.ts'
 import { openTestStorage, type TestStorage } from './world/test-storage.ts'
@@ -71,7 +71,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
   readonly #events = new TestEvents()
   #closed: Promise<void> | null = null
 
-  private constructor(options: TestbedOptions, { store, seesDeaths }: TestStore, { crash, deploy }: PlannedCrash) {
+  private constructor(options: TestbedOptions, opened: OpenedStore, { crash, deploy }: PlannedCrash) {
     super()
     const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard, keepsPasses } =
       readOptions(options)
@@ -79,13 +79,13 @@ export class Testbed extends Deciding implements AsyncDisposable {
     this.#replaced = replaced
     const random = seededRandom(seed)
     this.#time = new VirtualTime(now)
-    this.#store = store
+    this.#store = opened.store
     this.#service = new TestService(this.#time, { ...sandbox, seed })
     this.#door = new FrontDoor(this.#store, this.#time.clock, () => workflows.routes)
     this.people = new People(this.#store, () => this.now())
     this.notices = this.#bus
     this.#bus.subscribe('run.log', (notice) => this.#book.note(notice))
-    const parts = { store, seesDeaths, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
+    const parts = { ...opened, time: this.#time, activity: new Activity(), publish: this.#bus.publish }
     if (crash && deploy) crash.onKill = () => workflows.deploy(deploy)
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(

@@ -9,6 +9,7 @@ import { DeliveryHandler } from '../../src/receive/delivery-handler.ts'
 import { IntakeLimit } from '../../src/receive/limits/intake-limit.ts'
 import { Peers } from '../../src/receive/limits/peers.ts'
 import { UploadWatch } from '../../src/receive/limits/upload-watch.ts'
+import { openEndpoint } from '../../src/receive/open-endpoint.ts'
 import { RefusalLedger } from '../../src/receive/refusal-ledger.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openRaw, requestHead } from '../support/raw-http.ts'
@@ -111,7 +112,11 @@ test('a signed body with a byte order mark is refused', async () => {
 test('a body that other code has read is answered 500 and reported', async () => {
   const { store, clock, heard, notices, endpoint } = await createTestReceiver()
   const handler = new DeliveryHandler({
-    ...{ store, intake: store, clock, publish: notices.publish, routes: () => [] },
+    ...{ clock, publish: notices.publish },
+    find: {
+      hooks: (path) => openEndpoint({ store, intake: store, routes: () => [] }, path),
+      callbacks: () => Promise.reject(new Error('no hook is named')),
+    },
     ...{
       intakeLimit: new IntakeLimit({}, () => null),
       peers: new Peers(1),
@@ -123,7 +128,7 @@ test('a body that other code has read is answered 500 and reported', async () =>
   })
   const server = createServer(async (request, response) => {
     Object.assign(request, { body: JSON.parse(await text(request)) })
-    await handler.handle(request, response, endpoint.path)
+    await handler.handle(request, response, { part: 'hooks', path: endpoint.path })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())

@@ -9,8 +9,7 @@ import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
-import type { Access } from '../service/account-clients.ts'
-import type { EngineLoad } from './engine.ts'
+import type { EngineAccess, EngineLoad } from './engine.ts'
 
 /** Settings of an engine. */
 export interface EngineConfig
@@ -52,7 +51,7 @@ export interface EngineStart {
 export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>
 
 /** A call of the main thread that the engine's thread answers; it loads its modules unasked. */
-export type EngineCall = { kind: 'start'; access: Access } | { kind: 'stop' }
+export type EngineCall = { kind: 'start'; access: EngineAccess } | { kind: 'stop' }
 
 export type ToEngine = EngineCall | { kind: 'wake' } | { kind: 'endPass'; run: string } | PackedArrivals
 

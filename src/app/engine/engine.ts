@@ -1,3 +1,4 @@
+import type { Callbacks } from '../../core/incoming/hook.ts'
 import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { DeliveryIntake } from '../../core/store/deliveries.ts'
 import type { Access } from '../service/account-clients.ts'
@@ -10,13 +11,18 @@ export interface EngineLoad {
   fileLimits: { account: string; perMinute: number }[]
 }
 
+/** Access to the default account, and how others reach the hooks of runs. */
+export interface EngineAccess extends Access {
+  /** Default: nobody does. */
+  callbacks?: Callbacks
+}
+
 /** The part of the app that calls author code: modules, worker, event matcher, Files clients. */
 export interface Engine extends DeliveryIntake {
   /**
    * Begins to claim runs, and writes the workflows, so that the receiver knows what events start.
-   * `access`: to the default account.
    */
-  start(access: Access): Promise<void>
+  start(access: EngineAccess): Promise<void>
   readonly load: EngineLoad
   /** Modules that it could not load. */
   readonly broken: readonly BrokenModule[]

@@ -3,6 +3,7 @@ import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
+import { callbackUrl } from '../../core/incoming/hook.ts'
 import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import { carryOutAll } from '../../core/store/safety/carry-out.ts'
 import type { Store, StoreWatch } from '../../core/store/store.ts'
@@ -20,9 +21,9 @@ import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { runInSpan } from '../../watch/traces/run-in-span.ts'
 import { Tracing } from '../../watch/traces/tracing.ts'
-import { type Access, AccountClients } from '../service/account-clients.ts'
+import { AccountClients } from '../service/account-clients.ts'
 import { closeOutside, openOutside } from '../service/open-outside.ts'
-import type { Engine, EngineLoad } from './engine.ts'
+import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { EngineConfig } from './engine-messages.ts'
 import { readRoutes } from './read-routes.ts'
 import { RunPlanner } from './run-planner.ts'
@@ -53,7 +54,7 @@ export class LocalEngine implements Engine {
   readonly #modules: ModuleWatch | null
   readonly #files: FileWatch | null
   readonly #planner: RunPlanner
-  #access: Access | null = null
+  #access: EngineAccess | null = null
   #watch: StoreWatch | null = null
 
   /**
@@ -104,6 +105,7 @@ export class LocalEngine implements Engine {
         guard: config.guardPolicy,
         ...(config.limits && { maxSteps: config.limits.steps }),
         planner: this.#planner,
+        callbackUrl: (id) => this.#access?.callbacks && callbackUrl(this.#access.callbacks, id),
         runInSpan,
         slots: config.slots,
         admitsAhead: () => workflows.some(isGated),
@@ -123,7 +125,7 @@ export class LocalEngine implements Engine {
     notices.subscribe('run.queued', () => this.wake())
   }
 
-  async start(access: Access): Promise<void> {
+  async start(access: EngineAccess): Promise<void> {
     const { store, clock } = this.#parts
     this.#access = access
     await this.#clients.lookAtHosts()
@@ -175,7 +177,7 @@ export class LocalEngine implements Engine {
     closeOutside()
   }
 
-  #requireAccess(): Access {
+  #requireAccess(): EngineAccess {
     if (this.#access) return this.#access
     throw new UpshotError('not_running', 'The app has not started.')
   }

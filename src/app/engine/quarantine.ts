@@ -12,7 +12,7 @@ import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import { postMessage } from '../play/link.ts'
-import type { Access } from '../service/account-clients.ts'
+import type { EngineAccess } from './engine.ts'
 import type { EngineConfig, HandedConfig } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 
@@ -25,7 +25,7 @@ const KILL_AFTER_MS = 3_000
 export interface QuarantineStart {
   config: HandedConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
-  access: Access
+  access: EngineAccess
   /** Variables that were taken out of the environment. */
   variables: Readonly<Record<string, string>>
 }
@@ -47,7 +47,7 @@ interface QuarantineParts {
  */
 export class Quarantine {
   readonly #parts: QuarantineParts
-  #access: Access | null = null
+  #access: EngineAccess | null = null
   #child: ChildProcess | null = null
   #ended: Promise<void> = Promise.resolve()
   #looking: Promise<void> | null = null
@@ -60,7 +60,7 @@ export class Quarantine {
   }
 
   /** `access`: to the default account. */
-  start(access: Access): void {
+  start(access: EngineAccess): void {
     this.#access = access
     this.#unsubscribe = this.#parts.notices.subscribe('runs.suspected', () => this.#look())
     this.#look()

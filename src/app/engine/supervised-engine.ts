@@ -10,9 +10,8 @@ import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
-import type { Access } from '../service/account-clients.ts'
 import { CLAIM_LOOK_MS, ClaimWatch } from './database/claim-watch.ts'
-import type { Engine, EngineLoad } from './engine.ts'
+import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import { type LoadingModule, packArrivals } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -47,7 +46,7 @@ export class SupervisedEngine implements Engine {
   #thread: EngineThread
   /** Claims for the present thread; null while none is at work. */
   #intake: ClaimOnArrival | null = null
-  #access: Access | null = null
+  #access: EngineAccess | null = null
   #beganAt: number
   #ends: EngineEnds | null = null
   #watch: EngineWatch | null = null
@@ -82,7 +81,7 @@ export class SupervisedEngine implements Engine {
     })
   }
 
-  async start(access: Access): Promise<void> {
+  async start(access: EngineAccess): Promise<void> {
     this.#access = access
     await this.#thread.call({ kind: 'start', access })
     this.#open()

@@ -1,8 +1,8 @@
 import type { EventNumber, ServiceEvent } from './event.ts'
 
 /**
- * The result of one HTTP request to an endpoint, with the status of its answer. `conflict`: a known
- * event id with another body; an alarm, and no run.
+ * The result of one HTTP request to an endpoint or a hook, with the status of its answer.
+ * `conflict`: a known event id with another body; an alarm, and no run.
  */
 export const VERDICTS = {
   accepted: { status: 200 },
@@ -15,6 +15,14 @@ export const VERDICTS = {
   stale: { status: 401 },
   unknown_endpoint: { status: 401 },
   disabled: { status: 401 },
+  /** No hook has this token. */
+  unknown_hook: { status: 404 },
+  /** The hook has another answer, and takes one only. */
+  answered: { status: 409 },
+  /** The hook has expired, or its run has ended. */
+  closed: { status: 410 },
+  /** The data does not fit what the hook asks for. */
+  misfit: { status: 422 },
   too_large: { status: 413 },
   wrong_type: { status: 415 },
   /** Other code in this process had read the body: a fault of the set-up. */
@@ -55,6 +63,10 @@ export interface DeliveryFacts {
   /** The path of a number beyond 2^53 in the event, which JavaScript cannot read exactly. */
   unsafeNumber?: string
   contentType?: string
+  /** The hook that the request names: its id, and its run and step. */
+  hook?: string
+  run?: string
+  step?: string
   /** Bytes of the body that were announced, or received before it was refused. */
   contentLength?: number
 }

@@ -1,3 +1,4 @@
+import type { Hook } from '../incoming/hook.ts'
 import type { JsonValue } from '../json.ts'
 import type { Tags } from './told/tags.ts'
 
@@ -19,6 +20,8 @@ export interface EventWait {
   since: 'now' | 'run' | { after: readonly string[] }
   /** When the wait began, in epoch milliseconds. */
   at: number
+  /** Id of the hook whose answers these events are: it tells of each in the answer's commit. */
+  hook?: string
 }
 
 /** Deepest run that `step.invoke` makes: it has this many runs above it. */
@@ -91,6 +94,8 @@ export interface SavedWithStep {
   effect?: { input: string | null; before?: string | null; isUntargeted?: true }
   /** The step waits no longer. */
   isSettled?: true
+  /** A hook that the step opens. */
+  hook?: Omit<Hook, 'runId' | 'step'>
   /** A question for people, which the step waits for. */
   approve?: Question
   /** A question that nobody decided in time. */

@@ -9,6 +9,7 @@ import type { ServerRoom, ServerState } from './health/server.ts'
 import type { ShadowReads, ShadowWrites } from './health/shadows.ts'
 import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
 import type { SweepReads, SweepWrites } from './health/sweeps.ts'
+import type { HookReads, HookWrites } from './hooks.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
 import type { LimitReads, LimitWrites } from './limits.ts'
 import type { MatchReads, MatchWrites } from './matches.ts'
@@ -41,6 +42,7 @@ export interface StoreWrites
     RunWrites,
     JournalWrites,
     MatchWrites,
+    HookWrites,
     OperationWrites,
     RetentionWrites,
     LimitWrites,
@@ -78,6 +80,7 @@ export interface ReadStore
     RunReads,
     JournalReads,
     MatchReads,
+    HookReads,
     LimitReads,
     AuditReads,
     OperationReads,

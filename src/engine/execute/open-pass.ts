@@ -17,7 +17,17 @@ import type { WorkerParts } from '../worker-parts.ts'
 /** The part of a worker that its passes need. */
 export type PassParts = Pick<
   WorkerParts,
-  'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'guard' | 'runInSpan' | 'gatherMs' | 'outside' | 'maxSteps'
+  | 'routes'
+  | 'clock'
+  | 'random'
+  | 'publish'
+  | 'stillMs'
+  | 'guard'
+  | 'runInSpan'
+  | 'gatherMs'
+  | 'outside'
+  | 'maxSteps'
+  | 'callbackUrl'
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
@@ -32,7 +42,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
-  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, outside } = parts
+  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, outside, callbackUrl } = parts
   const { maxSteps = DEFAULT_MAX_STEPS } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
@@ -76,6 +86,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     ...(stillMs === undefined ? {} : { stillMs }),
     ...(gatherMs === undefined ? {} : { gatherMs }),
     ...(outside && { outside }),
+    ...(callbackUrl && { callbackUrl }),
     ...(runInSpan && { runInSpan }),
     ...(stage && { stage }),
   }

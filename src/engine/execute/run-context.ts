@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
+import type { Hook } from '../../author/hooks.ts'
 import type { Invocable, StepApi } from '../../author/step-api.ts'
 import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
@@ -15,14 +16,15 @@ import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
 import { refuseStopped } from '../steps/guard/refuse-stopped.ts'
+import { type HookRequest, hookStep } from '../steps/hook-step.ts'
 import { type InvokeRequest, invokeStep } from '../steps/invoke-step.ts'
 import { mapSteps } from '../steps/map-steps.ts'
 import { type Patches, patchedStep } from '../steps/patched-step.ts'
-import { openStreams, type ReceiveRequest, receiveStep } from '../steps/receive-step.ts'
+import { openStreams, receiveStep } from '../steps/receive-step.ts'
 import { runStep } from '../steps/run-step.ts'
 import { sendStep } from '../steps/send-step.ts'
 import { sleepStep } from '../steps/sleep-step.ts'
-import { type WaitRequest, waitStep } from '../steps/wait-step.ts'
+import { asRequest, type WaitRequest, waitStep } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { continueRun } from './continue-run.ts'
 import { tagRun } from './tag-run.ts'
@@ -91,14 +93,26 @@ function createStepApi(pass: Pass): StepApi {
     sleep: (name, duration) => sleepStep(pass, name, (what) => pass.clock.now() + parseDuration(duration, what)),
     sleepUntil: (name, moment) => sleepStep(pass, name, (what) => parseMoment(moment, what)),
     // The types of the results are those of the definitions given.
-    waitFor: (name: StepName, request: WaitRequest) => waitStep(pass, name, request) as Promise<never>,
-    receive: (name: StepName, request: ReceiveRequest) => receiveStep(pass, streams, name, request) as Promise<never>,
+    waitFor: (name: StepName, given: WaitRequest | Hook) =>
+      called(() => waitStep(pass, name, asRequest(name, given, 'waitFor'))) as Promise<never>,
+    receive: (name: StepName, given: WaitRequest | Hook) =>
+      called(() => receiveStep(pass, streams, name, asRequest(name, given, 'receive'))) as Promise<never>,
+    hook: (name: StepName, request: HookRequest) => hookStep(pass, name, request) as Promise<never>,
     send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
     invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
       invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
     approve: (name: StepName, request: ApproveRequest) => approveStep(pass, name, request) as Promise<never>,
     continueAs: (input?: unknown) => silence(continueRun(pass, streams, input)),
     patched: (id) => patchedStep(pass, patches, id),
+  }
+}
+
+/** A call that throws gives a promise that rejects. */
+function called<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return call()
+  } catch (error) {
+    return silence(Promise.reject(error))
   }
 }
 

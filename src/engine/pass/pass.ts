@@ -20,7 +20,16 @@ import type { Stage } from './stage.ts'
 export interface Pass
   extends Pick<
     WorkerParts,
-    'routes' | 'clock' | 'random' | 'publish' | 'stillMs' | 'gatherMs' | 'guard' | 'runInSpan' | 'outside'
+    | 'routes'
+    | 'clock'
+    | 'random'
+    | 'publish'
+    | 'stillMs'
+    | 'gatherMs'
+    | 'guard'
+    | 'runInSpan'
+    | 'outside'
+    | 'callbackUrl'
   > {
   run: ClaimedRun
   /** The trigger of its workflow. */

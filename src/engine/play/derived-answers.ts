@@ -22,6 +22,8 @@ interface Derived {
  */
 export function derivedAnswers(parts: Derived): AnswerStep {
   return (step, { send, effect }) => {
+    if (step.kind === 'hook')
+      return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: step.target, expiresAt: step.dueAt }) })
     if (step.kind === 'sleep') return derive({ finishedAt: step.dueAt ?? parts.now(), output: null })
     if (send) return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: send.id }) })
     if (step.effect === 'delete' && effect?.look && parts.looks !== false) return deriveDelete(parts, step, effect)

@@ -3,7 +3,6 @@ import { accountOf } from '../../core/runs/claim.ts'
 import { planMatch } from '../../core/runs/matching.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
-import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import type { Stage } from '../pass/stage.ts'
@@ -13,6 +12,8 @@ import {
   awaitMatch,
   completeWait,
   describeTarget,
+  endOf,
+  type Found,
   fitFound,
   planWait,
   tellChanged,
@@ -48,12 +49,7 @@ interface Receiver {
  * Takes the next matching event that this run has not had, in the order of storing. Parks until
  * there is one, or the timeout is over: then null.
  */
-export function receiveStep(
-  pass: Pass,
-  streams: Streams,
-  name: StepName,
-  request: ReceiveRequest,
-): Promise<ServiceEvent | null> {
+export function receiveStep(pass: Pass, streams: Streams, name: StepName, request: ReceiveRequest): Promise<Found> {
   const receiver: Receiver = { pass, request, stream: () => findStream(streams, request) }
   return takeStep(
     pass,
@@ -84,10 +80,10 @@ function findStream(streams: Streams, { on, where }: ReceiveRequest): Stream {
   return stream
 }
 
-async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | null> {
+async function begin(receiver: Receiver, key: string): Promise<Found> {
   const { pass, request } = receiver
   planNext(receiver)
-  const timeoutMs = parseDuration(request.timeout, `Step "${key}": timeout`)
+  const dueAt = endOf(request, key, pass.clock.now())
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const adding = addUnreached(receiver)
@@ -95,13 +91,13 @@ async function begin(receiver: Receiver, key: string): Promise<ServiceEvent | nu
   const step: Checkpoint = {
     ...newStep(pass, { key, kind: 'receive', effect: 'read' }),
     target: describeTarget(request),
-    dueAt: pass.clock.now() + timeoutMs,
+    dueAt,
   }
   await open(receiver, step)
   return goOn(receiver, step)
 }
 
-async function answerReceive(receiver: Receiver, stage: Stage, step: Checkpoint): Promise<ServiceEvent | null> {
+async function answerReceive(receiver: Receiver, stage: Stage, step: Checkpoint): Promise<Found> {
   const { pass, request } = receiver
   const found = await stageStep(pass, stage, step, { wait: planNext(receiver) })
   if (found !== null) receiver.stream().taken.add((found as ServiceEvent).id)
@@ -149,7 +145,7 @@ function open(receiver: Receiver, step: Checkpoint, isAgain = false): Promise<vo
   return readDuringPass(pass, () => saved)
 }
 
-async function goOn(receiver: Receiver, step: Checkpoint): Promise<ServiceEvent | null> {
+async function goOn(receiver: Receiver, step: Checkpoint): Promise<Found> {
   const { pass, request } = receiver
   tellChanged(pass, step, request)
   if (pass.stage) return answerReceive(receiver, pass.stage, step)

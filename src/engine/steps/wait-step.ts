@@ -1,8 +1,10 @@
 import type { EventDefinition } from '../../author/define-event.ts'
 import { declaredKeys } from '../../author/event-keys.ts'
+import type { Hook, HookAnswer } from '../../author/hooks.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
+import { HOOK_ANSWERED } from '../../core/incoming/hook.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import { planMatch } from '../../core/runs/matching.ts'
 import { type Checkpoint, type StepName, stepNameOf } from '../../core/runs/step.ts'
@@ -13,18 +15,44 @@ import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import type { Stage } from '../pass/stage.ts'
+import { RunHook } from './hook-step.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { stageStep } from './stage-step.ts'
+
+/** The result of a wait; null: nothing came in time. */
+export type Found = ServiceEvent | HookAnswer | null
 
 export interface WaitRequest {
   on: EventDefinition | string
   where?: Record<string, unknown>
   timeout: Duration
   since?: 'now' | 'run'
+  /** The events are the answers of this hook, until it expires. */
+  hook?: RunHook
+}
+
+/** What the code waits for, in the form of a request. Throws `invalid_workflow` for a misfit. */
+export function asRequest(name: StepName, given: WaitRequest | Hook, verb: 'waitFor' | 'receive'): WaitRequest {
+  if (!('kind' in given) || given.kind !== 'hook') return given as WaitRequest
+  const isFit = given instanceof RunHook && given.many === (verb === 'receive')
+  if (isFit) return { on: HOOK_ANSWERED, where: { hook: given.id }, timeout: 0, since: 'run', hook: given }
+  const step = typeof name === 'string' ? name : name[0]
+  const advice = given instanceof RunHook ? HOOK_VERBS[verb] : 'Pass the hook that `step.hook` returned, no copy.'
+  throw new UpshotError('invalid_workflow', `Step "${step}" cannot wait for this hook. ${advice}`)
+}
+
+const HOOK_VERBS = {
+  waitFor: 'It takes many answers: use step.receive.',
+  receive: 'It takes one answer: use step.waitFor, or open it with `many: true`.',
+}
+
+/** When a wait that begins now gives up. */
+export function endOf({ hook, timeout }: WaitRequest, key: string, now: number): number {
+  return hook?.expiresAt ?? now + parseDuration(timeout, `Step "${key}": timeout`)
 }
 
 /** Parks the run until the event matcher has found an event, or the timeout is over: then null. */
-export function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<ServiceEvent | null> {
+export function waitStep(pass: Pass, name: StepName, request: WaitRequest): Promise<Found> {
   return takeStep(
     pass,
     { name, kind: 'wait', effect: 'read' },
@@ -33,11 +61,11 @@ export function waitStep(pass: Pass, name: StepName, request: WaitRequest): Prom
   )
 }
 
-async function begin(pass: Pass, key: string, request: WaitRequest): Promise<ServiceEvent | null> {
+async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Found> {
   const now = pass.clock.now()
   const wait = planWait(request, { account: accountOf(pass.run.cause), now })
   const target = describeTarget(request)
-  const dueAt = now + parseDuration(request.timeout, `Step "${key}": timeout`)
+  const dueAt = endOf(request, key, now)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
@@ -51,7 +79,7 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Ser
   return goOn(pass, step, request)
 }
 
-async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<ServiceEvent | null> {
+async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<Found> {
   tellChanged(pass, step, request)
   if (pass.stage) return answerWait(pass, pass.stage, { step, request })
   const held = holdStep(pass)
@@ -63,7 +91,7 @@ async function answerWait(
   pass: Pass,
   stage: Stage,
   { step, request, wait }: { step: Checkpoint; request: WaitRequest; wait?: EventWait },
-): Promise<ServiceEvent | null> {
+): Promise<Found> {
   return fitFound(pass, step.key, request, await stageStep(pass, stage, step, wait && { wait }))
 }
 
@@ -71,9 +99,9 @@ async function answerWait(
 export async function completeWait(
   pass: Pass,
   step: Checkpoint,
-  request: Pick<WaitRequest, 'on'>,
+  request: Pick<WaitRequest, 'on' | 'hook'>,
   found: EventRecord | null,
-): Promise<ServiceEvent | null> {
+): Promise<Found> {
   if (found?.body === '')
     return pass.parking.halt(`the body of event ${found.id}, which step "${step.key}" found, is pruned`)
   const body = found ? found.body : 'null'
@@ -118,11 +146,12 @@ function park(pass: Pass, step: Checkpoint): Promise<void> {
 export function fitFound(
   pass: Pass,
   key: string,
-  { on }: Pick<WaitRequest, 'on'>,
+  { on, hook }: Pick<WaitRequest, 'on' | 'hook'>,
   found: unknown,
-): Promise<ServiceEvent | null> {
+): Promise<Found> {
   if (found === null) return Promise.resolve(null)
   try {
+    if (hook) return Promise.resolve(hook.read(found as ServiceEvent))
     const fit = () => fitEvent(found as ServiceEvent, typeof on === 'string' ? undefined : on)
     return Promise.resolve(withStorageNames(pass.spellings, fit))
   } catch (error) {
@@ -135,11 +164,12 @@ export function fitFound(
  * definition declares.
  */
 export function planWait(
-  { on, where, since = 'now' }: Pick<WaitRequest, 'on' | 'where' | 'since'>,
+  { on, where, since = 'now', hook }: Pick<WaitRequest, 'on' | 'where' | 'since' | 'hook'>,
   { account, now }: { account: string; now: number },
 ): EventWait {
   const type = typeof on === 'string' ? on : on.type
   const { name, value } = planMatch(where)
+  if (hook) return { account, type, name, value, version: '', since, at: now, hook: hook.id }
   const version = declaredKeys.version(type, name)
   if (version !== null) return { account, type, name, value, version, since, at: now }
   throw new UpshotError(
@@ -148,14 +178,19 @@ export function planWait(
   )
 }
 
-export function describeTarget({ on, where = {} }: Pick<WaitRequest, 'on' | 'where'>): string {
+export function describeTarget({ on, where = {}, hook }: Pick<WaitRequest, 'on' | 'where' | 'hook'>): string {
+  if (hook) return hook.target
   const type = typeof on === 'string' ? on : on.type
   const values = Object.entries(where).map(([name, value]) => `${name} ${String(value).slice(0, 100)}`)
   return values.length === 0 ? type : `${type} with ${values.join(' and ')}`
 }
 
 /** Tells of code that asks for something else than its open wait, once for each name. */
-export function tellChanged(pass: Pass, { key, target }: Checkpoint, request: Pick<WaitRequest, 'on' | 'where'>): void {
+export function tellChanged(
+  pass: Pass,
+  { key, target }: Checkpoint,
+  request: Pick<WaitRequest, 'on' | 'where' | 'hook'>,
+): void {
   const asked = describeTarget(request)
   const name = stepNameOf(key)
   // A play tells it of every run.

@@ -31,6 +31,7 @@ const COLUMNS: Record<string, Record<string, string>> = {
   },
   delivery: { event_seq: EVENT_SEQ },
   effect: { event_seq: EVENT_SEQ },
+  hook_answer: { event_seq: EVENT_SEQ },
   run: { event_seq: EVENT_SEQ, since_seq: after('since_seq'), chain_seq: after('chain_seq') },
   // The worker of a run is gone: it waits to be claimed, and its fence refuses a late write.
   work: {

@@ -48,6 +48,7 @@ import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
 import { RunSearch } from './search/run-search.ts'
 import { ApprovalWaits } from './waits/approval-waits.ts'
+import { HookTable } from './waits/hook-table.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
 import { WaitTable } from './waits/wait-table.ts'
 
@@ -71,14 +72,17 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const stops = new StopTable(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
   const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
-  const waits = new WaitTable(db, { runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents })
+  const hooks = new HookTable(db, vault, { runs, ownEvents })
+  const waits = new WaitTable(db, {
+    ...{ runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents, hooks },
+  })
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, tags, withdrawals })
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{ ticks, gates, workflows, runs, steps, tags, cursors, operations, approvalWaits, waits },
+    ...{ ticks, gates, workflows, runs, steps, tags, cursors, operations, approvalWaits, hooks, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
     claimReader: new ClaimReader(db, { events, ticks }),
     runSearch: new RunSearch(db, events, tags),

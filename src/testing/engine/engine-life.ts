@@ -1,6 +1,7 @@
 import { describeWorkflow, isGated, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
+import { type Callbacks, callbackUrl } from '../../core/incoming/hook.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'
 import type { GuardPolicy } from '../../core/safety/guard.ts'
 import type { Store } from '../../core/store/store.ts'
@@ -33,6 +34,8 @@ export interface EngineParts {
   keepsPasses: boolean
   crash: CrashPoint | null
   work: WorkUnderWay
+  /** Address and key of the URLs of hooks. */
+  callbacks: Callbacks
   /** Opens a Files client for one life of the engine. */
   openFiles(): { filesFor: FilesFor; close(): Promise<void> }
 }
@@ -67,6 +70,7 @@ export class EngineLife {
     const openWorker = () =>
       new Worker({
         ...{ store, clock, random, publish, filesFor, slots, guard, keeps },
+        callbackUrl: (id) => callbackUrl(parts.callbacks, id),
         findWorkflow: (id) => {
           const workflow = workflows.get(id)
           const found = watched.get(id) ?? (workflow && parts.work.watch(workflow))

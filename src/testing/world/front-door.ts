@@ -13,6 +13,8 @@ export interface DeliverOptions {
   signature?: string
   /** Headers that replace or, with null, remove those of the service. Default none. */
   headers?: Record<string, string | null>
+  /** The URL of a hook, which gets the body unsigned. Default: the testbed's endpoint. */
+  to?: string
 }
 
 /** The receiver's answer and verdict. */
@@ -39,13 +41,15 @@ export class FrontDoor {
   }
 
   /** Posts a body, signed unless `signature` is given. */
-  async deliver(body: string | Uint8Array, { signature, headers = {} }: DeliverOptions): Promise<TestDelivery> {
+  async deliver(body: string | Uint8Array, { signature, headers = {}, to }: DeliverOptions): Promise<TestDelivery> {
     this.#opening ??= this.#open()
     const { endpoint, url } = await this.#opening
     const received = this.#notices.once('delivery.received')
-    const given = { 'Content-Type': 'application/json', ...this.#sign(endpoint, body, signature), ...headers }
+    const signed = to === undefined || signature !== undefined ? this.#sign(endpoint, body, signature) : {}
+    const given = { 'Content-Type': 'application/json', ...signed, ...headers }
     const sent = Object.entries(given).filter((header): header is [string, string] => header[1] !== null)
-    const answer = await fetch(url, { method: 'POST', body: Buffer.from(body), headers: sent })
+    const target = to === undefined ? url : new URL(new URL(to).pathname, url)
+    const answer = await fetch(target, { method: 'POST', body: Buffer.from(body), headers: sent })
     await answer.arrayBuffer()
     const { verdict, runs } = await received
     return { status: answer.status, verdict, runs }

@@ -1,22 +1,30 @@
 import { randomBytes } from 'node:crypto'
+import type { Callbacks } from '../../core/incoming/hook.ts'
 import type { Store } from '../../core/store/store.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 
 /** The store of a testbed. */
-export interface TestStore {
+interface TestStore {
   store: Store
   /** False where workers are dead by silence only, so that somebody has to tell of their end. */
   seesDeaths: boolean
 }
 
+/** The same, with the address and the key of hooks. */
+export type OpenedStore = TestStore & { callbacks: Callbacks }
+
+/** Where the URLs of hooks lead. `deliver` posts to the real receiver instead. */
+const CALLBACK_ORIGIN = 'https://testbed.invalid'
+
 /** Opens a store for `use`, which fails or closes it. */
 export async function openTestStore<T>(
   databaseUrl: string | undefined,
-  use: (opened: TestStore) => Promise<T>,
+  use: (opened: OpenedStore) => Promise<T>,
 ): Promise<T> {
   const opened = await (databaseUrl === undefined ? openInMemory() : openInSchema(databaseUrl))
   try {
-    return await use(opened)
+    const callbacks = { origin: CALLBACK_ORIGIN, key: await opened.store.loadHookKey() }
+    return await use({ ...opened, callbacks })
   } catch (error) {
     await opened.store.close()
     throw error

@@ -43,6 +43,8 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   tallyRefusals: [[]],
   tallyUnmatched: [[]],
   listCaptures: [['end_1']],
+  findHook: [['hok_00000000000000000000000001']],
+  listHooks: [['run_1']],
   listEvents: [[{ limit: 20 }], [{ limit: 20, type: 'file.created', since: (N - 100) * HOUR }]],
   searchEvents: [
     [{}, SLICE],

@@ -5,6 +5,7 @@ import { describeScope } from '../../safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../service/account.ts'
 import type { EndpointWrites } from '../endpoints.ts'
 import type { EventWrites } from '../events.ts'
+import type { HookWrites } from '../hooks.ts'
 import type { OperationWrites } from '../operations.ts'
 import type { ScheduleWrites } from '../schedules.ts'
 import type { WorkflowWrites } from '../workflows.ts'
@@ -19,6 +20,7 @@ type Ports = AccessWrites &
   EffectWrites &
   EndpointWrites &
   EventWrites &
+  HookWrites &
   OperationWrites &
   ScheduleWrites &
   SealWrites &
@@ -48,6 +50,7 @@ export const OPERATOR_WRITES = {
   forkRun: (run, { keys, edited }) => act('run.fork', run, { keeps: keys.length, edited: edited?.key ?? null }),
   replayEvent: (event, workflows) =>
     act('event.replay', event.id, { account: event.account, workflows: [...workflows] }),
+  answerHook: ({ hook }) => act('hook.answer', hook),
   pauseWorkflow: (workflow) => act('workflow.pause', workflow),
   removeWorkflow: (workflow) => act('workflow.remove', workflow),
   resumeWorkflow: (workflow) => act('workflow.resume', workflow),

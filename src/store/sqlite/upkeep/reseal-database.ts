@@ -1,6 +1,13 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
-import { accountOwner, approverOwner, captureOwner, sealKeyOwner } from '../../tables/incoming/sealed-owners.ts'
+import {
+  accountOwner,
+  approverOwner,
+  captureOwner,
+  HOOK_KEY_OWNER,
+  hookOwner,
+  sealKeyOwner,
+} from '../../tables/incoming/sealed-owners.ts'
 import { AuditTable } from '../../tables/safety/audit-table.ts'
 import { EffectSearch } from '../../tables/safety/effect-search.ts'
 import { SealTable } from '../../tables/safety/seal-table.ts'
@@ -17,6 +24,8 @@ export interface Resealed {
   /** Keys of the chain over the effect ledger. */
   sealKeys: number
   approvers: number
+  /** Secrets of those who sign callbacks, and the key of the tokens. */
+  hooks: number
 }
 
 /** The columns of the primary key, and the sealed value. */
@@ -79,6 +88,20 @@ const SEALED_COLUMNS: readonly SealedColumn[] = [
     key: ['number'],
     ownerOf: (row) => approverOwner(String(row.number)),
   },
+  {
+    counts: 'hooks',
+    table: 'hook',
+    column: 'sealed',
+    key: ['id'],
+    ownerOf: (row) => hookOwner(String(row.id)),
+  },
+  {
+    counts: 'hooks',
+    table: 'hook_key',
+    column: 'sealed',
+    key: ['number'],
+    ownerOf: () => HOOK_KEY_OWNER,
+  },
 ]
 
 /**
@@ -92,7 +115,7 @@ export async function resealDatabase(
   entry: AuditEntry,
 ): Promise<Resealed> {
   const [present, next] = [createVault(keys.present), createVault(keys.next)]
-  const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0, approvers: 0 }
+  const counts: Resealed = { webhookSecrets: 0, apiKeys: 0, captures: 0, sealKeys: 0, approvers: 0, hooks: 0 }
   const db = openMigrated(file)
   try {
     const connection = openConnection(db)

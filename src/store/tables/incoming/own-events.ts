@@ -25,13 +25,13 @@ export class OwnEvents {
     this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
   }
 
-  /** Saves an event once, however often it is sent. */
+  /** Saves an event once, however often it is sent. Its number; null where it is known. */
   async send(
     { id, type, account, createdAt, body, workflows }: SentEvent,
     origin: EventOrigin = 'send',
-  ): Promise<void> {
+  ): Promise<number | null> {
     const seq = await this.#events.saveOwn({ id, type, account, createdAt, body, origin })
-    if (seq === null) return
+    if (seq === null) return null
     // No endpoint may ever have named it.
     await this.#insertAccount.run(account)
     for (const workflow of workflows) {
@@ -39,10 +39,11 @@ export class OwnEvents {
       await this.#insertRun.run({ run, workflow, seq, createdAt })
       await this.#queue.run(run)
     }
+    return seq
   }
 
   /** Saves an event that the store itself makes; it starts the workflows of the present routes. */
-  async tell(event: Omit<SentEvent, 'workflows'>): Promise<void> {
-    await this.send({ ...event, workflows: planRuns(event.type, (await this.#routes()) ?? []) })
+  async tell(event: Omit<SentEvent, 'workflows'>): Promise<number | null> {
+    return this.send({ ...event, workflows: planRuns(event.type, (await this.#routes()) ?? []) })
   }
 }

@@ -17,3 +17,11 @@ export function sealKeyOwner(number: number | string): string {
 export function approverOwner(number: number | string): string {
   return `approver ${number}`
 }
+
+/** The owner that the vault binds the secret of a hook to. */
+export function hookOwner(id: string): string {
+  return `hook ${id}`
+}
+
+/** The owner of the key that makes the tokens of hooks. */
+export const HOOK_KEY_OWNER = 'hook key'

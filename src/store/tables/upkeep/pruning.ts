@@ -112,7 +112,9 @@ export class Pruning {
       if (rows < limit) rows += (await this.#rests.deleteFailures.run(id, limit - rows, id)).changes
       if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
       if (rows < limit) rows += (await this.#rests.deleteTags.run(id)).changes
+      if (rows < limit) rows += (await this.#rests.deleteAnswers.run({ id, limit: limit - rows })).changes
       if (rows >= limit) return limit
+      rows += (await this.#rests.deleteHooks.run(id)).changes
       await this.#rests.remove.run(id)
       rows += 1
     }
@@ -190,6 +192,12 @@ function prepareRests(db: Connection) {
        WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
     ),
     deleteTags: db.prepare('DELETE FROM run_tag WHERE run_id = ?'),
+    // Index: hook_run, and the primary key of hook_answer.
+    deleteAnswers: db.prepare(
+      `DELETE FROM hook_answer WHERE (hook, event_seq) IN (SELECT hook, event_seq FROM hook_answer
+         JOIN hook ON hook.id = hook_answer.hook WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteHooks: db.prepare('DELETE FROM hook WHERE run_id = ?'),
     deleteFailures: db.prepare(
       `DELETE FROM step_failure
        WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,

@@ -12,6 +12,7 @@ import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalWaits } from './approval-waits.ts'
+import type { HookTable } from './hook-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
@@ -36,6 +37,7 @@ interface WaitTables {
   reserved: ReservedTable
   withdrawals: WithdrawalTable
   ownEvents: OwnEvents
+  hooks: HookTable
 }
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
@@ -48,6 +50,7 @@ export class WaitTable {
   readonly #reserved: ReservedTable
   readonly #withdrawals: WithdrawalTable
   readonly #ownEvents: OwnEvents
+  readonly #hooks: HookTable
   readonly #waits
   readonly #runRows
   readonly #hasRowLocks: boolean
@@ -58,6 +61,7 @@ export class WaitTable {
     this.#reserved = tables.reserved
     this.#withdrawals = tables.withdrawals
     this.#ownEvents = tables.ownEvents
+    this.#hooks = tables.hooks
     this.#runs = tables.runs
     this.#events = tables.events
     this.#cursors = tables.cursors
@@ -68,12 +72,13 @@ export class WaitTable {
 
   /** Saves the rest of a step's commit, after its checkpoint. */
   async saveWithStep(runId: string, key: string, saved: SavedWithStep): Promise<void> {
-    const { codeHash, wait, invoke, send, approve, expire, isSettled, cancel } = saved
+    const { codeHash, wait, invoke, send, hook, approve, expire, isSettled, cancel } = saved
     if (codeHash !== undefined) await this.saveCodeHash(runId, codeHash)
     if (isSettled) await this.#waits.delete.run(runId, key)
     if (wait) await this.#open(runId, key, wait, { isCancel: false })
     if (invoke) await this.#invoke(runId, key, invoke)
     if (send) await this.#ownEvents.send(send)
+    if (hook) await this.#hooks.open(runId, key, hook)
     if (approve) await this.#ask(runId, key, approve)
     if (expire) await this.#approvals.expire(expire.approval, expire.now)
     if (cancel) await this.cancel(cancel.run, cancel.reason, cancel.now)
@@ -225,6 +230,7 @@ export class WaitTable {
   ): Promise<number | null> {
     const stream = this.#events.streamOf(wait.account)
     const since = await this.#numberBefore(runId, wait)
+    if (wait.hook !== undefined) return this.#openAtHook(runId, key, wait.hook, since)
     const match = await this.#cursors.cover(wait, since)
     const { account, type, name, value } = wait
     await this.#waits.insert.run({
@@ -234,11 +240,19 @@ export class WaitTable {
     return match
   }
 
+  /** No cursor tells of an answer: its own commit does. */
+  async #openAtHook(runId: string, key: string, hook: string, since: number): Promise<number | null> {
+    const match = await this.#hooks.findAnswer(hook, since)
+    await this.#waits.insertAtHook.run({ runId, key, hook, match, isResolved: match !== null })
+    return match
+  }
+
   /** The number of the last event that does not count for a wait. */
-  async #numberBefore(runId: string, { account, since }: EventWait): Promise<number> {
+  async #numberBefore(runId: string, { account, since, hook }: EventWait): Promise<number> {
     if (since === 'now') return (await this.#events.newest()).get(this.#events.streamOf(account)) ?? 0
-    if (since === 'run') return (await this.#runRows.newestAtStart.get(runId)) ?? 0
-    const newestAtChain = (await this.#runRows.newestAtChain.get(runId)) ?? 0
+    if (since === 'run') return hook !== undefined ? 0 : ((await this.#runRows.newestAtStart.get(runId)) ?? 0)
+    // A hook may be older than a run that has it, which is a fork then.
+    const newestAtChain = hook === undefined ? ((await this.#runRows.newestAtChain.get(runId)) ?? 0) : 0
     // An event that is pruned by now was older than all that are left.
     const seqs = await Array.fromAsync(since.after, (event) => this.#events.findSeqs(event, account))
     return Math.max(newestAtChain, ...seqs.flat())
@@ -267,6 +281,10 @@ function prepareWaits(db: Connection) {
     insert: db.prepare(
       `INSERT INTO wait (run_id, key, is_cancel, account, stream, type, name, value, since_seq, event_seq, is_resolved)
        VALUES (@runId, @key, @isCancel, @account, @stream, @type, @name, @value, @since, @match, @isResolved)
+       ON CONFLICT (run_id, key) DO NOTHING`,
+    ),
+    insertAtHook: db.prepare(
+      `INSERT INTO wait (run_id, key, hook, event_seq, is_resolved) VALUES (@runId, @key, @hook, @match, @isResolved)
        ON CONFLICT (run_id, key) DO NOTHING`,
     ),
     insertChild: db.prepare(

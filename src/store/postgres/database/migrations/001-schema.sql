@@ -372,6 +372,8 @@ CREATE TABLE step (
 CREATE TABLE step_old PARTITION OF step FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 -- Tells whether a deletion that the service reports was ours.
 CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
+-- The runs that have a hook, whose id is the target: the one that opened it, and its forks.
+CREATE INDEX step_hook ON step (target) WHERE kind = 'hook';
 
 -- Every failed attempt of a step.
 CREATE TABLE step_failure (
@@ -449,11 +451,14 @@ CREATE TABLE wait (
   -- For an approval: the run's fence, and for what is asked again the round in which the wait began.
   fence       bigint,
   round       bigint,
+  -- A hook whose answer it is for.
+  hook        text COLLATE "C",
   event_seq   bigint,
   -- 1 once the event came or the other run ended.
   is_resolved bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, key)
 );
+CREATE INDEX wait_hook ON wait (hook) WHERE hook IS NOT NULL AND is_resolved = 0;
 CREATE INDEX wait_open  ON wait (type, name, stream, account, value, since_seq)
   WHERE is_resolved = 0 AND type IS NOT NULL;
 CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
@@ -491,6 +496,37 @@ CREATE TABLE event_key (
   PRIMARY KEY (cursor_id, account, value, seq)
 );
 CREATE INDEX event_key_age ON event_key (cursor_id, seq);
+
+-- Hooks -------------------------------------------------------------------------------------------
+
+-- A callback URL at which a run waits, opened by a step. `data`: JSON Schema of an answer. `sealed`:
+-- the secret of a sender who signs. Nothing here is a part of the URL that grants anything.
+CREATE TABLE hook (
+  id          text COLLATE "C" PRIMARY KEY,
+  run_id      text COLLATE "C" NOT NULL,
+  step        text COLLATE "C" NOT NULL,
+  account     text COLLATE "C" NOT NULL,
+  ask         text COLLATE "C",
+  data        text COLLATE "C",
+  is_many     bigint NOT NULL,
+  scheme      text COLLATE "C",
+  sealed      bytea,
+  opened_at   bigint NOT NULL,
+  expires_at  bigint NOT NULL
+);
+CREATE INDEX hook_run ON hook (run_id);
+
+-- An answer of a hook, which is an event. `sameness`: equal for repetitions of one answer.
+CREATE TABLE hook_answer (
+  hook        text COLLATE "C" NOT NULL,
+  event_seq   bigint NOT NULL,
+  sameness    text COLLATE "C" NOT NULL,
+  PRIMARY KEY (hook, event_seq)
+);
+CREATE INDEX hook_answer_sameness ON hook_answer (hook, sameness);
+
+-- One row: the sealed key that makes and checks the tokens of all hooks.
+CREATE TABLE hook_key (number bigint PRIMARY KEY, sealed bytea NOT NULL);
 
 -- Limits ------------------------------------------------------------------------------------------
 

@@ -104,6 +104,8 @@ BEGIN
   END LOOP;
   PERFORM drop_week_1('runs', p_upper, NULL, kept);
   DELETE FROM tick WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept);
+  WITH gone AS (DELETE FROM hook WHERE run_id >= lowest AND run_id < p_upper AND run_id <> ALL (kept) RETURNING id)
+  DELETE FROM hook_answer WHERE hook IN (SELECT id FROM gone);
   DELETE FROM pruned_run WHERE run_id >= lowest AND run_id < p_upper;
   RETURN cardinality(kept);
 END $$;

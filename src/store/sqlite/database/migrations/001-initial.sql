@@ -356,6 +356,8 @@ CREATE TABLE step (
 ) STRICT, WITHOUT ROWID;
 -- Tells whether a deletion that the service reports was ours.
 CREATE INDEX step_delete ON step (target) WHERE effect = 'delete' AND target IS NOT NULL;
+-- The runs that have a hook, whose id is the target: the one that opened it, and its forks.
+CREATE INDEX step_hook ON step (target) WHERE kind = 'hook';
 
 -- Every failed attempt of a step.
 CREATE TABLE step_failure (
@@ -407,7 +409,7 @@ CREATE TABLE worker (
 -- Waits -------------------------------------------------------------------------------------------
 
 -- An event (`type` …), another run (`child_run`), an approval or the end of a stop that a step waits
--- for, or an event that cancels the run. The row goes when the step or the run ends.
+-- for, an answer of a hook, or an event that cancels the run. The row goes when the step or the run ends.
 CREATE TABLE wait (
   run_id      TEXT NOT NULL,
   key         TEXT NOT NULL,
@@ -424,11 +426,14 @@ CREATE TABLE wait (
   -- For an approval: the run's fence, and for what is asked again the round in which the wait began.
   fence       INTEGER,
   round       INTEGER,
+  -- A hook whose answer it is for.
+  hook        TEXT,
   event_seq   INTEGER,
   -- 1 once the event came or the other run ended.
   is_resolved INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (run_id, key)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX wait_hook ON wait (hook) WHERE hook IS NOT NULL AND is_resolved = 0;
 CREATE INDEX wait_open  ON wait (type, name, stream, account, value, since_seq)
   WHERE is_resolved = 0 AND type IS NOT NULL;
 CREATE INDEX wait_child ON wait (child_run) WHERE child_run IS NOT NULL;
@@ -466,6 +471,37 @@ CREATE TABLE event_key (
   PRIMARY KEY (cursor_id, account, value, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_key_age ON event_key (cursor_id, seq);
+
+-- Hooks -------------------------------------------------------------------------------------------
+
+-- A callback URL at which a run waits, opened by a step. `data`: JSON Schema of an answer. `sealed`:
+-- the secret of a sender who signs. Nothing here is a part of the URL that grants anything.
+CREATE TABLE hook (
+  id          TEXT PRIMARY KEY,
+  run_id      TEXT NOT NULL,
+  step        TEXT NOT NULL,
+  account     TEXT NOT NULL,
+  ask         TEXT,
+  data        TEXT,
+  is_many     INTEGER NOT NULL,
+  scheme      TEXT,
+  sealed      BLOB,
+  opened_at   INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX hook_run ON hook (run_id);
+
+-- An answer of a hook, which is an event. `sameness`: equal for repetitions of one answer.
+CREATE TABLE hook_answer (
+  hook        TEXT NOT NULL,
+  event_seq   INTEGER NOT NULL,
+  sameness    TEXT NOT NULL,
+  PRIMARY KEY (hook, event_seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX hook_answer_sameness ON hook_answer (hook, sameness);
+
+-- One row: the sealed key that makes and checks the tokens of all hooks.
+CREATE TABLE hook_key (number INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT;
 
 -- Limits ------------------------------------------------------------------------------------------
 

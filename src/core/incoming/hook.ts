@@ -1,0 +1,159 @@
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { UpshotError } from '../errors.ts'
+import { deriveId, newId, spellBytes } from '../ids.ts'
+import { type JsonValue, toJson } from '../json.ts'
+import { isoTime } from '../time.ts'
+import type { DeliveryFacts } from './delivery.ts'
+import type { SignatureScheme } from './signature.ts'
+
+/** Type of the event that each answer of a hook is. */
+export const HOOK_ANSWERED = 'upshot.hook.answered'
+
+/** A callback URL that one run waits at. Moments are epoch milliseconds. */
+export interface Hook {
+  /** `hok_…`; the first part of its token. */
+  id: string
+  runId: string
+  /** Key of the step that opened it. */
+  step: string
+  account: string
+  /** The question for people who open the URL; null: it is for a program. */
+  ask: string | null
+  /** JSON Schema of an answer; null: any JSON will do. */
+  data: JsonValue
+  /** True: it takes any number of answers. */
+  isMany: boolean
+  sign: { scheme: SignatureScheme; secret: string } | null
+  openedAt: number
+  /** It takes answers before this moment. */
+  expiresAt: number
+}
+
+/** A hook, with what has become of it. It holds no secret. */
+export interface HookRecord extends Omit<Hook, 'sign'> {
+  isSigned: boolean
+  answers: number
+  /** False once every run that has its step has ended. */
+  isAwaited: boolean
+}
+
+export type HookState = 'open' | 'answered' | 'expired' | 'ended'
+
+export function stateOf(hook: Pick<HookRecord, 'answers' | 'isAwaited' | 'isMany' | 'expiresAt'>, now: number) {
+  if (hook.answers > 0 && !hook.isMany) return 'answered'
+  if (!hook.isAwaited) return 'ended'
+  return (now < hook.expiresAt ? 'open' : 'expired') satisfies HookState
+}
+
+/** An answer that fits its hook, ready to be saved: of a delivery, or of a person. */
+export interface HookAnswer {
+  /** Id of the hook. */
+  hook: string
+  /** Id of the delivery that brought it; null for the word of a person. */
+  delivery: string | null
+  /** Name of that person; null: the answer came to the URL. */
+  by: string | null
+  /** JSON text. */
+  data: string
+  /** Equal for repetitions of one answer. */
+  sameness: string
+  receivedAt: number
+  bodyBytes: number
+  facts: DeliveryFacts
+}
+
+/** The store's answer to an answer. `answered`: it has another one; `closed`: it takes none. */
+export interface HookReceipt {
+  verdict: 'accepted' | 'duplicate' | 'answered' | 'closed' | 'unknown_hook'
+  event: { id: string; type: string; account: string } | null
+  /** Runs that go on. */
+  woken: number
+}
+
+/**
+ * The answer that a person gives in place of the sender. Throws `invalid_request` where it does not
+ * fit what is asked.
+ */
+export function planWord(
+  { id, data: schema, isMany }: Pick<HookRecord, 'id' | 'data' | 'isMany'>,
+  { data, by, now }: { data: unknown; by: string; now: number },
+): HookAnswer {
+  const faults = findMisfits(schema, data)
+  if (faults.length > 0) {
+    const told = faults.map(({ at, fault }) => (at === '' ? fault : `${at}: ${fault}`)).join('; ')
+    throw new UpshotError('invalid_request', `The answer does not fit: ${told}.`, { details: { faults } })
+  }
+  const text = toJson(data, 'The answer')
+  const sameness = hash('sha256', isMany ? newId('hok', now) : text)
+  const bodyBytes = Buffer.byteLength(text)
+  return { hook: id, delivery: null, by, data: text, sameness, receivedAt: now, bodyBytes, facts: {} }
+}
+
+/** The event of an answer. A hook that takes one only has one such id. */
+export function planHookEvent(
+  { id: hook, runId: run, step, account, isMany }: Pick<Hook, 'id' | 'runId' | 'step' | 'account' | 'isMany'>,
+  { delivery, by, data, receivedAt, sameness }: HookAnswer,
+) {
+  const id = isMany ? deriveId('evt', hook, sameness) : deriveId('evt', hook)
+  const head = JSON.stringify({ hook, run, step, delivery, by, receivedAt: isoTime(receivedAt) })
+  const created = JSON.stringify(isoTime(receivedAt))
+  // The text of the data stays as it is, with every digit of its numbers.
+  const body = `{"id":"${id}","type":"${HOOK_ANSWERED}","created":${created},"data":${head.slice(0, -1)},"data":${data}}}`
+  return { id, type: HOOK_ANSWERED, account, createdAt: receivedAt, body }
+}
+
+/** The id of a hook. A step that begins anew, after a restart of its run, opens another one. */
+export function deriveHookId(run: string, step: string, fence: number): string {
+  return deriveId('hok', run, step, fence)
+}
+
+/** Where senders reach the hooks of this app, and the key of their tokens. */
+export interface Callbacks {
+  /** Without a slash at its end. */
+  origin: string
+  key: string
+}
+
+export const CALLBACK_PATH = '/callbacks/'
+
+export function callbackUrl({ origin, key }: Callbacks, id: string): string {
+  return `${origin}${CALLBACK_PATH}${tokenOf(key, id)}`
+}
+
+const ID_DIGITS = 26
+/** 160 bits that nobody has without the key. */
+const MAC_DIGITS = 32
+const DIGIT = '[0-9a-hjkmnp-tv-z]'
+const TOKEN = new RegExp(`^(${DIGIT}{${ID_DIGITS}})(${DIGIT}{${MAC_DIGITS}})$`)
+const IN_TEXT = new RegExp(`(/callbacks/${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'g')
+
+/** The last part of a hook's URL: its id, and a proof that only we can make. */
+export function tokenOf(key: string, id: string): string {
+  const digits = id.slice('hok_'.length)
+  return digits + macOf(key, digits)
+}
+
+/** The id in a token of ours; null for any other word, in the same time. */
+export function readToken(key: string, token: string): string | null {
+  const [, digits = '', mac = '0'.repeat(MAC_DIGITS)] = TOKEN.exec(token) ?? []
+  const isOurs = timingSafeEqual(Buffer.from(macOf(key, digits)), Buffer.from(mac))
+  return isOurs ? `hok_${digits}` : null
+}
+
+function macOf(key: string, digits: string): string {
+  return spellBytes(createHmac('sha256', key).update(digits).digest())
+}
+
+/** Text in which no URL of a hook can be used. */
+export function maskTokens(text: string): string {
+  return text.includes('/callbacks/') ? text.replace(IN_TEXT, '$1…') : text
+}
+
+/** Places at which a value does not fit a JSON Schema, with why; none: it fits. */
+export function findMisfits(schema: JsonValue, value: unknown): { at: string; fault: string }[] {
+  if (schema === null) return []
+  const parsed = z.fromJSONSchema(schema as never).safeParse(value)
+  if (parsed.success) return []
+  return parsed.error.issues.map(({ path, message }) => ({ at: path.map(String).join('.'), fault: message }))
+}

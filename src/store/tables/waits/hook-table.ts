@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto'
+import { UpshotError } from '../../../core/errors.ts'
+import {
+  type Hook,
+  type HookAnswer,
+  type HookReceipt,
+  type HookRecord,
+  planHookEvent,
+  stateOf,
+} from '../../../core/incoming/hook.ts'
+import type { Connection } from '../../connection.ts'
+import type { Vault } from '../../vault.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
+import { HOOK_KEY_OWNER, hookOwner } from '../incoming/sealed-owners.ts'
+import type { RunTable } from '../runs/run-table.ts'
+
+interface HookRow {
+  id: string
+  run_id: string
+  step: string
+  account: string
+  ask: string | null
+  data: string | null
+  is_many: number
+  scheme: string | null
+  sealed: Buffer | null
+  opened_at: number
+  expires_at: number
+  answers: number
+}
+
+interface HookTables {
+  runs: Pick<RunTable, 'lockAll' | 'wake'>
+  ownEvents: OwnEvents
+}
+
+/** The hooks of runs, and their answers. */
+export class HookTable {
+  readonly #vault: Vault
+  readonly #runs: HookTables['runs']
+  readonly #ownEvents: OwnEvents
+  readonly #sql
+
+  constructor(db: Connection, vault: Vault, { runs, ownEvents }: HookTables) {
+    this.#vault = vault
+    this.#runs = runs
+    this.#ownEvents = ownEvents
+    this.#sql = { ...prepareHooks(db), ...prepareAnswers(db) }
+  }
+
+  async loadKey(): Promise<string> {
+    const known = await this.#sql.key.get()
+    if (known) return this.#vault.open(HOOK_KEY_OWNER, known)
+    await this.#sql.saveKey.run(this.#vault.seal(HOOK_KEY_OWNER, randomBytes(32).toString('hex')))
+    // Another process may have been first.
+    return this.loadKey()
+  }
+
+  /** Opens a hook; one that is open already stays. */
+  async open(runId: string, step: string, { sign, data, ...hook }: Omit<Hook, 'runId' | 'step'>): Promise<void> {
+    const sealed = sign === null ? null : this.#vault.seal(hookOwner(hook.id), sign.secret)
+    const scheme = sign === null ? null : JSON.stringify(sign.scheme)
+    await this.#sql.insert.run({
+      ...hook,
+      runId,
+      step,
+      data: data === null ? null : JSON.stringify(data),
+      scheme,
+      sealed,
+    })
+  }
+
+  async find(id: string): Promise<(HookRecord & Pick<Hook, 'sign'>) | null> {
+    const row = await this.#sql.find.get(id)
+    if (!row) return null
+    const { scheme, sealed } = row
+    const isSigned = scheme !== null && sealed !== null
+    const sign = isSigned ? { scheme: JSON.parse(scheme), secret: this.#vault.open(hookOwner(id), sealed) } : null
+    return { ...readHook(row, (await this.#sql.listHolders.all(id)).length > 0), sign }
+  }
+
+  async list(runId: string): Promise<HookRecord[]> {
+    const rows = await this.#sql.listOfRun.all(runId)
+    return Array.fromAsync(rows, async (row) => readHook(row, (await this.#sql.listHolders.all(row.id)).length > 0))
+  }
+
+  async answer(answer: HookAnswer): Promise<HookReceipt> {
+    const receipt = await this.#take(answer)
+    if (answer.by === null || receipt.verdict === 'accepted' || receipt.verdict === 'duplicate') return receipt
+    throw new UpshotError('conflict', REFUSALS[receipt.verdict])
+  }
+
+  /** The number of the first answer after those that a run has taken; null: none came so far. */
+  async findAnswer(id: string, after: number): Promise<number | null> {
+    // The lock lets one of two see the other: a wait that begins, and an answer that comes.
+    await this.#sql.lock.get(id)
+    return (await this.#sql.nextAnswer.get(id, after)) ?? null
+  }
+
+  /** Runs that may wait are locked first, as by every write that goes on to lock more. */
+  async #take(answer: HookAnswer): Promise<HookReceipt> {
+    const { hook: id, receivedAt, sameness } = answer
+    const holders = await this.#sql.listHolders.all(id)
+    await this.#runs.lockAll(holders)
+    const row = await this.#sql.lock.get(id)
+    if (row === undefined) return refuse('unknown_hook')
+    const same = await this.#sql.findSame.get(id, sameness)
+    const hook = readHook({ ...row, answers: (await this.#sql.countAnswers.get(id)) ?? 0 }, holders.length > 0)
+    const event = planHookEvent(hook, answer)
+    if (same !== undefined) return this.#tell(answer, { event, seq: same, verdict: 'duplicate', woken: 0 })
+    const state = stateOf(hook, receivedAt)
+    if (state === 'answered') return refuse(hook.isAwaited && receivedAt < hook.expiresAt ? 'answered' : 'closed')
+    if (state !== 'open') return refuse('closed')
+    const seq = await this.#ownEvents.tell(event)
+    if (seq === null) throw new Error(`event ${event.id} is known, and no answer of hook ${id}`)
+    await this.#sql.insertAnswer.run(id, seq, sameness)
+    let woken = 0
+    for (const run of await this.#sql.resolve.all(seq, id)) if (await this.#runs.wake(run)) woken += 1
+    return this.#tell(answer, { event, seq, verdict: 'accepted', woken })
+  }
+
+  /** Writes the delivery of an answer, and says what became of it. */
+  async #tell(
+    { delivery, receivedAt, bodyBytes, facts }: HookAnswer,
+    {
+      event,
+      seq,
+      verdict,
+      woken,
+    }: { event: HookReceipt['event'] & {}; seq: number } & Pick<HookReceipt, 'verdict' | 'woken'>,
+  ): Promise<HookReceipt> {
+    const { id, type, account } = event
+    if (delivery !== null)
+      await this.#sql.insertDelivery.run(delivery, null, receivedAt, verdict, id, seq, bodyBytes, JSON.stringify(facts))
+    return { verdict, event: { id, type, account }, woken }
+  }
+}
+
+const REFUSALS = {
+  answered: 'The hook has another answer already, and takes one only.',
+  closed: 'The hook takes no answer any more: it has expired, or its run has ended.',
+  unknown_hook: 'There is no such hook any more.',
+}
+
+function refuse(verdict: HookReceipt['verdict']): HookReceipt {
+  return { verdict, event: null, woken: 0 }
+}
+
+function readHook(row: HookRow, isAwaited: boolean): HookRecord {
+  const { id, step, account, ask, answers } = row
+  return {
+    ...{ id, runId: row.run_id, step, account, ask, answers, isAwaited },
+    data: row.data === null ? null : JSON.parse(row.data),
+    isMany: row.is_many === 1,
+    isSigned: row.scheme !== null,
+    openedAt: row.opened_at,
+    expiresAt: row.expires_at,
+  }
+}
+
+const ANSWERS = '(SELECT count(*) FROM hook_answer WHERE hook_answer.hook = hook.id) AS answers'
+
+/** Index: primary keys, except where one is named. */
+function prepareHooks(db: Connection) {
+  return {
+    key: db.prepare<[], Buffer>('SELECT sealed FROM hook_key WHERE number = 1').pluck(),
+    saveKey: db.prepare<[Buffer]>('INSERT INTO hook_key (number, sealed) VALUES (1, ?) ON CONFLICT DO NOTHING'),
+    insert: db.prepare(
+      `INSERT INTO hook (id, run_id, step, account, ask, data, is_many, scheme, sealed, opened_at, expires_at)
+       VALUES (@id, @runId, @step, @account, @ask, @data, @isMany, @scheme, @sealed, @openedAt, @expiresAt)
+       ON CONFLICT (id) DO NOTHING`,
+    ),
+    find: db.prepare<[string], HookRow>(`SELECT hook.*, ${ANSWERS} FROM hook WHERE id = ?`),
+    lock: db.prepare<[string], Omit<HookRow, 'answers'>>(`SELECT * FROM hook WHERE id = ? ${db.sql.forUpdate()}`),
+    listOfRun: db.prepare<[string], HookRow>(
+      `SELECT hook.*, ${ANSWERS} FROM step JOIN hook ON hook.id = step.target
+       WHERE step.run_id = ? AND step.kind = 'hook' ORDER BY step.position`,
+    ),
+    // Index: step_hook, and the primary key of work.
+    listHolders: db
+      .prepare<[string], string>(
+        `SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id WHERE step.kind = 'hook' AND step.target = ?`,
+      )
+      .pluck(),
+  }
+}
+
+/** Index: primary key of hook_answer, except where one is named. */
+function prepareAnswers(db: Connection) {
+  return {
+    countAnswers: db.prepare<[string], number>('SELECT count(*) FROM hook_answer WHERE hook = ?').pluck(),
+    // Index: hook_answer_sameness.
+    findSame: db
+      .prepare<[string, string], number>('SELECT event_seq FROM hook_answer WHERE hook = ? AND sameness = ?')
+      .pluck(),
+    nextAnswer: db
+      .prepare<[string, number], number | null>(
+        'SELECT min(event_seq) FROM hook_answer WHERE hook = ? AND event_seq > ?',
+      )
+      .pluck(),
+    insertAnswer: db.prepare('INSERT INTO hook_answer (hook, event_seq, sameness) VALUES (?, ?, ?)'),
+    // Index: wait_hook.
+    resolve: db
+      .prepare<[number, string], string>(
+        'UPDATE wait SET is_resolved = 1, event_seq = ? WHERE hook = ? AND is_resolved = 0 RETURNING run_id',
+      )
+      .pluck(),
+    insertDelivery: db.prepare(
+      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+  }
+}

@@ -1,0 +1,254 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import supertest from 'supertest'
+import { expect, test } from 'vitest'
+import { callbackUrl, type Hook, maskTokens } from '../../src/core/incoming/hook.ts'
+import { SCHEME_PRESETS, type SignatureScheme } from '../../src/core/incoming/signature.ts'
+import type { JsonValue } from '../../src/core/json.ts'
+import { claimLease } from '../contract/support/waiting-runs.ts'
+import { checkpoint, NOW } from '../support/fixtures.ts'
+import { opensslHmac, opensslMac } from '../support/sign.ts'
+import { createTestReceiver } from '../support/test-receiver.ts'
+
+const HOUR = 3_600_000
+const VERDICT: JsonValue = {
+  type: 'object',
+  properties: { verdict: { type: 'string', enum: ['clean', 'infected'] } },
+  required: ['verdict'],
+}
+const CLEAN = JSON.stringify({ verdict: 'clean' })
+const JSON_TYPE = { 'Content-Type': 'application/json' }
+const FORM_TYPE = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+/** The real receiver, and a run with one open hook. */
+async function openCallback(part: Partial<Hook> = {}, parts: Parameters<typeof createTestReceiver>[0] = {}) {
+  const receiver = await createTestReceiver(parts)
+  const { store, url, heard, clock } = receiver
+  const id = 'hok_0123456789abcdefghjkmnpqrs'
+  const lease = await claimLease(store)
+  const hook = {
+    ...{ id, account: 'default', ask: null, data: VERDICT, isMany: false, sign: null },
+    ...{ openedAt: NOW, expiresAt: NOW + HOUR, ...part },
+  }
+  await store.saveCheckpoint(lease, checkpoint('scan', { kind: 'hook', effect: 'read', target: id }), undefined, {
+    hook,
+  })
+  const address = callbackUrl({ origin: url, key: await store.loadHookKey() }, id)
+  const path = new URL(address).pathname
+  const send = (body: string, headers: Record<string, string> = JSON_TYPE, to = path) =>
+    supertest(url)
+      .post(to)
+      .set(headers)
+      .serialize((content) => content as string)
+      .send(body)
+  const told = async () => {
+    await receiver.receiver.drain()
+    await receiver.receiver.stop()
+    return (await store.listDeliveries({ limit: 99 })).filter(({ endpointId }) => endpointId === null)
+  }
+  return { ...{ store, url, heard, clock, lease, id, path, address, send, told } }
+}
+
+/** Every byte that the database has on disk. */
+const bytesOf = (folder: string) =>
+  ['upshot.db', 'upshot.db-wal'].map((name) => readFileSync(join(folder, name), 'latin1')).join('')
+
+test('an answer is 200 once it is committed; the same bytes again change nothing, others are 409', async () => {
+  const { send, store, lease, told } = await openCallback()
+  const first = await send(CLEAN)
+  expect(first.status).toBe(200)
+  expect(first.body).toMatchObject({ success: true, data: { verdict: 'accepted' } })
+  expect((await send(CLEAN)).body).toMatchObject({ success: true, data: { verdict: 'duplicate' } })
+  for (const other of [JSON.stringify({ verdict: 'infected' }), `${CLEAN} `, '{}'])
+    expect((await send(other)).status).toBe(409)
+  expect(await store.listHooks(lease.runId)).toMatchObject([{ answers: 1 }])
+  const deliveries = await told()
+  expect(deliveries.map(({ verdict }) => verdict).sort()).toEqual([
+    'accepted',
+    'answered',
+    'answered',
+    'answered',
+    'duplicate',
+  ])
+  for (const { facts } of deliveries) expect(facts).toMatchObject({ run: lease.runId, step: 'scan' })
+})
+
+test('after its time an answer is 410, after the end of the run too, but for the one that was taken', async () => {
+  const late = await openCallback()
+  late.clock.advance('1h')
+  expect((await late.send(CLEAN)).status).toBe(410)
+  const ended = await openCallback()
+  expect((await ended.send(CLEAN)).status).toBe(200)
+  await ended.store.completeRun(ended.lease, 'null', NOW)
+  // A sender that never heard our answer repeats it.
+  expect((await ended.send(CLEAN)).status).toBe(200)
+  expect((await ended.send(JSON.stringify({ verdict: 'infected' }))).status).toBe(410)
+})
+
+test('data that does not fit is 422 with its places, and the hook stays open', async () => {
+  const { send, told } = await openCallback()
+  const misfit = await send(JSON.stringify({ verdict: 'maybe' }))
+  expect(misfit.status).toBe(422)
+  expect(misfit.body.error.details.faults).toMatchObject([{ at: 'verdict' }])
+  expect((await send('{"verdict":"clean","verdict":"infected"}')).status).toBe(400)
+  expect((await send('{"verdict":')).status).toBe(400)
+  expect((await send('<verdict/>', { 'Content-Type': 'application/xml' })).status).toBe(415)
+  expect((await send(CLEAN)).status).toBe(200)
+  expect((await told()).map(({ verdict }) => verdict).sort()).toEqual([
+    'accepted',
+    'bad_json',
+    'bad_json',
+    'misfit',
+    'wrong_type',
+  ])
+})
+
+test.each([
+  ['a form', VERDICT, 'verdict=clean', FORM_TYPE, { verdict: 'clean' }],
+  [
+    'a form with numbers and choices',
+    { type: 'object', properties: { n: { type: 'number' }, ok: { type: 'boolean' }, to: { type: 'array' } } },
+    'n=7&ok=on&to=a&to=b&__proto__=x',
+    FORM_TYPE,
+    { n: 7, ok: true, to: ['a', 'b'], ['__proto__']: 'x' },
+  ],
+  ['text', { type: 'string' }, 'all is well', { 'Content-Type': 'text/plain; charset=utf-8' }, 'all is well'],
+  ['any JSON', null, '[1,{"n":12345678901234567890}]', JSON_TYPE, [1, { n: Number('12345678901234567890') }]],
+])('%s is an answer', async (_name, data, body, type, expected) => {
+  const { send, store, lease } = await openCallback({ data: data as JsonValue })
+  expect((await send(body, type)).status).toBe(200)
+  const [event] = await store.listEvents({ limit: 1 })
+  expect(JSON.parse(event?.body ?? '').data).toMatchObject({ run: lease.runId, data: expected })
+  if (type === JSON_TYPE) expect(event?.body).toContain(body)
+})
+
+test('an unknown token is 404 without a look into the database, whatever of it is right', async () => {
+  const { send, store, path, told } = await openCallback()
+  let looks = 0
+  const findHook = store.findHook
+  store.findHook = (id) => {
+    looks += 1
+    return findHook(id)
+  }
+  const turned = path.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  for (const to of [
+    turned,
+    path.slice(0, -1),
+    `${path}0`,
+    '/callbacks/x',
+    '/callbacks/',
+    path.toUpperCase().replace('/CALLBACKS/', '/callbacks/'),
+  ])
+    expect((await send(CLEAN, JSON_TYPE, to)).status).toBe(404)
+  expect(looks).toBe(0)
+  expect((await send(CLEAN)).status).toBe(200)
+  expect((await told()).filter(({ verdict }) => verdict === 'unknown_hook')).toHaveLength(6)
+})
+
+test('a visit decides nothing: it shows what is asked, and a button that needs no script', async () => {
+  const { url, path, store, lease, send } = await openCallback({ ask: 'Release <batch 7>?' })
+  for (const method of ['get', 'head'] as const) {
+    const page = await supertest(url)[method](path)
+    expect(page.status).toBe(200)
+    expect(page.headers).toMatchObject({
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'.*form-action 'self'.*frame-ancestors 'none'/,
+      ),
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    })
+  }
+  const { text } = await supertest(url).get(path)
+  expect(text).toContain('Release &lt;batch 7&gt;?')
+  expect(text).toContain('<button name="verdict" value="clean">clean</button>')
+  expect(text).not.toContain('<script')
+  expect(await store.listHooks(lease.runId)).toMatchObject([{ answers: 0 }])
+  const pressed = await send('verdict=clean', { ...FORM_TYPE, Accept: 'text/html,*/*' })
+  expect([pressed.status, pressed.text]).toEqual([200, expect.stringContaining('Your answer was taken.')])
+  expect(pressed.headers['content-security-policy']).toContain("default-src 'none'")
+  expect((await supertest(url).get(path)).status).toBe(410)
+  expect((await supertest(url).get('/callbacks/none')).status).toBe(404)
+})
+
+test('the page of a hook for a program has no form', async () => {
+  const { url, path } = await openCallback()
+  const { text, status } = await supertest(url).get(path)
+  expect([status, text.includes('<form')]).toEqual([200, false])
+})
+
+const scanner = 'a-secret-of-the-scanner-0123456789'
+const webhooks = Buffer.from('a-key-of-32-bytes-0123456789abcd')
+const seconds = String(NOW / 1_000)
+const SIGNED: [string, SignatureScheme, string, (body: string) => Record<string, string>][] = [
+  ['hex', SCHEME_PRESETS.hex, scanner, (body) => ({ 'X-Service-Signature': opensslHmac(scanner, body) })],
+  [
+    'sha256-prefix',
+    { ...SCHEME_PRESETS['sha256-prefix'], header: 'X-Hub-Signature-256' },
+    scanner,
+    (body) => ({ 'X-Hub-Signature-256': `sha256=${opensslHmac(scanner, body)}` }),
+  ],
+  [
+    'timestamped',
+    SCHEME_PRESETS.timestamped,
+    scanner,
+    (body) => ({ 'X-Service-Signature': `t=${seconds},v1=${opensslHmac(scanner, `${seconds}.${body}`)}` }),
+  ],
+  [
+    'standard-webhooks',
+    SCHEME_PRESETS['standard-webhooks'],
+    `whsec_${webhooks.toString('base64')}`,
+    (body) => ({
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': seconds,
+      'webhook-signature': `v1,${opensslMac('sha256', webhooks, Buffer.from(`msg_1.${seconds}.${body}`)).toString('base64')}`,
+    }),
+  ],
+]
+
+test.each(SIGNED)('an answer signed as %s is verified, and any other is 401', async (_name, scheme, secret, sign) => {
+  const { send, told, clock } = await openCallback({ sign: { scheme, secret } })
+  expect((await send(CLEAN)).status).toBe(401)
+  expect((await send(CLEAN, { ...JSON_TYPE, ...sign('{}') })).status).toBe(401)
+  expect((await send(CLEAN, { ...JSON_TYPE, ...sign(CLEAN) })).status).toBe(200)
+  clock.advance('10m')
+  const isTimed = scheme.signed !== 'body'
+  expect((await send(CLEAN, { ...JSON_TYPE, ...sign(CLEAN) })).status).toBe(isTimed ? 401 : 200)
+  expect((await told()).map(({ verdict }) => verdict)).toContain('bad_signature')
+})
+
+test('a hook with `many` takes each answer; the same key of a sender is the same answer', async () => {
+  const { send, store, lease } = await openCallback({ isMany: true })
+  for (let turn = 0; turn < 2; turn++) expect((await send(CLEAN)).body.data.verdict).toBe('accepted')
+  const keyed = { ...JSON_TYPE, 'Idempotency-Key': 'part-3' }
+  expect((await send(CLEAN, keyed)).body.data.verdict).toBe('accepted')
+  expect((await send(CLEAN, keyed)).body.data.verdict).toBe('duplicate')
+  expect(await store.listHooks(lease.runId)).toMatchObject([{ answers: 3 }])
+})
+
+test('bodies and rates are bounded as for endpoints', async () => {
+  const limits = { bodyBytes: 100, endpointPerSecond: 1, endpointBurst: 3 }
+  const { send, path } = await openCallback({ data: null }, { limits })
+  expect((await send(JSON.stringify('x'.repeat(200)))).status).toBe(413)
+  const flood = await Promise.all(
+    Array.from({ length: 6 }, () => send(CLEAN, JSON_TYPE, path.replace(/.{32}$/, '0'.repeat(32)))),
+  )
+  expect(flood.map(({ status }) => status).sort()).toEqual([404, 404, 404, 503, 503, 503])
+  // The flood of strangers takes nothing from those who know an address.
+  expect((await send(CLEAN)).status).toBe(200)
+})
+
+test('nothing that grants an answer is on disk, in a notice or in the log', async () => {
+  const { send, store, path, address, heard, told } = await openCallback({
+    sign: { scheme: SCHEME_PRESETS.hex, secret: scanner },
+  })
+  await send(CLEAN, { ...JSON_TYPE, 'X-Service-Signature': opensslHmac(scanner, CLEAN) })
+  await send(CLEAN)
+  await told()
+  const token = path.split('/').at(-1) ?? ''
+  const disk = bytesOf((store as unknown as { folder: string }).folder)
+  for (const secret of [token, token.slice(26), scanner, await store.loadHookKey()]) {
+    expect(disk.includes(secret)).toBe(false)
+    expect(JSON.stringify(heard)).not.toContain(secret)
+  }
+  expect(maskTokens(`POST ${address} now`)).not.toContain(token.slice(26))
+})

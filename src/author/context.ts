@@ -4,7 +4,7 @@ import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { TagValue } from '../core/runs/told/tags.ts'
 import type { FilesApi } from '../core/service/files-api.ts'
 import type { Tick } from './cron.ts'
-import type { StepApi } from './step-api.ts'
+import type { StepApi } from './steps/step-api.ts'
 import type { CallableTrigger, EventOf, Trigger } from './trigger.ts'
 
 /**

@@ -23,7 +23,6 @@ export type {
 } from '../core/service/files-api.ts'
 export { STORAGES, type StorageName } from '../core/service/storage.ts'
 export type { Duration } from '../core/time.ts'
-export type { ApproveOptions, ApproveVerdict } from './approve.ts'
 export type { BatchContext, DebounceContext, FailureContext, RunContext, RunLog } from './context.ts'
 export { cron, type ScheduleOptions, type Tick } from './cron.ts'
 export {
@@ -35,7 +34,6 @@ export {
 } from './define-config.ts'
 export { defineEvent, type EventDefinition } from './define-event.ts'
 export { defineWorkflow } from './define-workflow.ts'
-export type { Hook, HookAnswer, HookOptions } from './hooks.ts'
 export type { Jsonify, KeptAsJson } from './jsonify.ts'
 export type {
   BatchOptions,
@@ -52,7 +50,9 @@ export type {
   TimeoutOptions,
   WorkflowGuard,
 } from './limits.ts'
-export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './step-api.ts'
+export type { ApproveOptions, ApproveVerdict } from './steps/approve.ts'
+export type { Hook, HookAnswer, HookOptions } from './steps/hooks.ts'
+export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './steps/step-api.ts'
 export { storageName } from './storage-name.ts'
 export { type CallableTrigger, callable } from './trigger.ts'
 export type {

@@ -54,7 +54,7 @@ export interface Reception {
   lookBack?: () => DeliveryFacts | null
 }
 
-/** What a request is for, an endpoint or a hook, and how its bytes are judged. */
+/** The endpoint or hook that a request names, and how its bytes are judged. */
 export interface Addressee {
   /** Names its rate limit. Undefined where it is unknown: all of those share one. */
   limitKey: string | undefined

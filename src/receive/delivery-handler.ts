@@ -18,7 +18,7 @@ import type { RefusalLedger } from './refusal-ledger.ts'
 import { respond } from './respond.ts'
 
 interface HandlerParts {
-  /** What a path names, in its part of the address. */
+  /** Finds the endpoint or hook that a path names. */
   find: Record<AddressPart, (path: string) => Promise<Addressee>>
   clock: Clock
   publish: Publish
@@ -32,7 +32,7 @@ interface HandlerParts {
 }
 
 /** The first part of an address: of endpoints, or of the hooks that runs wait at. */
-export type AddressPart = 'hooks' | 'callbacks'
+type AddressPart = 'hooks' | 'callbacks'
 
 /** An address that takes deliveries. */
 export interface Address {

@@ -178,6 +178,7 @@ test('the page of a hook for a program has no form', async () => {
 
 const scanner = 'a-secret-of-the-scanner-0123456789'
 const webhooks = Buffer.from('a-key-of-32-bytes-0123456789abcd')
+const text = (words: string) => Buffer.from(words)
 const seconds = String(NOW / 1_000)
 const SIGNED: [string, SignatureScheme, string, (body: string) => Record<string, string>][] = [
   ['hex', SCHEME_PRESETS.hex, scanner, (body) => ({ 'X-Service-Signature': opensslHmac(scanner, body) })],
@@ -200,7 +201,7 @@ const SIGNED: [string, SignatureScheme, string, (body: string) => Record<string,
     (body) => ({
       'webhook-id': 'msg_1',
       'webhook-timestamp': seconds,
-      'webhook-signature': `v1,${opensslMac('sha256', webhooks, Buffer.from(`msg_1.${seconds}.${body}`)).toString('base64')}`,
+      'webhook-signature': `v1,${opensslMac('sha256', webhooks, text(`msg_1.${seconds}.${body}`)).toString('base64')}`,
     }),
   ],
 ]

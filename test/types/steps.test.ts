@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { cron } from '../../src/author/cron.ts'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import type { StepApi } from '../../src/author/step-api.ts'
+import type { StepApi } from '../../src/author/steps/step-api.ts'
 import { type CallableTrigger, callable } from '../../src/author/trigger.ts'
 import type { ServiceEvent } from '../../src/core/incoming/event.ts'
 

@@ -8,7 +8,7 @@ import {
   RetryAfter,
   z,
 } from '../../src/author/index.ts'
-import type { StepApi } from '../../src/author/step-api.ts'
+import type { StepApi } from '../../src/author/steps/step-api.ts'
 import type { FileDetails } from '../../src/core/service/file.ts'
 
 interface Tree {

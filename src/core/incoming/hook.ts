@@ -97,9 +97,10 @@ export function planHookEvent(
 ) {
   const id = isMany ? deriveId('evt', hook, sameness) : deriveId('evt', hook)
   const head = JSON.stringify({ hook, run, step, delivery, by, receivedAt: isoTime(receivedAt) })
-  const created = JSON.stringify(isoTime(receivedAt))
+  const created = isoTime(receivedAt)
   // The text of the data stays as it is, with every digit of its numbers.
-  const body = `{"id":"${id}","type":"${HOOK_ANSWERED}","created":${created},"data":${head.slice(0, -1)},"data":${data}}}`
+  const event = `{"id":"${id}","type":"${HOOK_ANSWERED}","created":"${created}"`
+  const body = `${event},"data":${head.slice(0, -1)},"data":${data}}}`
   return { id, type: HOOK_ANSWERED, account, createdAt: receivedAt, body }
 }
 
@@ -129,7 +130,7 @@ const TOKEN = new RegExp(`^(${DIGIT}{${ID_DIGITS}})(${DIGIT}{${MAC_DIGITS}})$`)
 const IN_TEXT = new RegExp(`(/callbacks/${DIGIT}{${ID_DIGITS}})${DIGIT}{${MAC_DIGITS}}`, 'g')
 
 /** The last part of a hook's URL: its id, and a proof that only we can make. */
-export function tokenOf(key: string, id: string): string {
+function tokenOf(key: string, id: string): string {
   const digits = id.slice('hok_'.length)
   return digits + macOf(key, digits)
 }

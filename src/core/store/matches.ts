@@ -1,4 +1,5 @@
 import type { EventRecord } from '../incoming/event.ts'
+import type { Hook, HookAnswer, HookReceipt, HookRecord } from '../incoming/hook.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { MatchBatch, MatchCursor, MatchResult } from '../runs/matching.ts'
 import type { EventWait } from '../runs/wait.ts'
@@ -36,4 +37,21 @@ export interface MatchReads {
   listMatchCursors(): Promise<{ cursors: MatchCursor[]; newest: ReadonlyMap<number, number> }>
   /** Events of a stream in order. */
   listEventsAfter(query: EventRange): Promise<EventRecord[]>
+}
+
+export interface HookWrites {
+  /** The key of the tokens of all hooks, as text. The first call makes it. */
+  loadHookKey(): Promise<string>
+  /**
+   * Saves an answer as an event, with its delivery, and wakes the runs that wait for it. Throws
+   * `conflict` for a person whose answer is not taken.
+   */
+  answerHook(answer: HookAnswer): Promise<HookReceipt>
+}
+
+export interface HookReads {
+  /** With its secret, for the receiver. */
+  findHook(id: string): Promise<(HookRecord & Pick<Hook, 'sign'>) | null>
+  /** The hooks of a run, those that its fork kept included, in the order of their steps. */
+  listHooks(runId: string): Promise<HookRecord[]>
 }

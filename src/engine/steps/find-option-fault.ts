@@ -1,4 +1,4 @@
-import type { OnceStepOptions } from '../../author/step-api.ts'
+import type { OnceStepOptions } from '../../author/steps/step-api.ts'
 import { isA, UpshotError } from '../../core/errors.ts'
 import { planRetries } from '../../core/runs/retry.ts'
 import { parseDuration } from '../../core/time.ts'

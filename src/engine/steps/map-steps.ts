@@ -1,4 +1,4 @@
-import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
+import type { OnceStepOptions, StepContext } from '../../author/steps/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { isFinished } from '../../core/runs/step.ts'
 import { neverSettles } from '../pass/parking.ts'

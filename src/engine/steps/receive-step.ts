@@ -20,7 +20,7 @@ import {
   type WaitRequest,
 } from './wait-step.ts'
 
-export type ReceiveRequest = Omit<WaitRequest, 'since'>
+type ReceiveRequest = Omit<WaitRequest, 'since'>
 
 /** The events of all calls of a run that ask for the same. */
 interface Stream {

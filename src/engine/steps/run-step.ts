@@ -1,4 +1,4 @@
-import type { OnceStepOptions, StepContext } from '../../author/step-api.ts'
+import type { OnceStepOptions, StepContext } from '../../author/steps/step-api.ts'
 import { describeError, type Failure, Interrupted, isSameReason, StepError, UpshotError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'

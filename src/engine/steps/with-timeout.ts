@@ -1,4 +1,4 @@
-import type { StepContext } from '../../author/step-api.ts'
+import type { StepContext } from '../../author/steps/step-api.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { deriveIdempotencyKey } from '../../core/ids.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'

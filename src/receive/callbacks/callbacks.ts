@@ -77,7 +77,7 @@ export class Callbacks {
 
   async #answer(hook: FoundHook, { id, body, receivedAt, header }: RawDelivery, data: string): Promise<Reception> {
     const { store, publish } = this.#parts
-    // A sender that may send twice says so by such a header; other answers of one sender may be alike.
+    // Answers may be alike. A sender that repeats one says so by such a header.
     const key = header('idempotency-key') ?? header('webhook-id') ?? id
     const receipt = await store.answerHook({
       hook: hook.id,

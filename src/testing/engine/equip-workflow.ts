@@ -1,5 +1,5 @@
 import type { RunContext } from '../../author/context.ts'
-import type { StepApi } from '../../author/step-api.ts'
+import type { StepApi } from '../../author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 
 type Call = (context: never) => unknown

@@ -1,4 +1,4 @@
-import type { StepApi, StepContext } from '../../author/step-api.ts'
+import type { StepApi, StepContext } from '../../author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { equipWorkflow } from './equip-workflow.ts'

@@ -1,4 +1,4 @@
-import type { StepApi } from '../../author/step-api.ts'
+import type { StepApi } from '../../author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { equipWorkflow } from './equip-workflow.ts'
 

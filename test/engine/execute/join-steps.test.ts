@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi, StepContext } from '../../../src/author/step-api.ts'
+import type { StepApi, StepContext } from '../../../src/author/steps/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { crashEverywhere } from '../../../src/testing/crash-everywhere.ts'

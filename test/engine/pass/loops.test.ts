@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
+import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
+import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../../src/author/workflow.ts'
 import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
 import { changeCode } from '../../support/workflows.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
+import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 
 type Combine = (promises: Promise<string>[]) => Promise<unknown>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
+import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { fitRecording } from '../../../src/engine/play/fit-recording.ts'
 import { crashEverywhere } from '../../../src/testing/index.ts'
 import { createTestEngine } from '../../support/test-engine.ts'

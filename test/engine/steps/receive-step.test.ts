@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
+import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { crashEverywhere } from '../../../src/testing/crash-everywhere.ts'
 import { testbed } from '../../../src/testing/testbed.ts'
 import { moved, transfer } from '../support/transfer-waits.ts'

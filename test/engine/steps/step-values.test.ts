@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../src/author/step-api.ts'
+import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { hostileValues } from '../../support/hostile-values.ts'
 import { createTestEngine } from '../../support/test-engine.ts'

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
+import { SCHEME_PRESETS } from '../../../src/core/incoming/signature.ts'
 import { anchorOf } from '../../../src/core/safety/ledger/anchor.ts'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { planAccount } from '../../../src/core/service/account.ts'
@@ -11,13 +12,21 @@ import { resealSecrets } from '../../../src/project/data-dir/reseal-secrets.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
 import { resealDatabase } from '../../../src/store/sqlite/upkeep/reseal-database.ts'
 import { deleteFiles } from '../../contract/support/delete-files.ts'
-import { NOW } from '../../support/fixtures.ts'
+import { claimLease } from '../../contract/support/waiting-runs.ts'
+import { checkpoint, NOW } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 const OPERATOR = { actor: 'cli:ada', role: 'owner', from: 'host', reason: 'the key leaked' }
 
 type Place = { dataDir: string; secretKey: string | null }
+
+/** The keys of the tokens, which a new key of the vault leaves as they are. */
+const hookKeys = new Map<string, string>()
+const HOOK = {
+  ...{ id: 'hok_1', account: 'default', ask: null, data: null, isMany: false, openedAt: NOW, expiresAt: NOW + 1 },
+  sign: { scheme: SCHEME_PRESETS.hex, secret: 'the secret of a scanner' },
+}
 
 const secretOf = (name: string) => `the webhook secret of ${name}`
 const textKey = (byte: number) => Buffer.alloc(32, byte).toString('base64')
@@ -42,6 +51,9 @@ async function fill(place: Place) {
     body: Buffer.from('{}'),
   }
   await store.saveCapture(capture)
+  const lease = await claimLease(store)
+  await store.saveCheckpoint(lease, checkpoint('scan', { kind: 'hook', target: HOOK.id }), undefined, { hook: HOOK })
+  hookKeys.set(place.dataDir, await store.loadHookKey())
   await store.addApprover({ name: 'anna', publicKey: 'a key', roles: [], addedAt: NOW, removedAt: null })
   await store.close()
 }
@@ -57,6 +69,10 @@ async function readAll(place: Place) {
       keys: accounts.map(({ apiKey, fallbackKey }) => [apiKey, fallbackKey]),
       captures: captures.flat().map(({ body }) => Buffer.from(body).toString()),
       approvers: (await store.listApprovers()).map(({ publicKey }) => publicKey),
+      hooks: [
+        (await store.findHook('hok_1'))?.sign?.secret,
+        hookKeys.get(place.dataDir) === (await store.loadHookKey()),
+      ],
     }
   } finally {
     await store.close()
@@ -68,6 +84,7 @@ const EVERYTHING = {
   keys: [['sk_present', 'sk_before']],
   captures: ['{}'],
   approvers: ['a key'],
+  hooks: [HOOK.sign.secret, true],
 }
 
 async function filledPlace(secretKey: string | null = null) {
@@ -86,6 +103,7 @@ test('resealSecrets seals everything under a new key file and keeps the old one 
     captures: 1,
     sealKeys: 0,
     approvers: 1,
+    hooks: 2,
     keyFiles: { present: keyFile, before: `${keyFile}.old` },
   })
   expect(await readAll(place)).toEqual(EVERYTHING)
@@ -202,6 +220,6 @@ test('every BLOB column is known as sealed or not sealed', () => {
     'effect_seal.mac',
   ]
   const secrets = ['account.api_key', 'account.fallback_key', 'capture.sealed', 'endpoint_secret.sealed']
-  const sealed = [...secrets, 'approver.sealed', 'effect_key.sealed']
+  const sealed = [...secrets, 'approver.sealed', 'effect_key.sealed', 'hook.sealed', 'hook_key.sealed']
   expect(blobs).toEqual([...sealed, ...unsealed].sort())
 })

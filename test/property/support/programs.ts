@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { z } from 'zod'
 import type { RunContext } from '../../../src/author/context.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { StepContext } from '../../../src/author/step-api.ts'
+import type { StepContext } from '../../../src/author/steps/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import type { Testbed } from '../../../src/testing/testbed.ts'
 

@@ -179,7 +179,8 @@ function prepareHooks(db: Connection) {
     // Index: step_hook, and the primary key of work.
     listHolders: db
       .prepare<[string], string>(
-        `SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id WHERE step.kind = 'hook' AND step.target = ?`,
+        `SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id
+         WHERE step.kind = 'hook' AND step.target = ?`,
       )
       .pluck(),
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
-import type { StepApi } from '../../../../src/author/step-api.ts'
+import type { StepApi } from '../../../../src/author/steps/step-api.ts'
 import type { Notice } from '../../../../src/core/notices.ts'
 import { createTestEngine } from '../../../support/test-engine.ts'
 

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
-import type { ServiceEvent } from '../core/incoming/event.ts'
-import type { JsonValue } from '../core/json.ts'
-import type { RetryOptions } from '../core/runs/retry.ts'
-import type { Effect, StepName } from '../core/runs/step.ts'
-import type { Duration } from '../core/time.ts'
+import type { ServiceEvent } from '../../core/incoming/event.ts'
+import type { JsonValue } from '../../core/json.ts'
+import type { RetryOptions } from '../../core/runs/retry.ts'
+import type { Effect, StepName } from '../../core/runs/step.ts'
+import type { Duration } from '../../core/time.ts'
+import type { EventDefinition } from '../define-event.ts'
+import type { Jsonify, KeptAsJson } from '../jsonify.ts'
+import type { InputOf, InvokeOptions, Trigger } from '../trigger.ts'
 import type { ApproveOptions, ApproveVerdict } from './approve.ts'
-import type { EventDefinition } from './define-event.ts'
 import type { Hook, HookAnswer, HookOptions } from './hooks.ts'
-import type { Jsonify, KeptAsJson } from './jsonify.ts'
-import type { InputOf, InvokeOptions, Trigger } from './trigger.ts'
 
 /** Options of `step.run` and `step.map`. */
 export interface StepOptions {

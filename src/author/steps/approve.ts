@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { JsonValue } from '../core/json.ts'
-import type { FileEntry } from '../core/service/file.ts'
-import type { Duration } from '../core/time.ts'
+import type { JsonValue } from '../../core/json.ts'
+import type { FileEntry } from '../../core/service/file.ts'
+import type { Duration } from '../../core/time.ts'
 
 /** A question of `step.approve`. */
 export interface ApproveOptions<Schema extends z.ZodType = z.ZodType> {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { SchemePreset, SignatureScheme } from '../core/incoming/signature.ts'
-import type { Duration } from '../core/time.ts'
+import type { SchemePreset, SignatureScheme } from '../../core/incoming/signature.ts'
+import type { Duration } from '../../core/time.ts'
 
 /** Options of `step.hook`. */
 export interface HookOptions<Schema extends z.ZodType = z.ZodType> {
@@ -34,7 +34,7 @@ export interface Hook<Data = unknown, Many extends boolean = boolean> {
   kind: 'hook'
   /** Id of the hook, `hok_…`; no secret. */
   id: string
-  /** The address for `POST`. Whoever knows it may answer. */
+  /** The address for `POST`. Everybody who knows it may answer. */
   url: string
   /** When it takes answers no longer, in epoch milliseconds. */
   expiresAt: number

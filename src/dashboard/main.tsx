@@ -12,6 +12,7 @@ import './style/tokens.css'
 import './style/base.css'
 import './style/shell.css'
 import './style/parts.css'
+import './style/chart.css'
 import './style/table.css'
 import './style/run.css'
 

@@ -9,7 +9,7 @@ interface OwnTables {
   events: {
     list: ReadStore['listEvents']
     findAll: ReadStore['findEvents']
-    listOfRuns: ReadStore['listEventsOfRuns']
+    listOf: ReadStore['listEventsOf']
     listAfter: ReadStore['listEventsAfter']
     newest(): Promise<Map<number, number>>
   }
@@ -55,7 +55,7 @@ export const READS: Reads = {
   searchEvents: (t, search, slice) => t.eventSearch.search(search, slice),
   walkEvents: (t, search, slice) => t.eventSearch.walk(search, slice),
   findEvents: (t, id) => t.events.findAll(id),
-  listEventsOfRuns: (t, runIds) => t.events.listOfRuns(runIds),
+  listEventsOf: (t, owner, ids) => t.events.listOf(owner, ids),
   listRuns: (t, query) => t.runSearch.list(query),
   searchRuns: (t, filter, slice) => t.runSearch.search(filter, slice),
   groupFailures: (t, filter, slice) => t.runSearch.groupFailures(filter, slice),

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { ROUTES } from '../../src/admin/contract/routes.ts'
+import { incoming } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { startConsole } from './support/start-console.ts'
 
@@ -36,4 +37,19 @@ test('a standby is asked for lists and searches, and for nothing that writes or 
     expect(opened - before, name).toBeLessThanOrEqual(1)
   }
   expect(asking.toSorted()).toEqual(LISTS.toSorted())
+})
+
+test('a delivery has the type of its event for everybody, and its subject for all but a viewer', async () => {
+  const { api, store, logIn } = await startConsole()
+  await store.saveDelivery(
+    incoming('evt_1', { data: { file: { id: 'fil_1', service: 'storage_a', path: '/in/a.pdf' } } }),
+  )
+  const seen = async (role: 'viewer' | 'operator') => {
+    const { cookie, key } = await logIn(role)
+    const reply = await fetch(`${api}/deliveries`, { headers: { cookie, 'x-upshot': key } })
+    const { items } = (await reply.json()) as { items: { eventType: string; subject: string | null }[] }
+    return items.map(({ eventType, subject }) => [eventType, subject])
+  }
+  expect(await seen('viewer')).toEqual([['file.created', null]])
+  expect(await seen('operator')).toEqual([['file.created', expect.stringContaining('/in/a.pdf')]])
 })

@@ -126,6 +126,19 @@ describeStores((open) => {
     expect(await store.countDeliveries('end_a', NOW + 1)).toEqual({ accepted: 1, duplicate: 1 })
   })
 
+  test('the events of many deliveries and runs come with the ids that were asked', async () => {
+    const { store } = await open()
+    await store.saveDelivery(incoming('evt_1'))
+    await store.saveDelivery(incoming('evt_1'))
+    await store.saveDelivery(incoming('evt_2', { workflows: [] }))
+    const [deliveries, runs] = [await store.listDeliveries({ limit: 9 }), await store.listRuns({ limit: 9 })]
+    const owned = async (owner: 'run' | 'delivery', ids: string[]) =>
+      (await store.listEventsOf(owner, ids)).map(({ of, event }) => `${of} ${event.id}`).sort()
+    const expected = deliveries.map(({ id, eventId }) => `${id} ${eventId}`).sort()
+    expect(await owned('delivery', [...deliveries.map(({ id }) => id), 'dlv_none'])).toEqual(expected)
+    expect(await owned('run', [...runs.map(({ id }) => id)])).toEqual(runs.map(({ id }) => `${id} evt_1`))
+  })
+
   test('a delivery is found with its event, and the deliveries of an event within its account', async () => {
     const { store } = await open()
     const first = incoming('evt_1', { account: 'one' })

@@ -54,6 +54,27 @@ inBrowser(`a run that another process ends changes on the page by itself${label}
   await row.getByText('canceled').waitFor()
 })
 
+inBrowser(`the chart of the last day has a legend, an axis, a word on each hour, and a table${label}`, async () => {
+  const { page, login, origin, faults } = await open()
+  await login(page)
+  const chart = page.getByRole('figure')
+  const hour = await chart.getByRole('navigation').getByRole('link').last().getAttribute('aria-label')
+  expect(hour).toMatch(/^\d\d:00: \d+ completed, \d+ failed, \d+ other$/)
+  await chart.getByRole('link', { name: hour ?? '' }).hover()
+  await chart.locator('.pointed', { hasText: hour ?? '' }).waitFor()
+  await chart.getByText('As a table').click()
+  const [, completed, failed] = /(\d+) completed, (\d+) failed/.exec(hour ?? '') ?? []
+  const row = await chart.getByRole('row').last().textContent()
+  expect(row).toBe([hour?.slice(0, 5), completed, /(\d+) other/.exec(hour ?? '')?.[1], failed].join(''))
+  await page.goto(`${origin}/inbound`)
+  await page
+    .getByRole('row', { name: /accepted/ })
+    .getByText('file.created')
+    .first()
+    .waitFor()
+  expect(faults()).toEqual([])
+})
+
 inBrowser(`a chain of runs is drawn on the page of each of its runs${label}`, async () => {
   const { page, login, origin, count } = await open()
   await login(page)

@@ -9,7 +9,7 @@ import {
 } from '../../src/dashboard/words/approvals.ts'
 import { describeFault } from '../../src/dashboard/words/fault.ts'
 import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
-import { foldHours } from '../../src/dashboard/words/hours.ts'
+import { ceilingOf, foldHours, nameHour } from '../../src/dashboard/words/hours.ts'
 import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
 import { shellWord } from '../../src/dashboard/words/shell-word.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
@@ -78,6 +78,23 @@ test('a run says its cause, how long it took, and whether a retry may fit', () =
   expect(tookMs({ startedAt: null, finishedAt: null }, AT)).toBeNull()
   expect(tookMs(run, AT + 30)).toBe(20)
   expect(canRetry({ status: 'canceled', isCanceledByRule: true })).toBe(false)
+})
+
+test.each([
+  [0, 2],
+  [1, 2],
+  [3, 4],
+  [10, 10],
+  [61, 80],
+  [100, 100],
+  [4_821, 6_000],
+])('the axis of a chart with at most %i ends at %i', (most, top) => {
+  expect(ceilingOf(most)).toBe(top)
+})
+
+test('an hour has the name of a clock, in UTC or where the browser is', () => {
+  expect(nameHour('2026-03-01T09:00:00.000Z', true)).toBe('09:00')
+  expect(nameHour('2026-03-01T09:00:00.000Z', false)).toMatch(/^\d\d:(00|30|15|45)$/)
 })
 
 test('the last 24 hours are there, those without a run, too', () => {

@@ -14,7 +14,7 @@ import { type ResourceParts, recordAction } from './parts.ts'
 export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {
   const { store, openLists, surroundings } = parts
   return {
-    async 'GET /deliveries'({ query, now }) {
+    async 'GET /deliveries'({ query, caller, now }) {
       const { limit, verdict, endpoint, since, after } = query
       const lists = await openLists()
       const filter = given({
@@ -26,7 +26,7 @@ export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DE
       const deliveries = await lists.listDeliveries({ ...filter, limit })
       const page = wholePage(deliveries, {
         limit,
-        items: await describeDeliveries(lists, deliveries),
+        items: await describeDeliveries(lists, deliveries, caller),
         positionOf: ({ id }) => id,
         momentOf: ({ receivedAt }) => receivedAt,
       })
@@ -35,9 +35,9 @@ export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DE
       return { ...page, unlisted: isOfAll ? await listUnlisted(store, filter.verdicts ?? []) : [] }
     },
     'GET /deliveries/tallies': async () => ({ refusals: await store.tallyRefusals() }),
-    async 'GET /deliveries/:id'({ params }) {
+    async 'GET /deliveries/:id'({ params, caller }) {
       const { delivery, event } = await requireDelivery(store, params.id)
-      const [view] = await describeDeliveries(store, [delivery])
+      const [view] = await describeDeliveries(store, [delivery], caller)
       if (view) return { ...view, account: event?.account ?? null }
       throw new UpshotError('internal', `Delivery ${params.id} has no view.`)
     },

@@ -68,7 +68,7 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
         ...describeEvent(event, caller),
         data: readData(event, caller),
         subjects: readSubjects(event, caller),
-        deliveries: await describeDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_EVENT)),
+        deliveries: await describeDeliveries(store, await store.listDeliveriesOf(event, MAX_OF_EVENT), caller),
         runs: await describeRuns(store, runs, caller),
       }
     },

@@ -17,12 +17,15 @@ type StepView = z.input<typeof step>
 
 /** Runs as the API gives them, each with the subject of its event: one more query for all. */
 export async function describeRuns(
-  store: Pick<ReadStore, 'listEventsOfRuns'>,
+  store: Pick<ReadStore, 'listEventsOf'>,
   runs: readonly Run[],
   caller: Pick<Caller, 'role'>,
 ): Promise<RunView[]> {
-  const found = await store.listEventsOfRuns(runs.map(({ id }) => id))
-  const events = new Map(found.map(({ run: id, event }) => [id, event]))
+  const found = await store.listEventsOf(
+    'run',
+    runs.map(({ id }) => id),
+  )
+  const events = new Map(found.map(({ of, event }) => [of, event]))
   return runs.map((each) => describeRun(each, events.get(each.id) ?? null, caller))
 }
 

@@ -62,6 +62,6 @@ export interface EventReads {
   readSubjects(limit: number): Promise<SubjectBatch | null>
   /** Events with this id: one for each account that received it. */
   findEvents(id: string): Promise<EventRecord[]>
-  /** The own events of runs; runs without one are left out. */
-  listEventsOfRuns(runIds: readonly string[]): Promise<{ run: string; event: EventRecord }[]>
+  /** The own events of runs or deliveries with these ids; those without one are left out. */
+  listEventsOf(owner: 'run' | 'delivery', ids: readonly string[]): Promise<{ of: string; event: EventRecord }[]>
 }

@@ -117,7 +117,7 @@ export type ListReads = Pick<ReadStore, (typeof LIST_READS)[number]>
 export const LIST_READS = [
   'searchRuns',
   'listRuns',
-  'listEventsOfRuns',
+  'listEventsOf',
   'groupFailures',
   'listFailureStates',
   'searchEvents',

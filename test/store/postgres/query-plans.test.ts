@@ -52,7 +52,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   ],
   walkEvents: [[{}, SLICE]],
   findEvents: [[EVENT]],
-  listEventsOfRuns: [[RUNS]],
+  listEventsOf: [['run', RUNS]],
   listRuns: [
     [{ limit: 20 }],
     [{ limit: 20, workflow: 'w1' }],

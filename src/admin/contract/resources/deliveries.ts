@@ -13,6 +13,8 @@ export const delivery = z
     verdict,
     status: z.int().describe('HTTP status of our answer.'),
     eventId: z.string().nullable(),
+    eventType: z.string().nullable().describe('Null where no event of it is stored.'),
+    subject: z.string().nullable().describe('The file or transfer of its event; null for a viewer.'),
     account: z.string().nullable().optional().describe('Of its event; null where none is stored.'),
     bodyBytes: z.int().nullable(),
     facts: z

@@ -9,6 +9,7 @@ import { List } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { VerdictMark } from '../../parts/status.tsx'
+import { Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { formatBytes, formatCount, shortId } from '../../words/format.ts'
@@ -30,23 +31,24 @@ const VERDICTS: readonly [string, string][] = [
 ]
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { title: 'Verdict', width: '160px', cell: ({ verdict }) => <VerdictMark verdict={verdict} /> },
+  { title: 'Verdict', width: '150px', cell: ({ verdict }) => <VerdictMark verdict={verdict} /> },
   { title: 'Answer', width: '70px', className: 'number', cell: ({ status }) => status },
   {
     title: 'Endpoint',
-    width: '130px',
+    width: '110px',
     cell: ({ endpoint }) => endpoint ?? <span className="quiet">none</span>,
   },
   {
     title: 'Event',
-    width: '130px',
-    cell: ({ eventId }) =>
+    width: '160px',
+    cell: ({ eventId, eventType }) =>
       eventId === null ? null : (
-        <Link href={`/events/${encodeURIComponent(eventId)}`} className="mono">
-          {shortId(eventId)}
+        <Link href={`/events/${encodeURIComponent(eventId)}`} title={eventId}>
+          {eventType ?? <span className="mono">{shortId(eventId)}</span>}
         </Link>
       ),
   },
+  { title: 'Subject', className: 'wide', cell: ({ subject }) => <Path text={subject} /> },
   {
     title: 'Size',
     width: '80px',
@@ -54,7 +56,12 @@ const COLUMNS: readonly Column<Delivery>[] = [
     cell: ({ bodyBytes }) => <span className="quiet">{bodyBytes === null ? '–' : formatBytes(bodyBytes)}</span>,
   },
   { title: 'Received', width: '92px', cell: ({ receivedAt }) => <When at={receivedAt} /> },
-  { title: 'Why', className: 'wide', cell: ({ facts }) => <span className="quiet">{explain(facts)}</span> },
+  {
+    title: 'Why',
+    width: '18%',
+    className: 'wide',
+    cell: ({ facts }) => <span className="quiet">{explain(facts)}</span>,
+  },
 ]
 
 /** The ledger: one row for each request to an endpoint. Never a body, never a signature. */

@@ -98,8 +98,8 @@ export class EventTable implements Events {
     return (await list.all(...values, limit)).map(readEvent)
   }
 
-  async listOfRuns(runIds: readonly string[]): Promise<{ run: string; event: EventRecord }[]> {
-    return (await this.#sql.ofRuns.all([...runIds])).map(({ run, ...row }) => ({ run, event: readEvent(row) }))
+  async listOf(owner: 'run' | 'delivery', ids: readonly string[]): Promise<{ of: string; event: EventRecord }[]> {
+    return (await this.#sql.of[owner].all([...ids])).map(({ of, ...row }) => ({ of, event: readEvent(row) }))
   }
 
   /** The event with this id in one account. */
@@ -132,6 +132,13 @@ export class EventTable implements Events {
 }
 
 function prepareEvents(db: Connection) {
+  // Index: primary keys of owner and event.
+  const listOf = (owner: 'run' | 'delivery') =>
+    db.prepare<[string[]], EventRow & { of: string }>(
+      `SELECT owner.id AS "of", event.* FROM ${owner} AS owner JOIN full_event AS event
+         ON event.seq = owner.event_seq AND event.stream = owner.event_seq % ${STREAMS}
+       WHERE owner.id = ANY(?::text[])`,
+    )
   return {
     number: db.prepare<[number, number], number>('UPDATE stream SET seq = seq + ? WHERE id = ? RETURNING seq').pluck(),
     identify: db.prepare<[string, number, string]>(
@@ -155,12 +162,7 @@ function prepareEvents(db: Connection) {
       `SELECT ${EVENT_COLUMNS} FROM full_event WHERE stream = ? AND seq > ? AND seq <= ?
          AND type = ANY(coalesce(?::text[], ARRAY[type])) ORDER BY seq`,
     ),
-    // Index: primary keys of run and event.
-    ofRuns: db.prepare<[string[]], EventRow & { run: string }>(
-      `SELECT run.id AS run, event.* FROM run JOIN full_event AS event
-         ON event.seq = run.event_seq AND event.stream = run.event_seq % ${STREAMS}
-       WHERE run.id = ANY(?::text[])`,
-    ),
+    of: { run: listOf('run'), delivery: listOf('delivery') },
     // Index: the primary key of event_identity.
     known: db
       .prepare<[string[]], number>('SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq')

@@ -106,7 +106,7 @@ export class Standby {
     await Promise.all([
       reads.searchRuns({}, slice),
       reads.listRuns({ limit: 1 }),
-      reads.listEventsOfRuns(['']),
+      reads.listEventsOf('run', ['']),
       reads.groupFailures({}, slice),
       reads.listFailureStates(['']),
       reads.searchEvents({}, slice),

@@ -42,7 +42,7 @@ export class EventTable implements Events {
   readonly #listAfter
   readonly #listTypesAfter
   readonly #accounts
-  readonly #ofRuns
+  readonly #of
 
   constructor(db: SqliteConnection, counts?: RowCounts) {
     this.#db = db
@@ -66,13 +66,15 @@ export class EventTable implements Events {
       `SELECT ${EVENT_COLUMNS} FROM event WHERE seq > ? AND seq <= ?
          AND type IN (SELECT value FROM json_each(?)) ORDER BY seq`,
     )
-    // Index: primary keys of run and event.
-    this.#ofRuns = db.prepare<[string], EventRow & { run: string }>(
-      `SELECT run.id AS run, ${EVENT_COLUMNS.split(', ')
-        .map((column) => `event.${column}`)
-        .join(', ')}
-       FROM json_each(?) AS given JOIN run ON run.id = given.value JOIN event ON event.seq = run.event_seq`,
-    )
+    // Index: primary keys of owner and event.
+    const columns = EVENT_COLUMNS.split(', ').map((column) => `event.${column}`)
+    const listOf = (owner: 'run' | 'delivery') =>
+      db.prepare<[string], EventRow & { of: string }>(
+        `SELECT owner.id AS "of", ${columns.join(', ')}
+         FROM json_each(?) AS given JOIN ${owner} AS owner ON owner.id = given.value
+           JOIN event ON event.seq = owner.event_seq`,
+      )
+    this.#of = { run: listOf('run'), delivery: listOf('delivery') }
     this.#accounts = db.prepare<[], string>('SELECT name FROM event_account').pluck()
   }
 
@@ -148,8 +150,8 @@ export class EventTable implements Events {
     return (await list.all(...values, limit)).map(readEvent)
   }
 
-  async listOfRuns(runIds: readonly string[]): Promise<{ run: string; event: EventRecord }[]> {
-    return (await this.#ofRuns.all(JSON.stringify(runIds))).map(({ run, ...row }) => ({ run, event: readEvent(row) }))
+  async listOf(owner: 'run' | 'delivery', ids: readonly string[]): Promise<{ of: string; event: EventRecord }[]> {
+    return (await this.#of[owner].all(JSON.stringify(ids))).map(({ of, ...row }) => ({ of, event: readEvent(row) }))
   }
 
   /** The event with this id in one account. */

@@ -25,7 +25,7 @@ const THREADED = [
   'listDeliveriesOf',
   'listDeliveryHours',
   'listEffects',
-  'listEventsOfRuns',
+  'listEventsOf',
   'listRunHours',
   'listRuns',
   'listStepFailures',

@@ -43,6 +43,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
   Decisions: [
     ['ARCHITECTURE.md', 'Architecture'],
     ['CONTRIBUTING.md', 'Contributing'],
+    ['docs/versions.md', 'Versions'],
     ['docs/libraries.md', 'Libraries'],
     ['bench/README.md', 'Benchmarks'],
     ['docs/decisions/README.md', 'All decisions'],

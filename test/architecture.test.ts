@@ -188,7 +188,8 @@ describe('files', () => {
     const unused = files.flatMap((file) =>
       [...(texts.get(file) ?? '').matchAll(exported)]
         .map(([, name = '']) => name)
-        .filter((name) => !imported.has(name) && name !== 'define')
+        // The command tree and the loader of operations find these by the form of their names.
+        .filter((name) => !imported.has(name) && name !== 'define' && !name.endsWith('Handlers'))
         .map((name) => `${file} exports ${name}`),
     )
     expect(unused).toEqual([])

@@ -14,39 +14,20 @@ import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { SECURE_HEADERS } from './http/secure-headers.ts'
 import { staticPage } from './http/static-page.ts'
 import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
+import { openHandlers } from './local/load-operation.ts'
 import type { mcpRoute } from './mcp/mcp-route.ts'
 import type { BulkRunner } from './operations/bulk-runner.ts'
 import type { AnyHandler } from './perform/handler.ts'
-import type { Health } from './ports/health.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access/access-handlers.ts'
-import { auditHandlers } from './resources/access/audit-handlers.ts'
-import { tokenHandlers } from './resources/access/token-handlers.ts'
-import { deliveryHandlers } from './resources/delivery-handlers.ts'
-import { endpointHandlers } from './resources/endpoint-handlers.ts'
-import { eventHandlers } from './resources/event-handlers.ts'
-import { failureHandlers } from './resources/failure-handlers.ts'
 import { liveHandlers } from './resources/live-handlers.ts'
-import { describeOperation, operationHandlers } from './resources/operation-handlers.ts'
+import { describeOperation } from './resources/operation-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
-import { runHandlers } from './resources/run-handlers.ts'
-import { approvalHandlers } from './resources/safety/approval-handlers.ts'
-import { approverHandlers } from './resources/safety/approver-handlers.ts'
-import { effectHandlers } from './resources/safety/effect-handlers.ts'
-import { accountHandlers } from './resources/service/account-handlers.ts'
-import { fileHandlers } from './resources/service/file-handlers.ts'
-import { sandboxHandlers } from './resources/service/sandbox-handlers.ts'
-import { subjectHandlers } from './resources/subject-handlers.ts'
-import { alertHandlers } from './resources/system/alert-handlers.ts'
-import { systemHandlers } from './resources/system/system-handlers.ts'
-import { upkeepHandlers } from './resources/system/upkeep-handlers.ts'
-import { workflowHandlers } from './resources/workflow-handlers.ts'
 
-export interface ConsoleParts extends ResourceParts, Pick<LiveFeedParts, 'listen'> {
+export interface ConsoleParts extends Omit<ResourceParts, 'runner'>, Pick<LiveFeedParts, 'listen'> {
   store: Store
   access: AccessOptions
   facts: ProcessFacts
   publish: Publish
-  health: Health
   /** Left out: there is no `/metrics`. */
   metrics?: MetricsSource
   /** Folder of the built dashboard; it need not exist. */
@@ -68,10 +49,10 @@ export interface Console {
 }
 
 /** The API and the page, for any base path. `port` is asked once the server listens. */
-export function createConsole(
+export async function createConsole(
   parts: ConsoleParts,
   { port, runner }: { port: () => number; runner: Pick<BulkRunner, 'wake'> },
-): Console {
+): Promise<Console> {
   const { access, store, page, metrics } = parts
   const place = (): CookiePlace => ({
     port: port(),
@@ -85,10 +66,22 @@ export function createConsole(
   if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
   router.use(secure(own))
   router.use(compression({ threshold: COMPRESSED_BYTES, filter: mayCompress }))
-  const { version } = parts.facts
-  const handlers = createHandlers(parts, { authenticator, feed, runner, place })
-  const served = { ...parts, routes: ROUTES, version, handlers, authenticator, limits: new CallerLimits() }
-  router.use('/api/v1', sameOrigin(own), mountRoutes({ ...served, cookieName: () => cookieName(place()) }))
+  const { clock, facts } = parts
+  const cookie = () => cookieName(place())
+  const handlers: Record<string, AnyHandler> = {
+    ...(await openHandlers({ ...parts, runner })),
+    ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
+    ...liveHandlers({ feed, clock, authenticator, facts, cookieName: cookie }),
+  }
+  const served = {
+    ...parts,
+    routes: ROUTES,
+    version: facts.version,
+    handlers,
+    authenticator,
+    limits: new CallerLimits(),
+  }
+  router.use('/api/v1', sameOrigin(own), mountRoutes({ ...served, cookieName: cookie }))
   router.use('/mcp', sameOrigin(own), lateMcp(served))
   router.use(staticPage(page, access.basePath))
   router.use(answerProblem(parts))
@@ -114,43 +107,6 @@ function mayCompress(request: Request, response: Response): boolean {
   return (
     !String(response.getHeader('content-type')).startsWith('text/event-stream') && compression.filter(request, response)
   )
-}
-
-interface Wired {
-  authenticator: Authenticator
-  feed: LiveFeed
-  runner: Pick<BulkRunner, 'wake'>
-  place: () => CookiePlace
-}
-
-function createHandlers(
-  parts: ConsoleParts,
-  { authenticator, feed, runner, place }: Wired,
-): Record<string, AnyHandler> {
-  const { store, clock, facts } = parts
-  return {
-    ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
-    ...runHandlers(parts),
-    ...failureHandlers(parts),
-    ...eventHandlers(parts, runner),
-    ...deliveryHandlers(parts),
-    ...workflowHandlers(parts),
-    ...approvalHandlers(parts),
-    ...approverHandlers(parts),
-    ...effectHandlers(parts),
-    ...subjectHandlers(parts),
-    ...endpointHandlers(parts),
-    ...accountHandlers(parts),
-    ...fileHandlers(parts),
-    ...sandboxHandlers(parts),
-    ...tokenHandlers(parts),
-    ...auditHandlers(parts),
-    ...alertHandlers(parts),
-    ...systemHandlers(parts, parts.health),
-    ...upkeepHandlers(parts),
-    ...operationHandlers(parts, runner),
-    ...liveHandlers({ feed, clock, authenticator, facts, cookieName: () => cookieName(place()) }),
-  }
 }
 
 /** Sets the headers of every answer, and refuses foreign names. */

@@ -21,7 +21,7 @@ export function lateConsole(parts: ConsoleParts, port: () => number): LateConsol
   const runner = new BulkRunner({ ...parts, onProgress: (operation) => made?.report(operation) })
   const make = async () => {
     const { createConsole } = await import('./console.ts')
-    made = createConsole(parts, { port, runner })
+    made = await createConsole(parts, { port, runner })
     return made
   }
   return {

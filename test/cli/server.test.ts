@@ -137,6 +137,8 @@ test('a selection is an operation of the server, which says first how many runs 
 
 test('events are replayed at a server, named ones and selected ones', async () => {
   const { upshot } = await startFarApp()
+  const twice = (await upshot('trigger', 'nobody.cares', '--duplicate')).json.data.deliveries
+  expect(twice).toMatchObject([{ verdict: 'accepted' }, { verdict: 'duplicate' }])
   const dry = await upshot('events', 'replay', 'evt_far0001', '--dry-run')
   expect(dry.json.data).toEqual({ dryRun: true, events: 1, runs: 1 })
   const { runs } = (await upshot('events', 'replay', 'evt_far0001')).json.data

@@ -32,7 +32,7 @@ export function describeOpenapi(routes: RouteTable, { version, url }: Place): Js
       description: 'Runs, events, deliveries and everything an operator does with them.',
     },
     servers: [{ url }],
-    tags: [...new Set(Object.values(routes).map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(Object.keys(routes).map(tagOf))].map((name) => ({ name })),
     security: [{ token: [] }, { session: [], key: [] }],
     paths,
     components: {
@@ -53,7 +53,7 @@ export function describeOpenapi(routes: RouteTable, { version, url }: Place): Js
 }
 
 function describeOperation(path: string, spec: RouteSpec, components: Map<string, unknown>): Json {
-  const { id, tag, summary, role, query, body, audit } = spec
+  const { id, summary, role, query, body, audit } = spec
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     ...{ name, in: 'path', required: true },
     schema: { type: 'string' },
@@ -61,7 +61,7 @@ function describeOperation(path: string, spec: RouteSpec, components: Map<string
   const problems = PROBLEMS.map((status) => [status, { $ref: '#/components/responses/Problem' }])
   return {
     operationId: id,
-    tags: [tag],
+    tags: [tagOf(` ${path}`)],
     summary,
     description:
       role === 'anyone' ? 'Needs no login.' : `Needs the role ${role}.${audit ? ` Audited as ${audit}.` : ''}`,
@@ -81,6 +81,19 @@ function describeOperation(path: string, spec: RouteSpec, components: Map<string
       : {}),
     responses: { ...describeAnswer(spec, components), ...Object.fromEntries(problems) },
   }
+}
+
+/** Resources of operations whose path begins with another word. */
+const RESOURCES: Record<string, string> = {
+  ...{ login: 'access', logout: 'access', session: 'access', openapi: 'access', sessions: 'tokens' },
+  ...{ approvers: 'approvals', guard: 'effects', downloads: 'files', config: 'system', doctor: 'system' },
+  ...{ retention: 'system', overview: 'system', hours: 'system', search: 'system' },
+}
+
+/** The resource that an operation belongs to. */
+function tagOf(route: string): string {
+  const [, word = ''] = /^\w* \/(\w+)/.exec(route) ?? []
+  return RESOURCES[word] ?? word
 }
 
 const IDEMPOTENCY_KEY = {

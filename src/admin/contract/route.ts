@@ -10,8 +10,6 @@ export interface RouteSpec {
   /** Name of the operation in the OpenAPI document; unique. */
   id: string
   summary: string
-  /** The resource that it belongs to. */
-  tag: string
   /** Least role of the caller; `anyone` needs no login. */
   role: AccessRole | 'anyone'
   query?: z.ZodObject

@@ -1,36 +1,23 @@
 import type { RouteSpec, RouteTable } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
-import type { BulkRunner } from '../operations/bulk-runner.ts'
 import type { AnyHandler } from '../perform/handler.ts'
-import type { Health } from '../ports/health.ts'
 import type { Surroundings } from '../ports/surroundings.ts'
 import type { ResourceParts } from '../resources/parts.ts'
 
-/** The app as the operations of one caller see it, beside the database. */
-export interface OpenParts extends ResourceParts {
-  runner: Pick<BulkRunner, 'wake'>
-  health: Health
-}
-
-export type LocalParts = Omit<OpenParts, 'surroundings'> & { openSurroundings: () => Promise<Surroundings> }
+export type LocalParts = Omit<ResourceParts, 'surroundings'> & { openSurroundings: () => Promise<Surroundings> }
 
 export interface Resource {
   routes: RouteTable
   usesStoreAlone: boolean
-  open: (parts: OpenParts) => Readonly<Record<string, AnyHandler>>
+  open: (parts: ResourceParts) => Readonly<Record<string, AnyHandler>>
 }
 
 const loadWorkflows = () =>
   pair(import('../contract/resources/workflows.ts'), import('../resources/workflow-handlers.ts'))
 const loadEffects = () =>
   pair(import('../contract/resources/safety/effects.ts'), import('../resources/safety/effect-handlers.ts'))
-const loadSystem = async (): Promise<Resource> => {
-  const [{ SYSTEM_ROUTES }, { systemHandlers }] = await Promise.all([
-    import('../contract/resources/system/system.ts'),
-    import('../resources/system/system-handlers.ts'),
-  ])
-  return { routes: SYSTEM_ROUTES, usesStoreAlone: false, open: (parts) => systemHandlers(parts, parts.health) }
-}
+const loadSystem = () =>
+  pair(import('../contract/resources/system/system.ts'), import('../resources/system/system-handlers.ts'))
 const loadUpkeep = () =>
   pair(import('../contract/resources/system/upkeep.ts'), import('../resources/system/upkeep-handlers.ts'))
 const loadTokens = () =>
@@ -83,12 +70,15 @@ export async function loadOperation(name: RouteName): Promise<{ spec: RouteSpec;
   return resource && spec ? { spec, resource } : null
 }
 
+/** The handlers of every operation that needs no HTTP. */
+export async function openHandlers(parts: ResourceParts): Promise<Readonly<Record<string, AnyHandler>>> {
+  const resources = await Promise.all([...new Set(Object.values(RESOURCES))].map((load) => load()))
+  return Object.assign({}, ...resources.map(({ open }) => open(parts)))
+}
+
 /** A resource of two modules: the only table of one, and the only function of the other. */
 async function pair(contract: Promise<object>, handlers: Promise<object>): Promise<Resource> {
   const routes = Object.entries(await contract).find(([name]) => name.endsWith('_ROUTES'))?.[1] as RouteTable
-  const open = Object.entries(await handlers).find(([name]) => name.endsWith('Handlers'))?.[1] as (
-    parts: OpenParts,
-    runner: OpenParts['runner'],
-  ) => Readonly<Record<string, AnyHandler>>
-  return { routes, usesStoreAlone: false, open: (parts) => open(parts, parts.runner) }
+  const open = Object.entries(await handlers).find(([name]) => name.endsWith('Handlers'))?.[1] as Resource['open']
+  return { routes, usesStoreAlone: false, open }
 }

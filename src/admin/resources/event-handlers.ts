@@ -11,7 +11,6 @@ import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
-import type { BulkRunner } from '../operations/bulk-runner.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { findEvent } from '../queries/find-event.ts'
 import { parseSearch } from '../queries/parse-search.ts'
@@ -32,8 +31,8 @@ type EventRoute = keyof typeof EVENT_ROUTES
 type EventAction = Extract<EventRoute, `POST ${string}`>
 
 /** Events, with everything that came of one; sending and replaying them. */
-export function eventHandlers(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): Handlers<EventRoute> {
-  return { ...eventReads(parts), ...eventActions(parts, runner) }
+export function eventHandlers(parts: ResourceParts): Handlers<EventRoute> {
+  return { ...eventReads(parts), ...eventActions(parts) }
 }
 
 function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
@@ -98,14 +97,14 @@ function readSearch(
   })
 }
 
-function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): Handlers<EventAction> {
+function eventActions(parts: ResourceParts): Handlers<EventAction> {
   const { store, surroundings } = parts
   return {
     async 'POST /events'({ body, caller, now, signal, onceKey }) {
       const endpoint = await requireEndpoint(store, body.endpoint)
       if (surroundings.keeperOf(endpoint) !== 'sandbox') requireAdmin(caller, endpoint.name)
-      const { id = nameEvent(onceKey, caller, now), type, data } = body
-      const event = parseEvent({ id, type, created: isoTime(now), data })
+      const { id = nameEvent(onceKey, caller, now), type, created = isoTime(now), data } = body
+      const event = parseEvent({ id, type, created, data })
       const parameters = { type, endpoint: endpoint.name }
       await recordAction(parts, { caller, body }, { action: 'event.send', target: id, parameters }, 'begun')
       const verdict = await surroundings.sendEvent(event, endpoint, signal)
@@ -134,7 +133,7 @@ function eventActions(parts: ResourceParts, runner: Pick<BulkRunner, 'wake'>): H
       const frozen = { ...search, until: Math.min(search.until ?? now, now) }
       const started = { id, operator: describeOperator(caller, reason), perSecond, createdAt: now }
       const plan = { ...started, kind: 'replay', filter: frozen, routes } as const
-      return startOperation(parts, runner, { plan, caller, body, signal })
+      return startOperation(parts, { plan, caller, body, signal })
     },
     async 'POST /events/:id/replay'({ params, body, caller, now }) {
       const event = await findEvent(store, { id: params.id, account: body.account })

@@ -5,7 +5,7 @@ import { isoTime, waitUntil } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { OPERATION_ROUTES } from '../contract/resources/operations.ts'
-import { type BulkRunner, MAX_FIRST } from '../operations/bulk-runner.ts'
+import { MAX_FIRST } from '../operations/bulk-runner.ts'
 import { foreseeOperation } from '../operations/foresee-operation.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { decodePosition, given, wholePage } from '../queries/read-query.ts'
@@ -15,10 +15,7 @@ import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
 /** Operations on many runs or events. */
-export function operationHandlers(
-  parts: ResourceParts,
-  runner: Pick<BulkRunner, 'wake'>,
-): Handlers<keyof typeof OPERATION_ROUTES> {
+export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof OPERATION_ROUTES> {
   const { store } = parts
   return {
     async 'GET /operations'({ query: { limit, after } }) {
@@ -55,7 +52,7 @@ export function operationHandlers(
       const frozen = { ...selected, before: firstId('run', now) }
       const operator = describeOperator(caller, reason)
       const plan = { id, kind, filter: frozen, operator, perSecond, createdAt: now }
-      return startOperation(parts, runner, { plan, caller, body, signal })
+      return startOperation(parts, { plan, caller, body, signal })
     },
     async 'POST /operations/:id/abort'({ params, body, caller, now }) {
       const { id, status } = await requireOperation(store, params.id)
@@ -96,15 +93,11 @@ interface Start {
 }
 
 /** Starts an operation, or foresees it: a dry run leaves no row. */
-export async function startOperation(
-  parts: ResourceParts,
-  runner: Pick<BulkRunner, 'wake'>,
-  { plan, caller, body, signal }: Start,
-) {
+export async function startOperation(parts: ResourceParts, { plan, caller, body, signal }: Start) {
   const { store } = parts
   if (!body.isDryRun) {
     await asCaller(parts, { caller, body }).startBulk(plan)
-    runner.wake()
+    parts.runner.wake()
     return describeOperation(await requireOperation(store, plan.id))
   }
   const { examples, refusals, total, runs, ...counts } = await foreseeOperation(store, plan, signal)

@@ -5,6 +5,8 @@ import type { ListReads, ReadStore, Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import { describeOperator } from '../access/describe-operator.ts'
+import type { BulkRunner } from '../operations/bulk-runner.ts'
+import type { Health } from '../ports/health.ts'
 import type { Surroundings } from '../ports/surroundings.ts'
 
 /**
@@ -21,6 +23,9 @@ export interface ResourceParts {
   openLists: () => Promise<ListReads>
   clock: Clock
   surroundings: Surroundings
+  /** Works on operations on many rows. */
+  runner: Pick<BulkRunner, 'wake'>
+  health: Health
 }
 
 /** A request as far as the audit log names it. */

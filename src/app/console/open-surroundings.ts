@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import type { Surroundings } from '../../admin/ports/surroundings.ts'
+import type { SandboxDesk, Surroundings } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/incoming/endpoint.ts'
 import type { Publish } from '../../core/notices.ts'
@@ -38,6 +38,7 @@ export function openSurroundings(
     now: clock.now(),
     signal,
   })
+  const sandbox = openSandboxDesk(config, embedded)
   return {
     receiverUrl: async () => config.publicUrl ?? findReceiver(config) ?? nameReceiver(config),
     sendEvent: async (event, endpoint, signal) => sendEvent(event, target(endpoint, signal)),
@@ -61,13 +62,10 @@ export function openSurroundings(
       config.service.kind === 'real' &&
       config.service.signatureHeader !== null,
     async endpointChanged(endpoint) {
-      const { webhooks } = embedded()?.sandbox ?? {}
-      const webhook = webhooks?.list().find(({ url }) => url.endsWith(`/hooks/${endpoint.path}`))
-      if (!webhook) return
-      await webhooks?.edit(webhook.id, { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
+      if (keeperOf(endpoint, config) === 'sandbox' && sandbox.url() !== null) await tellSandbox(sandbox, endpoint)
     },
     files: openFilesDesk(config, { store, clock, publish, embedded }),
-    sandbox: openSandboxDesk(config, embedded),
+    sandbox,
     async foresee(approval, signal) {
       const { foreseeApproval } = await import('./foresee-approval.ts')
       return foreseeApproval(config, approval, signal)
@@ -103,6 +101,15 @@ export function openSurroundings(
       return moments
     },
   }
+}
+
+/** Gives the sandbox the endpoint's current secret and scheme, where it has a webhook for it. */
+async function tellSandbox(sandbox: SandboxDesk, endpoint: Endpoint): Promise<void> {
+  const webhooks = await sandbox.ask<{ id: string; url: string }[]>({ method: 'GET', path: '/webhooks' })
+  const webhook = webhooks.find(({ url }) => url.endsWith(`/hooks/${endpoint.path}`))
+  if (!webhook) return
+  const body = { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme }
+  await sandbox.ask({ method: 'PATCH', path: `/webhooks/${webhook.id}`, body })
 }
 
 async function readDisk(config: Pick<Config, 'dataDir'>) {

@@ -55,15 +55,14 @@ const RUNS: CommandTree = {
     () => import('./runs/summary.ts'),
   ),
   show: command('show a run with its steps and failed attempts', () => import('./runs/show.ts')),
-  retry: command('retry failed or canceled runs from the step that failed', () => import('./runs/retry.ts')),
-  resolve: command(
-    'mark failed runs as resolved, so that they need nobody any more',
-    () => import('./runs/resolve.ts'),
-  ),
-  fork: command('start a new run that keeps the results before a given step', () => import('./runs/fork.ts')),
+  ...commandsOf(() => import('./runs/acts.ts'), {
+    retry: 'retry failed or canceled runs from the step that failed',
+    resolve: 'mark failed runs as resolved, so that they need nobody any more',
+    fork: 'start a new run that keeps the results before a given step',
+    resume: 'resume runs that wait for a person',
+    cancel: 'cancel unfinished runs',
+  }),
   test: command('write a test from a run, with its answers beside it', () => import('./runs/tests/test.ts')),
-  resume: command('resume runs that wait for a person', () => import('./runs/resume.ts')),
-  cancel: command('cancel unfinished runs', () => import('./runs/cancel.ts')),
   tail: command('follow runs as their states change', () => import('./runs/tail.ts')),
 }
 

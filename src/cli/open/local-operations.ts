@@ -25,15 +25,7 @@ export function openLocalOperations(
       const { probeKeyOf } = await import('./probe-key.ts')
       const embedded = () => null
       const probeKey = probeKeyOf(config)
-      const found = openSurroundings(config, { store, clock: commandClock, publish: () => {}, embedded, probeKey })
-      return {
-        ...found,
-        async endpointChanged(endpoint: Parameters<typeof found.endpointChanged>[0]) {
-          if (found.keeperOf(endpoint) !== 'sandbox') return
-          const { tellSandbox } = await import('./tell-sandbox.ts')
-          await tellSandbox(config, endpoint)
-        },
-      }
+      return openSurroundings(config, { store, clock: commandClock, publish: () => {}, embedded, probeKey })
     },
   }
   const caller = { kind: 'cli', id: 'cli', role: 'admin', address: operator.from } as const

@@ -25,7 +25,11 @@ test('a triggered event starts a run, and runs show prints it with its failed at
   const { dataDir, hear } = await startTestApp({ workflows: [ship] })
   const sets = ['--set', 'data.order.total=12', '--set', 'data.order.by=Ada']
   const sent = await runHere(dataDir, ['trigger', 'order.placed', ...sets, '--json'])
-  expect(sent).toMatchObject({ exit: 0, stderr: '', json: { ok: true, data: { endpoint: 'sandbox' } } })
+  expect(sent).toMatchObject({
+    exit: 0,
+    stderr: '',
+    json: { ok: true, data: { deliveries: [{ type: 'order.placed' }] } },
+  })
   const [{ event, verdict, runs }] = sent.json.data.deliveries
   expect([verdict, runs.length]).toEqual(['accepted', 1])
   await hear('run.completed', ({ run }) => run === runs[0])
@@ -70,8 +74,10 @@ test('trigger --duplicate sends each event twice, with data from a file', async 
   expect([deliveries[0].event, deliveries[2].event]).toEqual([deliveries[1].event, deliveries[3].event])
   expect(deliveries[0].event).not.toBe(deliveries[2].event)
 
-  const ledger = await runHere(dataDir, ['deliveries', 'list', '--limit', '2', '--json'])
-  expect(ledger.json.data).toMatchObject([
+  // The events of the sandbox's first files may come at any moment.
+  const ledger = (await runHere(dataDir, ['deliveries', 'list', '--json'])).json.data
+  const own = ledger.filter(({ eventId }: { eventId: string }) => eventId === deliveries[2].event)
+  expect(own).toMatchObject([
     { verdict: 'duplicate', endpoint: 'sandbox', eventId: deliveries[2].event },
     { verdict: 'accepted', endpoint: 'sandbox', eventId: deliveries[2].event },
   ])

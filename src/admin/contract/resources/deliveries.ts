@@ -36,7 +36,6 @@ export const delivery = z
 export const DELIVERY_ROUTES = {
   'GET /deliveries': {
     id: 'listDeliveries',
-    tag: 'deliveries',
     summary: 'The ledger: one row for each request to an endpoint, newest first',
     role: 'viewer',
     query: z.strictObject({
@@ -63,7 +62,6 @@ export const DELIVERY_ROUTES = {
   },
   'GET /deliveries/tallies': {
     id: 'tallyDeliveries',
-    tag: 'deliveries',
     summary: 'Refusals by verdict, those without a row included',
     role: 'viewer',
     answer: z.object({
@@ -72,14 +70,12 @@ export const DELIVERY_ROUTES = {
   },
   'GET /deliveries/:id': {
     id: 'getDelivery',
-    tag: 'deliveries',
     summary: 'One request to an endpoint',
     role: 'viewer',
     answer: delivery,
   },
   'POST /deliveries/:id/replay': {
     id: 'replayDelivery',
-    tag: 'deliveries',
     summary: 'Signs the stored bytes again and posts them: the endpoint must know them, and starts nothing',
     role: 'operator',
     body: z.strictObject({ reason }),

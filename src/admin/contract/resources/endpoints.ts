@@ -59,26 +59,23 @@ const trial = z.object({
 })
 
 /** The common part of the actions on one endpoint. */
-const onEndpoint = { tag: 'endpoints', role: 'admin' } as const
+const onEndpoint = { role: 'admin' } as const
 
 export const ENDPOINT_ROUTES = {
   'GET /endpoints': {
     id: 'listEndpoints',
-    tag: 'endpoints',
     summary: 'All endpoints, oldest first',
     role: 'viewer',
     answer: z.object({ items: z.array(endpoint) }),
   },
   'GET /endpoints/:name': {
     id: 'getEndpoint',
-    tag: 'endpoints',
     summary: 'One endpoint, with its requests of the last 24 h',
     role: 'viewer',
     answer: endpoint,
   },
   'GET /endpoints/:name/captures': {
     id: 'listCaptures',
-    tag: 'endpoints',
     summary: 'Deliveries kept while it learns, oldest first: names of headers, never values or bodies',
     role: 'admin',
     answer: z.object({

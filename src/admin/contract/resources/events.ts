@@ -74,7 +74,6 @@ const traceNode = z
 export const EVENT_ROUTES = {
   'GET /events': {
     id: 'listEvents',
-    tag: 'events',
     summary: 'Events, newest first',
     role: 'viewer',
     query: z.strictObject({ ...eventFilter, ...paging }),
@@ -83,7 +82,6 @@ export const EVENT_ROUTES = {
   },
   'GET /events/:id': {
     id: 'getEvent',
-    tag: 'events',
     summary: 'An event with its data, deliveries and runs',
     role: 'viewer',
     query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
@@ -91,7 +89,6 @@ export const EVENT_ROUTES = {
   },
   'GET /events/:id/trace': {
     id: 'traceEvent',
-    tag: 'events',
     summary: 'Everything that goes back to an event: runs, runs that they invoked, events that they sent',
     role: 'viewer',
     query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
@@ -103,13 +100,13 @@ export const EVENT_ROUTES = {
   },
   'POST /events': {
     id: 'sendEvent',
-    tag: 'events',
     summary: 'Signs an event of your own and posts it to the receiver, as the service does',
     role: 'operator',
     body: z.strictObject({
       type: z.string().max(100).describe('Words with dots between them, such as `order.placed`.'),
       data: z.record(z.string(), z.unknown()).describe('The `data` of the event.'),
       id: z.string().max(200).optional().describe('`evt_…`; the same id is stored once. Default: a new one.'),
+      created: z.iso.datetime().optional().describe('When it was made: a repeated event has the same. Default: now.'),
       endpoint: z.string().optional().describe('Name of the endpoint. Default: the first one.'),
       reason,
     }),
@@ -123,7 +120,6 @@ export const EVENT_ROUTES = {
   },
   'POST /events/match': {
     id: 'matchEvent',
-    tag: 'events',
     isSafe: true,
     summary: 'What the workflows of the project would make of an event; starts and stores nothing',
     role: 'operator',
@@ -143,7 +139,6 @@ export const EVENT_ROUTES = {
   },
   'POST /events/replay': {
     id: 'replayEvents',
-    tag: 'events',
     isLong: true,
     summary: 'New runs of all events of a filter, as an operation; events received later are left out',
     role: 'operator',
@@ -160,7 +155,6 @@ export const EVENT_ROUTES = {
   },
   'POST /events/:id/replay': {
     id: 'replayEvent',
-    tag: 'events',
     summary: 'New runs of a stored event',
     role: 'operator',
     body: z.strictObject({

@@ -26,7 +26,6 @@ const failureGroup = z
 export const FAILURE_ROUTES = {
   'GET /failures': {
     id: 'listFailures',
-    tag: 'failures',
     summary: 'Failed runs by kind, the kind with the newest failure first; a page is a stretch of history',
     role: 'viewer',
     query: z.strictObject({
@@ -48,7 +47,6 @@ export const FAILURE_ROUTES = {
   },
   'POST /failures/:id/resolve': {
     id: 'resolveFailure',
-    tag: 'failures',
     summary: 'Marks a kind of failure as resolved, until the next one',
     role: 'operator',
     body: z.strictObject({
@@ -60,7 +58,6 @@ export const FAILURE_ROUTES = {
   },
   'POST /failures/:id/snooze': {
     id: 'snoozeFailure',
-    tag: 'failures',
     summary: 'Hides a kind of failure for a time',
     role: 'operator',
     body: z.strictObject({

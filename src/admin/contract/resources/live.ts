@@ -4,7 +4,6 @@ import type { RouteTable } from '../route.ts'
 export const LIVE_ROUTES = {
   'GET /live': {
     id: 'listen',
-    tag: 'live',
     noTool: 'session',
     summary: 'Server-sent events: hello, changed (topics, runs), operation (progress) and bye; never content',
     role: 'viewer',

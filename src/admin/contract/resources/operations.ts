@@ -47,7 +47,6 @@ export const operation = z
 export const OPERATION_ROUTES = {
   'GET /operations': {
     id: 'listOperations',
-    tag: 'operations',
     summary: 'Operations on many runs or events, newest first',
     role: 'viewer',
     query: z.strictObject(paging),
@@ -55,7 +54,6 @@ export const OPERATION_ROUTES = {
   },
   'GET /operations/:id': {
     id: 'getOperation',
-    tag: 'operations',
     summary: 'One operation with its progress, and why some were refused (the first 1,000)',
     role: 'viewer',
     answer: z.object({
@@ -65,7 +63,6 @@ export const OPERATION_ROUTES = {
   },
   'GET /operations/:id/progress': {
     id: 'followOperation',
-    tag: 'operations',
     noTool: 'bytes',
     summary: 'Server-sent events: an operation now, after each slice, and at its end, which ends the stream',
     role: 'viewer',
@@ -74,7 +71,6 @@ export const OPERATION_ROUTES = {
   },
   'POST /operations': {
     id: 'startOperation',
-    tag: 'operations',
     isLong: true,
     isDestructive: true,
     summary: 'Does what an operator does with one run to all runs of a filter; runs made later are left out',
@@ -92,7 +88,6 @@ export const OPERATION_ROUTES = {
   },
   'POST /operations/:id/abort': {
     id: 'abortOperation',
-    tag: 'operations',
     summary: 'Ends an operation after its present slice; what is done stays done',
     role: 'operator',
     body: z.strictObject({ reason }),

@@ -148,17 +148,15 @@ const story = z
 export const RUN_ROUTES = {
   'GET /runs': {
     id: 'listRuns',
-    tag: 'runs',
     summary: 'Runs, newest first',
     role: 'viewer',
     query: z.strictObject({ ...runFilter, ...paging }),
     answer: pageOf(run),
     isSearch: true,
   },
-  'GET /runs/:id': { id: 'getRun', tag: 'runs', summary: 'One run', role: 'viewer', answer: run },
+  'GET /runs/:id': { id: 'getRun', summary: 'One run', role: 'viewer', answer: run },
   'GET /runs/:id/story': {
     id: 'tellRun',
-    tag: 'runs',
     summary: 'Why a run is as it is: its event, steps with results and failed attempts, log, and later runs',
     role: 'viewer',
     query: z.strictObject({
@@ -168,7 +166,6 @@ export const RUN_ROUTES = {
   },
   'GET /runs/:id/usual': {
     id: 'getUsualTimes',
-    tag: 'runs',
     summary: 'What is usual for the workflow of a run: of its newest completed runs, 20 at most',
     role: 'viewer',
     answer: z.object({
@@ -181,7 +178,6 @@ export const RUN_ROUTES = {
   },
   'GET /runs/:id/steps': {
     id: 'listSteps',
-    tag: 'runs',
     summary: 'The steps of a run with their failed attempts, in the order in which they began',
     role: 'viewer',
     query: z.strictObject({
@@ -192,28 +188,24 @@ export const RUN_ROUTES = {
   },
   'GET /runs/:id/steps/:key/output': {
     id: 'getStepOutput',
-    tag: 'runs',
     summary: 'The result of a step: whole up to 64 KiB, else its first part',
     role: 'viewer',
     answer: output,
   },
   'GET /runs/:id/output': {
     id: 'getRunOutput',
-    tag: 'runs',
     summary: 'The output of a run: whole up to 64 KiB, else its first part',
     role: 'viewer',
     answer: output,
   },
   'GET /runs/:id/related': {
     id: 'listRelatedRuns',
-    tag: 'runs',
     summary: 'The runs that caused this one, and those that it caused',
     role: 'viewer',
     answer: related,
   },
   'POST /runs/:id/cancel': {
     id: 'cancelRun',
-    tag: 'runs',
     isDestructive: true,
     summary: 'Cancels a run and the runs that it invoked; the worker stops it within 50 ms',
     role: 'operator',
@@ -223,7 +215,6 @@ export const RUN_ROUTES = {
   },
   'POST /runs/:id/retry': {
     id: 'retryRun',
-    tag: 'runs',
     summary: 'Continues a failed or canceled run from the step that failed, under the same id',
     role: 'operator',
     body: z.strictObject({ isDryRun, reason }),
@@ -232,7 +223,6 @@ export const RUN_ROUTES = {
   },
   'POST /runs/:id/resolve': {
     id: 'resolveRun',
-    tag: 'runs',
     summary: 'Marks a failed run as resolved: its failure needs nobody any more, until it is retried',
     role: 'operator',
     body: z.strictObject({
@@ -244,7 +234,6 @@ export const RUN_ROUTES = {
   },
   'POST /runs/:id/unresolve': {
     id: 'unresolveRun',
-    tag: 'runs',
     summary: 'Takes back that a run is resolved',
     role: 'operator',
     body: z.strictObject({ isDryRun, reason }),
@@ -253,7 +242,6 @@ export const RUN_ROUTES = {
   },
   'POST /runs/:id/resume': {
     id: 'resumeRun',
-    tag: 'runs',
     isDestructive: true,
     summary: 'Continues a run that waits for a person',
     role: 'operator',
@@ -267,7 +255,6 @@ export const RUN_ROUTES = {
   },
   'POST /runs/:id/fork': {
     id: 'forkRun',
-    tag: 'runs',
     summary: 'A new run with the same cause, which keeps the results before a step',
     role: 'operator',
     body: z.strictObject({

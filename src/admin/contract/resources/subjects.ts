@@ -9,7 +9,6 @@ const chapter = z.object({ event, runs: z.array(run).describe('Runs of the event
 export const SUBJECT_ROUTES = {
   'GET /subjects/:subject': {
     id: 'getSubject',
-    tag: 'subjects',
     summary: 'The story of a file, a path or a transfer: its events with their runs, newest first, and its effects',
     role: 'operator',
     query: z.strictObject(paging),

@@ -52,7 +52,6 @@ const schedule = z
 export const WORKFLOW_ROUTES = {
   'GET /workflows': {
     id: 'listWorkflows',
-    tag: 'workflows',
     summary: 'All workflows, by id',
     role: 'viewer',
     answer: z.object({
@@ -65,28 +64,24 @@ export const WORKFLOW_ROUTES = {
   },
   'GET /workflows/:id': {
     id: 'getWorkflow',
-    tag: 'workflows',
     summary: 'One workflow, with the differences of its shadows',
     role: 'viewer',
     answer: details,
   },
   'GET /schedules': {
     id: 'listSchedules',
-    tag: 'schedules',
     summary: 'All schedules, by workflow',
     role: 'viewer',
     answer: z.object({ items: z.array(schedule) }),
   },
   'GET /schedules/:workflow': {
     id: 'getSchedule',
-    tag: 'schedules',
     summary: 'The schedule of a workflow',
     role: 'viewer',
     answer: schedule,
   },
   'POST /workflows/:id/pause': {
     id: 'pauseWorkflow',
-    tag: 'workflows',
     summary: 'Holds the runs of a workflow; passes under way go on, and events are still stored',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -95,7 +90,6 @@ export const WORKFLOW_ROUTES = {
   },
   'POST /workflows/:id/resume': {
     id: 'resumeWorkflow',
-    tag: 'workflows',
     summary: 'Ends a pause and releases the held runs, oldest first',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -104,7 +98,6 @@ export const WORKFLOW_ROUTES = {
   },
   'DELETE /workflows/:id': {
     id: 'removeWorkflow',
-    tag: 'workflows',
     isDestructive: true,
     summary: 'Forgets a workflow whose module is gone; its runs are kept, and its events start none',
     role: 'operator',
@@ -114,7 +107,6 @@ export const WORKFLOW_ROUTES = {
   },
   'POST /workflows/:id/start': {
     id: 'startWorkflow',
-    tag: 'workflows',
     summary: 'Starts a callable workflow; the run fails where the input does not fit its schema',
     role: 'operator',
     body: z.strictObject({
@@ -128,7 +120,6 @@ export const WORKFLOW_ROUTES = {
   },
   'GET /schedules/:workflow/next': {
     id: 'listNextTicks',
-    tag: 'schedules',
     summary: 'The next moments of a schedule',
     role: 'viewer',
     query: z.strictObject({ count: z.coerce.number().int().min(1).max(100).default(8).describe('The most moments.') }),
@@ -136,7 +127,6 @@ export const WORKFLOW_ROUTES = {
   },
   'POST /schedules/:workflow/pause': {
     id: 'pauseSchedule',
-    tag: 'schedules',
     summary: 'Makes no more ticks; moments of the pause are counted, never caught up with',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -145,7 +135,6 @@ export const WORKFLOW_ROUTES = {
   },
   'POST /schedules/:workflow/resume': {
     id: 'resumeSchedule',
-    tag: 'schedules',
     summary: 'Makes ticks again',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -154,7 +143,6 @@ export const WORKFLOW_ROUTES = {
   },
   'POST /schedules/:workflow/run': {
     id: 'runSchedule',
-    tag: 'schedules',
     summary: 'A tick by hand; its run waits for an unfinished one unless the schedule allows overlap',
     role: 'operator',
     body: z.strictObject({

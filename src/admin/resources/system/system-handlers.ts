@@ -6,7 +6,6 @@ import { weekGoesAt } from '../../../core/store/retention.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import type { Health } from '../../ports/health.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
 import { findHits } from '../../queries/find-hits.ts'
 import { readMoment } from '../../queries/read-query.ts'
@@ -20,8 +19,8 @@ const MAX_APPROVALS = 100
 const MAX_NEXT = 5
 
 /** The overview, and the state of the processes and the database. */
-export function systemHandlers(parts: ResourceParts, health: Health): Handlers<keyof typeof SYSTEM_ROUTES> {
-  const { store, surroundings } = parts
+export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYSTEM_ROUTES> {
+  const { store, surroundings, health } = parts
   return {
     'GET /overview': async ({ now }) => ({
       ...(await readCounts(parts, now)),

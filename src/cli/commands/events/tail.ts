@@ -1,8 +1,5 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { describeEvent } from '../../../admin/views/event-view.ts'
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, parseMs } from '../../input/parse-option.ts'
 import { commandClock } from '../../open/command-clock.ts'
@@ -22,8 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--for <duration>', 'stop after this long, such as 30s or 5m (default: at Ctrl-C)', parseMs)
     .action(({ type, last, for: forMs }) =>
       project.withOperations((operations) => {
-        const { local } = operations
-        const readNew = local ? followEvents(local.store, { type, last }) : askForEvents(operations, { type, last })
+        const readNew = followEvents(operations, { type, last })
         return follow(out, { operations, ...(forMs === undefined ? {} : { forMs }) }, async () =>
           (await readNew()).map((event) => ({ data: event, line: formatLine(event) })),
         )
@@ -32,54 +28,31 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 /**
- * Each call gives the events since the one before, the first call the newest ones. Within a stream
- * none is skipped, whoever commits late.
+ * Each call gives the events since the one before, the first call the newest ones. It reads back to
+ * one that it knows, so that none is skipped, however many have come.
  */
 function followEvents(
-  store: ReadStore,
-  { type, last }: { type: string | undefined; last: number },
-): () => Promise<Event[]> {
-  let seen: ReadonlyMap<number, number> | null = null
-  const readNewest = async (newest: ReadonlyMap<number, number>) => {
-    const page = await store.listEvents({ limit: last, ...(type === undefined ? {} : { type }) })
-    // The others come with the next call.
-    return page.filter(({ stream, seq }) => seq <= (newest.get(stream) ?? 0)).reverse()
-  }
-  const readStream = async (stream: number, after: number, newest: number) => {
-    const found: EventRecord[] = []
-    for (let from = after; from < newest; from += PAGE) {
-      const types = type === undefined ? null : [type]
-      found.push(...(await store.listEventsAfter({ stream, after: from, upTo: Math.min(from + PAGE, newest), types })))
-    }
-    return found
-  }
-  const read = async () => {
-    const { newest } = await store.listMatchCursors()
-    const before = seen
-    seen = newest
-    if (before === null) return readNewest(newest)
-    const streams = [...newest].map(([stream, seq]) => readStream(stream, before.get(stream) ?? 0, seq))
-    return (await Promise.all(streams)).flat().sort((a, b) => a.receivedAt - b.receivedAt)
-  }
-  return async () => (await read()).map((event) => describeEvent(event, OWNER))
-}
-
-/** The right to open the database is the right to see all of it. */
-const OWNER = { role: 'admin' } as const
-
-/** The same at a server: of the newest 500, those that were not there before. */
-function askForEvents(
   operations: Operations,
   { type, last }: { type: string | undefined; last: number },
 ): () => Promise<Event[]> {
   let seen: ReadonlySet<string> | null = null
   return async () => {
-    const query = { limit: seen === null ? last : PAGE, ...(type === undefined ? {} : { type }) }
-    const { items } = await call(operations, 'GET /events', { query })
+    const events: Event[] = []
     const before = seen
-    seen = new Set([...(before ?? []), ...items.map(({ account, id }) => `${account} ${id}`)])
-    return items.filter(({ account, id }) => !before?.has(`${account} ${id}`)).reverse()
+    for (let after: string | null | undefined; after !== null; ) {
+      const query = { limit: before === null ? last : PAGE, type, after }
+      const page: AnswerOf<'GET /events'> = await call(operations, 'GET /events', { query })
+      events.push(...page.items)
+      after = before === null || page.items.some((event) => before.has(nameOf(event))) ? null : page.next
+    }
+    seen = new Set(events.map(nameOf))
+    return events.filter((event) => !before?.has(nameOf(event))).reverse()
   }
+}
+
+/** Accounts may share ids. */
+function nameOf({ account, id }: Event): string {
+  return `${account} ${id}`
 }
 
 function formatLine({ id, type, receivedAt, origin, account }: Event): string {

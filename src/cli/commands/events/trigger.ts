@@ -1,18 +1,14 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import { requireEndpoint } from '../../../admin/queries/require-row.ts'
-import { sendEvent } from '../../../app/send/send-event.ts'
 import { newId } from '../../../core/ids.ts'
-import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { ServiceEvent } from '../../../core/incoming/event.ts'
 import { parseEvent } from '../../../core/incoming/parse-event.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, gather } from '../../input/parse-option.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { call, type Operations } from '../../open/operations.ts'
-import { requireRunningApp } from '../../open/running-app.ts'
+import { call } from '../../open/operations.ts'
+import { findRunningApp } from '../../open/running-app.ts'
 import { readEventData, setFields } from '../../send/event-data.ts'
 import { findRecentData } from '../../send/recent-data.ts'
 import { sampleData } from '../../send/sample-data.ts'
@@ -42,50 +38,27 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--endpoint <name>', 'name of the endpoint (default: the first one)')
     .option('--count <n>', 'number of events, 1 to 10000, each with its own id', countUpTo(10_000), 1)
     .option('--duplicate', 'send each event twice, as the service may do')
-    .action(async (type, { set, file, endpoint: name, count, duplicate = false }) => {
+    .action(async (type, { set, file, endpoint, count, duplicate = false }) => {
       const given = file === undefined ? null : await readEventData(file)
       await project.withOperations(async (operations) => {
-        const make = (data: Record<string, unknown> | null) => {
-          const made = Array.from({ length: count }, () => makeEvent(type, data, set))
-          return duplicate ? made.flatMap((event) => [event, event]) : made
-        }
+        const { local } = operations
+        const app = local && given === null ? await findRunningApp(local.config) : null
+        const data = given ?? (app && (await findRecentData(type, app)))
         const signal = onInterrupt()
-        if (operations.local === null) {
-          const sent = await sendThere(operations, make(given), { endpoint: name, signal })
-          out.result({ deliveries: sent }, () => formatTable(sent, COLUMNS, out))
-          return out.note(adviseNext(sent))
-        }
-        const { store, config } = operations.local
-        const app = await requireRunningApp(config)
-        const events = make(given ?? (await findRecentData(type, app)))
-        const { receiver } = app
-        const endpoint = await requireEndpoint(store, name)
-        const parameters = { type, count, endpoint: endpoint.name, duplicate }
-        await project.recordAction({ action: 'event.trigger', target: events[0]?.id ?? null, parameters }, 'begun')
         const sent: Sent[] = []
-        for (const event of events) {
-          const verdict = await sendEvent(event, { endpoint, receiver, now: commandClock.now(), signal })
-          sent.push({ event: event.id, type, verdict, runs: await runsOf(store, event.id, verdict) })
+        for (let number = 0; number < count; number++) {
+          const event = makeEvent(type, data, set)
+          for (let time = 0; time < (duplicate ? 2 : 1); time++) {
+            signal.throwIfAborted()
+            const body = { ...event, endpoint }
+            const { event: id, verdict, runs } = await call(operations, 'POST /events', { body }, { signal })
+            sent.push({ event: id, type, verdict, runs })
+          }
         }
-        out.result({ endpoint: endpoint.name, deliveries: sent }, () => formatTable(sent, COLUMNS, out))
+        out.result({ deliveries: sent }, () => formatTable(sent, COLUMNS, out))
         out.note(adviseNext(sent))
       })
     })
-}
-
-/** Sends through the receiver of a server. */
-async function sendThere(
-  operations: Operations,
-  events: readonly ServiceEvent[],
-  { endpoint, signal }: { endpoint: string | undefined; signal: AbortSignal },
-): Promise<Sent[]> {
-  const sent: Sent[] = []
-  for (const { id, type, data } of events) {
-    const body = { id, type, data, ...(endpoint === undefined ? {} : { endpoint }) }
-    const { event, verdict, runs } = await call(operations, 'POST /events', { body }, { signal })
-    sent.push({ event, type, verdict, runs })
-  }
-  return sent
 }
 
 function makeEvent(type: string, data: Record<string, unknown> | null, assignments: readonly string[]): ServiceEvent {
@@ -101,12 +74,6 @@ function parseType(text: string): string {
   } catch {
     throw new InvalidArgumentError('Give words separated by dots, such as file.created.')
   }
-}
-
-/** Reads the runs, which exist already: the receiver answers after its commit. */
-async function runsOf(store: ReadStore, eventId: string, verdict: Verdict): Promise<string[]> {
-  if (verdict !== 'accepted') return []
-  return (await store.listRuns({ limit: 100, eventId })).map((run) => run.id)
 }
 
 const COLUMNS: Column<Sent>[] = [

@@ -22,7 +22,6 @@ const session = z
 export const ACCESS_ROUTES = {
   'POST /login': {
     id: 'logIn',
-    tag: 'access',
     noTool: 'session',
     summary: 'Takes the one-time code of `upshot dashboard`; sets the cookie and returns the page key',
     role: 'anyone',
@@ -32,17 +31,15 @@ export const ACCESS_ROUTES = {
   },
   'POST /logout': {
     id: 'logOut',
-    tag: 'access',
     noTool: 'session',
     summary: 'Ends the session',
     role: 'viewer',
     answer: null,
     audit: 'session.end',
   },
-  'GET /session': { id: 'getSession', tag: 'access', summary: 'Who asks', role: 'viewer', answer: session },
+  'GET /session': { id: 'getSession', summary: 'Who asks', role: 'viewer', answer: session },
   'GET /openapi.json': {
     id: 'getOpenapi',
-    tag: 'access',
     summary: 'This document',
     role: 'viewer',
     answer: z.record(z.string(), z.unknown()),

@@ -21,7 +21,6 @@ const action = z
 export const AUDIT_ROUTES = {
   'GET /audit': {
     id: 'listActions',
-    tag: 'audit',
     summary: 'What persons and programs did, newest first',
     role: 'viewer',
     query: z.strictObject({

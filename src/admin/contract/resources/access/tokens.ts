@@ -23,14 +23,12 @@ const login = z
 export const TOKEN_ROUTES = {
   'GET /tokens': {
     id: 'listTokens',
-    tag: 'tokens',
     summary: 'All tokens, newest first, revoked ones too',
     role: 'admin',
     answer: z.object({ items: z.array(token) }),
   },
   'POST /tokens': {
     id: 'addToken',
-    tag: 'tokens',
     noTool: 'secret',
     summary: 'A new token; its secret is in this answer and never shown again',
     role: 'admin',
@@ -50,7 +48,6 @@ export const TOKEN_ROUTES = {
   },
   'DELETE /tokens/:id': {
     id: 'revokeToken',
-    tag: 'tokens',
     isDestructive: true,
     summary: 'Ends a token',
     role: 'admin',
@@ -60,14 +57,12 @@ export const TOKEN_ROUTES = {
   },
   'GET /sessions': {
     id: 'listSessions',
-    tag: 'tokens',
     summary: 'Logins of browsers that are not over, newest first',
     role: 'admin',
     answer: z.object({ items: z.array(login) }),
   },
   'DELETE /sessions/:id': {
     id: 'endSession',
-    tag: 'tokens',
     isDestructive: true,
     summary: 'Ends a login',
     role: 'admin',

@@ -112,7 +112,6 @@ const voter = {
 export const APPROVAL_ROUTES = {
   'GET /approvals': {
     id: 'listApprovals',
-    tag: 'approvals',
     summary: 'Lists of effects and questions that people decide, newest first',
     role: 'viewer',
     query: z.strictObject({
@@ -124,14 +123,12 @@ export const APPROVAL_ROUTES = {
   },
   'GET /approvals/:id': {
     id: 'getApproval',
-    tag: 'approvals',
     summary: 'One approval, with its votes',
     role: 'viewer',
     answer: approval,
   },
   'GET /approvals/:id/items': {
     id: 'listApprovalItems',
-    tag: 'approvals',
     summary: 'The exact list of an approval, in its order, with the state that its runs saw',
     role: 'viewer',
     query: z.strictObject({
@@ -143,7 +140,6 @@ export const APPROVAL_ROUTES = {
   },
   'POST /approvals/:id/look-ahead': {
     id: 'foreseeApproval',
-    tag: 'approvals',
     isSafe: true,
     summary: 'Plays its runs on, with real reads and no effect: what they would ask for after this list',
     role: 'operator',
@@ -154,7 +150,6 @@ export const APPROVAL_ROUTES = {
   },
   'POST /approvals/:id/approve': {
     id: 'approveApproval',
-    tag: 'approvals',
     noTool: 'a word of a person',
     summary: 'Lets exactly the list that a person saw begin, or the named part of it',
     role: 'operator',
@@ -169,7 +164,6 @@ export const APPROVAL_ROUTES = {
   },
   'POST /approvals/:id/deny': {
     id: 'denyApproval',
-    tag: 'approvals',
     noTool: 'a word of a person',
     summary: 'Its steps fail with the code `denied`; nothing of the list happens',
     role: 'operator',

@@ -15,14 +15,12 @@ const approver = z
 export const APPROVER_ROUTES = {
   'GET /approvers': {
     id: 'listApprovers',
-    tag: 'approvals',
     summary: 'The people who may decide approvals, removed ones too',
     role: 'viewer',
     answer: z.object({ items: z.array(approver) }),
   },
   'POST /approvers': {
     id: 'addApprover',
-    tag: 'approvals',
     noTool: 'a word of a person',
     summary: 'Registers a person by their public key: from the first one on, every word has to be signed',
     role: 'admin',
@@ -40,7 +38,6 @@ export const APPROVER_ROUTES = {
   },
   'DELETE /approvers/:name': {
     id: 'removeApprover',
-    tag: 'approvals',
     noTool: 'a word of a person',
     summary: 'Ends the right of a person to decide; earlier words stay in the record',
     role: 'admin',

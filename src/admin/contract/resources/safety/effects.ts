@@ -78,7 +78,6 @@ const effectFilter = {
 export const EFFECT_ROUTES = {
   'GET /effects': {
     id: 'listEffects',
-    tag: 'effects',
     summary: 'The effect ledger, newest first: who did what to which file, by whose word',
     role: 'viewer',
     query: z.strictObject({ ...effectFilter, ...paging }),
@@ -87,7 +86,6 @@ export const EFFECT_ROUTES = {
   },
   'GET /effects/export': {
     id: 'exportEffects',
-    tag: 'effects',
     noTool: 'bytes',
     summary: 'The whole ledger as lines of JSON, oldest first',
     role: 'operator',
@@ -98,7 +96,6 @@ export const EFFECT_ROUTES = {
   },
   'GET /effects/of-file': {
     id: 'listEffectsOfFile',
-    tag: 'effects',
     summary: 'Everything that was done to a file, oldest first: also under other paths that it had',
     role: 'operator',
     query: z.strictObject({
@@ -108,21 +105,18 @@ export const EFFECT_ROUTES = {
   },
   'GET /effects/:seq': {
     id: 'getEffect',
-    tag: 'effects',
     summary: 'One row of the ledger',
     role: 'viewer',
     answer: toldEffect.extend({ isSealed: z.boolean() }),
   },
   'GET /guard': {
     id: 'getGuard',
-    tag: 'effects',
     summary: 'What counts against the limits of deletes now, and the stops in force',
     role: 'viewer',
     answer: guard,
   },
   'GET /guard/suggestions': {
     id: 'suggestLimits',
-    tag: 'effects',
     summary: 'Limits for each workflow that deletes: twice the 99th percentile of what it did',
     role: 'viewer',
     query: z.strictObject({ since: moment.default('14d') }),
@@ -139,7 +133,6 @@ export const EFFECT_ROUTES = {
   },
   'POST /effects/stop': {
     id: 'stopEffects',
-    tag: 'effects',
     summary: 'From its commit on, no delete and no `once` step of the scope begins, in any process',
     role: 'operator',
     body: z.strictObject({ ...scope.shape, reason: z.string().min(1).max(500).describe('Its runs show it.') }),
@@ -148,7 +141,6 @@ export const EFFECT_ROUTES = {
   },
   'POST /effects/resume': {
     id: 'resumeEffects',
-    tag: 'effects',
     isDestructive: true,
     summary: 'Ends a stop and wakes the runs that it holds',
     role: 'operator',

@@ -24,21 +24,18 @@ const account = z
 export const ACCOUNT_ROUTES = {
   'GET /accounts': {
     id: 'listAccounts',
-    tag: 'accounts',
     summary: 'All accounts of the service; never their keys',
     role: 'viewer',
     answer: z.object({ items: z.array(account) }),
   },
   'GET /accounts/:name': {
     id: 'getAccount',
-    tag: 'accounts',
     summary: 'One account of the service; never its keys',
     role: 'viewer',
     answer: account,
   },
   'PUT /accounts/:name': {
     id: 'saveAccount',
-    tag: 'accounts',
     noTool: 'secret',
     summary: 'Adds an account, or changes the given values; a new one has the others of the account `default`',
     role: 'admin',
@@ -64,7 +61,6 @@ export const ACCOUNT_ROUTES = {
   },
   'DELETE /accounts/:name': {
     id: 'removeAccount',
-    tag: 'accounts',
     isDestructive: true,
     summary: 'Removes an account that no endpoint uses',
     role: 'admin',

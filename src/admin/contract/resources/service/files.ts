@@ -36,7 +36,6 @@ const seen = z
 export const FILE_ROUTES = {
   'GET /files/:storage': {
     id: 'listFiles',
-    tag: 'files',
     summary: 'A page of a folder, by name; asked of the Files API under the limit of the account',
     role: 'operator',
     query: z.strictObject({
@@ -54,7 +53,6 @@ export const FILE_ROUTES = {
   },
   'GET /files/:storage/:id': {
     id: 'getFile',
-    tag: 'files',
     summary: 'A file as the service has it now',
     role: 'operator',
     query: z.strictObject({ account }),
@@ -63,7 +61,6 @@ export const FILE_ROUTES = {
   },
   'POST /files/:storage/:id/ticket': {
     id: 'ticketFile',
-    tag: 'files',
     noTool: 'bytes',
     summary: 'A ticket for one download within 60 s; the bytes pass through the admin server',
     role: 'operator',
@@ -76,7 +73,6 @@ export const FILE_ROUTES = {
   },
   'GET /downloads/:ticket': {
     id: 'downloadFile',
-    tag: 'files',
     noTool: 'bytes',
     summary: 'The bytes of the file that a ticket names, as an attachment; the ticket is used up',
     role: 'anyone',
@@ -85,7 +81,6 @@ export const FILE_ROUTES = {
   },
   'POST /files/:storage/:id/delete': {
     id: 'deleteFile',
-    tag: 'files',
     isDestructive: true,
     summary: 'Deletes a file for good if it is unchanged; needs the role admin outside of the sandbox',
     role: 'operator',

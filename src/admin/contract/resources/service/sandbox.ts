@@ -58,14 +58,12 @@ const AUDIT = 'sandbox.change'
 export const SANDBOX_ROUTES = {
   'GET /sandbox': {
     id: 'getSandbox',
-    tag: 'sandbox',
     summary: 'The sandbox: its clock, settings, storages, faults and newest transfers',
     role: 'operator',
     answer: state,
   },
   'POST /sandbox/clock/advance': {
     id: 'advanceSandboxClock',
-    tag: 'sandbox',
     summary: 'Moves the clock forward; answers when everything that fell due is done',
     role: 'operator',
     body: z.strictObject({ by: z.string().max(20).describe('A duration such as `16m`.'), reason }),
@@ -74,7 +72,6 @@ export const SANDBOX_ROUTES = {
   },
   'POST /sandbox/clock/real': {
     id: 'followRealTime',
-    tag: 'sandbox',
     summary: 'Lets the clock follow the time of the machine again',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -83,7 +80,6 @@ export const SANDBOX_ROUTES = {
   },
   'POST /sandbox/faults': {
     id: 'addSandboxFault',
-    tag: 'sandbox',
     summary: 'Adds a fault; the sandbox refuses a rule that could do nothing',
     role: 'operator',
     body: z.looseObject({
@@ -98,7 +94,6 @@ export const SANDBOX_ROUTES = {
   },
   'DELETE /sandbox/faults/:id': {
     id: 'removeSandboxFault',
-    tag: 'sandbox',
     isDestructive: true,
     summary: 'Removes a fault',
     role: 'operator',
@@ -108,7 +103,6 @@ export const SANDBOX_ROUTES = {
   },
   'POST /sandbox/events': {
     id: 'emitSandboxEvent',
-    tag: 'sandbox',
     summary: 'Lets the service tell its webhooks of an event, with retries and all',
     role: 'operator',
     body: z.strictObject({
@@ -121,7 +115,6 @@ export const SANDBOX_ROUTES = {
   },
   'POST /sandbox/events/:id/resend': {
     id: 'resendSandboxEvent',
-    tag: 'sandbox',
     summary: 'Delivers an event of the service again, with the same id',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -130,7 +123,6 @@ export const SANDBOX_ROUTES = {
   },
   'POST /sandbox/transfers': {
     id: 'startSandboxTransfer',
-    tag: 'sandbox',
     summary: 'Copies a file or folder between storages, as the service does',
     role: 'operator',
     body: z.strictObject({
@@ -145,7 +137,6 @@ export const SANDBOX_ROUTES = {
   },
   'POST /sandbox/transfers/:id/cancel': {
     id: 'cancelSandboxTransfer',
-    tag: 'sandbox',
     summary: 'Cancels a transfer; files that are copied whole are kept',
     role: 'operator',
     body: z.strictObject({ reason }),
@@ -154,7 +145,6 @@ export const SANDBOX_ROUTES = {
   },
   'PUT /sandbox/files/:storage': {
     id: 'putSandboxFile',
-    tag: 'sandbox',
     summary: 'Writes a text file into a storage, as another user would',
     role: 'operator',
     body: z.strictObject({
@@ -167,7 +157,6 @@ export const SANDBOX_ROUTES = {
   },
   'PATCH /sandbox/settings': {
     id: 'changeSandboxSettings',
-    tag: 'sandbox',
     summary: 'Changes settings of the sandbox, such as the plan of the account',
     role: 'operator',
     body: z.strictObject({ settings: settings.partial().describe('Those to change.'), reason }),

@@ -41,21 +41,18 @@ const alertRule = z
 export const ALERT_ROUTES = {
   'GET /alerts': {
     id: 'listAlerts',
-    tag: 'alerts',
     summary: 'The alert rules of the project file, with what is wrong now and what was',
     role: 'viewer',
     answer: z.object({ items: z.array(alertRule) }),
   },
   'GET /alerts/:name': {
     id: 'getAlert',
-    tag: 'alerts',
     summary: 'One alert rule',
     role: 'viewer',
     answer: alertRule,
   },
   'POST /alerts/:name/test': {
     id: 'testAlert',
-    tag: 'alerts',
     summary: 'Sends a message that says it is a test to each channel of a rule, up to three times',
     role: 'admin',
     body: z.strictObject({ reason }),

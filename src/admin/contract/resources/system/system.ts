@@ -93,14 +93,12 @@ const hit = z.object({
 export const SYSTEM_ROUTES = {
   'GET /overview': {
     id: 'getOverview',
-    tag: 'system',
     summary: 'What needs a person now, and the last 24 hours',
     role: 'viewer',
     answer: overview,
   },
   'GET /hours': {
     id: 'listHours',
-    tag: 'system',
     summary: 'Runs by the hour of their making; the present hour is counted live',
     role: 'viewer',
     query: z.strictObject({
@@ -111,14 +109,12 @@ export const SYSTEM_ROUTES = {
   },
   'GET /system': {
     id: 'getSystem',
-    tag: 'system',
     summary: 'Health, processes, database and disk',
     role: 'viewer',
     answer: system,
   },
   'GET /search': {
     id: 'search',
-    tag: 'system',
     summary: 'Anything by its id or the beginning of its name',
     role: 'viewer',
     query: z.strictObject({ q: z.string().min(2).max(200).describe('An id, or a part of a name.') }),

@@ -5,14 +5,12 @@ import { type RouteTable, reason, time } from '../../route.ts'
 export const UPKEEP_ROUTES = {
   'GET /config': {
     id: 'listSettings',
-    tag: 'system',
     summary: 'The settings that this process runs with; never a key, a secret or the address of a channel',
     role: 'operator',
     answer: z.object({ items: z.array(z.object({ setting: z.string(), value: z.string() })) }),
   },
   'POST /doctor': {
     id: 'examine',
-    tag: 'system',
     isSafe: true,
     summary: 'Checks machine, database, endpoints and service, as `upshot doctor` does; takes some seconds',
     role: 'operator',
@@ -33,7 +31,6 @@ export const UPKEEP_ROUTES = {
   },
   'GET /retention': {
     id: 'listRetention',
-    tag: 'system',
     summary: 'The age at which each kind of data goes',
     role: 'viewer',
     answer: z.object({
@@ -49,7 +46,6 @@ export const UPKEEP_ROUTES = {
   },
   'GET /retention/prunable': {
     id: 'countPrunable',
-    tag: 'system',
     summary: 'What a prune now would remove: up to 100,000 rows of each kind are counted, the oldest first',
     role: 'admin',
     answer: z.object({
@@ -70,7 +66,6 @@ export const UPKEEP_ROUTES = {
   },
   'POST /retention/prune': {
     id: 'prune',
-    tag: 'system',
     isDestructive: true,
     summary: 'Removes old data now, in small commits; the answer comes at its end, and it goes on without the asker',
     role: 'admin',

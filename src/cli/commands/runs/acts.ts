@@ -1,11 +1,88 @@
+import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { RunOperation } from '../../../core/runs/run.ts'
+import { planFork } from '../../../core/runs/step.ts'
 import type { Cli } from '../../command.ts'
+import { parseJsonOption } from '../../input/parse-option.ts'
 import { call, type Operations } from '../../open/operations.ts'
+import { refrain } from '../../operate/act-command.ts'
 import { performOperation } from '../../operate/perform-operation.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
-import { describeChoice, readIds, readRunChoice } from './select-runs.ts'
+import { addRunTargets, describeChoice, readIds, readRunChoice } from './select-runs.ts'
+
+/** `upshot runs cancel <id…>`: cancels runs; a running app aborts them within 50 ms. */
+export function cancel(command: Command, cli: Cli): void {
+  const work = { kind: 'cancel', act: 'cancel', verb: 'cancel', done: 'canceled' } as const
+  addRunTargets(command).action((ids, options) => operateOnRuns(cli, work, { ids, options }))
+}
+
+/** `upshot runs retry <id…>`: retries runs from the failed step, keeping ids and finished steps. */
+export function retry(command: Command, cli: Cli): void {
+  const work = { kind: 'retry', act: 'retry', verb: 'retry', done: 'retried' } as const
+  addRunTargets(command)
+    .addHelpText('after', '\nTo start from an earlier step, fork the run: upshot runs fork <id> --from-step <step>')
+    .action((ids, options) => operateOnRuns(cli, work, { ids, options }))
+}
+
+const RESUME = { kind: 'resume', act: 'resume', verb: 'resume', done: 'resumed' } as const
+const RESTART = {
+  ...({ kind: 'restart', act: 'resume', verb: 'restart from scratch', done: 'restarted' } as const),
+  ...{ body: { fromScratch: true }, isDestructive: true },
+} as const
+
+/** `upshot runs resume <id…>`: resumes runs that wait for a person. */
+export function resume(command: Command, cli: Cli): void {
+  addRunTargets(command)
+    .option('--restart', 'discard all steps and start again; effects are repeated')
+    .action((ids, { restart, ...options }) => operateOnRuns(cli, restart ? RESTART : RESUME, { ids, options }))
+}
+
+const RESOLVE = { kind: 'resolve', act: 'resolve', verb: 'resolve', done: 'resolved' } as const
+const UNDO = {
+  ...({ kind: 'unresolve', act: 'unresolve' } as const),
+  ...{ verb: 'take back the resolution of', done: 'no longer resolved' },
+} as const
+
+/** `upshot runs resolve <id…>`: marks failed runs as resolved, or takes that back. */
+export function resolve(command: Command, cli: Cli): void {
+  addRunTargets(command)
+    .option('--undo', 'take it back: the runs count as failures again')
+    .action((ids, { undo, ...options }) => {
+      if (!undo && cli.project.operator.reason === null) {
+        throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
+          details: { fix: 'Say what was done: upshot runs resolve <id> --reason "copied by hand"' },
+        })
+      }
+      return operateOnRuns(cli, undo ? UNDO : RESOLVE, { ids, options })
+    })
+}
+
+const MAX_STEPS = 5_000
+
+/** `upshot runs fork <id> --from-step <step>`: a new run that keeps the results before the step. */
+export function fork(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<id>', 'id of the run to fork, run_…, or its beginning')
+    .requiredOption('--from-step <step>', 'first step to run again, as named by "upshot runs show <id>"')
+    .option('--set-output <json>', 'do not run that step; use this JSON as its result', parseJsonOption)
+    .action((id, { fromStep, setOutput: output }) =>
+      project.withOperations(async (operations) => {
+        const params = { id }
+        if (out.given.dryRun) {
+          const { items } = await call(operations, 'GET /runs/:id/steps', { params, query: { limit: MAX_STEPS } })
+          const keeps = planFork(items, fromStep)
+          const will = `fork ${id} with ${keeps.length} finished steps`
+          await confirm(out, { will, things: keeps })
+          return refrain(out, will)
+        }
+        const body = { fromStep, ...(output === undefined ? {} : { output }) }
+        const run = await call(operations, 'POST /runs/:id/fork', { params, body })
+        out.result(run, () => [`${run.id} continues from step "${fromStep}" of ${run.originRun}.`])
+        out.note(`Show the run: upshot runs show ${run.id}`)
+      }),
+    )
+}
 
 /** Named runs that are changed side by side. */
 const SLICE = 20
@@ -37,7 +114,7 @@ interface Outcome {
 }
 
 /** Does it to the named runs at once, or to all selected ones, as a tracked operation. */
-export async function operateOnRuns(
+async function operateOnRuns(
   { out, project }: Pick<Cli, 'out' | 'project'>,
   work: RunWork,
   { ids, options }: { ids: readonly string[]; options: Record<string, unknown> },

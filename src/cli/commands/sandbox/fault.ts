@@ -1,14 +1,15 @@
 import { Argument, type Command, Option } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import type { Fault, FaultInput } from '../../../../sandbox/index.ts'
-import type { Cli } from '../../../command.ts'
-import { countUpTo, parseMs } from '../../../input/parse-option.ts'
-import { atSandbox, findSandbox, isRehearsal } from '../control/sandbox-control.ts'
+import type { Fault, FaultInput } from '../../../sandbox/index.ts'
+import type { Cli } from '../../command.ts'
+import { countUpTo, parseMs } from '../../input/parse-option.ts'
+import { type Column, formatTable } from '../../terminal/table.ts'
+import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 
 const TARGETS = ['*', 'files.list', 'files.get', 'files.download', 'files.delete', 'download', 'delivery'] as const
 
 /** `upshot sandbox fault add <on>`: adds a fault. The sandbox refuses a rule without effect. */
-export function define(command: Command, { out, project }: Cli): void {
+export function add(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .addArgument(
       new Argument('<on>', 'an operation, the download host, deliveries, or * for all calls').choices(TARGETS),
@@ -56,4 +57,40 @@ function parseProbability(text: string): number {
   const number = Number(text)
   if (text !== '' && number >= 0 && number <= 1) return number
   throw new InvalidArgumentError('Give a number from 0 to 1.')
+}
+
+const LIST_COLUMNS: Column<Fault>[] = [
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'ON', value: ({ on }) => on },
+  { title: 'STRUCK', value: ({ struck, times }) => (times === null ? struck : `${struck}/${times}`), align: 'right' },
+  { title: 'COULD', value: ({ seen }) => seen, align: 'right' },
+  { title: 'RULE', value: describeRule },
+]
+
+/** `upshot sandbox fault list`: all faults, used up ones too. */
+export function list(command: Command, { out, project }: Cli): void {
+  atSandbox(command).action(async (choice) => {
+    const sandbox = await findSandbox(project, choice)
+    const faults = await sandbox.get<Fault[]>('/faults')
+    out.result(faults, () => formatTable(faults, LIST_COLUMNS, out))
+    if (faults.length === 0) out.note('No fault. Add one with "upshot sandbox fault add <on>".')
+  })
+}
+
+function describeRule({ id: _id, on: _on, seen: _seen, struck: _struck, times: _times, ...rule }: Fault): string {
+  return JSON.stringify(rule)
+}
+
+/** `upshot sandbox fault clear [fault]`: removes one fault, or all. */
+export function clear(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .argument('[fault]', 'id of the fault, flt_…, from "upshot sandbox fault list" (default: all)')
+    .action(async (id, choice) => {
+      const sandbox = await findSandbox(project, choice)
+      const before = await sandbox.get<Fault[]>('/faults')
+      const cleared = id === undefined ? before.map((fault) => fault.id) : [id]
+      if (isRehearsal(out, `remove ${cleared.length} faults`)) return
+      await sandbox.delete(id === undefined ? '/faults' : `/faults/${encodeURIComponent(id)}`)
+      out.result({ cleared }, () => [`Removed ${cleared.length} ${cleared.length === 1 ? 'fault' : 'faults'}.`])
+    })
 }

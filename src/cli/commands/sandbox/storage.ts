@@ -1,0 +1,143 @@
+import { openAsBlob, statSync } from 'node:fs'
+import { basename, posix } from 'node:path'
+import type { Command } from '@commander-js/extra-typings'
+import { InvalidArgumentError } from 'commander'
+import { UpshotError } from '../../../core/errors.ts'
+import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
+import { systemClock } from '../../../core/time.ts'
+import type { WireEntry } from '../../../sandbox/index.ts'
+import type { Cli } from '../../command.ts'
+import { confirm } from '../../terminal/confirm.ts'
+import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
+import type { Output } from '../../terminal/output.ts'
+import { type Column, formatTable } from '../../terminal/table.ts'
+import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './control/sandbox-control.ts'
+
+/** `upshot sandbox storage put <file> <storage:/path>`: emits `file.created` for a new path. */
+export function put(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .argument('<file>', 'local file, or - for standard input')
+    .argument('<storage:/path>', 'target path; after a final / the name of the file is added', parseSandboxPlace)
+    .action(async (file, { storage, path: given }, choice) => {
+      if (file === '-' && given.endsWith('/'))
+        throw new UpshotError('invalid_request', 'Standard input has no file name to add to the path.', {
+          details: { fix: 'Write the whole path, such as storage_a:/in/report.pdf.' },
+        })
+      const path = given.endsWith('/') ? `${given}${basename(file)}` : given
+      const content = file === '-' ? await readAll(out) : await openFile(file)
+      const sandbox = await findSandbox(project, choice)
+      if (isRehearsal(out, `put ${formatBytes(content.size)} at ${storage}:${path}`)) return
+      const entry = await sandbox.put<WireEntry>(withQuery(`/storages/${storage}/content`, { path }), content)
+      out.result({ storage, ...entry }, () => [
+        `${storage}:${entry.path}  ${formatBytes(entry.size ?? 0)}  ${entry.id}`,
+      ])
+    })
+}
+
+/** The content of a file of any size; it is read while it is sent. */
+async function openFile(file: string): Promise<Blob> {
+  try {
+    if (statSync(file).isFile()) return await openAsBlob(file)
+  } catch (cause) {
+    throw new UpshotError('invalid_request', `Cannot read the file ${file}.`, {
+      cause,
+      details: { fix: 'Name a file that exists and that this user may read.' },
+    })
+  }
+  throw new UpshotError('invalid_request', `${file} is not a file.`, {
+    details: {
+      fix: 'Copy a folder into the directory of the storage, which "upshot sandbox status" prints.',
+    },
+  })
+}
+
+async function readAll({ streams: { stdin } }: Output): Promise<Blob> {
+  const chunks: Uint8Array<ArrayBuffer>[] = []
+  for await (const chunk of stdin ?? []) chunks.push(new Uint8Array(Buffer.from(chunk)))
+  return new Blob(chunks)
+}
+
+/** `upshot sandbox storage ls <storage:/path>`: the entries of a folder, ordered by path. */
+export function ls(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .argument('<storage:/path>', 'a folder, such as storage_a:/in', parseSandboxPlace)
+    .option('--recursive', 'include the entries of its subfolders')
+    .action(async ({ storage, path }, { recursive = false, ...choice }) => {
+      const sandbox = await findSandbox(project, choice)
+      const entries = await sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path, recursive }))
+      out.result(entries, () => formatTable(entries, lsColumns(systemClock.now()), out))
+      if (entries.length === 0) out.note(`There is nothing in ${storage}:${path}.`)
+    })
+}
+
+function lsColumns(now: number): Column<WireEntry>[] {
+  return [
+    { title: 'PATH', value: ({ path, type }) => (type === 'folder' ? `${path}/` : path) },
+    { title: 'SIZE', value: ({ size }) => formatBytes(size ?? null), align: 'right' },
+    { title: 'MODIFIED', value: ({ modifiedAt }) => formatMoment(modifiedAt, now) },
+    { title: 'ID', value: ({ id }) => id },
+  ]
+}
+
+/** `upshot sandbox storage rm <storage:/path>`: asks, then emits `file.deleted` for each file. */
+export function rm(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .argument('<storage:/path>', 'file or folder, such as storage_a:/in', parseSandboxPlace)
+    .option('--recursive', 'delete a folder with everything in it')
+    .action(async (place, { recursive = false, ...choice }) => {
+      const sandbox = await findSandbox(project, choice)
+      const { entry, files } = await readEntry(sandbox, place)
+      const name = `${place.storage}:${entry.path}`
+      if (entry.type === 'folder' && !recursive) {
+        throw new UpshotError('invalid_request', `${name} is a folder. Nothing was deleted.`, {
+          details: { fix: 'Add --recursive to delete it with everything in it.' },
+        })
+      }
+      const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
+      const isConfirmed = await confirm(out, {
+        will: `delete ${name} for good: ${files.length} files (${formatBytes(bytes)})`,
+        things: files.map(({ path }) => `${place.storage}:${path}`),
+      })
+      const path = entry.path
+      if (isConfirmed) await sandbox.delete(withQuery(`/storages/${place.storage}/content`, { path }))
+      out.result({ storage: place.storage, path, type: entry.type, files: files.length, deleted: isConfirmed }, () => [
+        isConfirmed ? `Deleted ${name} with ${files.length} files.` : 'Nothing was deleted.',
+      ])
+    })
+}
+
+/** The entry and all files in it. Throws for a whole storage, and `not_found`. */
+async function readEntry(
+  sandbox: SandboxControl,
+  { storage, path: given }: SandboxPlace,
+): Promise<{ entry: WireEntry; files: WireEntry[] }> {
+  const path = posix.normalize(given).replace(/(?<=.)\/$/, '')
+  if (path === '/')
+    throw new UpshotError('invalid_request', `${storage}:/ is a whole storage, which cannot be deleted.`, {
+      details: { fix: 'Delete its entries, or use "upshot sandbox reset".' },
+    })
+  const list = (folder: string, recursive: boolean) =>
+    sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path: folder, recursive }))
+  const entry = (await list(posix.dirname(path), false)).find((each) => each.path === path)
+  if (entry === undefined)
+    throw new UpshotError('not_found', `There is nothing at ${storage}:${path}.`, {
+      details: { fix: `List the parent folder: upshot sandbox storage ls ${storage}:${posix.dirname(path)}` },
+    })
+  const found = entry.type === 'file' ? [entry] : await list(path, true)
+  return { entry, files: found.filter(({ type }) => type === 'file') }
+}
+
+/** A path in a storage of the sandbox. */
+interface SandboxPlace {
+  storage: StorageName
+  /** The path as written, with a leading slash. */
+  path: string
+}
+
+/** Reads `<storage:/path>`, such as `storage_a:/in/report.pdf`. Default path `/`. */
+export function parseSandboxPlace(text: string): SandboxPlace {
+  const [, name = '', path = ''] = /^([^:]*):?(.*)$/s.exec(text) ?? []
+  const storage = STORAGES.find((known) => known === name.toLowerCase().replaceAll('-', '_'))
+  if (storage !== undefined) return { storage, path: path.startsWith('/') ? path : `/${path}` }
+  throw new InvalidArgumentError(`Give <storage:/path> with one of ${STORAGES.join(', ')}.`)
+}

@@ -1,0 +1,178 @@
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../core/errors.ts'
+import { systemClock } from '../../../core/time.ts'
+import type { Finding, JournalEntry, ProbeCheck, ProbeReport, SandboxState, Settings } from '../../../sandbox/index.ts'
+import type { Cli } from '../../command.ts'
+import { countUpTo } from '../../input/parse-option.ts'
+import { confirm } from '../../terminal/confirm.ts'
+import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
+import { type Column, formatTable } from '../../terminal/table.ts'
+import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
+import { findWebhook } from './webhook.ts'
+
+/** `upshot sandbox status`: addresses, settings and counts of the running sandbox. */
+export function status(command: Command, { out, project }: Cli): void {
+  atSandbox(command).action(async (choice) => {
+    const sandbox = await findSandbox(project, choice)
+    const state = await sandbox.get<SandboxState>('/state')
+    out.result({ origin: sandbox.origin, account: `${sandbox.origin}/account`, ...state }, () => [
+      out.paint('bold', state.url),
+      ...describeState(sandbox.origin, state).map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
+    ])
+  })
+}
+
+function describeState(origin: string, state: SandboxState): [string, string][] {
+  const { clock, now, settings, storages, keys, webhooks, faults, transfers, deliveries } = state
+  const waiting = deliveries.pending + deliveries.sending
+  const changed = Object.entries(settings).flatMap(([name, value]) => (value === true ? name : []))
+  return [
+    ['account', `${origin}/account`],
+    ['downloads', state.downloadOrigin],
+    ['clock', `${now} (${clock})`],
+    ['plan', settings.plan],
+    ['form', settings.form],
+    ['switched on', changed.join(', ') || 'nothing'],
+    ...storages.map(({ name, dir, files, bytes }): [string, string] => [
+      name,
+      `${files} files, ${formatBytes(bytes)}, in ${dir}`,
+    ]),
+    ['API keys', String(keys)],
+    ['webhooks', String(webhooks)],
+    ['faults', String(faults)],
+    ['transfers', `${transfers} running`],
+    ['deliveries', `${deliveries.delivered} delivered, ${waiting} pending, ${deliveries.failed} failed`],
+  ]
+}
+
+/** `upshot sandbox reset`: resets everything, except the keys and webhooks of a running app. */
+export function reset(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .option('--keep-access', 'keep API keys and webhooks (always kept while an app runs this sandbox)')
+    .addHelpText('after', '\nFiles are kept in storage directories that the sandbox did not create itself.')
+    .action(async ({ keepAccess: isAsked = false, ...choice }) => {
+      const sandbox = await findSandbox(project, choice)
+      const keepAccess = isAsked || sandbox.belongsToApp
+      const state = await sandbox.get<SandboxState>('/state')
+      const isConfirmed = await confirm(out, {
+        will: `reset the sandbox at ${sandbox.origin}`,
+        things: describeLosses(state, keepAccess),
+      })
+      if (isConfirmed) await sandbox.post('/reset', { keepAccess })
+      out.result({ reset: isConfirmed, keptAccess: keepAccess }, () => [
+        isConfirmed ? `Reset the sandbox at ${sandbox.origin}.` : 'Nothing was reset.',
+      ])
+      if (!isConfirmed) return
+      out.note(
+        keepAccess
+          ? 'API keys and webhooks are kept.'
+          : 'No API key is left. Create one with "upshot sandbox key new".',
+      )
+    })
+}
+
+function describeLosses({ storages, keys, webhooks, faults, deliveries }: SandboxState, keepAccess: boolean): string[] {
+  const sent = Object.values(deliveries).reduce((sum, count) => sum + count, 0)
+  return [
+    ...storages.map(({ name, files, bytes, dir }) => `${name}: ${files} files (${formatBytes(bytes)}) in ${dir}`),
+    ...(keepAccess ? [] : [`${keys} API keys and ${webhooks} webhooks`]),
+    `${sent} deliveries with their events, every transfer, ${faults} faults, the settings and the clock`,
+  ]
+}
+
+/**
+ * `upshot sandbox settings [name=value…]`: shows or changes settings. Most decide a point that the
+ * service's documents leave open.
+ */
+export function settings(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .argument(
+      '[changes...]',
+      'changes as name=value, such as plan=pro form=mixed deleteFolders=true (default: show all)',
+    )
+    .action(async (texts, choice) => {
+      const changes = Object.fromEntries(texts.map(parseChange))
+      const sandbox = await findSandbox(project, choice)
+      if (texts.length > 0 && isRehearsal(out, `set ${texts.join(' ')}`)) return
+      const settings =
+        texts.length > 0
+          ? await sandbox.patch<Settings>('/settings', changes)
+          : await sandbox.get<Settings>('/settings')
+      out.result(settings, () => Object.entries(settings).map(([name, value]) => `${name.padEnd(20)} ${value}`))
+    })
+}
+
+function parseChange(text: string): [string, string | boolean] {
+  const [, name, value] = /^(\w+)=(\S+)$/.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return [name, /^(true|false)$/.test(value) ? value === 'true' : value]
+  throw new UpshotError('invalid_request', `"${text}" is not a change of a setting.`, {
+    details: { fix: 'Write it as name=value, such as plan=pro. "upshot sandbox settings" lists the names.' },
+  })
+}
+
+/** `upshot sandbox probe <endpoint>`: checks a receiver; exits with 7 if an answer is wrong. */
+export function probe(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .argument('<endpoint>', 'name of an endpoint of the project, or id or URL of a webhook')
+    .addHelpText('after', '\nIts events have the type sandbox.probe. Some are forged, tampered, stale or too large.')
+    .action(async (name, choice) => {
+      const sandbox = await findSandbox(project, choice)
+      const { id, url } = await findWebhook({ sandbox, project }, name)
+      if (isRehearsal(out, `probe ${url}`)) return
+      const { passed, checks } = await sandbox.post<ProbeReport>(`/webhooks/${id}/probe`)
+      out.result({ webhook: id, url, passed, checks }, () => [
+        ...formatTable(checks, PROBE_COLUMNS, out),
+        '',
+        passed ? `${url} passed every check.` : `${url} failed a check.`,
+      ])
+      if (!passed) out.leaveWith('difference')
+    })
+}
+
+const PROBE_COLUMNS: Column<ProbeCheck>[] = [
+  { title: 'SENT', value: ({ name }) => name },
+  { title: 'EXPECTED', value: ({ expected }) => expected },
+  { title: 'ANSWER', value: ({ status, error }) => status ?? error },
+  { title: 'RIGHT', value: ({ passed }) => (passed ? 'yes' : 'no'), style: ({ passed }) => (passed ? 'green' : 'red') },
+]
+
+/** `upshot sandbox audit`: mistakes of clients, newest first. Exits with 7 if there are any. */
+export function audit(command: Command, { out, project }: Cli): void {
+  atSandbox(command)
+    .option('--requests', 'list the requests to the Files API instead')
+    .option('--limit <n>', 'maximum number of rows, 1 to 10000', countUpTo(10_000), 20)
+    .action(async ({ requests = false, limit, ...choice }) => {
+      const sandbox = await findSandbox(project, choice)
+      const now = systemClock.now()
+      if (requests) {
+        const entries = (await sandbox.get<JournalEntry[]>('/journal')).slice(-limit).reverse()
+        out.result(entries, () => formatTable(entries, requestColumns(now), out))
+        if (entries.length === 0) out.note('No request yet.')
+        return
+      }
+      const findings = (await sandbox.get<Finding[]>('/audit')).slice(-limit).reverse()
+      out.result(findings, () => formatTable(findings, findingColumns(now), out))
+      if (findings.length === 0) out.note('No client has made a mistake.')
+      else out.leaveWith('difference')
+    })
+}
+
+function findingColumns(now: number): Column<Finding>[] {
+  return [
+    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
+    { title: 'RULE', value: ({ rule }) => rule },
+    { title: 'KEY', value: ({ keyId }) => keyId },
+    { title: 'WHAT', value: ({ message }) => message },
+  ]
+}
+
+function requestColumns(now: number): Column<JournalEntry>[] {
+  return [
+    { title: 'AT', value: ({ at }) => formatMoment(at, now) },
+    { title: 'OPERATION', value: ({ operation }) => operation },
+    { title: 'STATUS', value: ({ status }) => status, style: ({ status }) => (status < 400 ? 'green' : 'red') },
+    { title: 'CODE', value: ({ code }) => code },
+    { title: 'KEY', value: ({ keyId }) => keyId },
+    { title: 'FAULT', value: ({ faultId }) => faultId },
+  ]
+}

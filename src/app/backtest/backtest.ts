@@ -7,7 +7,7 @@ import { type Exceeded, GuardTally } from '../../engine/play/compare/guard-tally
 import { addHolds } from '../../engine/play/compare/hold.ts'
 import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
 import type { AnswerRules } from '../../engine/play/compose-answers.ts'
-import { describeRefused } from '../play/describe-refused.ts'
+import { describeRefused } from '../play/describe-play.ts'
 import type { PlayedJob, Room } from '../play/room.ts'
 import type { CasePage, RecordedCase } from './read-cases.ts'
 

@@ -4,7 +4,7 @@ import { type Differences, NO_DIFFERENCES } from '../../core/safety/differences/
 import type { ReadStore } from '../../core/store/store.ts'
 import { groupOf } from '../../engine/play/compare/compare-sides.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
-import { describeRefused } from '../play/describe-refused.ts'
+import { describeRefused } from '../play/describe-play.ts'
 import type { Room, RoomFit } from '../play/room.ts'
 import { addPages, type PageOptions } from './backtest.ts'
 import { listIds } from './read-cases.ts'

@@ -1,15 +1,14 @@
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../core/errors.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
 import { adoptHidden } from '../../project/config/environment.ts'
 import { openSharedStore } from '../../store/open-store.ts'
-import { postMessage } from '../play/link.ts'
+import { serveParent } from '../play/child/serve-parent.ts'
 import { awaitDatabase } from './database/await-database.ts'
 import { DatabaseClock } from './database/database-clock.ts'
 import { EngineThread } from './engine-thread.ts'
 import { forwardNotices } from './forward-notices.ts'
-import type { FromQuarantine, QuarantineStart } from './quarantine.ts'
+import type { QuarantineStart } from './quarantine.ts'
 import { SupervisedEngine } from './supervised-engine.ts'
 
 /** How often to look whether any suspect is left. */
@@ -20,7 +19,7 @@ async function main({ config: given, storeOptions, access, variables }: Quaranti
   adoptHidden(variables)
   const config = { ...given, slots: 1, suspects: 'only' } as const
   const notices = createNoticeBus()
-  const flush = forwardNotices(notices, (heard: FromQuarantine) => postMessage(process, heard))
+  const flush = forwardNotices(notices, (heard) => parent.tell('heard', heard))
   const options = { ...storeOptions, vaultKey: Buffer.from(storeOptions.vaultKey) }
   const isOver = () => isTold
   const fault = await awaitDatabase(trySuspects, { publish: notices.publish, isOver }).catch((error: unknown) => error)
@@ -53,9 +52,5 @@ let isTold = false
 const stop = () => {
   isTold = true
 }
-// The parent tells it to stop; signals of a terminal or a service manager reach both.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
-process.on('disconnect', stop)
-const [start] = await once(process, 'message')
-process.on('message', stop)
-await main(start as QuarantineStart)
+// The parent tells it to stop, or is gone.
+const parent = serveParent({ start: main, stop }, { gone: stop })

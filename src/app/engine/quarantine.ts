@@ -1,6 +1,3 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { describeError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import { LEASE_MS } from '../../core/runs/lease.ts'
@@ -11,7 +8,7 @@ import type { NoticeBus } from '../../notices/notice-bus.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
-import { postMessage } from '../play/link.ts'
+import { besides, Child } from '../play/child/child.ts'
 import type { EngineAccess } from './engine.ts'
 import type { EngineConfig, HandedConfig } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
@@ -21,7 +18,7 @@ const LOOK_EVERY_MS = 5_000
 /** Time beyond `drain` after which a quarantine that was told to stop is killed. */
 const KILL_AFTER_MS = 3_000
 
-/** The first message to a quarantine. */
+/** The beginning of a quarantine. */
 export interface QuarantineStart {
   config: HandedConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions
@@ -29,8 +26,6 @@ export interface QuarantineStart {
   /** Variables that were taken out of the environment. */
   variables: Readonly<Record<string, string>>
 }
-
-export type FromQuarantine = readonly Notice[]
 
 interface QuarantineParts {
   config: EngineConfig & Pick<Config, 'engine'>
@@ -48,7 +43,7 @@ interface QuarantineParts {
 export class Quarantine {
   readonly #parts: QuarantineParts
   #access: EngineAccess | null = null
-  #child: ChildProcess | null = null
+  #child: Child | null = null
   #ended: Promise<void> = Promise.resolve()
   #looking: Promise<void> | null = null
   #cancelLook = () => {}
@@ -72,11 +67,9 @@ export class Quarantine {
     this.#unsubscribe()
     this.#cancelLook()
     await this.#looking
-    const child = this.#child
-    if (child) postMessage(child, 'stop')
-    const kill = setTimeout(() => child?.kill('SIGKILL'), this.#parts.config.drainMs + KILL_AFTER_MS)
+    this.#child?.tell('stop')
+    await this.#child?.killAfter(this.#parts.config.drainMs + KILL_AFTER_MS)
     await this.#ended
-    clearTimeout(kill)
   }
 
   #look(): void {
@@ -99,9 +92,16 @@ export class Quarantine {
     if (this.#child || !this.#access || !(await store.hasSuspects()) || this.#isStopped) return
     // Memory for counts is shared by threads only.
     const { commits: _, ...place } = storeOptions
-    // The same ending as this file: source here, JavaScript in the package.
-    const entry = fileURLToPath(import.meta.url.replace(/quarantine(\.\w+)$/, 'quarantine-main$1'))
-    const child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+    const child = new Child({
+      name: 'The process that tries suspects',
+      entry: besides(import.meta.url, 'quarantine-main'),
+      handlers: {
+        heard: (heard: readonly Notice[]) => {
+          for (const notice of heard) this.#parts.notices.publish(notice)
+        },
+      },
+      output: 'inherit',
+    })
     const start: QuarantineStart = {
       // The engine beside it follows changes of modules.
       config: { ...handConfig(config), dev: false, parent: process.pid, engine: config.engine },
@@ -109,21 +109,18 @@ export class Quarantine {
       access: this.#access,
       variables: hiddenVariables(),
     }
-    postMessage(child, start)
-    child.on('message', (heard: FromQuarantine) => {
-      for (const notice of heard) this.#parts.notices.publish(notice)
-    })
+    child.tell('start', start)
     this.#child = child
     this.#ended = this.#follow(child).catch((error: unknown) => this.#report(error))
   }
 
-  async #follow(child: ChildProcess): Promise<void> {
+  async #follow(child: Child): Promise<void> {
     const { store, clock, notices } = this.#parts
-    const [code, signal] = await once(child, 'exit')
+    const { code, how } = await child.ended
     this.#child = null
     if (code === 0 || this.#isStopped) return
     const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
-    const message = `The process that tries suspects alone has ended: ${signal ?? `exit code ${code}`}.`
+    const message = `The process that tries suspects alone has ended: ${how}.`
     const runs = [...recovery.suspects, ...recovery.parked].map(({ run, workflow }) => ({ run, workflow }))
     notices.publish({ kind: 'engine.ended', cause: 'killed', error: { name: 'Error', message }, runs, guilty: [] })
     publishRecovery(notices.publish, recovery)

@@ -1,13 +1,12 @@
-import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import { describeError, UpshotError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
-import { wouldDelete } from '../../core/safety/effect.ts'
 import { type EffectsMode, type EffectsSwitch, modeAt } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/safety/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import type { PlayedEnd } from '../../engine/play/played.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
+import { describeEnd, sumEffects } from '../play/describe-play.ts'
 import { openReads } from '../play/open-reads.ts'
 import { openRoom } from '../play/open-room.ts'
 import type { Room, RoomPlan } from '../play/room.ts'
@@ -156,40 +155,11 @@ function failed(error: unknown): RoomPlan {
 
 /** How the run would end and what it would do, in a sentence without its subject. */
 function describePlan({ end, effects, holds, undeclared }: RoomPlan): string {
-  const deletes = effects.filter(wouldDelete).length
-  const others = effects.filter((each) => each.class !== 'delete').length
+  const { would, why } = describeEnd(end)
   const counts = [
-    count(deletes, 'delete'),
-    count(others, 'other effect'),
+    sumEffects([{ effects }]).words,
     ...(holds.length > 0 ? [`${holds.length} held by the guard`] : []),
     ...(undeclared.length > 0 ? [`${undeclared.length} refused outside its steps`] : []),
   ]
-  return `would ${describeEnd(end)}: ${counts.join(', ')}; nothing was done`
-}
-
-function describeEnd(end: PlayedEnd): string {
-  switch (end.kind) {
-    case 'completed':
-      return 'complete'
-    case 'continued':
-      return 'go on in another run'
-    case 'failed':
-      return `fail (${tell(end.error)})`
-    case 'skipped':
-      return `be skipped (${end.reason})`
-    case 'halted':
-      return `wait for a person (${end.reason})`
-    case 'open':
-      return `go on in a way nobody knows after step "${end.step}" (${end.reason})`
-    default:
-      return end satisfies never
-  }
-}
-
-function tell({ name, message }: Failure): string {
-  return `${name}: ${message.slice(0, 300)}`
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+  return `would ${would}${why === null ? '' : ` (${why.slice(0, 300)})`}: ${counts.join(', ')}; nothing was done`
 }

@@ -22,8 +22,8 @@ import { MAX_READ_MS } from '../../engine/play/play-run.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
 import type { LoadOptions, SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
+import { serveParent } from './child/serve-parent.ts'
 import { roomHooks } from './hooks/room-hooks.ts'
-import { Link, type LinkMessage, postMessage } from './link.ts'
 import { PlannedFiles } from './planned-files.ts'
 import { type PlanRequest, playPlan } from './play-plan.ts'
 import type { LoadedCode, PlayedJob, PlayJob, RoomFit, RoomPlan, RoomSettings } from './room.ts'
@@ -35,7 +35,7 @@ let code: { set: WorkflowSet; settings: RoomSettings; broken: LoadedCode['broken
 /** Tells the parent that a read is at work, and that no code blocks this process meanwhile. */
 const PULSE_MS = 1_000
 let reads = 0
-setInterval(() => reads > 0 && void link.call('pulse'), PULSE_MS).unref()
+setInterval(() => reads > 0 && link.tell('pulse'), PULSE_MS).unref()
 
 /** Time goes on for reads, while the clocks of plays stand still. */
 const live: LiveReads = {
@@ -49,9 +49,10 @@ const live: LiveReads = {
   },
 }
 
-const { send } = roomHooks
-const port = { connected: true, ...(send && { send }) }
-const link = new Link((message) => postMessage(port, message), { load, fit, plan, match, playAll, readLines })
+const link = serveParent(
+  { load, fit, plan, match, playAll, readLines },
+  { send: roomHooks.send, gone: () => roomHooks.exit(0) },
+)
 
 let takeLines: () => Promise<FileCoverage[]> = async () => []
 
@@ -66,7 +67,7 @@ async function load(settings: RoomSettings, skipped: SkippedModule[]): Promise<L
   const publish: Publish = (notice) => {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })
   }
-  const onLoading: LoadOptions['onLoading'] = (module) => void link.call('loading', module).catch(() => {})
+  const onLoading: LoadOptions['onLoading'] = (module) => link.tell('loading', module)
   const set = await WorkflowSet.load(settings.workflowsDir, publish, { skipped, onLoading })
   code = { set, settings, broken }
   const hashes = set.codeHashes
@@ -195,10 +196,6 @@ function requireCode(): NonNullable<typeof code> {
   return code
 }
 
-process.on('message', (message: LinkMessage) => link.receive(message))
-process.on('disconnect', () => roomHooks.exit(0))
-// Signals of a terminal reach both processes; the parent ends this one.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})
 // An error that nothing awaits fails its own run only, as in a worker. A refused call is named.
 catchStrayErrors(
   () => {},

@@ -1,7 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { MAX_LOAD_MS } from '../../core/blockage.ts'
-import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import type { Failure } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import type { Recording } from '../../core/runs/claim.ts'
@@ -10,14 +7,13 @@ import type { Starts } from '../../core/safety/differences/difference.ts'
 import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { after, type Clock, systemClock } from '../../core/time.ts'
+import type { Clock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import type { AnswerRules } from '../../engine/play/compose-answers.ts'
 import type { Fit } from '../../engine/play/fit-recording.ts'
 import type { PlayedRecording, RecordedRun } from '../../engine/play/play-recorded.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
-import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
-import { Link, type LinkMessage, postMessage } from './link.ts'
+import { besides, Child, importFirst, loadInChild, NO_REACH } from './child/child.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
 import type { PlannedRun, PlanRequest } from './play-plan.ts'
@@ -82,13 +78,8 @@ interface RoomParts {
 }
 
 const PATIENCE_MS = 30_000
-/** Time beyond its own for a module that loads: its process gives up an await by itself. */
-const LOAD_GRACE_MS = 1_000
 /** Its process may have a low priority: then a healthy room is silent for long. */
 const ASIDE_PATIENCE_MS = 300_000
-
-/** A room's own rights: it reads files, to load code. A small young generation saves 100 MB. */
-const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings', '--max-semi-space-size=8']
 
 /**
  * A process in which author's code has no reach: it runs without keys, and every way out is closed.
@@ -97,178 +88,94 @@ const RIGHTS = ['--permission', '--allow-fs-read=*', '--no-warnings', '--max-sem
 export class Room implements AsyncDisposable {
   readonly code: LoadedCode
   readonly settings: RoomSettings
-  readonly #child: ChildProcess
-  readonly #link: Link
-  readonly #patienceMs: number
-  readonly #clock: Clock
-  #atWork = 0
-  #cancelWatch = () => {}
+  readonly #child: Child
 
-  /**
-   * Starts the process and loads the project's workflows there. Another process takes its place
-   * without each module that ends or blocks it.
-   */
+  /** Starts the process and loads the project's workflows there. */
   static async open(parts: RoomParts): Promise<Room> {
-    const skipped: SkippedModule[] = []
-    for (;;) {
-      const opened = await Room.#load(parts, skipped)
-      if (opened instanceof Room) return opened
-      skipped.push(opened)
-    }
-  }
-
-  static async #load(
-    { settings, store, ...parts }: RoomParts,
-    skipped: SkippedModule[],
-  ): Promise<Room | SkippedModule> {
-    const { onPrint = () => {}, readFiles = refuseFiles, isAside = false, clock = systemClock } = parts
-    const { patienceMs = isAside ? ASIDE_PATIENCE_MS : PATIENCE_MS } = parts
-    const child = fork(pathOf('room-main'), {
-      // The inspector notes lines; it cannot be opened to the network.
-      execArgv: [
-        ...RIGHTS,
-        ...(isAside ? ['--max-old-space-size=512'] : []),
-        ...(settings.notesLines ? ['--allow-inspector'] : []),
-        '--import',
-        pathToFileURL(pathOf('hooks/room-hooks')).href,
-      ],
-      env: roomEnvironment(),
-      serialization: 'advanced',
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    })
-    parts.signal?.addEventListener('abort', () => child.kill('SIGKILL'))
-    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', onPrint)
-    const { listDeletes, listRunEvents, readOutput } = store
-    const state: { loading: Omit<SkippedModule, 'why'> | null } = { loading: null }
-    const link = new Link((message) => postMessage(child, message), {
-      ...{ listDeletes, listRunEvents, readOutput, readFiles },
-      pulse: () => {},
-      loading: (module: typeof state.loading) => {
-        state.loading = module
-        watch()
+    const { settings, signal } = parts
+    const { child, loaded } = await loadInChild(
+      () => {
+        signal?.throwIfAborted()
+        return begin(parts)
       },
-      borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
-    })
-    child.on('message', (message: LinkMessage) => link.receive(message))
-    child.on('error', (error) => link.end(describeEnd(error.message)))
-    child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
-    let cancel = () => {}
-    const watch = () => {
-      cancel()
-      const ms = state.loading === null || isAside ? patienceMs : Math.min(patienceMs, MAX_LOAD_MS + LOAD_GRACE_MS)
-      cancel = after(clock, ms, () => link.end(describeEnd(describeSilence(ms))))
-    }
-    watch()
-    try {
-      const code = await link.call<LoadedCode>('load', settings, skipped)
-      return new Room({ child, link, patienceMs, clock, settings, code })
-    } catch (error) {
-      child.kill('SIGKILL')
-      if (state.loading === null || parts.signal?.aborted === true) throw error
-      return { ...state.loading, why: describeError(error).message.replace(/\.$/, '') }
-    } finally {
-      cancel()
-    }
+      (opened, skipped) => opened.call<LoadedCode>('load', settings, skipped),
+    )
+    return new Room(child, settings, loaded)
   }
 
-  private constructor(parts: {
-    child: ChildProcess
-    link: Link
-    patienceMs: number
-    clock: Clock
-    settings: RoomSettings
-    code: LoadedCode
-  }) {
-    this.settings = parts.settings
-    this.#child = parts.child
-    this.#link = parts.link
-    this.#patienceMs = parts.patienceMs
-    this.#clock = parts.clock
-    this.code = parts.code
-    this.#link.onMove = () => this.#watch()
+  private constructor(child: Child, settings: RoomSettings, code: LoadedCode) {
+    this.#child = child
+    this.settings = settings
+    this.code = code
   }
 
   /** The process is gone, or is given up: no call is answered any more. */
   get hasEnded(): boolean {
-    return this.#link.hasEnded
+    return this.#child.hasEnded
   }
 
   /** How a run would go on with the code of this room at `now`. */
   fit(recording: Recording, now: number): Promise<RoomFit> {
-    return this.#ask('fit', recording, now)
+    return this.#child.call('fit', recording, now)
   }
 
   /** Plans a run: real reads, and no effect. Throws `not_found` without its workflow. */
   plan(request: PlanRequest): Promise<RoomPlan> {
-    return this.#ask('plan', request)
+    return this.#child.call('plan', request)
   }
 
   /** Asks the workflows of this room about an event, and starts nothing. */
   match(event: EventRecord, now: number): Promise<WorkflowMatch[]> {
-    return this.#ask('match', event, now)
+    return this.#child.call('match', event, now)
   }
 
   /** Plays recorded runs of a workflow, in the order of the jobs. Throws `not_found` without it. */
   playAll(workflow: string, jobs: readonly PlayJob[], rules: AnswerRules): Promise<PlayedJob[]> {
-    return this.#ask('playAll', workflow, jobs, rules)
+    return this.#child.call('playAll', workflow, jobs, rules)
   }
 
   /** The code that has run, where the settings ask for it; else none. */
   readLines(): Promise<FileCoverage[]> {
-    return this.#ask('readLines')
+    return this.#child.call('readLines')
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#cancelWatch()
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
-    const ended = new Promise((resolve) => this.#child.once('exit', resolve))
-    this.#child.kill('SIGKILL')
-    await ended
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#child[Symbol.asyncDispose]()
   }
+}
 
-  async #ask<T>(name: string, ...given: unknown[]): Promise<T> {
-    this.#atWork += 1
-    this.#watch()
-    try {
-      return await this.#link.call<T>(name, ...given)
-    } finally {
-      this.#atWork -= 1
-      this.#watch()
-    }
-  }
-
-  /** Each message shows that the room lives; without one for long, its code blocks it. */
-  #watch(): void {
-    this.#cancelWatch()
-    if (this.#atWork === 0 || this.#link.isServing) return
-    this.#cancelWatch = after(this.#clock, this.#patienceMs, () => this.#giveUp())
-  }
-
-  #giveUp(): void {
-    this.#link.end(describeEnd(describeSilence(this.#patienceMs)))
-    this.#child.kill('SIGKILL')
-  }
+function begin({ settings, store, readFiles = refuseFiles, isAside = false, ...parts }: RoomParts): Child {
+  const { onPrint = () => {}, patienceMs = isAside ? ASIDE_PATIENCE_MS : PATIENCE_MS, signal, clock } = parts
+  const { listDeletes, listRunEvents, readOutput } = store
+  return new Child({
+    name: 'The process that plays workflows',
+    entry: besides(import.meta.url, 'room-main'),
+    execArgv: [
+      ...NO_REACH,
+      // A small young generation saves 100 MB.
+      '--max-semi-space-size=8',
+      ...(isAside ? ['--max-old-space-size=512'] : []),
+      // The inspector notes lines; it cannot be opened to the network.
+      ...(settings.notesLines ? ['--allow-inspector'] : []),
+      ...importFirst(besides(import.meta.url, 'hooks/room-hooks')),
+    ],
+    env: roomEnvironment(),
+    handlers: {
+      ...{ listDeletes, listRunEvents, readOutput, readFiles },
+      borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
+    },
+    output: onPrint,
+    loadsSlowly: isAside,
+    ...{ patienceMs, ...(signal && { signal }), ...(clock && { clock }) },
+  })
 }
 
 async function refuseFiles(): Promise<never> {
   throw new Error('This room has no Files client.')
 }
 
-/** A file beside this one, with the same ending: source here, JavaScript in the package. */
-function pathOf(name: string): string {
-  return fileURLToPath(import.meta.url.replace(/room(\.\w+)$/, `${name}$1`))
-}
-
 /** Neither the service's keys, nor our own, nor options that open what the room closes. */
 export function roomEnvironment(): NodeJS.ProcessEnv {
   const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
   return Object.fromEntries(Object.entries(openEnvironment()).filter(([name]) => !closed.test(name)))
-}
-
-function describeSilence(ms: number): string {
-  return `no answer within ${ms} ms: code of a workflow does not come to rest`
-}
-
-function describeEnd(why: string): UpshotError {
-  return new UpshotError('internal', `The process that plays workflows has ended: ${why}.`)
 }

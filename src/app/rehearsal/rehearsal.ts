@@ -1,10 +1,7 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { MAX_LOAD_MS } from '../../core/blockage.ts'
-import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import { type Failure, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import { type Endpoint, planEndpoint } from '../../core/incoming/endpoint.ts'
 import { DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
@@ -13,13 +10,12 @@ import type { Store } from '../../core/store/store.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { openStore } from '../../project/data-dir/open-store.ts'
-import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts'
-import { postMessage } from '../play/link.ts'
+import { besides, Child, importFirst, loadInChild, NO_REACH } from '../play/child/child.ts'
 import { deliverSigned } from '../send/send-event.ts'
 import type { NamedFile } from './gather-files.ts'
 import { PLAN, rehearsalConfig } from './rehearsal-config.ts'
-import type { FromRehearsal, ToRehearsal } from './rehearsal-main.ts'
+import type { StartedApp } from './rehearsal-main.ts'
 import { type StagedFile, stageFiles } from './stage-files.ts'
 
 interface RehearsalParts {
@@ -36,10 +32,8 @@ interface RehearsalParts {
   variables: Readonly<Record<string, string>>
 }
 
-/** Time for the app to load its modules and start. */
-const START_WITHIN_MS = 60_000
-/** Time beyond its own for a module that loads: the app gives up an await by itself. */
-const LOAD_GRACE_MS = 1_000
+/** Longest silence of the app, as it starts or answers. */
+const PATIENCE_MS = 60_000
 const DELIVER_WITHIN_MS = 10_000
 /** Variables that a process needs, and that hold no secret. */
 const PLAIN = /^(PATH|HOME|LANG|LC_\w+|TZ|SystemRoot|NODE_COMPILE_CACHE)$/
@@ -58,9 +52,7 @@ export class Rehearsal implements AsyncDisposable {
   readonly refused = new Set<string>()
   readonly #endpoint: Endpoint
   #opened: AsyncDisposableStack | null = null
-  #child: ChildProcess | null = null
-  /** The module that the app loads now; null: none. */
-  #loading: Omit<SkippedModule, 'why'> | null = null
+  #child: Child | null = null
   #receiver = ''
   /** Time of the app minus that of the machine. */
   #aheadMs = 0
@@ -90,7 +82,7 @@ export class Rehearsal implements AsyncDisposable {
     await store.addEndpoint(endpoint)
     if (parts.account !== DEFAULT_ACCOUNT) await store.saveAccount(standInFor(parts.account, service))
     const rehearsal = new Rehearsal({ folder, sandbox, store, staged, endpoint })
-    opened.defer(() => rehearsal.#kill())
+    opened.defer(() => rehearsal.#child?.[Symbol.asyncDispose]())
     await rehearsal.#start(config, parts)
     const [secret] = endpoint.secrets
     const url = `${rehearsal.#receiver}/hooks/${endpoint.path}`
@@ -116,13 +108,13 @@ export class Rehearsal implements AsyncDisposable {
 
   /** Sets the clock of the app forward, to epoch milliseconds. */
   async forwardTo(moment: number): Promise<void> {
-    const { now } = await this.#ask({ kind: 'forward', to: moment }, 'forwarded', DELIVER_WITHIN_MS)
+    const now = await this.#app.call<number>('forwardTo', moment)
     this.#aheadMs = now - Date.now()
   }
 
   /** A link that logs in to its dashboard. */
-  async makeLink(): Promise<string> {
-    return (await this.#ask({ kind: 'link' }, 'link', DELIVER_WITHIN_MS)).url
+  makeLink(): Promise<string> {
+    return this.#app.call<string>('makeLink')
   }
 
   /** The files of the sandbox now. */
@@ -140,36 +132,35 @@ export class Rehearsal implements AsyncDisposable {
     await this.#opened?.disposeAsync()
   }
 
-  /** Another app takes the place of one that a module ends or blocks, without that module. */
-  async #start(config: Config, parts: RehearsalParts): Promise<void> {
-    const skipped: SkippedModule[] = []
-    for (;;) {
-      this.#fork(config, parts)
-      try {
-        const { receiver, broken } = await this.#ask({ kind: 'start', config, skipped }, 'started', START_WITHIN_MS)
-        this.#receiver = receiver
-        this.broken = broken
-        return
-      } catch (error) {
-        if (this.#loading === null) throw error
-        skipped.push({ ...this.#loading, why: describeError(error).message.replace(/\.$/, '') })
-        await this.#kill()
-      }
-    }
+  get #app(): Child {
+    if (this.#child === null) throw new Error('The app of the rehearsal has not started.')
+    return this.#child
   }
 
-  #fork(config: Config, { root, hosts, variables }: RehearsalParts): void {
-    this.#loading = null
+  async #start(config: Config, parts: RehearsalParts): Promise<void> {
+    const { loaded } = await loadInChild(
+      () => {
+        this.#child = this.#begin(config, parts)
+        return this.#child
+      },
+      (child, skipped) => child.call<StartedApp>('start', config, skipped),
+    )
+    this.#receiver = loaded.receiver
+    this.broken = loaded.broken
+  }
+
+  #begin(config: Config, { root, hosts, variables }: RehearsalParts): Child {
     const own = Object.entries(processEnvironment()).filter(([name]) => PLAIN.test(name))
     const { origin, downloadOrigin } = this.sandbox
     const reach = [new URL(origin).host, new URL(downloadOrigin).host, ...hosts]
-    const log = openSync(join(this.folder, 'app.log'), 'a')
-    this.#child = fork(pathOf('rehearsal-main'), {
+    const writable = [this.folder, join(this.folder, '*')].map((path) => `--allow-fs-write=${path}`)
+    return new Child({
+      name: 'The app of the rehearsal',
+      entry: besides(import.meta.url, 'rehearsal-main'),
       cwd: root,
       execArgv: [
-        ...['--permission', '--allow-fs-read=*', '--allow-addons', '--allow-worker', '--no-warnings'],
-        ...[`--allow-fs-write=${this.folder}`, `--allow-fs-write=${join(this.folder, '*')}`],
-        ...['--import', pathToFileURL(pathOf('on-refused')).href],
+        ...[...NO_REACH, '--allow-addons', '--allow-worker', ...writable],
+        ...importFirst(besides(import.meta.url, 'on-refused')),
       ],
       env: {
         ...Object.fromEntries(own),
@@ -178,54 +169,10 @@ export class Rehearsal implements AsyncDisposable {
         UPSHOT_REHEARSAL_REACH: reach.join(','),
         TMPDIR: join(this.folder, 'tmp'),
       },
-      serialization: 'advanced',
-      stdio: ['ignore', log, log, 'ipc'],
+      handlers: { refused: (host: string) => void this.refused.add(host) },
+      output: openSync(join(this.folder, 'app.log'), 'a'),
+      patienceMs: PATIENCE_MS,
     })
-    this.#child.on('message', (message: FromRehearsal) => {
-      if (message.kind === 'refused') this.refused.add(message.host)
-    })
-  }
-
-  /** Rejects where the process ends, fails, or does not answer in time. */
-  #ask<Kind extends FromRehearsal['kind']>(
-    message: ToRehearsal,
-    answer: Kind,
-    withinMs: number,
-  ): Promise<Extract<FromRehearsal, { kind: Kind }>> {
-    const child = this.#child
-    const { promise, resolve, reject } = Promise.withResolvers<Extract<FromRehearsal, { kind: Kind }>>()
-    const giveUp = (why: string) => reject(new UpshotError('internal', `The app of the rehearsal ${why}`))
-    let timer: NodeJS.Timeout | undefined
-    const wait = (ms: number) => {
-      clearTimeout(timer)
-      timer = setTimeout(() => giveUp(`gives no answer within ${ms / 1_000} s.`), ms)
-    }
-    wait(withinMs)
-    const hear = (heard: FromRehearsal) => {
-      if (heard.kind === 'loading') {
-        this.#loading = heard.module
-        wait(heard.module === null ? withinMs : MAX_LOAD_MS + LOAD_GRACE_MS)
-      }
-      if (heard.kind === answer) resolve(heard as never)
-      if (heard.kind === 'failed') reject(new UpshotError(heard.code, heard.message))
-    }
-    const gone = () => giveUp('has ended by itself.')
-    const failed = ({ message }: Error) => giveUp(`cannot be started: ${message}`)
-    child?.on('message', hear).once('exit', gone).once('error', failed)
-    if (child?.connected) postMessage(child, message)
-    else gone()
-    return promise.finally(() => {
-      clearTimeout(timer)
-      child?.off('message', hear).off('exit', gone).off('error', failed)
-    })
-  }
-
-  async #kill(): Promise<void> {
-    const child = this.#child
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill('SIGKILL')
-    await ended
   }
 }
 
@@ -233,9 +180,4 @@ function standInFor(name: string, { baseUrl, apiKey }: { baseUrl: string; apiKey
   const [storage_a, storage_b, storage_c] = STORAGES
   const storages = { storage_a, storage_b, storage_c }
   return planAccount({ name, baseUrl, apiKey, fallbackKey: null, plan: PLAN, storages }, Date.now())
-}
-
-/** A file beside this one, with the same ending: source here, JavaScript in the package. */
-function pathOf(name: string): string {
-  return fileURLToPath(import.meta.url.replace(/rehearsal(\.\w+)$/, `${name}$1`))
 }

@@ -2,7 +2,7 @@ import { describeError } from '../../../core/errors.ts'
 import type { ShadowBook } from '../../../core/safety/differences/shadow-book.ts'
 import { openReadStore } from '../../../store/open-store.ts'
 import type { Reader } from '../../../store/shared-store.ts'
-import { Link, type LinkMessage, postMessage } from '../../play/link.ts'
+import { serveParent } from '../../play/child/serve-parent.ts'
 import { followRuns } from './follow-runs.ts'
 import { type OpenShadow, openShadow } from './open-shadow.ts'
 import type { LookEnd, ShadowStart } from './shadow-process.ts'
@@ -11,7 +11,7 @@ import type { LookEnd, ShadowStart } from './shadow-process.ts'
 let opening: Promise<{ store: Reader; shadow: OpenShadow }> | null = null
 const over = new AbortController()
 
-const link = new Link((message) => postMessage(process, message), { open, look })
+serveParent({ open, look }, { gone: () => void leave() })
 
 /** Resolves with the id of the workflow. */
 async function open(start: ShadowStart): Promise<string> {
@@ -43,8 +43,3 @@ async function leave(): Promise<void> {
   await opened?.shadow.room[Symbol.asyncDispose]()
   process.exit(0)
 }
-
-process.on('message', (message: LinkMessage) => link.receive(message))
-process.on('disconnect', () => void leave())
-// Signals of a terminal reach both processes; the parent ends this one.
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {})

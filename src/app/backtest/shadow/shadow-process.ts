@@ -1,13 +1,11 @@
-import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { type Failure, UpshotError } from '../../../core/errors.ts'
 import type { ShadowBook } from '../../../core/safety/differences/shadow-book.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { storeOptions } from '../../../project/data-dir/open-store.ts'
 import type { ShadowModule } from '../../../project/workflows/list-shadows.ts'
 import type { StoreOptions } from '../../../store/open-store.ts'
-import { Link, type LinkMessage, postMessage } from '../../play/link.ts'
+import { besides, Child } from '../../play/child/child.ts'
 import { type RoomConfig, roomConfig } from '../../play/open-room.ts'
 import { roomEnvironment } from '../../play/room.ts'
 import { type WrappedModule, wrapModule } from '../wrap-module.ts'
@@ -35,8 +33,7 @@ const CONNECTIONS = { own: 2, aside: 1, engine: 1 }
 export class ShadowProcess implements AsyncDisposable {
   /** Id of its workflow. */
   readonly workflow: string
-  readonly #child: ChildProcess
-  readonly #link: Link
+  readonly #child: Child
   readonly #module: WrappedModule
   #isLost = false
 
@@ -46,70 +43,49 @@ export class ShadowProcess implements AsyncDisposable {
     { file, path }: ShadowModule,
     { signal, priority = constants.priority.PRIORITY_LOW }: { signal: AbortSignal; priority?: number | undefined },
   ): Promise<ShadowProcess> {
-    const child = fork(fileURLToPath(import.meta.url.replace(/shadow-process(\.\w+)$/, 'shadow-main$1')), {
+    const child = new Child({
+      name: 'The process of a shadow',
+      entry: besides(import.meta.url, 'shadow-main'),
       env: roomEnvironment(),
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      handlers: {},
     })
     if (child.pid !== undefined) setPriority(child.pid, priority)
-    const link = new Link((message) => postMessage(child, message), {})
-    signal.addEventListener('abort', () => child.connected && child.disconnect())
-    child.on('message', (message: LinkMessage) => link.receive(message))
-    child.on('error', (error) => link.end(describeEnd(error.message)))
-    child.on('exit', (status, signal) => link.end(describeEnd(signal ?? `exit code ${status}`)))
+    signal.addEventListener('abort', () => child.leave(KILL_AFTER_MS))
     const options = { ...storeOptions(config), connections: CONNECTIONS, readHosts: null }
     const module = wrapModule(path)
     const alone = roomConfig({ ...config, workflowsDir: module.workflowsDir })
     const start: ShadowStart = { config: alone, storeOptions: options, file }
     try {
-      return new ShadowProcess({ child, link, module, workflow: await link.call<string>('open', start) })
+      return new ShadowProcess(child, module, await child.call<string>('open', start))
     } catch (error) {
-      await end(child, module)
+      await child.leave(KILL_AFTER_MS)
+      await module[Symbol.asyncDispose]()
       throw error
     }
   }
 
-  private constructor(parts: { child: ChildProcess; link: Link; module: WrappedModule; workflow: string }) {
-    this.#child = parts.child
-    this.#link = parts.link
-    this.#module = parts.module
-    this.workflow = parts.workflow
+  private constructor(child: Child, module: WrappedModule, workflow: string) {
+    this.#child = child
+    this.#module = module
+    this.workflow = workflow
   }
 
   /** It plays nothing any more: its room, or the process itself, has ended. */
   get isLost(): boolean {
-    return this.#isLost || this.#link.hasEnded
+    return this.#isLost || this.#child.hasEnded
   }
 
   /** Plays the runs of the next minute, and those that have ended late. Gives the next book. */
   async look(book: ShadowBook, now: number): Promise<ShadowBook> {
-    const found = await this.#link.call<LookEnd>('look', book, now)
+    const found = await this.#child.call<LookEnd>('look', book, now)
     if (found.kind === 'followed') return found.book
     this.#isLost = true
     throw new UpshotError('internal', found.error.message)
   }
 
+  /** It ends its room first, and then itself. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#link.end(describeEnd('it was told to'))
-    await end(this.#child, this.#module)
+    await this.#child.leave(KILL_AFTER_MS)
+    await this.#module[Symbol.asyncDispose]()
   }
-}
-
-/** It ends its room first, and then itself. */
-async function end(child: ChildProcess, module: WrappedModule): Promise<void> {
-  await endProcess(child)
-  await module[Symbol.asyncDispose]()
-}
-
-async function endProcess(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
-  const ended = new Promise((resolve) => child.once('exit', resolve))
-  if (child.connected) child.disconnect()
-  const kill = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS)
-  await ended
-  clearTimeout(kill)
-}
-
-function describeEnd(why: string): UpshotError {
-  return new UpshotError('internal', `The process of a shadow has ended: ${why}.`)
 }

@@ -54,7 +54,7 @@ test('"approvals show --ahead" tells what a held run would still ask for, and do
   ])
   const { stdout } = await show()
   expect(stdout).toContain('would ask for 3 more (10 B)')
-  expect(stdout).toContain('Nobody knows what comes after step "note"')
+  expect(stdout).toContain('Then it would be open at step "note": ')
   expect({ steps: await store.listSteps(runs[0] ?? ''), effects: await store.listEffects({ limit: 99 }) }).toEqual(
     before,
   )

@@ -30,11 +30,14 @@ The bytes of files are made up here, and a run has failed that reads some. Give 
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the event, evt_…, or its beginning')
+    .optionsGroup('Which event:')
     .option('--account <name>', 'account of the event, if several have one with this id')
-    .option('--allow-host <host>', 'let workflows reach this host beside the sandbox; may be repeated', gather)
-    .option('--env <name>', 'give workflows this variable of the environment; may be repeated', gather)
+    .optionsGroup('Answers (default: a sandbox without trouble, with made-up bytes):')
     .option('--bytes <path=file>', 'give a file of the event these bytes; may be repeated', gather)
     .option('--faults <rules>', 'order trouble of the sandbox, such as "files.delete 503 x2"; may be repeated', gather)
+    .option('--allow-host <host>', 'let workflows reach this host beside the sandbox; may be repeated', gather)
+    .option('--env <name>', 'give workflows this variable of the environment; may be repeated', gather)
+    .optionsGroup('Result:')
     .option('--within <duration>', 'give up after this time (default: 60s)', parseMs, 60_000)
     .option('--keep', 'keep app and sandbox until Ctrl-C, to look at them in the dashboard')
     .action(async (id, { account, allowHost: hosts = [], env: names = [], within, keep = false, ...more }) => {

@@ -1,4 +1,5 @@
 import type { AnswerOf } from '../../../../admin/contract/routes.ts'
+import { describeEnd } from '../../../../app/play/describe-play.ts'
 import type { Ahead } from '../../../../app/play/look-ahead.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { call, type Operations } from '../../../open/operations.ts'
@@ -97,19 +98,7 @@ const EFFECTS: Column<Effect>[] = [
 ]
 
 function formatKnown(end: ShownAhead['end']): string {
-  switch (end.kind) {
-    case 'open':
-      return `Nobody knows what comes after step "${end.step}": ${formatText(end.reason, 200)}.`
-    case 'failed':
-      return `Then it would fail: ${formatFailure(end.error)}`
-    case 'halted':
-    case 'skipped':
-      return `Then it would stop: ${formatText(end.reason, 200)}`
-    case 'continued':
-      return 'Then it would go on as another run.'
-    case 'completed':
-      return 'Then it would complete.'
-    default:
-      return end satisfies never
-  }
+  const { would, why } = describeEnd(end)
+  const text = end.kind === 'failed' ? formatFailure(end.error) : why && formatText(why, 200)
+  return `Then it would ${would}${text ? `: ${text}` : '.'}`
 }

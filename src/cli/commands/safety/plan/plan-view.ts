@@ -1,8 +1,7 @@
-import { describeRefused } from '../../../../app/play/describe-refused.ts'
+import { count, describeEnd, describeRefused, sumEffects } from '../../../../app/play/describe-play.ts'
 import type { RoomPlan } from '../../../../app/play/room.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
-import { wouldDelete } from '../../../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
 import { isoTime } from '../../../../core/time.ts'
 import { formatBytes, formatFailure, formatText, parseOutput } from '../../../terminal/format-value.ts'
@@ -25,7 +24,7 @@ interface AboutPlan {
 export function describePlan(plan: RoomPlan, { workflow, event, codeHash, reads, stops }: AboutPlan) {
   return {
     ...{ workflow, codeHash, event: event.id, account: event.account },
-    end: describeEnd(plan.end),
+    end: endForJson(plan.end),
     effects: plan.effects.map(({ body, dueAt: _, kind: __, ...effect }) => ({ ...effect, body: parseOutput(body) })),
     steps: plan.others.map(({ dueAt, ...step }) => ({ ...step, dueAt: dueAt === null ? null : isoTime(dueAt) })),
     ...{ holds: plan.holds, undeclared: plan.undeclared, log: plan.log },
@@ -34,7 +33,7 @@ export function describePlan(plan: RoomPlan, { workflow, event, codeHash, reads,
   }
 }
 
-function describeEnd(end: RoomPlan['end']): Record<string, unknown> {
+function endForJson(end: RoomPlan['end']): Record<string, unknown> {
   if (end.kind === 'completed') return { kind: end.kind, output: parseOutput(end.output) }
   return end.kind === 'continued' ? { kind: end.kind, input: parseOutput(end.input) } : { ...end }
 }
@@ -73,23 +72,12 @@ export function formatFindings(plan: RoomPlan, layout: Layout): string[] {
   ]
 }
 
+/** With what the run would give. */
 function formatEnd(end: RoomPlan['end']): string {
-  switch (end.kind) {
-    case 'completed':
-      return `complete: ${formatText(end.output, 200)}`
-    case 'continued':
-      return `go on in another run, with the input ${formatText(end.input, 200)}`
-    case 'failed':
-      return `fail: ${formatFailure(end.error)}`
-    case 'skipped':
-      return `be skipped: ${formatText(end.reason)}`
-    case 'halted':
-      return `wait for a person: ${formatText(end.reason, 300)}`
-    case 'open':
-      return `be open at step "${end.step}": ${formatText(end.reason, 300)}`
-    default:
-      return end satisfies never
-  }
+  const { would, why } = describeEnd(end)
+  if (end.kind === 'completed') return `${would}: ${formatText(end.output, 200)}`
+  if (end.kind === 'continued') return `${would}, with the input ${formatText(end.input, 200)}`
+  return `${would}: ${end.kind === 'failed' ? formatFailure(end.error) : formatText(why ?? '', 300)}`
 }
 
 const EFFECTS: Column<PlayedEffect>[] = [
@@ -137,29 +125,13 @@ export function formatHolds({ holds }: RoomPlan): string[] {
   return [`The guard: step "${first.step}"${more} ${rule}: ${first.reason}`]
 }
 
-function countEffects(plans: readonly RoomPlan[]): string {
-  const { count: deletes, bytes, others } = sumDeletes(plans)
-  return `${count(deletes, 'delete')} (${formatBytes(bytes)}), ${count(others, 'other effect')}`
-}
-
-function sumDeletes(plans: readonly RoomPlan[]): { count: number; bytes: number; others: number } {
-  const effects = plans.flatMap((plan) => plan.effects)
-  const deletes = effects.filter(wouldDelete)
-  const bytes = deletes.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0)
-  return { count: deletes.length, bytes, others: effects.filter((each) => each.class !== 'delete').length }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
-}
-
 /** A line for each plan of several. */
 export const PLANS: Column<{ event: EventRecord; plan: RoomPlan }>[] = [
   { title: 'EVENT', value: ({ event }) => event.id, isId: true },
   { title: 'WOULD', value: ({ plan }) => formatEnd(plan.end), most: 60 },
-  { title: 'DELETES', value: ({ plan }) => sumDeletes([plan]).count, align: 'right' },
-  { title: 'BYTES', value: ({ plan }) => formatBytes(sumDeletes([plan]).bytes), align: 'right' },
-  { title: 'OTHER EFFECTS', value: ({ plan }) => sumDeletes([plan]).others, align: 'right' },
+  { title: 'DELETES', value: ({ plan }) => sumEffects([plan]).deletes, align: 'right' },
+  { title: 'BYTES', value: ({ plan }) => formatBytes(sumEffects([plan]).bytes), align: 'right' },
+  { title: 'OTHER EFFECTS', value: ({ plan }) => sumEffects([plan]).others, align: 'right' },
   { title: 'HELD', value: ({ plan }) => plan.holds.length || null, align: 'right' },
   { title: 'REFUSED', value: ({ plan }) => plan.undeclared.length || null, align: 'right' },
 ]
@@ -180,5 +152,7 @@ export function advise(plans: readonly RoomPlan[], { hasRecorded }: { hasRecorde
 
 /** The sum of several plans, as their last line. */
 export function formatSum(plans: readonly RoomPlan[], reads: readonly string[]): string {
-  return `${countEffects(plans)}. Nothing was done: ${count(reads.length, 'read')} sent.`
+  const { deletes, bytes, others } = sumEffects(plans)
+  const would = `${count(deletes, 'delete')} (${formatBytes(bytes)}), ${count(others, 'other effect')}`
+  return `${would}. Nothing was done: ${count(reads.length, 'read')} sent.`
 }

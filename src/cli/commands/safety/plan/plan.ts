@@ -8,6 +8,7 @@ import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
+import { showProgress } from '../../../terminal/progress.ts'
 import { formatTable } from '../../../terminal/table.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import { chooseEvents } from './choose-events.ts'
@@ -18,11 +19,14 @@ import { advise, describePlan, formatPlan, formatSum, PLANS } from './plan-view.
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('[event]', 'id of the event, evt_…, or its beginning')
+    .optionsGroup('Which events (default: the one that is named):')
     .option('--workflow <id>', 'the workflow (default: the only one that runs on the type of the event)')
     .option('--account <name>', 'account of the event, if several have one with this id')
     .option('--file <file>', 'plan an event that is not stored: a file with its body')
     .option('--last <n>', 'plan the newest n events that the workflow runs on', countUpTo(1_000))
+    .optionsGroup('Code:')
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
+    .optionsGroup('Answers:')
     .addOption(
       new Option('--reads <source>', 'live: reads ask the service; recorded: those of the newest run of the event')
         .choices(['live', 'recorded'] as const)
@@ -30,6 +34,7 @@ export function define(command: Command, { out, project }: Cli): void {
     )
     .option('--trust-reads', 'let steps with effect "read" send anything, such as a POST that only asks')
     .option('--strict', 'borrow no result of another run: the plan is open there')
+    .optionsGroup('Result:')
     .option('--save <file>', 'save the deletes and writes, for "upshot events replay <event> --plan <file>"')
     .action(
       (id, { workflow: named, account, file, last, workflows, reads: source, strict = false, save, trustReads }) => {
@@ -53,9 +58,12 @@ export function define(command: Command, { out, project }: Cli): void {
           const about = { workflow, codeHash, reads, stops: await store.listStops() }
           const rules = { readsLive: source === 'live', borrows: !strict }
           const plans: { event: EventRecord; plan: RoomPlan }[] = []
+          using progress = showProgress(out, { title: 'Events planned', total: events.length, unit: 'count' })
           for (const event of events) {
             plans.push({ event, plan: await planEvent(store, room, { event, workflow, rules, now }) })
+            progress.set(plans.length)
           }
+          progress.end()
           const [first] = plans
           if (last === undefined && first) {
             out.result(describePlan(first.plan, { ...about, ...first }), () =>

@@ -121,8 +121,8 @@ test('modules that end or block the app as they are loaded are left out of it, a
   writeFileSync(join(workflows, 'loops.workflow.ts'), 'for (;;) {}')
   const { exit, stdout, stderr } = await rehearse('evt_1')
   expect([exit, stdout]).toEqual([0, expect.stringContaining('tidy')])
-  expect(stderr).toMatch(/exits\.workflow\.ts cannot be loaded: .*The app of the rehearsal has ended by itself\. At/)
-  expect(stderr).toMatch(/loops\.workflow\.ts cannot be loaded: .*gives no answer within 11 s\. At/)
+  expect(stderr).toMatch(/exits\.workflow\.ts cannot be loaded: .*The app of the rehearsal has ended: exit code 3\. At/)
+  expect(stderr).toMatch(/loops\.workflow\.ts cannot be loaded: .*no answer within 11000 ms/)
 }, 60_000)
 
 test('ordered trouble strikes and is told, and a file has the bytes that a person gives', async () => {

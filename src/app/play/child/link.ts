@@ -1,9 +1,10 @@
 import type { Serializable } from 'node:child_process'
-import { describeError, type Failure, UpshotError } from '../../core/errors.ts'
+import { describeError, type Failure, UpshotError } from '../../../core/errors.ts'
 
-type Handlers = Record<string, (...given: never[]) => unknown>
+/** The functions that a process offers to its parent or child, by name. */
+export type Handlers = Record<string, (...given: never[]) => unknown>
 
-/** A message between a room and its parent. */
+/** A message between two processes. Call 0 gets no answer. */
 export type LinkMessage =
   | { call: number; name: string; given: unknown[] }
   | { answer: number; value: unknown }
@@ -47,6 +48,11 @@ export class Link {
     })
   }
 
+  /** Calls without an answer. Throws where the message cannot be sent. */
+  tell(name: string, ...given: unknown[]): void {
+    if (this.#end === null) this.#post({ call: 0, name, given })
+  }
+
   /** True while a handler of this side is at work for the other. */
   get isServing(): boolean {
     return this.#serving > 0
@@ -82,9 +88,10 @@ export class Link {
     try {
       const handler = this.#handlers[name]
       if (!handler) throw new Error(`There is no handler "${name}".`)
-      this.#post({ answer: call, value: await handler(...(given as never[])) })
+      const value = await handler(...(given as never[]))
+      if (call !== 0) this.#post({ answer: call, value })
     } catch (error) {
-      this.#post({ answer: call, error: describeSent(error) })
+      if (call !== 0) this.#post({ answer: call, error: describeSent(error) })
     } finally {
       this.#serving -= 1
       this.onMove()

@@ -3,6 +3,10 @@ export type Entry = readonly [file: string, name: string]
 
 /** The sidebar: what people want, and the pages for it in the order in which one reads them. */
 export const SECTIONS: Record<string, readonly Entry[]> = {
+  Start: [
+    ['docs/tutorial.md', 'Tutorial'],
+    ['docs/concepts.md', 'Concepts'],
+  ],
   Write: [
     ['docs/workflows.md', 'Workflows'],
     ['docs/cron.md', 'Cron workflows'],
@@ -20,6 +24,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
     ['docs/deploying.md', 'Deploying'],
     ['docs/scaling.md', 'Scaling'],
     ['docs/dashboard.md', 'Dashboard'],
+    ['docs/troubleshooting.md', 'Troubleshooting'],
   ],
   Trust: [
     ['docs/safety.md', 'Safe automation'],
@@ -38,8 +43,11 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
     ['docs/operations.md', 'Operations'],
     ['docs/agents.md', 'Agents'],
     ['docs/glossary.md', 'Glossary'],
+    ['SECURITY.md', 'Security policy'],
+    ['SUPPORT.md', 'Support'],
     ['CHANGELOG.md', 'Changes'],
   ],
+  Recipes: [['docs/recipes.md', 'All recipes']],
   Decisions: [
     ['ARCHITECTURE.md', 'Architecture'],
     ['CONTRIBUTING.md', 'Contributing'],
@@ -55,7 +63,7 @@ export function routeOf(file: string): string {
   return file
     .replace(/^(docs|site)\//, '')
     .replace(/(^|\/)README\.md$/, '$1index.md')
-    .replace(/^(ARCHITECTURE|CONTRIBUTING|CHANGELOG)\.md$/, (name) => name.toLowerCase())
+    .replace(/^(ARCHITECTURE|CONTRIBUTING|CHANGELOG|SECURITY|SUPPORT)\.md$/, (name) => name.toLowerCase())
 }
 
 /** The anchor of a heading, as GitHub makes it. */
@@ -67,4 +75,5 @@ export function slug(heading: string): string {
 }
 
 /** Pages that the site has beside those of the sidebar: one a decision, one an example. */
-export const PAGES = '{ARCHITECTURE,CONTRIBUTING,CHANGELOG,bench/README,docs/**/*,examples/*/README}.md'
+export const PAGES =
+  '{ARCHITECTURE,CONTRIBUTING,CHANGELOG,SECURITY,SUPPORT,bench/README,docs/**/*,examples/*/README}.md'

@@ -72,8 +72,8 @@ export default defineConfig({
     },
     outline: [2, 3],
     nav: [
-      { text: 'Workflows', link: '/workflows' },
-      { text: 'Operating', link: '/operating' },
+      { text: 'Tutorial', link: '/tutorial' },
+      { text: 'Recipes', link: '/recipes' },
       { text: 'Reference', link: '/commands' },
     ],
     sidebar: {

@@ -117,7 +117,10 @@ describe('with an app at work', () => {
     expect(log.lines.filter(({ message }) => String(message).includes('broken'))).toEqual([])
   })
 
-  test.each(pages.map(({ name }) => name))('every command of %s does what it says', async (name) => {
+  // `tutorial.test.ts` follows that page by itself: its commands build on one another.
+  const others = pages.map(({ name }) => name).filter((name) => name !== 'docs/tutorial.md')
+
+  test.each(others)('every command of %s does what it says', async (name) => {
     const blocks = pages.find((page) => page.name === name)?.blocks ?? []
     for (const block of blocks.filter(({ language }) => language === 'sh')) {
       const commands = commandsOf(block).map(fill).filter(isRunHere)

@@ -184,9 +184,13 @@ test('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const project = JSON.parse(readFileSync(join(ROOT, 'templates/shared/_package.json'), 'utf8'))
   const ofProjects = /^docs\/(?!libraries|commands)\w+\.md$/
+  // The tutorial begins in a clone, and goes on in a project.
+  const inBoth = { ...scripts, ...project.scripts }
+  const scriptsOf = (name: string) =>
+    name === 'docs/tutorial.md' ? inBoth : ofProjects.test(name) ? project.scripts : scripts
   const faults = [...pages, ...readWorkPages(), ...readDecisions()].flatMap(({ name, text }) =>
     [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)]
-      .filter(([, script = '']) => !(script in (ofProjects.test(name) ? project.scripts : scripts)))
+      .filter(([, script = '']) => !(script in scriptsOf(name)))
       .map(([command]) => `${name}: ${command}`),
   )
   expect(faults).toEqual([])
@@ -274,7 +278,7 @@ test('the container file of a project copies what a project has, and its context
 })
 
 test('shell blocks of the guides hold only commands that are tested, and npm', () => {
-  const known = /^(upshot|docker|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export|unset|rm) /
+  const known = /^(upshot|docker|npm|npx|cp|openssl|curl|cat|printf|echo|mkdir|cd|export|unset|rm|kill) /
   const others = inLanguage('sh').flatMap((block) => commandsOf(block).filter((command) => !known.test(command)))
   expect(others).toEqual([])
 })

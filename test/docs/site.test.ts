@@ -19,7 +19,7 @@ const run = promisify(execFile)
 
 /** Pages of each kind: the front page, prose, wide tables, a decision, source code. */
 const INSPECTED = [
-  ...['/', '/workflows.html', '/configuration.html', '/decisions/001-answer-after-commit.html'],
+  ...['/', '/tutorial.html', '/concepts.html', '/configuration.html', '/decisions/001-answer-after-commit.html'],
   ...['/source/workflows/clean-up.workflow.ts.html'],
 ]
 
@@ -29,7 +29,8 @@ const WORDS = {
   '--min-share': 'workflows',
   'reconcile.<name>.grace': 'configuration',
   UPSHOT_TRUST_READS: 'configuration',
-  output_not_json: 'workflows',
+  output_not_json: 'troubleshooting',
+  'under way self-caused': 'troubleshooting',
 }
 
 beforeAll(async () => {

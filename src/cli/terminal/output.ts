@@ -2,6 +2,9 @@ import { styleText } from 'node:util'
 import { formatText } from './format-value.ts'
 import { EXIT, type Problem } from './problem.ts'
 
+/** Of these failures docs/troubleshooting.md says more than their fix does. */
+const EXPLAINED = new Set<number>([EXIT.failed, EXIT.temporary, EXIT.authentication])
+
 /** The options of every command, under the camel-case names of those in `program.ts`. */
 interface GlobalOptions {
   /** One JSON document instead of text. */
@@ -128,7 +131,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
       exit = EXIT[name]
     },
     redraw: line.draw,
-    fail({ exit: _exit, ...error }) {
+    fail({ exit, ...error }) {
       if (isDocument) {
         document({ ok: false, error })
         return
@@ -137,6 +140,7 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
       // A message may quote the service or a sender, so each of its lines is made safe.
       const message = error.message.split('\n').map((text) => formatText(text))
       complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${error.fix}\n`)
+      if (EXPLAINED.has(exit)) complain(`${paint('dim', '  code:')} ${error.code}, see docs/troubleshooting.md\n`)
     },
     paint: paintFor(stdout),
   }

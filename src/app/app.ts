@@ -1,7 +1,6 @@
 import { CommitCounts } from '../core/commit-counts.ts'
 import { describeError } from '../core/errors.ts'
 import { deriveProbeKey } from '../core/incoming/probe-mark.ts'
-import type { Route } from '../core/incoming/route.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
@@ -58,8 +57,6 @@ export class App {
   #announced: Runtime | null = null
   #started: Promise<AppUrls> | null = null
   #stopped: Promise<void> | null = null
-  /** The routes whose schedules the scheduler has; the store gives another list after a change. */
-  #followed: readonly Route[] | null = null
 
   /** Opens the store and loads the workflows. Throws `invalid_config` and `invalid_workflow`. */
   static async create(config: Config, parts: Partial<AppParts> = {}): Promise<App> {
@@ -153,7 +150,6 @@ export class App {
     await beat.start({ role: this.#config.role, pid: process.pid, version: readVersion(), adminUrl, receiverUrl })
     if (this.#engine) await this.#startEngine(this.#engine, receiverUrl)
     if (schedule) {
-      await this.#followSchedules()
       scheduler.start()
       pruner.start()
       sealer.start()
@@ -249,26 +245,16 @@ export class App {
   }
 
   #onStoreChange(): void {
-    const report = (where: string) => (error: unknown) =>
-      this.notices.publish({ kind: 'fault', where, error: describeError(error) })
     this.#takeInCaptures()
-    this.#secrets.refresh().catch(report('reading the secrets to redact'))
-    if (this.#plan.schedule) this.#followSchedules().catch(report('reading the schedules'))
+    this.#secrets.refresh().catch((error: unknown) => {
+      this.notices.publish({ kind: 'fault', where: 'reading the secrets to redact', error: describeError(error) })
+    })
   }
 
   #takeInCaptures(): void {
     this.#parts.receiver.takeInCaptures().catch((error: unknown) => {
       this.notices.publish({ kind: 'fault', where: 'taking in captured deliveries', error: describeError(error) })
     })
-  }
-
-  /** Gives the scheduler the schedules in the store, which any process may have written. */
-  async #followSchedules(): Promise<void> {
-    const routes = await this.store.listRoutes()
-    if (routes === this.#followed) return
-    this.#followed = routes
-    const schedules = await this.store.listSchedules()
-    this.#parts.scheduler.replace(schedules.map(({ workflow, trigger }) => ({ workflow, schedule: trigger })))
   }
 }
 

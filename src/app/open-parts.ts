@@ -110,7 +110,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
   })
   return {
     receiver,
-    scheduler: new Scheduler({ store, clock, publish: publishQueued, schedules: [] }),
+    scheduler: new Scheduler({ store, clock, publish: publishQueued }),
     alerts: openAlerts(config, { store, clock, publish }),
     hours: new HourCounter({ store: aside, clock, publish }),
     beat: new ProcessBeat({ store, clock, broken }),

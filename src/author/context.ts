@@ -60,9 +60,11 @@ interface BaseContext<On extends Trigger> {
 
 /**
  * The argument of a workflow's `run`, with the cause of the run: `event`, `tick` (cron) or `input`
- * (callable).
+ * (callable). A callable one gets the `tick` of a schedule, too; null where none started it.
  */
-export type RunContext<On extends Trigger = Trigger> = BaseContext<On> & CauseOf<On>
+export type RunContext<On extends Trigger = Trigger> = BaseContext<On> & CauseOf<On> & MomentOf<On>
+
+type MomentOf<On extends Trigger> = On extends CallableTrigger ? { tick: Tick | null } : unknown
 
 /**
  * The argument of `run` in a workflow with `batch`: `events`, at least one, in the order of

@@ -1,8 +1,6 @@
-import { UpshotError } from '../core/errors.ts'
+import { planCron } from '../core/service/plan-schedule.ts'
 import type { CronTrigger, Overlap, Schedule } from '../core/runs/schedule.ts'
-import { DEFAULT_ACCOUNT, isAccountName } from '../core/service/account.ts'
 import type { Duration } from '../core/time.ts'
-import { parseDuration } from '../core/time.ts'
 
 /** Options of `cron`. */
 export interface ScheduleOptions {
@@ -40,28 +38,7 @@ export interface ScheduleOptions {
  * when its line or time zone is not valid, or when no day fits.
  */
 export function cron(expression: string, options: ScheduleOptions = {}): CronTrigger {
-  return {
-    kind: 'cron',
-    expression,
-    timezone: options.timezone ?? 'UTC',
-    catchUp: options.catchUp ?? 'latest',
-    withinMs: parseDuration(options.within ?? '24h', 'within'),
-    overlap: options.overlap ?? 'queue',
-    accounts: readAccounts(options),
-  }
-}
-
-function readAccounts({ account, accounts }: ScheduleOptions): CronTrigger['accounts'] {
-  const refuse = (message: string) => new UpshotError('invalid_workflow', `cron: ${message}`)
-  if (accounts !== undefined) {
-    if (account !== undefined) throw refuse('name `account` or `accounts`, not both.')
-    if (accounts !== 'each') throw refuse('`accounts` takes only "each". Name single accounts in `account`.')
-    return accounts
-  }
-  const names = account === undefined ? [DEFAULT_ACCOUNT] : [account].flat()
-  const wrong = names.find((name) => !isAccountName(name))
-  if (wrong !== undefined || names.length === 0) throw refuse(`"${wrong ?? ''}" in \`account\` is not the name of one.`)
-  return [...new Set(names)]
+  return planCron(expression, options)
 }
 
 /** A due moment of a schedule, as the workflow's code gets it. */

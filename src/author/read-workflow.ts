@@ -1,6 +1,7 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { matchType } from '../core/incoming/event.ts'
 import type { Route } from '../core/incoming/route.ts'
+import type { JsonValue } from '../core/json.ts'
 import { UNADMITTED_PRIORITY } from '../core/runs/admission.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
 import { parseDuration } from '../core/time.ts'
@@ -38,10 +39,12 @@ export function scheduleOf(workflow: AnyWorkflow): CronTrigger | null {
 /** A workflow as other processes know it, without the file of its module. */
 export function describeWorkflow(workflow: AnyWorkflow) {
   const { id, timeout } = workflow
+  const schema = inputOf(workflow)
   return {
     id,
     eventTypes: planRoutes(workflow).map((route) => route.eventType),
     schedule: scheduleOf(workflow),
+    ...(schema === null ? {} : { input: describeInput(schema) }),
     priority: planFirstPriority(workflow),
     ...(timeout?.run === undefined ? {} : { runTimeoutMs: parseDuration(timeout.run) }),
   }
@@ -50,6 +53,17 @@ export function describeWorkflow(workflow: AnyWorkflow) {
 /** The input schema of a callable workflow; null for any other. */
 export function inputOf({ on }: Pick<AnyWorkflow, 'on'>): z.ZodType | null {
   return typeof on === 'object' && 'kind' in on && on.kind === 'callable' ? on.input : null
+}
+
+/** The input as JSON Schema; without the parts that JSON Schema cannot say. */
+function describeInput(schema: z.ZodType): JsonValue {
+  try {
+    const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+    const text = JSON.parse(JSON.stringify(described)) as { [key: string]: JsonValue }
+    return schema.safeParse(undefined).success ? { anyOf: [text, { type: 'null' }] } : text
+  } catch {
+    return {}
+  }
 }
 
 /** The trigger of a workflow, for people. */

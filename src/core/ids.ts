@@ -14,6 +14,7 @@ type IdPrefix =
   | 'tok'
   | 'ses'
   | 'alr'
+  | 'sch'
   | 'fil'
   | 'trf'
   | 'key'

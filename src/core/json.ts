@@ -31,3 +31,13 @@ export function parseJson(text: string): unknown {
     return undefined
   }
 }
+
+/** Where a value does not fit its schema, with each place below `name`. */
+export function describeIssues(name: string, { issues }: { issues: readonly Issue[] }): string {
+  return issues.map(({ path, message }) => `${[name, ...path.map(String)].join('.')}: ${message}`).join('; ')
+}
+
+interface Issue {
+  path: readonly PropertyKey[]
+  message: string
+}

@@ -87,9 +87,17 @@ export type Notice =
    * Once per series of failures.
    */
   | { kind: 'endpoint.suspect'; endpoint: string; endpointName: string | null; failures: number; lastSuccessAt: number }
-  /** Moments of a cron line passed since `since` while no scheduler ran, and get no run. */
-  | { kind: 'ticks.missed'; workflow: string; count: number; since: number }
-  | { kind: 'tick.recorded'; workflow: string; account: string; scheduledFor: number; missed: number; run: string }
+  /** Moments of a schedule passed since `since` while no scheduler ran, and get no run. */
+  | { kind: 'ticks.missed'; schedule: string; workflow: string; count: number; since: number }
+  | {
+      kind: 'tick.recorded'
+      schedule: string
+      workflow: string
+      account: string
+      scheduledFor: number
+      missed: number
+      run: string
+    }
   | { kind: 'run.queued'; count: number }
   /** Its code begins for the first time. `waitedMs`: since the run was made. */
   | ({ kind: 'run.started'; origin: RunOrigin | 'invoke'; waitedMs: number } & AboutRun)

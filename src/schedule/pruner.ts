@@ -1,5 +1,6 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
+import { DONE_KEPT_MS } from '../core/runs/schedule.ts'
 import { boundsAt, PRUNE_KINDS, type PrunedWeek, type PruneKind, type Retention } from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
@@ -92,7 +93,7 @@ export function computeSliceRows(rows: number, tookMs: number): number {
 }
 
 interface PrunerParts extends Omit<PruneParts, 'store' | 'signal' | 'onSlice'> {
-  store: Pick<Store, 'prune' | 'pruneWeek' | 'listEndpoints' | 'updateEndpoint'>
+  store: Pick<Store, 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'>
   publish: Publish
 }
 
@@ -130,7 +131,9 @@ export class Pruner {
     const { clock, publish } = this.#parts
     const startedAt = clock.now()
     try {
-      await forgetSecrets(this.#parts.store, clock.now())
+      const { store } = this.#parts
+      await forgetSecrets(store, startedAt)
+      while ((await store.pruneSchedules(startedAt - DONE_KEPT_MS, FIRST_ROWS)) === FIRST_ROWS) signal.throwIfAborted()
       const { runs, failures, refusals, deliveries, payloads, audit, effects, files } = await pruneStore({
         ...this.#parts,
         signal,

@@ -1,136 +1,233 @@
 import { setImmediate } from 'node:timers/promises'
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
-import { type CronTrigger, type DueTick, decideDueInSlices, type NextMoment } from '../core/runs/schedule.ts'
+import {
+  type BackfillPlan,
+  type CronTrigger,
+  type DueSchedule,
+  type DueTick,
+  decideDueInSlices,
+  type OncePlan,
+  type ScheduleLook,
+} from '../core/runs/schedule.ts'
 import { listTickAccounts } from '../core/service/list-tick-accounts.ts'
+import type { DuePlace } from '../core/store/schedules.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
-import { parseCronLine } from './cron-line.ts'
+import { nextMomentOf } from './next-moment.ts'
 
 /** Pauses after store errors: they double from the first to the second figure. */
 const MIN_PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 30_000
 
-/** Default longest sleep, after which a clock that was set back is noticed. */
-const MAX_SLEEP_MS = 30_000
+/** Default longest sleep: what another process adds, and a clock set back, is noticed after it. */
+const MAX_SLEEP_MS = 1_000
+
+/** Schedules that are read at once, and those that are worked on at a time. */
+const PAGE = 500
+const AT_ONCE = 64
+
+/** Moments that a backfill passes over in one go, because they ran before. */
+const MAX_PASSED = 1_000
+
+/** How often a paused backfill is looked at. */
+const PAUSED_LOOK_MS = 30_000
 
 /**
- * Turns the due moments of cron lines into runs. Several schedulers may run side by side: the store
- * records each moment once.
+ * Turns the due moments of schedules into runs. It asks for those that are due, whatever the number
+ * of the others. Several schedulers may run side by side: the store records each moment once.
  */
 export class Scheduler {
   readonly #parts: SchedulerParts
-  readonly #followed = new Map<string, FollowedLine>()
-  readonly #loops = new Set<Promise<void>>()
-  #wanted: readonly Line[]
-  #state: 'new' | 'started' | 'stopped' = 'new'
+  readonly #stopped = new AbortController()
+  /** Schedules at work by id, so that a long catch-up holds up no other. */
+  readonly #working = new Map<string, Promise<void>>()
+  /** Those that failed: when each is tried again, and after which pause. */
+  readonly #failed = new Map<string, { at: number; pauseMs: number }>()
+  #loop: Promise<void> | null = null
+  #wakeUp = () => {}
+  #isAwake = false
 
-  /** Throws `invalid_workflow` for a bad line or an unknown zone. */
   constructor(parts: SchedulerParts) {
     this.#parts = parts
-    this.#wanted = parts.schedules.map(readLine)
   }
 
   /** Records missed moments at once. A scheduler that was stopped does not start again. */
   start(): void {
-    if (this.#state !== 'new') return
-    this.#state = 'started'
-    for (const line of this.#wanted) this.#begin(line)
+    if (!this.#stopped.signal.aborted) this.#loop ??= this.#run()
   }
 
-  /**
-   * Replaces the schedules; unchanged ones go on undisturbed. Throws like the constructor and then
-   * changes nothing.
-   */
-  replace(schedules: SchedulerParts['schedules']): void {
-    this.#wanted = schedules.map(readLine)
-    if (this.#state !== 'started') return
-    const texts = new Map(this.#wanted.map((line) => [line.workflow, line.text]))
-    for (const [workflow, { line, abort }] of this.#followed) {
-      if (texts.get(workflow) === line.text) continue
-      abort.abort()
-      this.#followed.delete(workflow)
-    }
-    for (const line of this.#wanted) if (!this.#followed.has(line.workflow)) this.#begin(line)
+  /** Looks for due schedules now. */
+  wake(): void {
+    this.#isAwake = true
+    this.#wakeUp()
   }
 
   /** Resolves when nothing more will be written. */
   async stop(): Promise<void> {
-    this.#state = 'stopped'
-    for (const { abort } of this.#followed.values()) abort.abort()
-    await Promise.all(this.#loops)
+    this.#stopped.abort()
+    this.wake()
+    await this.#loop
+    await Promise.all(this.#working.values())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
   }
 
-  #begin(line: Line): void {
-    const abort = new AbortController()
-    this.#followed.set(line.workflow, { line, abort })
-    const loop = this.#follow(line, abort.signal).finally(() => this.#loops.delete(loop))
-    this.#loops.add(loop)
-  }
-
-  async #follow(line: Line, signal: AbortSignal): Promise<void> {
-    const { clock, publish } = this.#parts
-    let lastAt: number | null = null
+  async #run(): Promise<void> {
+    const { store, clock, publish } = this.#parts
+    const { signal } = this.#stopped
+    let lastNow = Infinity
     let pauseMs = MIN_PAUSE_MS
     while (!signal.aborted) {
+      this.#isAwake = false
       const now = clock.now()
-      let wakeAt: number | null
+      let wakeAt: number
       try {
-        lastAt = await this.#recordDue(line, { knownAt: lastAt, now, signal })
+        if (now < lastNow) await store.relookSchedules(now)
+        lastNow = now
+        await this.#beginDue(now)
+        wakeAt = Math.min(now + (this.#parts.maxSleepMs ?? MAX_SLEEP_MS), (await store.nextScheduleAt(now)) ?? Infinity)
         pauseMs = MIN_PAUSE_MS
-        wakeAt = line.nextMoment(now)
       } catch (error) {
-        publish({ kind: 'fault', where: `schedule of ${line.workflow}`, error: describeError(error) })
+        publish({ kind: 'fault', where: 'schedules', error: describeError(error) })
+        lastNow = Infinity
         wakeAt = now + pauseMs
         pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)
       }
-      const sleepMs = this.#parts.maxSleepMs ?? MAX_SLEEP_MS
-      // It rejects only when the signal aborts, which ends the loop.
-      await waitUntil(clock, Math.min(wakeAt ?? Infinity, now + sleepMs), signal).catch(() => {})
+      await this.#sleep(Math.min(wakeAt, ...this.#listRetries(now)))
     }
   }
 
-  /**
-   * Records the moments due since `knownAt`; null: since the last moment in the store. Resolves
-   * with the last moment that is recorded now.
-   */
-  async #recordDue(
-    { workflow, schedule, nextMoment }: Line,
-    { knownAt, now, signal }: { knownAt: number | null; now: number; signal: AbortSignal },
-  ): Promise<number> {
-    const { store } = this.#parts
-    const recordedAt = knownAt ?? (await store.startSchedule(workflow, schedule.expression, now))
-    // A moment recorded while the clock was ahead must not block the schedule until then.
-    const lastAt = Math.min(recordedAt, now)
-    const { ticks, missed } = await finish(decideDueInSlices(schedule, { lastAt, now, nextMoment }))
-    const count = missed > 0 && !signal.aborted ? await store.noteMissed(workflow, missed, lastAt) : 0
-    if (count > 0) this.#parts.publish({ kind: 'ticks.missed', workflow, count, since: lastAt })
-    for (const tick of ticks) {
-      if (signal.aborted) return lastAt
-      await this.#record({ workflow, schedule }, tick, now)
+  /** Begins the work on everything that is due by now, and waits for room only. */
+  async #beginDue(now: number): Promise<void> {
+    for (let after: DuePlace | undefined; !this.#stopped.signal.aborted; ) {
+      const page = await this.#parts.store.listDueSchedules(now, { limit: PAGE, ...(after && { after }) })
+      for (const due of page) {
+        if (this.#working.has(due.id) || (this.#failed.get(due.id)?.at ?? 0) > now) continue
+        while (this.#working.size >= AT_ONCE) await Promise.race(this.#working.values())
+        if (this.#stopped.signal.aborted) return
+        this.#begin(due, now)
+      }
+      after = page.at(-1)
+      if (page.length < PAGE) return
     }
-    return ticks.at(-1)?.scheduledFor ?? lastAt
+  }
+
+  /** When failed schedules are tried again. Those that are due no more are forgotten. */
+  #listRetries(now: number): number[] {
+    for (const [id, { at }] of this.#failed) if (at <= now && !this.#working.has(id)) this.#failed.delete(id)
+    return [...this.#failed.values()].map(({ at }) => at).filter((at) => at > now)
+  }
+
+  #begin(due: DueSchedule, now: number): void {
+    const { clock, publish } = this.#parts
+    const work = this.#handle(due, now)
+      .then(
+        () => void this.#failed.delete(due.id),
+        (error: unknown) => {
+          publish({ kind: 'fault', where: `schedule of ${due.name}`, error: describeError(error) })
+          const pauseMs = this.#failed.get(due.id)?.pauseMs ?? MIN_PAUSE_MS
+          this.#failed.set(due.id, { at: clock.now() + pauseMs, pauseMs: Math.min(pauseMs * 2, MAX_PAUSE_MS) })
+        },
+      )
+      .finally(() => {
+        this.#working.delete(due.id)
+        // It may be due again, and its next moment counts from now on.
+        if (this.#working.size === 0) this.wake()
+      })
+    this.#working.set(due.id, work)
+  }
+
+  async #handle(due: DueSchedule, now: number): Promise<void> {
+    const { id, name, version, workflow, plan, isPaused } = due
+    const { store } = this.#parts
+    const { signal } = this.#stopped
+    // A pause holds what is due once, where it only counts the moments of a line.
+    if (isPaused && plan.kind !== 'cron')
+      return store.lookAtSchedule(id, { version, nextAt: now + PAUSED_LOOK_MS }, now)
+    if (plan.kind === 'backfill') return this.#fill(due, plan, now)
+    if (workflow === null) return this.#send(due, plan, now)
+    const nextMoment = nextMomentOf(plan)
+    const { ticks, missed } = await finish(decideDueInSlices(plan, { lastAt: due.lastAt, now, nextMoment }))
+    const count = missed > 0 && !signal.aborted ? await store.noteMissed(id, missed, due.lastAt) : 0
+    if (count > 0) this.#parts.publish({ kind: 'ticks.missed', schedule: name, workflow, count, since: due.lastAt })
+    const look = { version, nextAt: nextMoment(now) }
+    if (ticks.length === 0 && !signal.aborted) return store.lookAtSchedule(id, look, now)
+    for (const tick of ticks) {
+      if (signal.aborted) return
+      // While others are left, the schedule stays due.
+      const isLast = tick === ticks.at(-1)
+      await this.#record({ id, name, workflow, plan }, tick, now, isLast ? look : { version, nextAt: now })
+    }
+  }
+
+  /** Records the next moment of a backfill that has no tick yet. */
+  async #fill({ id, name, version, workflow, lastAt }: DueSchedule, plan: BackfillPlan, now: number): Promise<void> {
+    const { store } = this.#parts
+    const next = nextMomentOf(plan)
+    const overlap = plan.line.overlap === 'allow' ? 'allow' : 'queue'
+    const of = { id: plan.of, name, workflow: workflow ?? '', plan: { ...plan.line, overlap } } as const
+    let handledAt = lastAt
+    let skipped = 0
+    let nextAt: number | null = null
+    for (let moment = next(lastAt); moment !== null && nextAt === null; moment = next(moment)) {
+      if (this.#stopped.signal.aborted) return
+      const isNew = await this.#record(of, { scheduledFor: moment, missed: 0 }, now, null)
+      handledAt = moment
+      if (isNew) nextAt = now + 60_000 / plan.perMinute
+      else if (++skipped === MAX_PASSED) nextAt = now
+    }
+    await store.lookAtSchedule(id, { version, nextAt, handledAt, skipped }, now)
+  }
+
+  async #send({ id, version }: DueSchedule, plan: CronTrigger | OncePlan, now: number): Promise<void> {
+    const { store, publish } = this.#parts
+    const at = plan.kind === 'once' ? plan.at : now
+    if (at > now) return store.lookAtSchedule(id, { version, nextAt: at }, now)
+    if (await store.sendScheduled(id, version, now)) publish({ kind: 'run.queued', count: 1 })
   }
 
   /** A crash between two accounts leaves the moment due, and those recorded are not repeated. */
-  async #record({ workflow, schedule }: Pick<Line, 'workflow' | 'schedule'>, tick: DueTick, now: number) {
+  async #record(
+    { id, plan, ...about }: Recorded,
+    tick: DueTick,
+    now: number,
+    look: ScheduleLook | null,
+  ): Promise<boolean> {
     const { store } = this.#parts
-    const accounts = await listTickAccounts(schedule, () => store.listAccounts())
+    const accounts = await listTickAccounts(plan, () => store.listAccounts())
+    const { overlap } = plan
+    let isNew = false
     for (const account of accounts) {
       const isLast = account === accounts.at(-1)
-      const run = await store.recordTick(workflow, tick, now, { overlap: schedule.overlap, account, isLast })
+      const how = look === null ? { isManual: true } : { look }
+      const run = await store.recordTick(id, tick, now, { overlap, account, isLast, ...how })
       // The moments that were missed are told of once.
-      if (run !== null) this.#announce(workflow, isLast ? tick : { ...tick, missed: 0 }, { account, run })
+      if (run !== null) this.#announce(about, isLast ? tick : { ...tick, missed: 0 }, { account, run })
+      isNew ||= run !== null
     }
+    return isNew
   }
 
-  #announce(workflow: string, tick: DueTick, about: { account: string; run: string }): void {
-    this.#parts.publish({ kind: 'tick.recorded', workflow, ...tick, ...about })
+  #announce(
+    { name, workflow }: Pick<Recorded, 'name' | 'workflow'>,
+    tick: DueTick,
+    about: { account: string; run: string },
+  ): void {
+    this.#parts.publish({ kind: 'tick.recorded', schedule: name, workflow, ...tick, ...about })
     this.#parts.publish({ kind: 'run.queued', count: 1 })
+  }
+
+  async #sleep(moment: number): Promise<void> {
+    if (this.#isAwake) return
+    if (this.#working.size === 0) this.#parts.onRest?.()
+    const awake = new AbortController()
+    this.#wakeUp = () => awake.abort()
+    // It rejects only when it is woken.
+    await waitUntil(this.#parts.clock, moment, awake.signal).catch(() => {})
+    this.#wakeUp = () => {}
   }
 }
 
@@ -144,28 +241,29 @@ async function finish<T>(slices: Generator<undefined, T>): Promise<T> {
 }
 
 export interface SchedulerParts {
-  store: Pick<Store, 'startSchedule' | 'noteMissed' | 'recordTick' | 'listAccounts'>
+  store: Pick<
+    Store,
+    | 'listDueSchedules'
+    | 'nextScheduleAt'
+    | 'relookSchedules'
+    | 'lookAtSchedule'
+    | 'noteMissed'
+    | 'recordTick'
+    | 'sendScheduled'
+    | 'listAccounts'
+  >
   clock: Clock
   publish: Publish
-  schedules: readonly { workflow: string; schedule: CronTrigger }[]
-  /** Longest sleep. Default 30 s; Infinity where the clock is never set back. */
+  /** Longest sleep. Default 1 s; Infinity where the clock is never set back. */
   maxSleepMs?: number
+  /** Called whenever it sleeps, and nothing is at work. */
+  onRest?: () => void
 }
 
-interface Line {
+/** A schedule whose moments are recorded. */
+interface Recorded {
+  id: string
+  name: string
   workflow: string
-  schedule: CronTrigger
-  nextMoment: NextMoment
-  /** The schedule as JSON, to detect changes. */
-  text: string
-}
-
-interface FollowedLine {
-  line: Line
-  abort: AbortController
-}
-
-function readLine({ workflow, schedule }: SchedulerParts['schedules'][number]): Line {
-  const nextMoment = parseCronLine(schedule.expression, schedule.timezone)
-  return { workflow, schedule, nextMoment, text: JSON.stringify(schedule) }
+  plan: CronTrigger | OncePlan
 }

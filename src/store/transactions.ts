@@ -74,15 +74,28 @@ const incoming = {
 
 const workflows = {
   saveWorkflows: async (t, loaded, now) => t.workflows.save(loaded, await t.workers.living(now), now),
-  removeWorkflow: async (t, workflow, now) => t.workflows.remove(workflow, await t.workers.living(now)),
+  removeWorkflow: async (t, workflow, now) => t.workflows.remove(workflow, await t.workers.living(now), now),
   pauseWorkflow: (t, workflow, now) => t.workflows.pause(workflow, now),
   holdRuns: (t, workflow, limit) => t.workflows.holdPending(workflow, limit),
   resumeWorkflow: (t, workflow) => t.workflows.resume(workflow),
   releaseHeldRuns: (t, workflow, limit) => t.workflows.releaseHeld(workflow, limit),
-  startSchedule: (t, workflow, expression, now) => t.ticks.start(workflow, expression, now),
-  noteMissed: (t, workflow, missed, since) => t.ticks.noteMissed(workflow, missed, since),
-  recordTick: (t, workflow, tick, now, options) => t.ticks.record(workflow, tick, now, options),
-  pauseSchedule: (t, workflow, isPaused, now) => t.ticks.pause(workflow, isPaused, now),
+} satisfies Partial<Transactions>
+
+const schedules = {
+  addSchedule: (t, schedule, now) => t.schedules.add(schedule, now),
+  editSchedule: (t, schedule, now) => t.schedules.edit(schedule, now),
+  removeSchedule: (t, { id }) => t.schedules.remove(id),
+  noteMissed: (t, id, missed, since) => t.schedules.noteMissed(id, missed, since),
+  recordTick: (t, id, tick, now, options) => t.ticks.record(id, tick, now, options),
+  lookAtSchedule: (t, id, look, now) => t.schedules.lookAt(id, look, now),
+  relookSchedules: (t, now) => t.schedules.relook(now),
+  async sendScheduled(t, id, version, now) {
+    const event = await t.schedules.takeEvent(id, version, now)
+    if (event) await t.ownEvents.tell(event)
+    return event !== null
+  },
+  pauseSchedule: (t, id, isPaused, now) => t.schedules.pause(id, isPaused, now),
+  pruneSchedules: (t, before, limit) => t.schedules.prune(before, limit),
 } satisfies Partial<Transactions>
 
 const workers = {
@@ -222,6 +235,7 @@ const safety = {
 export const TRANSACTIONS: Transactions = {
   ...incoming,
   ...workflows,
+  ...schedules,
   ...workers,
   ...runs,
   ...operations,

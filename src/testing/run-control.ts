@@ -57,7 +57,6 @@ export class RunControl {
     account: string | undefined,
   ): Promise<string> {
     const { store, now } = this.#parts
-    await store.startSchedule(id, schedule.expression, now())
     const runs: (string | null)[] = []
     for (const each of account === undefined ? await listTickAccounts(schedule, () => store.listAccounts()) : [account])
       runs.push(await store.recordTick(id, { scheduledFor, missed: 0 }, now(), { account: each }))

@@ -107,13 +107,24 @@ test('every operation of the table answers, in the form that the table says, fro
   await hear('run.completed', ({ run }) => run === started.id)
   const output = await call('GET /runs/:id/output', { params: { id: started.id } })
   expect(output.value).toEqual({ month: '2026-11' })
-  const nightly = { params: { workflow: 'nightly' } }
+  const nightly = { params: { name: 'nightly' } }
   await call('GET /schedules')
-  await call('GET /schedules/:workflow', nightly)
-  expect((await call('GET /schedules/:workflow/next', nightly)).items).toHaveLength(8)
-  await call('POST /schedules/:workflow/pause', { ...nightly, body: {} })
-  await call('POST /schedules/:workflow/resume', { ...nightly, body: {} })
-  expect((await call('POST /schedules/:workflow/run', { ...nightly, body: {} })).origin).toBe('manual')
+  await call('GET /schedules/:name', nightly)
+  expect((await call('GET /schedules/:name/next', nightly)).items).toHaveLength(8)
+  await call('POST /schedules/:name/pause', { ...nightly, body: {} })
+  await call('POST /schedules/:name/resume', { ...nightly, body: {} })
+  expect((await call('POST /schedules/:name/run', { ...nightly, body: {} })).origin).toBe('manual')
+  const monthly = { name: 'monthly', workflow: 'report', cron: '0 6 1 * *', input: { month: '2026-11' } }
+  expect((await call('POST /schedules', { body: monthly })).next).toHaveLength(5)
+  const misfit = { body: { ...monthly, name: 'misfit', input: { month: 11 } } }
+  await expect(call('POST /schedules', misfit)).rejects.toThrow(/input\.month/)
+  const added = { params: { name: 'monthly' } }
+  expect((await call('PATCH /schedules/:name', { ...added, body: { overlap: 'skip' } })).overlap).toBe('skip')
+  const stretch = { from: '2026-09-15T00:00:00Z', to: '2026-11-15T00:00:00Z' }
+  expect((await call('GET /schedules/:name/backfill', { ...added, query: stretch })).moments).toBe(2)
+  const backfill = await call('POST /schedules/:name/backfill', { ...added, body: stretch })
+  await call('DELETE /schedules/:name', { params: { name: backfill.name }, query: { reason } })
+  await call('DELETE /schedules/:name', { ...added, query: { reason } })
 
   const made = await call('POST /endpoints', { body: { name: 'other', learn: true } })
   expect(made.secret).not.toBeNull()

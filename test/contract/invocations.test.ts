@@ -3,6 +3,7 @@ import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
+import { saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, statusOf, WAIT, waitingRun } from './support/waiting-runs.ts'
 
@@ -169,7 +170,7 @@ describeStores((open) => {
 
   test('a run that a tick began by invocation goes back to the tick', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    await saveLine(store, 'nightly', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     const [tick] = await store.claimRuns('wrk_1', 1, NOW)
     if (!tick) throw new Error('it was recorded')
@@ -184,7 +185,7 @@ describeStores((open) => {
       invoke,
     })
     const [child] = await store.claimRuns('wrk_1', 1, NOW)
-    expect(child?.cause).toMatchObject({ root: { kind: 'tick', workflow: 'nightly', scheduledFor: NOW } })
+    expect(child?.cause).toMatchObject({ root: { kind: 'tick', schedule: 'nightly', scheduledFor: NOW } })
   })
 
   test('canceling a run cancels the unfinished runs that it invoked', async () => {

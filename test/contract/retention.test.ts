@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { PruneKind } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { lastAt, saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 import { countPrunable } from './support/count-prunable.ts'
@@ -114,12 +115,12 @@ describeStores((open) => {
 
   test('a pruned run takes its tick along, and the moment is not recorded again', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '0 3 * * *', NOW - DAY)
+    await saveLine(store, 'nightly', NOW - DAY)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     if (run) await store.completeRun(run.lease, 'null', NOW)
     expect(await pruneAll(store, 'runs')).toEqual([1])
-    expect(await store.startSchedule('nightly', '0 3 * * *', LATER)).toBe(NOW)
+    expect(await lastAt(store, 'nightly')).toBe(NOW)
   })
 
   test('pruning removes refusals by one bound and other deliveries by another', async () => {

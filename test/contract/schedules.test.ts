@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { cron } from '../../src/author/cron.ts'
 import { NOW } from '../support/fixtures.ts'
+import { lastAt, saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
 
 const HOUR = 3_600_000
@@ -28,15 +28,17 @@ describeStores((open) => {
 
   test('a schedule starts again after its last moment', async () => {
     const { store } = await open()
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW)
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW + HOUR)).toBe(NOW)
+    await saveLine(store, 'nightly', NOW)
+    await saveLine(store, 'nightly', NOW + HOUR, { catchUp: 'all' })
+    expect(await lastAt(store, 'nightly')).toBe(NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW + HOUR)
+    await saveLine(store, 'nightly', NOW + 2 * HOUR)
+    expect(await lastAt(store, 'nightly')).toBe(NOW + HOUR)
   })
 
   test('a moment has a tick for each account, which wait only for those of their own', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '0 3 * * *', NOW - 1)
+    await saveLine(store, 'nightly', NOW - 1)
     const record = (at: number, account: string, isLast: boolean) =>
       store.recordTick('nightly', { scheduledFor: at, missed: 2 }, at, { overlap: 'queue', account, isLast })
     const runs = [await record(NOW, 'one', false), await record(NOW, 'two', true), await record(NOW + 1, 'one', true)]
@@ -61,23 +63,19 @@ describeStores((open) => {
 
   test('a moment counts as handled with the tick of its last account, and its missed ones once', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '0 3 * * *', NOW - 1)
+    await saveLine(store, 'nightly', NOW - 1)
     const tick = { scheduledFor: NOW, missed: 2 }
     await store.recordTick('nightly', tick, NOW, { account: 'one', isLast: false })
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW - 1)
+    expect(await lastAt(store, 'nightly')).toBe(NOW - 1)
     await store.recordTick('nightly', tick, NOW, { account: 'two' })
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW)).toBe(NOW)
-    const workflows = [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('0 3 * * *') }]
-    await store.saveWorkflows({ workflows, broken: [] }, NOW)
-    expect(await store.listSchedules()).toMatchObject([{ missed: 2, unfinished: 2 }])
+    expect(await lastAt(store, 'nightly')).toBe(NOW)
+    expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ missed: 2, unfinished: 2 }])
   })
 
   test('missed moments are counted before a tick tells of them, and once', async () => {
     const { store } = await open()
-    const workflows = [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('0 3 * * *') }]
-    await store.saveWorkflows({ workflows, broken: [] }, NOW)
-    const missed = async () => (await store.listSchedules())[0]?.missed
-    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    const missed = async () => (await store.listSchedules({ limit: 9 }))[0]?.missed
+    await saveLine(store, 'nightly', NOW)
     const notes = await Promise.all([2, 2, 3].map((count) => store.noteMissed('nightly', count, NOW)))
     expect([notes.reduce((sum, count) => sum + count), await missed()]).toEqual([3, 3])
     expect(await store.noteMissed('nightly', 9, NOW - 1)).toBe(0)
@@ -93,8 +91,9 @@ describeStores((open) => {
 
   test('a changed cron line starts now and catches up with nothing', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '0 3 * * *', NOW)
-    expect(await store.startSchedule('nightly', '* * * * *', NOW + HOUR)).toBe(NOW + HOUR)
+    await saveLine(store, 'nightly', NOW)
+    await saveLine(store, 'nightly', NOW + HOUR, { line: '* * * * *' })
+    expect(await lastAt(store, 'nightly')).toBe(NOW + HOUR)
   })
 
   test('a queued tick starts in the commit that ends the one before it, whatever ends that', async () => {
@@ -120,7 +119,7 @@ describeStores((open) => {
 
   test('a tick is skipped and counted while the one before it is unfinished', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '* * * * *', NOW - 1)
+    await saveLine(store, 'nightly', NOW - 1, { line: '* * * * *' })
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 3 }, NOW, { overlap: 'skip' })
     const run = await store.recordTick('nightly', { scheduledFor: NOW + 1, missed: 0 }, NOW + 1, { overlap: 'skip' })
     expect(await store.findRun(run ?? '')).toMatchObject({
@@ -128,11 +127,7 @@ describeStores((open) => {
       finishedAt: NOW + 1,
       reason: expect.stringMatching(/^run_\w+ of the tick before it is not finished$/),
     })
-    await store.saveWorkflows(
-      { workflows: [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('* * * * *') }], broken: [] },
-      NOW,
-    )
-    expect(await store.listSchedules()).toMatchObject([
+    expect(await store.listSchedules({ limit: 9 })).toMatchObject([
       { workflow: 'nightly', missed: 3, skipped: 1, unfinished: 1, lastTickAt: NOW + 1, lastRun: run, pausedAt: null },
     ])
     const allowed = await store.recordTick('nightly', { scheduledFor: NOW + 2, missed: 0 }, NOW + 2, {
@@ -163,7 +158,7 @@ describeStores((open) => {
   test('a paused schedule counts its moments, makes no run, and does not catch up', async () => {
     const { store, reopen } = await open()
     await expect(store.pauseSchedule('nightly', true, NOW)).rejects.toMatchObject({ code: 'not_found' })
-    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    await saveLine(store, 'nightly', NOW)
     expect(await (await reopen()).pauseSchedule('nightly', true, NOW)).toBe(true)
     expect(await store.pauseSchedule('nightly', true, NOW)).toBe(false)
     for (const _scheduler of [1, 2]) {
@@ -174,18 +169,14 @@ describeStores((open) => {
     })
     expect(await store.findRun(manual ?? '')).toMatchObject({ origin: 'manual', status: 'pending' })
     expect(await store.pauseSchedule('nightly', false, NOW + 2 * HOUR)).toBe(true)
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 3 * HOUR)).toBe(NOW + 2 * HOUR)
-    await store.saveWorkflows(
-      { workflows: [{ id: 'nightly', file: 'n.ts', eventTypes: [], schedule: cron('0 3 * * *') }], broken: [] },
-      NOW,
-    )
-    expect(await store.listSchedules()).toMatchObject([{ suppressed: 1, missed: 0, unfinished: 1 }])
+    expect(await lastAt(store, 'nightly')).toBe(NOW + 2 * HOUR)
+    expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ suppressed: 1, missed: 0, unfinished: 1 }])
   })
 
   test('a manual tick is no moment of the cron line', async () => {
     const { store } = await open()
-    await store.startSchedule('nightly', '0 3 * * *', NOW)
+    await saveLine(store, 'nightly', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR, { isManual: true })
-    expect(await store.startSchedule('nightly', '0 3 * * *', NOW + 2 * HOUR)).toBe(NOW)
+    expect(await lastAt(store, 'nightly')).toBe(NOW)
   })
 })

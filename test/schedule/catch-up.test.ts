@@ -1,25 +1,10 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { cron, type ScheduleOptions } from '../../src/author/cron.ts'
+import type { ScheduleOptions } from '../../src/author/cron.ts'
 import { isoTime, systemClock } from '../../src/core/time.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
+import { saveLine } from '../support/lines.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { SchedulerBench } from './support/scheduler-bench.ts'
-
-/** Waits until a scheduler has set its next timer. */
-class Sleeps {
-  #next = Promise.withResolvers<void>()
-
-  count<T>(timer: T): T {
-    this.#next.resolve()
-    return timer
-  }
-
-  async after(act: () => void): Promise<void> {
-    this.#next = Promise.withResolvers<void>()
-    act()
-    await this.#next.promise
-  }
-}
 
 const missed = ['2026-05-02T03:00Z', '2026-05-03T03:00Z', '2026-05-04T03:00Z']
 
@@ -95,18 +80,24 @@ test('a clock that was years ahead and is corrected during a sleep does not bloc
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.parse('2038-01-19T00:00Z') })
   onTestFinished(() => void vi.useRealTimers())
   const store = openTestStore()
-  const sleeps = new Sleeps()
   const recorded = Promise.withResolvers<number>()
+  await saveLine(store, 'nightly', Date.now(), { line: '0 3 1 * *' })
+  let rest = Promise.withResolvers<void>()
   const scheduler = new Scheduler({
     store,
-    clock: { now: systemClock.now, at: (moment, wake) => sleeps.count(systemClock.at(moment, wake)) },
+    clock: { now: systemClock.now, at: systemClock.at },
     publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.scheduledFor) : undefined),
-    schedules: [{ workflow: 'nightly', schedule: cron('0 3 1 * *') }],
+    onRest: () => rest.resolve(),
   })
   onTestFinished(() => scheduler.stop())
-  await sleeps.after(() => scheduler.start())
-  vi.setSystemTime(Date.parse('2026-06-01T02:59:10Z'))
-  for (const _sleep of [1, 2]) await sleeps.after(() => vi.advanceTimersByTime(30_000))
+  scheduler.start()
+  await rest.promise
+  for (const moment of ['2026-06-01T02:59:10Z', '2026-06-01T02:59:59.500Z']) {
+    rest = Promise.withResolvers<void>()
+    vi.setSystemTime(Date.parse(moment))
+    vi.advanceTimersByTime(1_000)
+    await rest.promise
+  }
   expect(isoTime(await recorded.promise)).toBe('2026-06-01T03:00:00.000Z')
 })
 

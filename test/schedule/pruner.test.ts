@@ -132,6 +132,7 @@ test('the pruner reports a store that fails and tries again an hour later', asyn
   const pruner = new Pruner({
     store: {
       pruneWeek: async () => null,
+      pruneSchedules: async () => 0,
       prune: () => Promise.reject(new Error(`the disk is full, ${++tries}`)),
       listEndpoints: async () => [],
       updateEndpoint: async () => {},

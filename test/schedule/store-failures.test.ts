@@ -1,15 +1,14 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import { UpshotError } from '../../src/core/errors.ts'
 import { isoTime } from '../../src/core/time.ts'
-import { Scheduler } from '../../src/schedule/scheduler.ts'
-import { openTestStore } from '../support/test-store.ts'
-import { SchedulerBench, type Through, WatchedClock } from './support/scheduler-bench.ts'
+import { saveLine } from '../support/lines.ts'
+import { SchedulerBench, type Through } from './support/scheduler-bench.ts'
 
 const failure = () => Promise.reject(new UpshotError('store_unavailable', 'the disk is full'))
 
 test('a failing store is retried after pauses of up to 30 s, and no moment is lost', async () => {
-  const through: Through = { startSchedule: failure }
+  const through: Through = { listDueSchedules: failure }
   const bench = new SchedulerBench('2026-05-01T12:00Z', { through })
   const pauses: number[] = []
   await bench.start()
@@ -20,10 +19,10 @@ test('a failing store is retried after pauses of up to 30 s, and no moment is lo
   }
   expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30])
   expect(bench.heard('fault')[0]).toMatchObject({
-    where: 'schedule of nightly',
+    where: 'schedules',
     error: { message: 'the disk is full' },
   })
-  delete through.startSchedule
+  delete through.listDueSchedules
   await bench.wakeAt(isoTime(bench.clock.nextAt() ?? 0))
   await bench.wakeAt('2026-05-02T03:00Z')
   expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
@@ -47,27 +46,24 @@ test('a store that fails during a catch-up gets the remaining moments at the nex
   expect(bench.heard('tick.recorded')).toHaveLength(3)
 })
 
-test('a store that fails for one schedule does not delay another', async () => {
-  const store = openTestStore()
-  const clock = new WatchedClock(Date.parse('2026-05-01T12:00Z'))
-  const recorded = Promise.withResolvers<string>()
-  const scheduler = new Scheduler({
-    store: {
-      startSchedule: (workflow, ...rest) =>
-        workflow === 'broken' ? failure() : store.startSchedule(workflow, ...rest),
-      noteMissed: store.noteMissed,
-      recordTick: store.recordTick,
-      listAccounts: store.listAccounts,
-    },
-    clock,
-    publish: (notice) => (notice.kind === 'tick.recorded' ? recorded.resolve(notice.workflow) : undefined),
-    schedules: ['broken', 'sound'].map((workflow) => ({
-      workflow,
-      schedule: cron('0 3 * * *', { catchUp: 'latest' }),
-    })),
-  })
-  onTestFinished(() => scheduler.stop())
-  await store.startSchedule('sound', '0 3 * * *', Date.parse('2026-04-30T12:00Z'))
-  scheduler.start()
-  expect(await recorded.promise).toBe('sound')
+test('a schedule that fails does not delay another, and is tried again', async () => {
+  const bench = new SchedulerBench('2026-05-01T12:00Z')
+  await bench.start()
+  const broken = { id: 'broken', file: 'b.ts', eventTypes: [], schedule: cron('0 25 * * *') }
+  const others = await bench.store.listWorkflows()
+  await bench.store.saveWorkflows({ workflows: [...others, broken], broken: [] }, bench.clock.now())
+  await bench.wakeAt('2026-05-02T03:00Z')
+  expect(bench.heard('fault')).toMatchObject([{ where: 'schedule of broken' }])
+  expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
+  await bench.wakeAt('2026-05-02T03:00:01Z')
+  await bench.wakeAt('2026-05-02T03:00:02Z')
+  expect(bench.heard('fault')).toHaveLength(2)
+  await saveLine(bench.store, 'broken', bench.clock.now())
+  await bench.wakeAt('2026-05-03T03:00Z')
+  expect(
+    bench
+      .heard('tick.recorded')
+      .map(({ schedule }) => schedule)
+      .sort(),
+  ).toEqual(['broken', 'nightly', 'nightly'])
 })

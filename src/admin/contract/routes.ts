@@ -12,6 +12,7 @@ import { RUN_ROUTES } from './resources/runs.ts'
 import { APPROVAL_ROUTES } from './resources/safety/approvals.ts'
 import { APPROVER_ROUTES } from './resources/safety/approvers.ts'
 import { EFFECT_ROUTES } from './resources/safety/effects.ts'
+import { SCHEDULE_ROUTES } from './resources/schedules.ts'
 import { ACCOUNT_ROUTES } from './resources/service/accounts.ts'
 import { FILE_ROUTES } from './resources/service/files.ts'
 import { SANDBOX_ROUTES } from './resources/service/sandbox.ts'
@@ -33,6 +34,7 @@ export const ROUTES = {
   ...EVENT_ROUTES,
   ...DELIVERY_ROUTES,
   ...WORKFLOW_ROUTES,
+  ...SCHEDULE_ROUTES,
   ...APPROVAL_ROUTES,
   ...APPROVER_ROUTES,
   ...EFFECT_ROUTES,

@@ -30,7 +30,7 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
   events: () => pair(import('../contract/resources/events.ts'), import('../resources/event-handlers.ts')),
   deliveries: () => pair(import('../contract/resources/deliveries.ts'), import('../resources/delivery-handlers.ts')),
   workflows: loadWorkflows,
-  schedules: loadWorkflows,
+  schedules: () => pair(import('../contract/resources/schedules.ts'), import('../resources/schedule-handlers.ts')),
   approvals: () =>
     pair(import('../contract/resources/safety/approvals.ts'), import('../resources/safety/approval-handlers.ts')),
   approvers: () =>

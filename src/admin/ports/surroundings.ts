@@ -2,7 +2,7 @@ import type { AlertChannel, AlertRule } from '../../core/alerts/alert-rule.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import type { EventMatches } from '../../core/incoming/event-match.ts'
-import type { CronTrigger } from '../../core/runs/schedule.ts'
+import type { SchedulePlan } from '../../core/runs/schedule.ts'
 import type { Guard } from '../../core/safety/guard.ts'
 import type { Account } from '../../core/service/account.ts'
 import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
@@ -133,6 +133,6 @@ export interface Surroundings {
   prune(): Promise<Record<PruneKind, number>>
   /** Sizes of database, log and free disk, in bytes. */
   readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
-  /** The moments of a cron line after one, oldest first. */
-  nextTicks(trigger: CronTrigger, after: number, count: number): number[]
+  /** The moments of a plan after one, oldest first. Throws `invalid_workflow` for a bad line. */
+  nextTicks(plan: SchedulePlan, after: number, count: number): number[]
 }

@@ -93,20 +93,30 @@ export async function requireWorkflow(store: Pick<ReadStore, 'listWorkflows'>, i
   })
 }
 
+/** Names that an error lists; of more, it names the command. */
+const MAX_ADVISED = 20
+
 function adviseNames(known: readonly string[]): string {
   return known.length === 0 ? 'Start the app, which registers the workflows.' : `Choose one of: ${known.join(', ')}.`
 }
 
+/** The schedule with this name or id; of a cron line in code, its workflow. */
 export async function requireSchedule(
-  store: Pick<ReadStore, 'listSchedules' | 'listWorkflows'>,
-  workflow: string,
+  store: Pick<ReadStore, 'findSchedule' | 'listSchedules'>,
+  name: string,
 ): Promise<ScheduleRecord> {
-  await requireWorkflow(store, workflow)
-  const schedules = await store.listSchedules()
-  const schedule = schedules.find((each) => each.workflow === workflow)
+  const schedule = await store.findSchedule(name)
   if (schedule) return schedule
-  throw new UpshotError('not_found', `The workflow "${workflow}" runs on events and has no schedule.`, {
-    details: { fix: adviseNames(schedules.map((each) => each.workflow)) },
+  const known = await store.listSchedules({ limit: MAX_ADVISED })
+  throw new UpshotError('not_found', `There is no schedule "${name}".`, {
+    details: {
+      fix:
+        known.length === 0
+          ? 'Add one with "upshot schedules add", or write "on: cron(…)" in a workflow.'
+          : known.length < MAX_ADVISED
+            ? adviseNames(known.map((each) => each.name))
+            : 'List them with "upshot schedules list".',
+    },
   })
 }
 

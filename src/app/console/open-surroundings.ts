@@ -10,7 +10,7 @@ import { listSettings } from '../../project/config/list-settings.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
-import { parseCronLine } from '../../schedule/cron-line.ts'
+import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { describeAlerts, testAlert } from '../health/open-alerts.ts'
 import { deliverSigned, sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
@@ -92,8 +92,8 @@ export function openSurroundings(
     },
     readDisk: () => readDisk(config),
     defaultAccount: () => describeDefaultAccount(config, embedded()?.sandbox.url ?? readSandbox(config)),
-    nextTicks(trigger, after, count) {
-      const next = parseCronLine(trigger.expression, trigger.timezone)
+    nextTicks(plan, after, count) {
+      const next = nextMomentOf(plan)
       const moments: number[] = []
       for (let moment = next(after); moment !== null && moments.length < count; moment = next(moment)) {
         moments.push(moment)

@@ -42,8 +42,8 @@ async function start(config: Config, skipped: readonly SkippedModule[]): Promise
   const app = await App.create(config, { notices, secrets, clock, workflows })
   const { receiver, admin } = await app.start()
   // The event is what is played: no tick comes between, though the clock goes forward.
-  for (const { workflow } of await app.store.listSchedules()) {
-    await app.store.pauseSchedule(workflow, true, clock.now())
+  for (const { id } of await app.store.listSchedules({ limit: 1_000 })) {
+    await app.store.pauseSchedule(id, true, clock.now())
   }
   running = { app, config, adminUrl: admin }
   return { receiver, admin, broken }

@@ -142,10 +142,15 @@ export const COMMAND_TREE: CommandTree = {
     },
   },
   schedules: {
-    summary: 'list, run, pause and resume schedules',
+    summary: 'list, add, change, run, fill and pause schedules',
     commands: commandsOf(() => import('./schedules.ts'), {
       list: 'list the schedules with their last and next times',
-      run: 'run a scheduled workflow now',
+      show: 'show a schedule with its next five moments',
+      add: 'run a callable workflow by the clock',
+      edit: 'change a schedule that a person or code added',
+      remove: 'remove a schedule that a person or code added',
+      run: 'run a schedule now',
+      backfill: 'run the moments of a past stretch',
       pause: 'pause a schedule',
       resume: 'resume a paused schedule',
     }),

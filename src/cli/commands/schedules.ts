@@ -1,71 +1,121 @@
-import type { Command } from '@commander-js/extra-typings'
-import { WORKFLOW_ROUTES } from '../../admin/contract/resources/workflows.ts'
+import { type Command, Option } from '@commander-js/extra-typings'
+import { SCHEDULE_ROUTES } from '../../admin/contract/resources/schedules.ts'
 import type { AnswerOf } from '../../admin/contract/routes.ts'
+import { UpshotError } from '../../core/errors.ts'
 import type { Cli } from '../command.ts'
+import { countUpTo, gather, parseJsonOption } from '../input/parse-option.ts'
+import { readText } from '../input/read-source.ts'
+import { commandClock } from '../open/command-clock.ts'
 import { call, type Operations } from '../open/operations.ts'
 import { actCommand, refrain } from '../operate/act-command.ts'
 import { listCommand } from '../operate/list-command.ts'
 import { formatMoment } from '../terminal/format-value.ts'
+import type { Output } from '../terminal/output.ts'
 
-const WORKFLOW = ['workflow', 'id of a workflow with a cron schedule'] as const
+const NAME = ['name', 'name or id of a schedule; of a cron line in code, the id of its workflow'] as const
+
+type Shown = AnswerOf<'GET /schedules/:name'>
 
 /** `upshot schedules list`: schedules with last and next times, and counts of missed ticks. */
-export const list = listCommand(WORKFLOW_ROUTES, 'GET /schedules', {
+export const list = listCommand(SCHEDULE_ROUTES, 'GET /schedules', {
   columns: (now) => [
-    { title: 'WORKFLOW', value: ({ workflow }) => workflow },
-    { title: 'CRON', value: ({ expression }) => expression },
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'STARTS', value: describeTarget },
+    { title: 'WHEN', value: describeTimes, most: 60 },
     { title: 'ZONE', value: ({ timezone }) => timezone },
-    { title: 'ACCOUNTS', value: ({ accounts }) => (accounts === 'each' ? accounts : accounts.join(', ')), most: 40 },
+    { title: 'ACCOUNTS', value: describeAccounts, most: 40 },
     { title: 'LAST', value: ({ lastTickAt }) => formatMoment(lastTickAt, now) },
     { title: 'NEXT', value: ({ nextAt }) => formatMoment(nextAt, now) },
     {
       title: 'STATE',
-      value: ({ pausedAt }) => (pausedAt === null ? 'active' : 'paused'),
-      style: ({ pausedAt }) => (pausedAt === null ? null : 'yellow'),
+      value: describeState,
+      style: (schedule) => (describeState(schedule) === 'paused' ? 'yellow' : null),
     },
+    { title: 'OWNER', value: ({ owner }) => owner },
     { title: 'UNFINISHED', value: ({ unfinished }) => unfinished, align: 'right' },
     { title: 'MISSED', value: ({ missed }) => missed, align: 'right' },
     { title: 'SKIPPED', value: ({ skipped }) => skipped, align: 'right' },
     { title: 'SUPPRESSED', value: ({ suppressed }) => suppressed, align: 'right' },
   ],
-  empty: 'No workflow has a schedule. Write "on: cron(…)" in one.',
+  empty: 'There is no schedule. Write "on: cron(…)" in a workflow, or add one: upshot schedules add --help',
+  noMatch: 'No schedule matches.',
+  what: 'schedules',
 })
 
-/** `upshot schedules pause <workflow>`: stops its ticks; those missed are counted, but not run. */
-export const pause = actCommand('POST /schedules/:workflow/pause', {
-  argument: WORKFLOW,
-  look: 'GET /schedules/:workflow',
-  will: (workflow) => `pause the schedule of ${workflow}`,
-  done: (_, workflow, { found }) =>
-    `The schedule of ${workflow} ${found?.pausedAt === null ? 'is now' : 'was already'} paused.`,
+/** `upshot schedules show <name>`: one schedule, with its next five moments. */
+export const show = actCommand('GET /schedules/:name', {
+  argument: NAME,
+  done: (schedule, _, { out }) => formatSchedule(schedule, out),
 })
 
-/** `upshot schedules resume <workflow>`: starts its ticks again, from now on. */
-export const resume = actCommand('POST /schedules/:workflow/resume', {
-  argument: WORKFLOW,
-  look: 'GET /schedules/:workflow',
-  will: (workflow) => `resume the schedule of ${workflow}`,
-  done: (_, workflow, { found }) =>
-    `The schedule of ${workflow} ${found?.pausedAt !== null ? 'is now' : 'was already'} active.`,
+/** `upshot schedules add <name>`: runs a callable workflow by the clock. */
+export function add(command: Command, cli: Cli): void {
+  actCommand('POST /schedules', {
+    argument: ['name', 'its name: letters, digits and ". _ : @ -"'],
+    options: (each) =>
+      addOptions(each.requiredOption('--workflow <id>', 'what it starts: a workflow with `on: callable(…)`') as never),
+    tries: true,
+    body: ({ workflow, ...options }: ScheduleOptions & { workflow: string }, name) => ({
+      name,
+      workflow,
+      ...readOptions(options),
+    }),
+    done: (schedule, name, { out }) => [`Added the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
+  })(command, cli)
+}
+
+/** `upshot schedules edit <name>`: changes what the options name, and keeps the rest. */
+export const edit = actCommand('PATCH /schedules/:name', {
+  argument: NAME,
+  options: addOptions,
+  tries: true,
+  body: (options: ScheduleOptions) => readOptions(options),
+  done: (schedule, name, { out }) => [`Changed the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
+})
+
+/** `upshot schedules remove <name>`: it starts nothing more; its runs are kept. */
+export const remove = actCommand('DELETE /schedules/:name', {
+  argument: NAME,
+  look: 'GET /schedules/:name',
+  will: (name) => `remove the schedule "${name}"`,
+  asks: (found) => [`it starts nothing more: ${found ? describeTarget(found) : ''}`, 'its runs are kept'],
+  data: (_, name) => ({ name, removed: true }),
+  done: (_, name) => `Removed the schedule "${name}".`,
+})
+
+/** `upshot schedules pause <name>`: stops its ticks; those missed are counted, but not run. */
+export const pause = actCommand('POST /schedules/:name/pause', {
+  argument: NAME,
+  look: 'GET /schedules/:name',
+  will: (name) => `pause the schedule ${name}`,
+  done: (_, name, { found }) => `The schedule ${name} ${found?.pausedAt === null ? 'is now' : 'was already'} paused.`,
+})
+
+/** `upshot schedules resume <name>`: starts its ticks again, from now on. */
+export const resume = actCommand('POST /schedules/:name/resume', {
+  argument: NAME,
+  look: 'GET /schedules/:name',
+  will: (name) => `resume the schedule ${name}`,
+  done: (_, name, { found }) => `The schedule ${name} ${found?.pausedAt !== null ? 'is now' : 'was already'} active.`,
 })
 
 /**
- * `upshot schedules run <workflow>`: a tick now, for each account of the schedule. Its run waits
- * for an unfinished one, unless the schedule has `overlap: 'allow'`.
+ * `upshot schedules run <name>`: a tick now, for each account of the schedule. Its run waits for an
+ * unfinished one, unless the schedule has `overlap: 'allow'`.
  */
 export function run(command: Command, { out, project }: Cli): void {
   command
-    .argument('<workflow>', WORKFLOW[1])
+    .argument('<name>', NAME[1])
     .option('--account <name>', 'only for this account')
-    .action((workflow, { account }) =>
+    .action((name, { account }) =>
       project.withOperations(async (operations) => {
-        const params = { workflow }
-        const schedule = await call(operations, 'GET /schedules/:workflow', { params })
-        if (out.given.dryRun) return refrain(out, `run the scheduled workflow ${workflow} now`)
-        const runs: AnswerOf<'POST /schedules/:workflow/run'>[] = []
+        const params = { name }
+        const schedule = await call(operations, 'GET /schedules/:name', { params })
+        if (out.given.dryRun) return refrain(out, `run the schedule ${name} now`)
+        const runs: AnswerOf<'POST /schedules/:name/run'>[] = []
         for (const each of account === undefined ? await listAccounts(operations, schedule) : [account]) {
           const body = { account: each }
-          runs.push(await call(operations, 'POST /schedules/:workflow/run', { params, body }))
+          runs.push(await call(operations, 'POST /schedules/:name/run', { params, body }))
         }
         out.result(runs, () => runs.map(({ id }) => id))
         const [first] = runs
@@ -74,10 +124,126 @@ export function run(command: Command, { out, project }: Cli): void {
     )
 }
 
-async function listAccounts(
-  operations: Operations,
-  { accounts }: AnswerOf<'GET /schedules/:workflow'>,
-): Promise<readonly string[]> {
+/** `upshot schedules backfill <name>`: the moments of a past stretch, each once, at a rate. */
+export function backfill(command: Command, cli: Cli): void {
+  command
+    .requiredOption('--from <time>', 'the first moment that may be among them: 2026-11-01, or with a time and offset')
+    .requiredOption('--to <time>', 'the last one')
+    .option('--per-minute <n>', 'moments per minute', countUpTo(6_000), 10)
+    .argument('<name>', NAME[1])
+    .action((name, { from, to, perMinute }) => fill(cli, name, { from: readTime(from), to: readTime(to), perMinute }))
+}
+
+function fill({ out, project }: Cli, name: string, given: { from: string; to: string; perMinute: number }) {
+  const { perMinute, ...query } = given
+  return project.withOperations(async (operations) => {
+    const params = { name }
+    const foreseen = await call(operations, 'GET /schedules/:name/backfill', { params, query })
+    const left = foreseen.moments - foreseen.ran
+    const will = `make ${left} ticks of ${name}, ${perMinute} a minute: about ${Math.ceil(left / perMinute)} minutes`
+    const things = [
+      `${foreseen.moments} moments, from ${foreseen.first ?? '–'} to ${foreseen.last ?? '–'}`,
+      `${foreseen.ran} of them ran before, and are passed over`,
+    ]
+    if (out.given.dryRun) {
+      return out.result({ dryRun: true, will, ...foreseen }, () => [`This would ${will}.`, ...things])
+    }
+    const made = await call(operations, 'POST /schedules/:name/backfill', { params, body: given })
+    out.result(made, () => [`Began the backfill "${made.name}".`, ...things])
+    out.note(`Follow it: upshot schedules show ${made.name}`)
+  })
+}
+
+/** A day is its first moment in UTC. */
+function readTime(text: string): string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
+}
+
+async function listAccounts(operations: Operations, { accounts }: Shown): Promise<readonly string[]> {
   if (accounts !== 'each') return accounts
   return (await call(operations, 'GET /accounts')).items.map(({ name }) => name)
+}
+
+interface ScheduleOptions {
+  cron?: string
+  at?: string
+  timezone?: string
+  input?: unknown
+  file?: string
+  account?: string[]
+  eachAccount?: true
+  catchUp?: 'skip' | 'latest' | 'all'
+  within?: string
+  overlap?: 'queue' | 'skip' | 'allow'
+}
+
+/** Adds the options with which `add` and `edit` say what a schedule does. */
+function addOptions(command: Command) {
+  const catchUp = new Option('--catch-up <rule>', 'missed moments: one run for all, one each, or none')
+  const overlap = new Option('--overlap <rule>', 'while the run before is at work: wait, skip, or run beside it')
+  return command
+    .option('--cron <line>', "five fields, or six with seconds first, such as '30 2 * * *'")
+    .option('--at <time>', 'the one moment, such as 2026-12-24T18:00:00+01:00')
+    .option('--timezone <name>', 'zone of the cron line, such as Europe/Berlin (default: UTC)')
+    .option('--input <json>', 'input of the workflow as JSON (default: null)', parseJsonOption)
+    .option('--file <file>', 'file with the input as JSON')
+    .option('--account <name>', 'account that it acts for; may be repeated (default: default)', gather)
+    .option('--each-account', 'a run for every account that exists at the moment')
+    .addOption(catchUp.choices(['latest', 'all', 'skip']))
+    .option('--within <duration>', 'older missed moments are only counted, such as 2h or 7d')
+    .addOption(overlap.choices(['queue', 'skip', 'allow']))
+}
+
+function readOptions({ account, eachAccount, file, input, ...rest }: ScheduleOptions) {
+  if (account !== undefined && eachAccount) throw refuse('Give --account or --each-account, not both.')
+  if (file !== undefined && input !== undefined) throw refuse('Give --input or --file, not both.')
+  const accounts = eachAccount ? 'each' : account
+  const content = file === undefined ? input : parseJsonOption(readText(file))
+  return {
+    ...rest,
+    ...(accounts === undefined ? {} : { accounts }),
+    ...(content === undefined ? {} : { input: content }),
+  }
+}
+
+function refuse(message: string): UpshotError {
+  return new UpshotError('invalid_request', message)
+}
+
+/** Its moments, in a few words. */
+function describeTimes({ kind, expression, at, from, to, perMinute }: Shown): string {
+  if (kind === 'cron') return expression ?? ''
+  return kind === 'once' ? `once at ${at}` : `${expression} from ${from} to ${to}, ${perMinute} a minute`
+}
+
+/** The workflow that it starts, or the event that it sends. */
+function describeTarget({ workflow, sends }: Shown): string {
+  return workflow ?? `sends ${sends}`
+}
+
+function describeAccounts({ accounts }: Shown): string {
+  return accounts === 'each' ? accounts : accounts.join(', ')
+}
+
+function describeState({ pausedAt, doneAt }: Shown): string {
+  return doneAt === null ? (pausedAt === null ? 'active' : 'paused') : 'done'
+}
+
+function formatSchedule(schedule: Shown, out: Output): string[] {
+  const now = commandClock.now()
+  const { owner, madeBy, timezone, catchUp, overlap, next, lastRun } = schedule
+  const counts = `${schedule.missed} missed, ${schedule.skipped} skipped, ${schedule.suppressed} suppressed`
+  return [
+    out.paint('bold', schedule.name),
+    `  starts    ${describeTarget(schedule)}`,
+    `  when      ${describeTimes(schedule)}${timezone === null ? '' : ` (${timezone})`}`,
+    `  rules     catch-up ${catchUp}, overlap ${overlap}`,
+    `  accounts  ${describeAccounts(schedule)}`,
+    ...(schedule.input === null ? [] : [`  input     ${JSON.stringify(schedule.input)}`]),
+    `  made by   ${owner === 'module' ? `the module ${madeBy}` : madeBy}`,
+    `  state     ${describeState(schedule)}`,
+    `  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}${lastRun === null ? '' : `, ${lastRun}`}`,
+    `  counted   ${counts}, ${schedule.unfinished} unfinished`,
+    ...next.map((moment, index) => `  ${index === 0 ? 'next' : '    '}      ${formatMoment(moment, now)}`),
+  ]
 }

@@ -54,12 +54,19 @@ export interface Recording {
   steps: Checkpoint[]
 }
 
+/** A due moment, the one before it, and how many were missed between. */
+export interface CauseTick {
+  scheduledFor: number
+  lastRunAt: number | null
+  missed: number
+}
+
 /** The reason for a run. Times are epoch milliseconds. */
 export type RunCause =
   | { kind: 'event'; event: EventRecord }
-  | { kind: 'tick'; account: string; scheduledFor: number; lastRunAt: number | null; missed: number }
-  /** Invoked by the run `parentRun`; `input` is JSON text. */
-  | { kind: 'call'; account: string; input: string; parentRun: string; root: RunRoot }
+  | ({ kind: 'tick'; account: string } & CauseTick)
+  /** Invoked by the run `parentRun`, or by a schedule at its `tick`; `input` is JSON text. */
+  | { kind: 'call'; account: string; input: string; parentRun: string; root: RunRoot; tick?: CauseTick }
 
 /** The runs that a delivery's worker claimed, in the form in which `claimRuns` gives them. */
 export function listClaimedOnArrival(
@@ -109,5 +116,5 @@ export function accountOf(cause: RunCause): string {
 /** The event or tick that a run goes back to. */
 export function rootOf({ workflow, cause }: Pick<ClaimedRun, 'workflow' | 'cause'>): RunRoot {
   if (cause.kind === 'event') return { kind: 'event', account: cause.event.account, event: cause.event.id }
-  return cause.kind === 'call' ? cause.root : { kind: 'tick', workflow, scheduledFor: cause.scheduledFor }
+  return cause.kind === 'call' ? cause.root : { kind: 'tick', schedule: workflow, scheduledFor: cause.scheduledFor }
 }

@@ -39,6 +39,8 @@ export interface Run {
   account: string
   /** The due moment that started it; null for an event. */
   tickAt: number | null
+  /** Name of the schedule whose moment that is; its id once it is removed. Null for none. */
+  schedule: string | null
   origin: RunOrigin
   /**
    * The run that it repeats, forks, continues, or follows the failure of; null for none. That run

@@ -1,5 +1,17 @@
+import { UpshotError } from '../errors.ts'
+
+/** The rules for moments that were missed, and for runs that overlap. */
+export interface TickRules {
+  /** Missed moments: `latest` makes one run for all of them, `all` one each, `skip` none. */
+  catchUp: 'skip' | 'latest' | 'all'
+  /** Moments missed longer ago than this, in milliseconds, are only counted. */
+  withinMs: number
+  /** The rule for a tick that falls due before the previous tick's run has finished. */
+  overlap: Overlap
+}
+
 /** A cron line, and the rules for moments that were missed. */
-export interface Schedule {
+export interface Schedule extends TickRules {
   /**
    * Five fields, or six with seconds first. Day of month and day of week must both match; Vixie
    * cron takes either.
@@ -7,12 +19,6 @@ export interface Schedule {
   expression: string
   /** IANA name, such as `Europe/Berlin`. */
   timezone: string
-  /** Missed moments: `latest` makes one run for all of them, `all` one each, `skip` none. */
-  catchUp: 'skip' | 'latest' | 'all'
-  /** Moments missed longer ago than this, in milliseconds, are only counted. */
-  withinMs: number
-  /** The rule for a tick that falls due before the previous tick's run has finished. */
-  overlap: Overlap
 }
 
 /**
@@ -32,6 +38,49 @@ export interface CronTrigger extends Schedule {
   accounts: readonly string[] | 'each'
 }
 
+/** One moment, in epoch milliseconds. */
+export interface OncePlan extends TickRules {
+  kind: 'once'
+  at: number
+  accounts: readonly string[] | 'each'
+}
+
+/** Past moments of another schedule, one after the other. */
+export interface BackfillPlan {
+  kind: 'backfill'
+  /** Id of that schedule, and its line when the backfill was made. */
+  of: string
+  line: CronTrigger
+  /** The first and the last moment that may be among them, in epoch milliseconds. */
+  from: number
+  to: number
+  perMinute: number
+}
+
+/** The moments of a schedule, and its rules. */
+export type SchedulePlan = CronTrigger | OncePlan | BackfillPlan
+
+/** The owner of a schedule: a module with a cron line, a person, or the code of a run. */
+export const SCHEDULE_OWNERS = ['module', 'person', 'code'] as const
+export type ScheduleOwner = (typeof SCHEDULE_OWNERS)[number]
+
+/** A schedule that a person or a step makes. */
+export interface NewSchedule {
+  /** `sch_…`; a schedule that is made again under its name keeps the id that it has. */
+  id: string
+  name: string
+  owner: Exclude<ScheduleOwner, 'module'>
+  /** The person, or the run. */
+  madeBy: string
+  /** Null: `input` is the event to send, a {@link SentEvent} without its workflows. */
+  workflow: string | null
+  plan: SchedulePlan
+  /** JSON text; null for the moments of a backfill. */
+  input: string | null
+  /** Links of the chain of runs that made it, one soon after the other. Default 0. */
+  depth?: number
+}
+
 /** A due moment that gets a run. */
 export interface DueTick {
   /** Epoch milliseconds. */
@@ -42,10 +91,24 @@ export interface DueTick {
 
 /** A schedule with its history, as an operator sees it. Times are epoch milliseconds. */
 export interface ScheduleRecord {
-  workflow: string
-  trigger: CronTrigger
-  /** When this line was first loaded or last resumed; earlier moments are not caught up with. */
-  startedAt: number | null
+  /** `sch_…`; of a line in code, the id of its workflow. */
+  id: string
+  name: string
+  owner: ScheduleOwner
+  /** The file of the module, the person, or the run. */
+  madeBy: string
+  workflow: string | null
+  plan: SchedulePlan
+  /** JSON text; null for a line in code. */
+  input: string | null
+  createdAt: number
+  /** When it was made, changed or last resumed; earlier moments are not caught up with. */
+  startedAt: number
+  /** The latest moment that is handled, with a run or without; 0: none yet. */
+  handledAt: number
+  /** When a scheduler looks at it next; null once it is done. */
+  nextAt: number | null
+  doneAt: number | null
   /** The latest tick, manual ones included; null: none yet. */
   lastTickAt: number | null
   /** Id of the latest tick's run. */
@@ -53,12 +116,44 @@ export interface ScheduleRecord {
   pausedAt: number | null
   /** Moments without a run because nothing was running at that time. */
   missed: number
-  /** Ticks skipped because the previous run had not finished. */
+  /** Ticks skipped because the run before was at work; moments that a backfill passed over. */
   skipped: number
   /** Moments without a run because the schedule was paused. */
   suppressed: number
   /** Ticks whose runs are not finished, queued ones included. */
   unfinished: number
+}
+
+/** A schedule that a scheduler has to look at. */
+export interface DueSchedule extends Pick<ScheduleRecord, 'id' | 'name' | 'workflow' | 'plan'> {
+  /** Rises with each change; writes that name another one change nothing. */
+  version: number
+  /** The moment that called for the look. */
+  nextAt: number
+  /** The latest moment that is handled. */
+  lastAt: number
+  isPaused: boolean
+}
+
+/** Which schedules, and in which order: by id, or by the moment at which each is due next. */
+export interface ScheduleQuery {
+  limit: number
+  /** Id of the last one of the page before. */
+  after?: string
+  workflow?: string
+  owner?: ScheduleOwner
+  order?: 'id' | 'next'
+}
+
+/** The result of a scheduler's look. */
+export interface ScheduleLook {
+  /** The version that it looked at. */
+  version: number
+  /** When to look again; null: nothing is left to do. */
+  nextAt: number | null
+  /** Of a backfill: the last moment that it handled, and moments that it passed over. */
+  handledAt?: number
+  skipped?: number
 }
 
 /** How a tick is recorded. */
@@ -74,6 +169,8 @@ export interface TickOptions {
   isLast?: boolean
   /** Made by a person: it is not a moment of the line, and a paused schedule does not hold it. */
   isManual?: boolean
+  /** The look that found it; it counts once this tick is recorded. */
+  look?: ScheduleLook
 }
 
 /** Largest count of moments missed before the window; a longer absence needs no exact number. */
@@ -101,7 +198,7 @@ interface Due {
 }
 
 /** Decides about the moments after `lastAt` and up to `now`. */
-export function decideDue(schedule: Schedule, past: Past): Due {
+export function decideDue(schedule: TickRules, past: Past): Due {
   const slices = decideDueInSlices(schedule, past)
   for (;;) {
     const { done, value } = slices.next()
@@ -113,7 +210,7 @@ export function decideDue(schedule: Schedule, past: Past): Due {
 const SLICE = 1_000
 
 /** Like {@link decideDue}, with a pause after each slice, in which the caller may do other work. */
-export function* decideDueInSlices(schedule: Schedule, { lastAt, now, nextMoment }: Past): Generator<undefined, Due> {
+export function* decideDueInSlices(schedule: TickRules, { lastAt, now, nextMoment }: Past): Generator<undefined, Due> {
   const since = Math.max(lastAt, now - Math.max(schedule.withinMs, ON_TIME_MS) - 1)
   const fresh = yield* listMoments({ after: since, until: now, most: Infinity }, nextMoment)
   const latest = fresh.at(-1)
@@ -140,3 +237,23 @@ function* listMoments(
   }
   return moments
 }
+
+/** Names that people and code give to schedules. */
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,99}$/
+
+/** Throws `invalid_request`. */
+export function requireScheduleName(name: string): void {
+  if (NAME.test(name)) return
+  throw new UpshotError('invalid_request', `"${name}" is not a name for a schedule.`, {
+    details: { fix: 'Use 1 to 100 letters, digits and ". _ : @ -", and begin with a letter or a digit.' },
+  })
+}
+
+/** Moments of one backfill at most. */
+export const MAX_BACKFILL = 10_000
+
+/** A schedule that is done stays in lists for this long. */
+export const DONE_KEPT_MS = 7 * 86_400_000
+
+/** A one-time schedule runs however late, unless its maker says otherwise. */
+export const ONCE_WITHIN_MS = 10 * 366 * 86_400_000

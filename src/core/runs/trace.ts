@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 /** The event, tick or start that a run goes back to: of an invoked run, that of the one above. */
 export type RunRoot =
   | { kind: 'event'; account: string; event: string }
-  /** `scheduledFor`: epoch milliseconds. */
-  | { kind: 'tick'; workflow: string; scheduledFor: number }
+  /** `schedule`: its id, of a line in code that of its workflow. `scheduledFor`: epoch ms. */
+  | { kind: 'tick'; schedule: string; scheduledFor: number }
   /** A program started it through the admin API. */
   | { kind: 'start'; run: string }
 
@@ -32,7 +32,7 @@ function namesOf(root: RunRoot): string[] {
     case 'event':
       return [root.account, root.event]
     case 'tick':
-      return [root.workflow, String(root.scheduledFor)]
+      return [root.schedule, String(root.scheduledFor)]
     case 'start':
       return [root.run]
     default:

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../json.ts'
 import type { CronTrigger } from './schedule.ts'
 
 /** A workflow as processes know it that have not loaded its module. */
@@ -8,6 +9,8 @@ export interface WorkflowRecord {
   /** Event types and patterns that start it. */
   eventTypes: string[]
   schedule: CronTrigger | null
+  /** JSON Schema of the input of a callable workflow; left out for any other. */
+  input?: JsonValue
   /** Priority of new runs until they are admitted; left out where it is 0. */
   priority?: number
   /** `timeout.run` in milliseconds; left out where there is none. */
@@ -33,7 +36,10 @@ export function describeBroken({ file, reason }: BrokenModule): string {
 
 /** The result of loading the workflows folder. */
 export interface LoadedWorkflows {
-  workflows: readonly Pick<WorkflowRecord, 'id' | 'file' | 'eventTypes' | 'schedule' | 'priority' | 'runTimeoutMs'>[]
+  workflows: readonly Pick<
+    WorkflowRecord,
+    'id' | 'file' | 'eventTypes' | 'schedule' | 'input' | 'priority' | 'runTimeoutMs'
+  >[]
   /** File names of modules that could not be loaded. */
   broken: readonly string[]
   /** The worker that loaded them; left out where no worker did. */

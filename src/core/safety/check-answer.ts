@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
+import { describeIssues } from '../json.ts'
 
 /**
  * An answer as JSON text, checked by the JSON Schema of its question; null where none is asked for.
@@ -15,9 +16,8 @@ export function checkAnswer(
   }
   const parsed = z.fromJSONSchema(question.answer as never).safeParse(given ?? {})
   if (parsed.success) return JSON.stringify(parsed.data)
-  const faults = parsed.error.issues.map(({ path, message }) => `${['answer', ...path].join('.')}: ${message}`)
   const fix = `See what is asked with "upshot approvals show ${id} --json".`
-  throw refuse(`The answer does not fit: ${faults.join('; ')}.`, fix)
+  throw refuse(`The answer does not fit: ${describeIssues('answer', parsed.error)}.`, fix)
 }
 
 function refuse(message: string, fix: string): UpshotError {

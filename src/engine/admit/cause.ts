@@ -7,5 +7,5 @@ export type Cause = { account: string } & (
   | { event: ReceivedEvent; folded: number }
   | { events: ReceivedEvent[] }
   | { tick: Tick }
-  | { input: unknown }
+  | { input: unknown; tick: Tick | null }
 )

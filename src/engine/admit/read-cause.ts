@@ -1,3 +1,4 @@
+import type { Tick } from '../../author/cron.ts'
 import { findDefinition, inputOf } from '../../author/read-workflow.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { isDefinition, listTriggers } from '../../author/trigger.ts'
@@ -6,8 +7,8 @@ import { UpshotError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
 import type { EventRecord, ReceivedEvent, ServiceEvent } from '../../core/incoming/event.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
-import { isPlainObject } from '../../core/json.ts'
-import { accountOf, type ClaimedRun, type RunCause } from '../../core/runs/claim.ts'
+import { describeIssues, isPlainObject } from '../../core/json.ts'
+import { accountOf, type CauseTick, type ClaimedRun, type RunCause } from '../../core/runs/claim.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Cause } from './cause.ts'
 import { fitEvent } from './fit-event.ts'
@@ -53,6 +54,7 @@ interface Call {
   runId: string
   account: string
   createdAt: number
+  tick?: CauseTick
   /** JSON text. */
   input: string
 }
@@ -65,7 +67,7 @@ export function readCall(
   call: Call,
   workflow: Pick<AnyWorkflow, 'on'>,
   facts: EventFacts,
-): { input: unknown } | { event: ReceivedEvent } {
+): { input: unknown; tick: Tick | null } | { event: ReceivedEvent } {
   return withStorageNames(facts.spellings, () => {
     const input: unknown = JSON.parse(call.input)
     const schema = inputOf(workflow)
@@ -74,14 +76,17 @@ export function readCall(
       return { event: fitToWorkflow(event, workflow, facts) }
     }
     const parsed = schema.safeParse(input ?? undefined)
-    if (parsed.success) return { input: parsed.data }
-    const faults = parsed.error.issues.map(({ path, message }) => `${['input', ...path].join('.')}: ${message}`)
-    throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults.join('; ')}`)
+    if (parsed.success) return { input: parsed.data, tick: call.tick ? readTick(call.tick) : null }
+    const faults = describeIssues('input', parsed.error)
+    throw new UpshotError('invalid_request', `The input does not fit the workflow's schema: ${faults}`)
   })
 }
 
-function describeCall({ lease, createdAt }: ClaimedRun, { account, input }: Extract<RunCause, { kind: 'call' }>): Call {
-  return { runId: lease.runId, account, createdAt, input }
+function describeCall(
+  { lease, createdAt }: ClaimedRun,
+  { account, input, tick }: Extract<RunCause, { kind: 'call' }>,
+): Call {
+  return { runId: lease.runId, account, createdAt, input, ...(tick && { tick }) }
 }
 
 function completeEvent({ runId, createdAt }: Call, workflow: Pick<AnyWorkflow, 'on'>, input: unknown): object {
@@ -91,7 +96,7 @@ function completeEvent({ runId, createdAt }: Call, workflow: Pick<AnyWorkflow, '
   return { id: deriveId('evt', runId), created: isoTime(createdAt), ...type, ...given }
 }
 
-function readTick({ scheduledFor, lastRunAt, missed }: Extract<RunCause, { kind: 'tick' }>) {
+function readTick({ scheduledFor, lastRunAt, missed }: CauseTick) {
   return {
     scheduledFor: new Date(scheduledFor),
     lastRunAt: lastRunAt === null ? null : new Date(lastRunAt),

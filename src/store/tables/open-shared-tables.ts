@@ -35,7 +35,6 @@ import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
 import { TagTable } from './runs/tag-table.ts'
-import { TickTable } from './runs/tick-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AccessTable } from './safety/access-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
@@ -46,6 +45,8 @@ import { IdempotencyTable } from './safety/idempotency-table.ts'
 import { ReservedTable } from './safety/reserved-table.ts'
 import { SealTable } from './safety/seal-table.ts'
 import { StopTable } from './safety/stop-table.ts'
+import { ScheduleTable } from './schedules/schedule-table.ts'
+import { TickTable } from './schedules/tick-table.ts'
 import { RunSearch } from './search/run-search.ts'
 import { ApprovalWaits } from './waits/approval-waits.ts'
 import { HookTable } from './waits/hook-table.ts'
@@ -54,9 +55,10 @@ import { WaitTable } from './waits/wait-table.ts'
 
 /** The tables that both databases have in the same shape, on one connection. */
 export function openSharedTables(db: Connection, vault: Vault, events: Events) {
-  const ticks = new TickTable(db)
+  const schedules = new ScheduleTable(db)
+  const ticks = new TickTable(db, schedules)
   const gates = new GateTable(db)
-  const workflows = new WorkflowTable(db, gates)
+  const workflows = new WorkflowTable(db, gates, schedules)
   const tags = new TagTable(db)
   const runs = new RunTable(db, { events, ticks, gates, tags })
   const steps = new StepTable(db)
@@ -82,7 +84,8 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{ ticks, gates, workflows, runs, steps, tags, cursors, operations, approvalWaits, hooks, waits },
+    ...{ schedules, ticks, ownEvents, gates, workflows, runs, steps, tags, cursors, operations, approvalWaits },
+    ...{ hooks, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
     claimReader: new ClaimReader(db, { events, ticks }),
     runSearch: new RunSearch(db, events, tags),

@@ -1,4 +1,4 @@
-import { describeWorkflow, isGated, planRoutes, scheduleOf } from '../../author/read-workflow.ts'
+import { describeWorkflow, isGated, planRoutes } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import { type Callbacks, callbackUrl } from '../../core/incoming/hook.ts'
@@ -90,11 +90,7 @@ export class EngineLife {
         gatherMs: 0,
       })
     this.#workers = Array.from({ length: workers }, openWorker)
-    const schedules = [...workflows.values()].flatMap((workflow) => {
-      const schedule = scheduleOf(workflow)
-      return schedule ? [{ workflow: workflow.id, schedule }] : []
-    })
-    this.#scheduler = new Scheduler({ store, clock, publish, schedules, maxSleepMs: Infinity })
+    this.#scheduler = new Scheduler({ store, clock, publish, maxSleepMs: Infinity })
   }
 
   /** Recovers the runs of earlier lives, however recent their heartbeat, and starts. */

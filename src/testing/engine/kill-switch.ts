@@ -8,7 +8,16 @@ import type { CrashPoint } from './crash-point.ts'
 const READING = /^(has|find|list|count|tally|next|read|pack|load|search|group)/
 /** Writes outside the journal: workers, deliveries and schedules. */
 const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
-  ...(['saveDelivery', 'saveRefusal', 'addEndpoint', 'updateEndpoint', 'startSchedule', 'close'] as const),
+  ...([
+    'saveDelivery',
+    'saveRefusal',
+    'addEndpoint',
+    'updateEndpoint',
+    'relookSchedules',
+    'lookAtSchedule',
+    'noteMissed',
+    'close',
+  ] as const),
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
   'carryOutDecision',
   'saveLimit',

@@ -135,8 +135,7 @@ async function lookAtQueue({ store }: LookParts, { over }: AlertRule, position: 
 }
 
 async function lookAtTicks({ store }: LookParts, { workflow }: AlertRule, position: string | null, now: number) {
-  const schedules = await store.listSchedules()
-  const missed = Object.fromEntries(schedules.map((schedule) => [schedule.workflow, schedule.missed]))
+  const missed = Object.fromEntries((await store.tallyMissed()).map((each) => [each.workflow, each.missed]))
   const known: Record<string, number> = position === null ? missed : JSON.parse(position)
   const sightings = Object.entries(missed).flatMap(([name, count]): Sighting[] => {
     const more = count - (known[name] ?? 0)

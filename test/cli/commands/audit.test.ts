@@ -2,13 +2,14 @@ import { userInfo } from 'node:os'
 import { expect, test } from 'vitest'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { queueRun } from '../../support/fixtures.ts'
+import { saveLine } from '../../support/lines.ts'
 import { failRun, openTestProject } from '../support/test-project.ts'
 
 /** Each command that changes the project, with the action that it leaves in the audit log. */
 test('every command that changes a project leaves a row in the audit log, with its reason', async () => {
   const { cli, store } = await openTestProject()
   await store.addEndpoint(planEndpoint({ name: 'shop' }, Date.now()))
-  await store.startSchedule('nightly', '0 3 * * *', Date.now())
+  await saveLine(store, 'nightly', Date.now())
   const failed = await failRun(store, 'evt_1')
   const forked = await failRun(store, 'evt_2')
   const queued = await queueRun(store, 'evt_3')
@@ -55,7 +56,7 @@ test('a dry run leaves no row in the audit log', async () => {
 
 test('"audit list" filters by action, target and person', async () => {
   const { cli, store } = await openTestProject()
-  await store.startSchedule('nightly', '0 3 * * *', Date.now())
+  await saveLine(store, 'nightly', Date.now())
   await cli('workflows', 'pause', 'count')
   await cli('schedules', 'pause', 'nightly')
   const targets = async (...args: string[]) => {

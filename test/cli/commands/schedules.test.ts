@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
+import { saveLine } from '../../support/lines.ts'
 import { runHere } from '../support/run-here.ts'
 import { openTestProject, statusOf } from '../support/test-project.ts'
 
 test('schedules are listed with their next time, run by hand, paused and resumed', async () => {
   const { dataDir, store, cli } = await openTestProject()
-  await store.startSchedule('nightly', '0 3 * * *', Date.now())
+  await saveLine(store, 'nightly', Date.now())
   const [schedule] = (await cli('schedules', 'list')).json.data
   expect(schedule).toMatchObject({ workflow: 'nightly', lastTickAt: null, missed: 0, skipped: 0, unfinished: 0 })
   expect(schedule.nextAt).toMatch(/T03:00:00\.000Z$/)

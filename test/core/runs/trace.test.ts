@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/runs/trace.ts'
 
 const EVENT: RunRoot = { kind: 'event', account: 'default', event: 'evt_1' }
-const TICK: RunRoot = { kind: 'tick', workflow: 'nightly', scheduledFor: 1_800_000_000_000 }
+const TICK: RunRoot = { kind: 'tick', schedule: 'nightly', scheduledFor: 1_800_000_000_000 }
 
 test('the ids of a trace never change, because another process computes them anew', () => {
   expect(traceIdOf(EVENT)).toBe('a1edeeb827058ef7b2764e3e0c2b0457')
@@ -26,7 +26,7 @@ test('two events, accounts, ticks, runs, steps or attempts never share an id', (
     { ...EVENT, account: 'b' },
     TICK,
     { ...TICK, scheduledFor: 1_800_000_060_000 },
-    { ...TICK, workflow: 'hourly' },
+    { ...TICK, schedule: 'hourly' },
   ].map(traceIdOf)
   const spans = [
     eventSpanIdOf({ account: 'default', event: 'evt_1' }),

@@ -7,6 +7,7 @@ import { awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
 import { eventBody, incoming, queueRun } from '../../support/fixtures.ts'
+import { saveLine } from '../../support/lines.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { moved, transfer, waiting } from '../support/transfer-waits.ts'
 
@@ -197,7 +198,7 @@ test('a wait since the run finds events since the tick that caused the run', asy
   await engine.store.saveDelivery(
     incoming('evt_before', { workflows: [], body: eventBody('evt_before', 'transfer.completed', transfer('t1')) }),
   )
-  await engine.store.startSchedule('waiting', 'any', engine.clock.now())
+  await saveLine(engine.store, 'waiting', engine.clock.now())
   const tick = { scheduledFor: engine.clock.now(), missed: 0 }
   const runId = (await engine.store.recordTick('waiting', tick, engine.clock.now())) ?? ''
   await deliverEvent(engine, [], { id: 'evt_between', type: 'transfer.completed', data: transfer('t1') })

@@ -42,9 +42,10 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     failures: 5,
     lastSuccessAt: NOW,
   },
-  'ticks.missed': { kind: 'ticks.missed', workflow: 'nightly', count: 3, since: NOW },
+  'ticks.missed': { kind: 'ticks.missed', schedule: 'nightly', workflow: 'nightly', count: 3, since: NOW },
   'tick.recorded': {
     kind: 'tick.recorded',
+    schedule: 'nightly',
     workflow: 'nightly',
     account: 'default',
     scheduledFor: NOW,

@@ -134,7 +134,15 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   readSealState: [[]],
   listLeases: [['wrk_2']],
   listWorkflows: [[]],
-  listSchedules: [[]],
+  listSchedules: [[{ limit: 9 }], [{ limit: 9, workflow: 'w1' }], [{ limit: 9, order: 'next' }]],
+  findSchedule: [['nightly']],
+  listDueSchedules: [
+    [N * HOUR, { limit: 9 }],
+    [N * HOUR, { limit: 9, after: { nextAt: 5, id: 'a' } }],
+  ],
+  nextScheduleAt: [[0]],
+  tallyMissed: [[]],
+  listTickMoments: [['w1', { from: 0, to: N * HOUR, limit: 9 }]],
   loadLimit: [['key']],
   listActions: [[{ limit: 20 }], [{ limit: 20, target: RUN }], [{ limit: 20, since: 1 }]],
   listEffects: [

@@ -6,6 +6,7 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { verifyPostgres } from '../../../src/store/postgres/upkeep/verify-postgres.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { lastAt, saveLine } from '../../support/lines.ts'
 import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
 
 const DAY = 86_400_000
@@ -166,13 +167,13 @@ test('a folded run stays with the run that absorbed it', async () => {
 
 test('a dropped tick is not recorded again, and its neighbours stay', async () => {
   const { store, ids } = await openWeeks()
-  await store.startSchedule('nightly', '0 3 * * *', FIRST)
+  await saveLine(store, 'nightly', FIRST)
   for (const at of [NOW, NOW + DAY, SECOND]) await store.recordTick('nightly', { scheduledFor: at, missed: 0 }, at)
   const [run] = await store.claimRuns('wrk_1', 1, NOW)
   if (run) await store.completeRun(run.lease, 'null', NOW)
   expect(await store.pruneWeek({ ...NEVER, runs: SECOND }, THIRD)).toEqual({ runs: 1, failures: 0 })
   expect(await ids('SELECT scheduled_for FROM tick ORDER BY scheduled_for')).toEqual([NOW + DAY, SECOND].map(String))
-  expect(await store.startSchedule('nightly', '0 3 * * *', THIRD)).toBe(SECOND)
+  expect(await lastAt(store, 'nightly')).toBe(SECOND)
 })
 
 test('bodies go by the week, but for those of unfinished runs, and each event stays known', async () => {

@@ -195,6 +195,18 @@ test('the runs of a tag are read from the newest on, in the order of an index th
   expect(planOf('run_tag.name = ?) = ?').join('\n')).toContain('SEARCH run_tag USING PRIMARY KEY (run_id=? AND name=?)')
 })
 
+test('the schedules that are due are found by their index, whatever the number of the others', () => {
+  for (const part of [
+    'next_at <= ? AND (next_at, id)',
+    'next_at > ? ORDER BY next_at',
+    'next_at IS NOT NULL ORDER BY next_at',
+  ]) {
+    expect(planOf(part).join('\n')).toMatch(/schedule USING (COVERING )?INDEX schedule_due/)
+  }
+  expect(planOf('done_at < ? ORDER BY done_at').join('\n')).toContain('INDEX schedule_done')
+  expect(planOf('sum(missed)').join('\n')).toContain('INDEX schedule_missed')
+})
+
 test('pruning reads from the oldest row on, and no other rows', () => {
   for (const part of ['AS is_old FROM run', 'AS is_of_kind FROM delivery']) {
     const plan = planOf(part).filter((line) => !line.startsWith('SEARCH outcome USING PRIMARY KEY (run_id=?)'))

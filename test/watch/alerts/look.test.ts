@@ -149,7 +149,7 @@ test('an endpoint is silent when it takes nothing at an hour at which it usually
 test('ticks that are missed after the rule began are counted by schedule', async () => {
   const store = openTestStore()
   const schedule = { workflow: 'nightly', missed: 2 }
-  const schedules = { ...store, listSchedules: async () => [schedule] } as unknown as Store
+  const schedules = { ...store, tallyMissed: async () => [schedule] } as unknown as Store
   const look = looker(schedules, { when: 'tick.missed' })
   const first = await look(NOW)
   expect(first.sightings).toEqual([])

@@ -22,6 +22,7 @@ export const run = z
       .describe('The file or transfer of its event; null for a viewer, who sees no payload.'),
     account: z.string().describe('The account that it acts for.'),
     tickAt: time().nullable(),
+    schedule: z.string().nullable().describe('Name of the schedule whose moment that is.'),
     parentRun: z.string().nullable(),
     parentStep: z.string().nullable(),
     attempt: z.int(),

@@ -79,18 +79,18 @@ async function readAlerts({ store, surroundings }: ResourceParts) {
 }
 
 async function readPlans({ store, surroundings }: ResourceParts, now: number) {
-  const schedules = await store.listSchedules()
-  const next = schedules
-    .filter(({ pausedAt }) => pausedAt === null)
-    .flatMap(({ workflow, trigger }) =>
-      surroundings.nextTicks(trigger, now, MAX_NEXT).map((moment) => ({ workflow, moment })),
-    )
+  const schedules = await store.listSchedules({ limit: MAX_NEXT, order: 'next' })
+  const next = schedules.flatMap(({ name, workflow, plan }) =>
+    workflow === null || plan.kind === 'backfill'
+      ? []
+      : surroundings.nextTicks(plan, now, MAX_NEXT).map((moment) => ({ schedule: name, workflow, moment })),
+  )
   const soonest = next.toSorted((one, other) => one.moment - other.moment).slice(0, MAX_NEXT)
   const paused = (await store.listWorkflows()).filter(({ pausedAt }) => pausedAt !== null)
   return {
     pausedWorkflows: paused.map(({ id }) => id),
-    missedTicks: schedules.flatMap(({ workflow, missed }) => (missed === 0 ? [] : [{ workflow, missed }])),
-    upNext: soonest.map(({ workflow, moment }) => ({ workflow, at: isoTime(moment) })),
+    missedTicks: await store.tallyMissed(),
+    upNext: soonest.map(({ moment, ...rest }) => ({ ...rest, at: isoTime(moment) })),
   }
 }
 

@@ -42,7 +42,7 @@ type Details = AnswerOf<'GET /workflows/:id'>
 /** Null for a workflow that events start; its schedule may be gone meanwhile. */
 async function findSchedule(operations: Operations, { id, schedule }: Details) {
   if (schedule === null) return null
-  return call(operations, 'GET /schedules/:workflow', { params: { workflow: id } }).catch((error: unknown) => {
+  return call(operations, 'GET /schedules/:name', { params: { name: id } }).catch((error: unknown) => {
     if (error instanceof UpshotError && error.code === 'not_found') return null
     throw error
   })

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../incoming/endpoint.ts'
+import type { NewSchedule } from '../../runs/schedule.ts'
 import type { AuditedAction } from '../../safety/audit.ts'
 import type { BulkPlan } from '../../safety/bulk.ts'
 import { describeScope } from '../../safety/stop.ts'
@@ -54,9 +55,17 @@ export const OPERATOR_WRITES = {
   pauseWorkflow: (workflow) => act('workflow.pause', workflow),
   removeWorkflow: (workflow) => act('workflow.remove', workflow),
   resumeWorkflow: (workflow) => act('workflow.resume', workflow),
-  pauseSchedule: (workflow, isPaused) => act(isPaused ? 'schedule.pause' : 'schedule.resume', workflow),
-  recordTick: (workflow, { scheduledFor }, _now, { account = DEFAULT_ACCOUNT } = {}) =>
-    act('schedule.run', workflow, { scheduledFor, account }),
+  addSchedule: (schedule) =>
+    act(
+      schedule.plan.kind === 'backfill' ? 'schedule.backfill' : 'schedule.add',
+      schedule.name,
+      describePlan(schedule),
+    ),
+  editSchedule: (schedule) => act('schedule.edit', schedule.name, describePlan(schedule)),
+  removeSchedule: ({ id, name }) => act('schedule.remove', name, { id }),
+  pauseSchedule: (id, isPaused) => act(isPaused ? 'schedule.pause' : 'schedule.resume', id),
+  recordTick: (id, { scheduledFor }, _now, { account = DEFAULT_ACCOUNT } = {}) =>
+    act('schedule.run', id, { scheduledFor, account }),
   addEndpoint: (endpoint) => act('endpoint.add', endpoint.name, describeEndpoint(endpoint)),
   updateEndpoint: (endpoint) => act('endpoint.change', endpoint.name, describeEndpoint(endpoint)),
   removeEndpoint: ({ id, name }) => act('endpoint.remove', name, { id }),
@@ -99,6 +108,15 @@ function describeBulk(plan: BulkPlan): AuditedAction['parameters'] {
   const { words = [], ...filter } = plan.filter
   const workflows = [...new Set(plan.routes.map(({ workflow }) => workflow))]
   return { ...shared, filter: { ...filter, words: [...words] }, workflows }
+}
+
+/** Its input is no part of it. */
+function describePlan({
+  id,
+  workflow,
+  plan,
+}: Pick<NewSchedule, 'id' | 'workflow' | 'plan'>): AuditedAction['parameters'] {
+  return { id, workflow, plan: JSON.parse(JSON.stringify(plan)) }
 }
 
 /** Its secrets count by number only. */

@@ -9,10 +9,7 @@ import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
 
-type Schedule = AnswerOf<'GET /schedules/:workflow'>
-
-/** Moments of a schedule that are shown ahead. */
-const AHEAD = 4
+type Schedule = AnswerOf<'GET /schedules/:name'>
 
 /** Schedules: when each is due next, and what it missed. */
 export default function Schedules() {
@@ -30,7 +27,7 @@ export default function Schedules() {
           ) : (
             <div className="columns">
               {items.map((schedule) => (
-                <ScheduleCard key={schedule.workflow} schedule={schedule} />
+                <ScheduleCard key={schedule.id} schedule={schedule} />
               ))}
             </div>
           )
@@ -41,14 +38,12 @@ export default function Schedules() {
 }
 
 function ScheduleCard({ schedule }: { schedule: Schedule }) {
-  const { workflow, expression, timezone, pausedAt, lastTickAt, lastRun, missed } = schedule
+  const { name, workflow, expression, timezone, at, sends, pausedAt, doneAt, lastTickAt, lastRun, missed } = schedule
   const mayAct = useMay('operator')
   return (
     <article className="card padded stack">
       <div className="row">
-        <h2>
-          <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link>
-        </h2>
+        <h2>{workflow === null ? name : <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{name}</Link>}</h2>
         {pausedAt !== null && (
           <span className="status" data-state="waiting">
             ⏸ paused
@@ -56,9 +51,9 @@ function ScheduleCard({ schedule }: { schedule: Schedule }) {
         )}
       </div>
       <p>
-        <code>{expression}</code> <span className="quiet">{timezone}</span>
+        <code>{expression ?? at}</code> <span className="quiet">{timezone ?? sends}</span>
       </p>
-      {pausedAt === null && <Ahead workflow={workflow} />}
+      {doneAt === null ? <Ahead next={schedule.next} /> : <p className="small quiet">Done</p>}
       <p className="small quiet">
         Last tick <When at={lastTickAt} />
         {lastRun && (
@@ -74,12 +69,12 @@ function ScheduleCard({ schedule }: { schedule: Schedule }) {
   )
 }
 
-function Ahead({ workflow }: { workflow: string }) {
-  const next = useApi('GET /schedules/:workflow/next', { params: { workflow }, query: { count: AHEAD } })
+function Ahead({ next }: { next: readonly string[] }) {
+  if (next.length === 0) return null
   return (
     <p className="small">
       <span className="quiet">Next </span>
-      {next.data?.items.map((at, index) => (
+      {next.map((at, index) => (
         <span key={at}>
           {index > 0 && ' · '}
           <When at={at} />
@@ -91,11 +86,11 @@ function Ahead({ workflow }: { workflow: string }) {
 
 function Actions({ schedule }: { schedule: Schedule }) {
   const [dialog, setDialog] = useState<'run' | 'pause' | null>(null)
-  const run = useAction('POST /schedules/:workflow/run')
-  const pause = useAction('POST /schedules/:workflow/pause')
-  const resume = useAction('POST /schedules/:workflow/resume')
-  const { workflow, pausedAt } = schedule
-  const params = { workflow }
+  const run = useAction('POST /schedules/:name/run')
+  const pause = useAction('POST /schedules/:name/pause')
+  const resume = useAction('POST /schedules/:name/resume')
+  const { name, pausedAt } = schedule
+  const params = { name }
   const isPaused = pausedAt !== null
   return (
     <div className="row">
@@ -107,7 +102,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
       </button>
       {dialog === 'run' && (
         <Confirm
-          title={`Run ${workflow} now?`}
+          title={`Run ${name} now?`}
           action="Make a tick"
           onClose={() => setDialog(null)}
           perform={(reason) => run.mutateAsync({ params, body: { reason } })}
@@ -117,7 +112,7 @@ function Actions({ schedule }: { schedule: Schedule }) {
       )}
       {dialog === 'pause' && (
         <Confirm
-          title={`${isPaused ? 'Resume' : 'Pause'} the schedule of ${workflow}?`}
+          title={`${isPaused ? 'Resume' : 'Pause'} the schedule ${name}?`}
           action={isPaused ? 'Resume' : 'Pause'}
           onClose={() => setDialog(null)}
           perform={(reason) => (isPaused ? resume : pause).mutateAsync({ params, body: { reason } })}

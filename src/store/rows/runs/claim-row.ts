@@ -7,6 +7,7 @@ export interface ClaimRow {
   workflow: string
   event_seq: number | null
   tick_at: number | null
+  schedule: string | null
   input: string | null
   account: string | null
   parent_run: string | null
@@ -33,8 +34,8 @@ export interface ClaimRow {
 
 /** The columns of a {@link ClaimRow}, of `run` and `work`, or of `full_run AS run`. */
 export const claimColumns = ({ tags }: { tags: string }) =>
-  'run.id, run.workflow, event_seq, run.tick_at, input, account, parent_run, depth, code_hash, fence, attempt, ' +
-  'created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
+  'run.id, run.workflow, event_seq, run.tick_at, run.schedule, input, account, parent_run, depth, code_hash, fence, ' +
+  'attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
   '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps, ' +
   `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tags} END AS tags`
 

@@ -9,6 +9,7 @@ export interface RunRow {
   event_id: string | null
   account: string
   tick_at: number | null
+  schedule: string | null
   parent_run: string | null
   parent_step: string | null
   attempt: number
@@ -42,6 +43,7 @@ export function readRun(row: RunRow): Run {
     eventId: row.event_id,
     account: row.account,
     tickAt: row.tick_at,
+    schedule: row.schedule,
     origin: row.origin,
     originRun: row.origin_run,
     handler: row.handler,

@@ -5,8 +5,8 @@ import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
 import type { Events } from '../../events.ts'
 import { type ClaimRow, claimColumns, readClaim } from '../../rows/runs/claim-row.ts'
+import type { TickTable } from '../schedules/tick-table.ts'
 import { prepareFindRoot } from './find-root.ts'
-import type { TickTable } from './tick-table.ts'
 
 /** Reads the rows of claimed runs, with what made each. Index: primary keys. */
 export class ClaimReader {
@@ -41,11 +41,14 @@ export class ClaimReader {
 
   async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
     if (row.event_seq !== null) return { kind: 'event', event: requireEvent(events.get(row.event_seq), row.event_seq) }
+    const account = row.account ?? DEFAULT_ACCOUNT
+    const tick = row.tick_at === null ? null : await this.#ticks.get(row.schedule ?? row.workflow, row.tick_at, account)
     if (row.input !== null) {
-      const call = { kind: 'call', account: row.account ?? DEFAULT_ACCOUNT, input: row.input } as const
-      return { ...call, parentRun: row.parent_run ?? '', root: await this.#findRoot(row.id, row.workflow) }
+      const root = await this.#findRoot(row.id, row.workflow)
+      const call = { kind: 'call', account, input: row.input, parentRun: row.parent_run ?? '', root } as const
+      return tick === null ? call : { ...call, tick }
     }
-    return { kind: 'tick', ...(await this.#ticks.get(row.workflow, row.tick_at ?? 0, row.account ?? DEFAULT_ACCOUNT)) }
+    return { kind: 'tick', account, ...(tick ?? { scheduledFor: 0, lastRunAt: null, missed: 0 }) }
   }
 }
 

@@ -6,6 +6,7 @@ interface RootRow {
   id: string
   workflow: string
   tick_at: number | null
+  schedule: string | null
   event: string | null
   account: string | null
 }
@@ -19,7 +20,7 @@ export function prepareFindRoot(db: Connection): (runId: string, workflow: strin
        SELECT id, parent_run, 0 FROM run WHERE id = ?
        UNION SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
          FROM above WHERE parent IS NOT NULL AND level < ${MAX_INVOKE_DEPTH})
-     SELECT run.id, run.workflow, run.tick_at, event.id AS event, event.account
+     SELECT run.id, run.workflow, run.tick_at, run.schedule, event.id AS event, event.account
      FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
      WHERE run.id = (SELECT above.id FROM above WHERE above.parent IS NULL)`,
   )
@@ -27,6 +28,7 @@ export function prepareFindRoot(db: Connection): (runId: string, workflow: strin
     const found = await top.get(runId)
     if (found?.event != null) return { kind: 'event', account: found.account ?? 'default', event: found.event }
     if (found && found.tick_at === null) return { kind: 'start', run: found.id }
-    return { kind: 'tick', workflow: found?.workflow ?? workflow, scheduledFor: found?.tick_at ?? 0 }
+    const schedule = found?.schedule ?? found?.workflow ?? workflow
+    return { kind: 'tick', schedule, scheduledFor: found?.tick_at ?? 0 }
   }
 }

@@ -190,10 +190,10 @@ function prepareContinue(db: Connection) {
     // The end goes, and the run has its row in the queue again.
     queueAgain: db.prepare(
       `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, code_hash, error, gates, gate_state, folded,
-         tick_at, tick_account)
+         tick_at, tick_schedule, tick_account)
        SELECT outcome.run_id, outcome.workflow, 'pending', outcome.rank, outcome.fence + 1, outcome.started_at,
          outcome.code_hash, outcome.error, gates, gate_state, folded,
-         CASE WHEN run.handler = 'run' THEN run.tick_at END, run.account
+         CASE WHEN run.handler = 'run' THEN run.tick_at END, run.schedule, run.account
        FROM outcome JOIN run ON run.id = outcome.run_id
        WHERE outcome.run_id = ? AND outcome.status IN ('failed', 'canceled')`,
     ),
@@ -246,17 +246,18 @@ function prepareForks(db: Connection) {
   return {
     // A fork has a journal before its first claim, so its fence and start are set.
     insert: db.prepare(
-      `INSERT INTO run (id, workflow, event_seq, tick_at, input, account, depth, since_seq, created_at, origin,
-         origin_run, handler, failure)
-       SELECT @id, run.workflow, event_seq, tick_at, input, run.account, depth,
+      `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
+         origin, origin_run, handler, failure)
+       SELECT @id, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
          ${db.sql.newestEvent('coalesce(event.account, run.account)')}, CAST(@now AS bigint), 'fork', run.id, handler,
          failure
        FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')} WHERE run.id = @source`,
     ),
     queue: db.prepare(
-      `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, folded, tick_at, tick_account)
+      `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, folded, tick_at, tick_schedule,
+         tick_account)
        SELECT @id, workflow, 'pending', rank, 1, CAST(@now AS bigint), folded,
-         CASE WHEN handler = 'run' THEN tick_at END, account
+         CASE WHEN handler = 'run' THEN tick_at END, schedule, account
        FROM full_run WHERE id = @source`,
     ),
     copyStep: db.prepare(

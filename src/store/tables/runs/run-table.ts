@@ -10,10 +10,10 @@ import type { Events } from '../../events.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
 import type { GateTable } from '../gates/gate-table.ts'
+import type { TickTable } from '../schedules/tick-table.ts'
 import { prepareOpenRuns } from './open-runs.ts'
 import { selectRuns } from './select-runs.ts'
 import type { TagTable } from './tag-table.ts'
-import type { TickTable } from './tick-table.ts'
 
 /** The row of a run in the queue. */
 interface WorkRow {
@@ -29,6 +29,7 @@ interface WorkRow {
   gate_state: string | null
   folded: number | null
   tick_at: number | null
+  tick_schedule: string | null
   tick_account: string | null
 }
 
@@ -209,7 +210,7 @@ export class RunTable {
     )
     // Most runs end in the hour that their id tells.
     if (hourOf(readIdTime(runId)) !== hourOf(now)) await this.markHour(runId, now)
-    if (was.tick_at !== null) await this.#ticks.startQueued(was.workflow, was.tick_account ?? '')
+    if (was.tick_at !== null) await this.#ticks.startQueued(was.tick_schedule ?? was.workflow, was.tick_account ?? '')
     if (was.gate_state !== null) await this.#gates.leave(runId)
     return true
   }
@@ -276,9 +277,9 @@ function prepareEnds(db: Connection) {
        ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1`,
     ),
     followUpRun: db.prepare<[string, number, string]>(
-      `INSERT INTO run (id, workflow, event_seq, tick_at, input, account, depth, since_seq, created_at, origin,
-         origin_run, handler, failure)
-       SELECT ?, run.workflow, event_seq, tick_at, input, run.account, depth,
+      `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
+         origin, origin_run, handler, failure)
+       SELECT ?, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
          ${db.sql.newestEvent('coalesce(run.account, event.account)')},
          CAST(? AS bigint), 'failure', run.id, 'onFailure', outcome.error
        FROM run JOIN outcome ON outcome.run_id = run.id
@@ -286,16 +287,17 @@ function prepareEnds(db: Connection) {
        WHERE run.id = ? AND handler = 'run'`,
     ),
     insertSuccessor: db.prepare(
-      `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, depth, outlives, ends_by, since_seq,
-         created_at, origin, origin_run, chain_seq, received)
-       SELECT @run, workflow, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
+      `INSERT INTO run (id, workflow, tick_at, schedule, input, account, parent_run, parent_step, depth, outlives, ends_by,
+         since_seq, created_at, origin, origin_run, chain_seq, received)
+       SELECT @run, workflow, tick_at, schedule, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
          ${db.sql.newestEvent('CAST(@account AS text)')}, CAST(@now AS bigint), 'continue', id,
          coalesce(chain_seq, since_seq, event_seq, 0), @received
        FROM run WHERE id = @runId`,
     ),
     queueSuccessor: db.prepare<[string, string]>(
-      `INSERT INTO work (run_id, workflow, status, rank, gates, gate_state)
-       SELECT ?, workflow, 'pending', rank, gates, gate_state FROM work WHERE run_id = ?`,
+      `INSERT INTO work (run_id, workflow, status, rank, gates, gate_state, tick_at, tick_schedule, tick_account)
+       SELECT ?, workflow, 'pending', rank, gates, gate_state, tick_at, tick_schedule, tick_account
+       FROM work WHERE run_id = ?`,
     ),
     // Index: place_run.
     movePlaces: db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),

@@ -5,6 +5,7 @@ import type { Dialect } from '../../dialect.ts'
 export const selectRuns = (sql: Dialect) => `SELECT run.id, run.workflow, run.status, run.reason,
     event.id AS event_id,
     coalesce(event.account, run.account, '${DEFAULT_ACCOUNT}') AS account, run.tick_at,
+    coalesce((SELECT name FROM schedule WHERE schedule.id = run.schedule), run.schedule) AS schedule,
     run.parent_run, run.parent_step, run.attempt, run.created_at, run.started_at, run.finished_at, run.due_at,
     run.by_rule, run.awaits, run.gate_state, run.folded_into, run.folded, run.output, run.apart_bytes, run.error,
     run.origin, run.origin_run, run.handler, run.continued_by, run.resolution,

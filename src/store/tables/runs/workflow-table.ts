@@ -5,11 +5,13 @@ import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import type { Connection } from '../../connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
+import type { ScheduleTable } from '../schedules/schedule-table.ts'
 
 interface WorkflowRow {
   id: string
   file: string
-  schedule: string | null
+  plan: string | null
+  input: string | null
   priority: number
   run_timeout: number | null
   loaded_at: number
@@ -21,6 +23,7 @@ const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
 /** Workflows as the process that loads the modules saw them, with their routes and pauses. */
 export class WorkflowTable {
   readonly #gates: GateTable
+  readonly #schedules: ScheduleTable
   readonly #list
   readonly #insert
   readonly #touch
@@ -43,14 +46,16 @@ export class WorkflowTable {
   readonly #peek
   readonly #raise
 
-  constructor(db: Connection, gates: GateTable) {
+  constructor(db: Connection, gates: GateTable, schedules: ScheduleTable) {
     this.#gates = gates
+    this.#schedules = schedules
     // Whole tables of a few dozen rows, in the order of their primary keys.
     this.#list = db.prepare<[], WorkflowRow>(
-      'SELECT id, file, schedule, priority, run_timeout, loaded_at FROM workflow ORDER BY id',
+      `SELECT workflow.id, file, schedule.plan, workflow.input, priority, run_timeout, loaded_at
+       FROM workflow LEFT JOIN schedule ON schedule.id = workflow.id AND next_at IS NOT NULL ORDER BY workflow.id`,
     )
     this.#insert = db.prepare(
-      'INSERT INTO workflow (id, file, schedule, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT INTO workflow (id, file, input, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
     )
     this.#touch = db.prepare('UPDATE workflow SET loaded_at = ? WHERE id = ?')
     this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
@@ -130,7 +135,7 @@ export class WorkflowTable {
     return { isChanged, removed, elsewhere }
   }
 
-  async remove(workflow: string, living: readonly string[]): Promise<void> {
+  async remove(workflow: string, living: readonly string[], now: number): Promise<void> {
     await this.#version.get()
     const workers = (await this.#listSets(living)).get(workflow) ?? []
     if (workers.length > 0) {
@@ -138,6 +143,7 @@ export class WorkflowTable {
         details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
       })
     }
+    await this.#schedules.saveLines([], [workflow], now)
     if ((await this.#delete.run(workflow)).changes === 0) {
       throw new UpshotError('not_found', `There is no workflow "${workflow}".`)
     }
@@ -165,10 +171,18 @@ export class WorkflowTable {
     const isKnown = JSON.stringify(known.map(describe)) === JSON.stringify(wanted.map(describe).toSorted(byId))
     if (isKnown && version > 0) return false
     for (const { id } of known) await this.#delete.run(id)
-    for (const { id, file, eventTypes, schedule, priority = 0, runTimeoutMs = null } of wanted) {
-      await this.#insert.run(id, file, schedule && JSON.stringify(schedule), priority, runTimeoutMs, now)
+    for (const { id, file, eventTypes, input, priority = 0, runTimeoutMs = null } of wanted) {
+      const schema = input === undefined ? null : JSON.stringify(input)
+      await this.#insert.run(id, file, schema, priority, runTimeoutMs, now)
       for (const type of eventTypes) await this.#insertRoute.run(id, type)
     }
+    const lines = wanted.flatMap(({ id, file, schedule: line }) => (line === null ? [] : [{ id, file, line }]))
+    const gone = known.filter(({ id, schedule }) => schedule !== null && lines.every((line) => line.id !== id))
+    await this.#schedules.saveLines(
+      lines,
+      gone.map(({ id }) => id),
+      now,
+    )
     await this.#raise.run()
     return true
   }
@@ -177,11 +191,12 @@ export class WorkflowTable {
     const pauses = new Map((await this.#pauses.all()).map((row) => [row.workflow, row.paused_at]))
     const routes = Map.groupBy(await this.#routes.all(), (row) => row.workflow)
     const held = new Map((await this.#countHeld.all()).map((row) => [row.workflow, row.held]))
-    return (await this.#list.all()).map(({ id, file, schedule, priority, run_timeout, loaded_at }) => ({
+    return (await this.#list.all()).map(({ id, file, plan, input, priority, run_timeout, loaded_at }) => ({
       id,
       file,
       eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
-      schedule: schedule === null ? null : (JSON.parse(schedule) as CronTrigger),
+      schedule: plan === null ? null : (JSON.parse(plan) as CronTrigger),
+      ...(input === null ? {} : { input: JSON.parse(input) }),
       ...(priority === 0 ? {} : { priority }),
       ...(run_timeout === null ? {} : { runTimeoutMs: run_timeout }),
       loadedAt: loaded_at,
@@ -248,13 +263,20 @@ function readRoute(row: { workflow: string; event_type: string; priority: number
   return row.priority === 0 ? route : { ...route, priority: row.priority }
 }
 
-function describe({ id, file, eventTypes, schedule, priority, runTimeoutMs }: Definition): {
+function describe({ id, file, eventTypes, schedule, input, priority, runTimeoutMs }: Definition): {
   id: string
   text: string
 } {
   return {
     id,
-    text: JSON.stringify([file, [...new Set(eventTypes)].sort(), schedule, priority ?? 0, runTimeoutMs ?? 0]),
+    text: JSON.stringify([
+      file,
+      [...new Set(eventTypes)].sort(),
+      schedule,
+      input ?? null,
+      priority ?? 0,
+      runTimeoutMs ?? 0,
+    ]),
   }
 }
 

@@ -11,6 +11,7 @@ interface OldRun {
   id: string
   workflow: string
   tick_at: number | null
+  schedule: string | null
   folded_into: string | null
   is_old: number
 }
@@ -86,14 +87,14 @@ export class Pruning {
     if (rows >= limit) return { pruned, next }
     const edge = Math.min(before, await this.#driver.edge('runs'))
     const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
-    for (const { id, workflow, tick_at, folded_into, is_old } of found) {
+    for (const { id, workflow, tick_at, schedule, folded_into, is_old } of found) {
       next = id
       rows += 1
       // A folded run stays as long as the run that absorbed it, which finds its events by it.
       if (is_old === 1 && (folded_into === null || (await this.#runs.hasAbsorber.get(folded_into)) === undefined)) {
         if ((await this.#runs.deleteEnd.run(id)).changes === 0) continue
         await this.#runs.delete.run(id)
-        if (tick_at !== null) await this.#runs.deleteTick.run(workflow, tick_at, id)
+        if (tick_at !== null) await this.#runs.deleteTick.run(schedule ?? workflow, tick_at, id)
         await this.#rests.add.run(id)
         pruned += 1
         rows += await this.#deleteRests(limit - rows)
@@ -160,7 +161,7 @@ export class Pruning {
 function prepareRuns(db: Connection) {
   const listOld = (statuses: string) =>
     db.prepare<[number, string, string, number], OldRun>(
-      `SELECT id, run.workflow, tick_at, folded_into,
+      `SELECT id, run.workflow, tick_at, schedule, folded_into,
          CASE WHEN status IN ${statuses} AND finished_at < ? THEN 1 ELSE 0 END AS is_old
        FROM run LEFT JOIN outcome ON outcome.run_id = run.id WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )
@@ -170,7 +171,7 @@ function prepareRuns(db: Connection) {
     // A run that a person retries now has no end any more, and stays.
     deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     delete: db.prepare('DELETE FROM run WHERE id = ?'),
-    deleteTick: db.prepare('DELETE FROM tick WHERE workflow = ? AND scheduled_for = ? AND run_id = ?'),
+    deleteTick: db.prepare('DELETE FROM tick WHERE schedule = ? AND scheduled_for = ? AND run_id = ?'),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Store } from '../../../../src/core/store/store.ts'
 import { beginDelete } from '../../../contract/support/begin-delete.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../../support/fixtures.ts'
+import { saveLine } from '../../../support/lines.ts'
 import { failRun, RULE } from './open-alerts.ts'
 
 /** A store, and the disk that the watches on it see. */
@@ -107,7 +108,7 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
     prepare: async ({ store }) => {
       const nightly = { id: 'nightly', file: 'nightly.workflow.ts', eventTypes: [], schedule: cron('0 3 * * *') }
       await store.saveWorkflows({ workflows: [nightly], broken: [] }, NOW)
-      await store.startSchedule('nightly', '0 3 * * *', NOW)
+      await saveLine(store, 'nightly', NOW)
     },
     happen: ({ store }) => store.recordTick('nightly', { scheduledFor: AT, missed: 2 }, AT),
     title: /nightly missed ticks/,

@@ -32,7 +32,9 @@ const overview = z
       .describe('Open topics of the alert rules.'),
     pausedWorkflows: z.array(z.string()),
     missedTicks: z.array(z.object({ workflow: z.string(), missed: z.int() })),
-    upNext: z.array(z.object({ workflow: z.string(), at: time() })).describe('At most 5, soonest first.'),
+    upNext: z
+      .array(z.object({ schedule: z.string(), workflow: z.string(), at: time() }))
+      .describe('At most 5, soonest first.'),
     received: z
       .object({ accepted: z.int(), duplicate: z.int(), conflict: z.int(), refused: z.int() })
       .describe('Deliveries of the last 24 h that left a row; they add up to what was received.'),

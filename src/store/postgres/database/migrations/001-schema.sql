@@ -153,7 +153,8 @@ CREATE INDEX capture_endpoint ON capture (endpoint_id, id);
 CREATE TABLE workflow (
   id          text COLLATE "C" PRIMARY KEY,
   file        text COLLATE "C" NOT NULL,
-  schedule    text COLLATE "C",
+  -- Of a callable one: the JSON Schema of its input.
+  input       text COLLATE "C",
   -- The priority of a new run until its admission.
   priority    bigint NOT NULL,
   -- `timeout.run` in milliseconds.
@@ -185,13 +186,31 @@ CREATE TABLE workflow_pause (
   paused_at   bigint NOT NULL
 );
 
--- The cron line of a workflow, and how far its moments are handled.
+-- What starts runs by the clock: the cron line of a module, whose name this is, and what people and
+-- code add. `input`: what a callable workflow gets; where `workflow` is null, the event to send.
 CREATE TABLE schedule (
-  workflow    text COLLATE "C" PRIMARY KEY,
-  expression  text COLLATE "C" NOT NULL,
+  id          text COLLATE "C" PRIMARY KEY,
+  name        text COLLATE "C" NOT NULL,
+  -- `module`, `person` or `code`; and the file, the person or the run that made it.
+  owner       text COLLATE "C" NOT NULL,
+  made_by     text COLLATE "C" NOT NULL,
+  workflow    text COLLATE "C",
+  -- When, and the rules for moments that were missed, as JSON.
+  plan        text COLLATE "C" NOT NULL,
+  input       text COLLATE "C",
+  -- Links of the chain of runs that made it, one soon after the other.
+  depth       bigint NOT NULL DEFAULT 0,
+  -- Rises with each change, so that nobody acts on what it was before.
+  version     bigint NOT NULL DEFAULT 0,
+  created_at  bigint NOT NULL,
   started_at  bigint NOT NULL,
   -- The latest moment that is handled, with a run or without.
   handled_at  bigint NOT NULL DEFAULT 0,
+  -- When a scheduler looked at it last, and has to look again: at its next moment, or at once where it
+  -- is new. NULL: it is done, or its module is gone.
+  looked_at   bigint NOT NULL DEFAULT 0,
+  next_at     bigint,
+  done_at     bigint,
   paused_at   bigint,
   -- Moments without a run: missed while no scheduler ran, skipped because the tick before was at
   -- work, suppressed by a pause.
@@ -201,28 +220,34 @@ CREATE TABLE schedule (
   skipped     bigint NOT NULL DEFAULT 0,
   suppressed  bigint NOT NULL DEFAULT 0
 );
+CREATE INDEX schedule_due      ON schedule (next_at, id) WHERE next_at IS NOT NULL;
+CREATE INDEX schedule_done     ON schedule (done_at)     WHERE done_at IS NOT NULL;
+CREATE INDEX schedule_workflow ON schedule (workflow, id);
+CREATE INDEX schedule_missed   ON schedule (workflow)    WHERE missed > 0;
+CREATE UNIQUE INDEX schedule_name ON schedule (name) WHERE owner <> 'module';
 
 -- A due moment of a schedule, recorded once.
 CREATE TABLE tick (
-  workflow      text COLLATE "C" NOT NULL,
+  schedule      text COLLATE "C" NOT NULL,
   scheduled_for bigint NOT NULL,
   recorded_at   bigint NOT NULL,
   missed        bigint NOT NULL,
   run_id        text COLLATE "C" NOT NULL,
   is_manual     bigint NOT NULL DEFAULT 0,
   account       text COLLATE "C" NOT NULL,
-  PRIMARY KEY (workflow, scheduled_for, account)
+  PRIMARY KEY (schedule, scheduled_for, account)
 );
 
 -- Runs --------------------------------------------------------------------------------------------
 
--- The facts of a run, which never change. Its cause is an event (`event_seq`), a tick (`tick_at`), or
--- another run (`parent_run`, with `input` and `account`).
+-- The facts of a run, which never change. Its cause is an event (`event_seq`), a tick (`tick_at` of
+-- `schedule`), or -- another run (`parent_run`, with `input` and `account`).
 CREATE TABLE run (
   id          text COLLATE "C" PRIMARY KEY,
   workflow    text COLLATE "C" NOT NULL,
   event_seq   bigint,
   tick_at     bigint,
+  schedule    text COLLATE "C",
   input       text COLLATE "C",
   account     text COLLATE "C",
   parent_run  text COLLATE "C",
@@ -274,6 +299,7 @@ CREATE TABLE work (
   folded      bigint,
   -- Set for the run of a tick that is no handler of a failure.
   tick_at     bigint,
+  tick_schedule text COLLATE "C",
   tick_account text COLLATE "C",
   -- The queue's order is (turn, run_id). Within a priority, those come first for which others stand in
   -- line: runs with a place, and those of ticks.
@@ -288,7 +314,7 @@ CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND du
 CREATE INDEX work_leased  ON work (worker, claim) WHERE status = 'running';
 CREATE INDEX work_paused  ON work (workflow, run_id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
-CREATE INDEX work_ticking ON work (workflow, tick_account, tick_at) WHERE tick_at IS NOT NULL;
+CREATE INDEX work_ticking ON work (tick_schedule, tick_account, tick_at) WHERE tick_at IS NOT NULL;
 
 -- The end of a run. The row goes when a person retries it.
 CREATE TABLE outcome (

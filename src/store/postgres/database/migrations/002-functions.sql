@@ -170,7 +170,7 @@ END $$;
 
 -- A claimed run, as its worker needs it. Index: primary keys.
 CREATE VIEW claimed AS
-  SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.input, run.account, run.parent_run, run.depth,
+  SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.schedule, run.input, run.account, run.parent_run, run.depth,
     work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
     run.origin_run, run.failure, work.gate_state, work.folded, run.received, run.ends_by,
     work.fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id OFFSET 0) AS has_steps,
@@ -183,8 +183,8 @@ CREATE VIEW claimed AS
 -- and `passed_due` tell where the next claim may begin. Index: primary keys.
 CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_claim bigint,
   p_turns bigint[], p_after text[], p_due bigint)
-RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, input text, account text, parent_run text,
-  depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
+RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, schedule text, input text, account text,
+  parent_run text, depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
   handler text, origin_run text, failure text, gate_state text, folded bigint, received text, ends_by bigint,
   has_steps boolean, tags text, passed_turn bigint, passed_due bigint, is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan

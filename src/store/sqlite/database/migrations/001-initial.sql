@@ -134,7 +134,8 @@ CREATE TABLE subject_indexed (one INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STR
 CREATE TABLE workflow (
   id          TEXT PRIMARY KEY,
   file        TEXT NOT NULL,
-  schedule    TEXT,
+  -- Of a callable one: the JSON Schema of its input.
+  input       TEXT,
   -- The priority of a new run until its admission.
   priority    INTEGER NOT NULL,
   -- `timeout.run` in milliseconds.
@@ -166,13 +167,31 @@ CREATE TABLE workflow_pause (
   paused_at   INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- The cron line of a workflow, and how far its moments are handled.
+-- What starts runs by the clock: the cron line of a module, whose name this is, and what people and
+-- code add. `input`: what a callable workflow gets; where `workflow` is null, the event to send.
 CREATE TABLE schedule (
-  workflow    TEXT PRIMARY KEY,
-  expression  TEXT NOT NULL,
+  id          TEXT PRIMARY KEY,
+  name        TEXT NOT NULL,
+  -- `module`, `person` or `code`; and the file, the person or the run that made it.
+  owner       TEXT NOT NULL,
+  made_by     TEXT NOT NULL,
+  workflow    TEXT,
+  -- When, and the rules for moments that were missed, as JSON.
+  plan        TEXT NOT NULL,
+  input       TEXT,
+  -- Links of the chain of runs that made it, one soon after the other.
+  depth       INTEGER NOT NULL DEFAULT 0,
+  -- Rises with each change, so that nobody acts on what it was before.
+  version     INTEGER NOT NULL DEFAULT 0,
+  created_at  INTEGER NOT NULL,
   started_at  INTEGER NOT NULL,
   -- The latest moment that is handled, with a run or without.
   handled_at  INTEGER NOT NULL DEFAULT 0,
+  -- When a scheduler looked at it last, and has to look again: at its next moment, or at once where it
+  -- is new. NULL: it is done, or its module is gone.
+  looked_at   INTEGER NOT NULL DEFAULT 0,
+  next_at     INTEGER,
+  done_at     INTEGER,
   paused_at   INTEGER,
   -- Moments without a run: missed while no scheduler ran, skipped because the tick before was at
   -- work, suppressed by a pause.
@@ -182,22 +201,28 @@ CREATE TABLE schedule (
   skipped     INTEGER NOT NULL DEFAULT 0,
   suppressed  INTEGER NOT NULL DEFAULT 0
 ) STRICT;
+CREATE INDEX schedule_due      ON schedule (next_at, id) WHERE next_at IS NOT NULL;
+CREATE INDEX schedule_done     ON schedule (done_at)     WHERE done_at IS NOT NULL;
+CREATE INDEX schedule_workflow ON schedule (workflow, id);
+CREATE INDEX schedule_missed   ON schedule (workflow)    WHERE missed > 0;
+CREATE UNIQUE INDEX schedule_name ON schedule (name) WHERE owner <> 'module';
 
 -- A due moment of a schedule, recorded once for each account that the schedule names.
 CREATE TABLE tick (
-  workflow      TEXT NOT NULL,
+  schedule      TEXT NOT NULL,
   scheduled_for INTEGER NOT NULL,
   account       TEXT NOT NULL,
   recorded_at   INTEGER NOT NULL,
   missed        INTEGER NOT NULL,
   run_id        TEXT NOT NULL,
   is_manual     INTEGER NOT NULL DEFAULT 0,
-  PRIMARY KEY (workflow, scheduled_for, account)
+  PRIMARY KEY (schedule, scheduled_for, account)
 ) STRICT, WITHOUT ROWID;
 
 -- Runs --------------------------------------------------------------------------------------------
 
--- One execution of a workflow, as it was made. Its cause is an event (`event_seq`), a tick (`tick_at`),
+-- One execution of a workflow, as it was made. Its cause is an event (`event_seq`), a tick (`tick_at` of
+-- `schedule`),
 -- or another run (`parent_run`, with `input`). `account`: null where its event names it. `origin`:
 -- `event`, `tick`, `manual`, `replay`, `plan`, `fork`, `failure` or `continue`; `origin_run` is the run
 -- that it was made from. `handler`: the function that it executes, `run`, or `onFailure` with the
@@ -207,6 +232,7 @@ CREATE TABLE run (
   workflow    TEXT NOT NULL,
   event_seq   INTEGER,
   tick_at     INTEGER,
+  schedule    TEXT,
   input       TEXT,
   account     TEXT,
   parent_run  TEXT,
@@ -262,6 +288,7 @@ CREATE TABLE work (
   folded      INTEGER,
   -- Set for the run of a tick that is no handler of a failure.
   tick_at     INTEGER,
+  tick_schedule TEXT,
   tick_account TEXT,
   -- The queue's order is (turn, run_id). Within a priority, those come first for which others stand in
   -- line: runs with a place, and those of ticks.
@@ -275,7 +302,7 @@ CREATE INDEX work_untimed ON work (run_id)       WHERE status = 'waiting' AND du
 CREATE INDEX work_leased  ON work (worker)       WHERE status = 'running';
 CREATE INDEX work_paused  ON work (workflow, run_id)
   WHERE status = 'waiting' AND reason = 'the workflow is paused';
-CREATE INDEX work_ticking ON work (workflow, tick_account, tick_at) WHERE tick_at IS NOT NULL;
+CREATE INDEX work_ticking ON work (tick_schedule, tick_account, tick_at) WHERE tick_at IS NOT NULL;
 
 -- The end of a run. The row goes when a person retries it.
 CREATE TABLE outcome (

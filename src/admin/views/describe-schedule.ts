@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import type { ScheduleRecord } from '../../core/runs/schedule.ts'
+import { isoTime } from '../../core/time.ts'
+import type { Caller } from '../access/caller.ts'
+import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
+import { momentOf } from './moment-of.ts'
+import { seesPayloads } from './run-view.ts'
+
+type ScheduleView = z.input<(typeof SCHEDULE_ROUTES)['GET /schedules/:name']['answer']>
+
+/** Moments that are shown ahead. */
+const AHEAD = 5
+
+/** A schedule as the API gives it. `next`: its moments from now on, the first `count`. */
+export function describeSchedule(
+  { plan, version: _, ...rest }: ScheduleRecord & { version?: number },
+  { caller, next }: { caller: Pick<Caller, 'role'>; next: (count: number) => number[] },
+): ScheduleView {
+  const { input, workflow, doneAt, pausedAt } = rest
+  const { line = plan } = plan.kind === 'backfill' ? plan : {}
+  if (line.kind === 'backfill') throw new TypeError('A backfill is of a line.')
+  const { catchUp, withinMs, overlap, accounts } = line
+  const cron = line.kind === 'cron' ? line : null
+  const fill = plan.kind === 'backfill' ? plan : null
+  const ahead = doneAt !== null || pausedAt !== null || fill !== null ? [] : next(AHEAD)
+  const content = input === null ? null : JSON.parse(input)
+  return {
+    ...rest,
+    ...{ kind: plan.kind, catchUp, withinMs, overlap },
+    sends: workflow === null ? content.type : null,
+    expression: cron?.expression ?? null,
+    timezone: cron?.timezone ?? null,
+    at: plan.kind === 'once' ? isoTime(plan.at) : null,
+    from: momentOf(fill?.from ?? null),
+    to: momentOf(fill?.to ?? null),
+    perMinute: fill?.perMinute ?? null,
+    accounts: accounts === 'each' ? accounts : [...accounts],
+    input: seesPayloads(caller) ? (workflow === null ? JSON.parse(content.body) : content) : null,
+    createdAt: isoTime(rest.createdAt),
+    startedAt: isoTime(rest.startedAt),
+    handledAt: momentOf(rest.handledAt === 0 ? null : rest.handledAt),
+    lastTickAt: momentOf(rest.lastTickAt),
+    pausedAt: momentOf(pausedAt),
+    doneAt: momentOf(doneAt),
+    nextAt: momentOf(ahead[0] ?? null),
+    next: ahead.map(isoTime),
+  }
+}

@@ -1,0 +1,396 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type {
+  CronTrigger,
+  DueSchedule,
+  NewSchedule,
+  ScheduleLook,
+  ScheduleOwner,
+  ScheduleQuery,
+  ScheduleRecord,
+} from '../../../core/runs/schedule.ts'
+import type { SentEvent } from '../../../core/runs/wait.ts'
+import type { DuePlace } from '../../../core/store/schedules.ts'
+import type { Connection } from '../../connection.ts'
+
+/** A schedule as its writers lock it. */
+interface KnownSchedule {
+  id: string
+  owner: ScheduleOwner
+  made_by: string
+  workflow: string | null
+  plan: string
+  input: string | null
+  depth: number
+  version: number
+  started_at: number
+  handled_at: number
+  next_at: number | null
+  paused_at: number | null
+  noted: number
+}
+
+interface DueRow {
+  id: string
+  name: string
+  workflow: string | null
+  plan: string
+  version: number
+  next_at: number
+  started_at: number
+  handled_at: number
+  paused_at: number | null
+}
+
+interface ScheduleRow extends Omit<DueRow, 'next_at'> {
+  owner: ScheduleOwner
+  made_by: string
+  input: string | null
+  created_at: number
+  next_at: number | null
+  done_at: number | null
+  missed: number
+  skipped: number
+  suppressed: number
+  last_tick_at: number | null
+  last_run: string | null
+  unfinished: number
+}
+
+/** A module's cron line. */
+interface Line {
+  id: string
+  file: string
+  line: CronTrigger
+}
+
+/** Schedules that the order by the next moment looks at. */
+const MAX_NEXT = 50
+
+/** Sorts after every id. */
+const LAST = '~'
+
+/** Schedules: the cron lines of modules, and what people and code add. */
+export class ScheduleTable {
+  readonly #sql
+
+  constructor(db: Connection) {
+    this.#sql = { ...prepareWrites(db), ...prepareReads(db) }
+  }
+
+  /** Locks the row to the end of the transaction. */
+  async lock(id: string): Promise<KnownSchedule | undefined> {
+    return this.#sql.lock.get(id)
+  }
+
+  /** Writes the lines of all modules. An unchanged one goes on from where it was. */
+  async saveLines(lines: readonly Line[], gone: readonly string[], now: number): Promise<void> {
+    for (const id of gone) await this.#sql.retire.run(id)
+    for (const { id, file, line } of lines) {
+      const known = await this.lock(id)
+      const plan = JSON.stringify(line)
+      if (!known) {
+        const row = { id, name: id, owner: 'module', madeBy: file, workflow: id, plan, input: null } as const
+        await this.#sql.insert.run({ ...row, depth: 0, now, startedAt: now, nextAt: now })
+        continue
+      }
+      if (known.plan === plan && known.made_by === file && known.next_at !== null) continue
+      const isSame = (JSON.parse(known.plan) as CronTrigger).expression === line.expression
+      await this.#change(known, { plan, input: null, madeBy: file, startedAt: isSame ? null : now }, now)
+    }
+  }
+
+  async add(schedule: NewSchedule, now: number): Promise<void> {
+    if ((await this.#insert(schedule, now)) === 1) return
+    throw new UpshotError('conflict', `There is a schedule named "${schedule.name}" already.`, {
+      details: { fix: `Change it with "upshot schedules edit ${schedule.name}", or choose another name.` },
+    })
+  }
+
+  /** Adds a schedule of code, or changes the one of its name. */
+  async upsert(schedule: NewSchedule, now: number): Promise<void> {
+    if ((await this.#insert(schedule, now)) === 1) return
+    const id = (await this.#sql.idOf.get(schedule.name)) ?? ''
+    const known = await this.lock(id)
+    if (known?.owner !== 'code') {
+      throw new UpshotError('conflict', `The schedule "${schedule.name}" is not one that code made.`)
+    }
+    const plan = JSON.stringify(schedule.plan)
+    if (known.plan === plan && known.input === schedule.input && known.workflow === schedule.workflow) return
+    await this.#change(known, { ...schedule, plan, startedAt: startOf(schedule, now) }, now)
+    await this.#sql.retarget.run(schedule.workflow, schedule.depth ?? 0, id)
+  }
+
+  async edit({ id, plan, input }: Pick<NewSchedule, 'id' | 'plan' | 'input'>, now: number): Promise<void> {
+    const known = await this.lock(id)
+    if (!known || known.owner === 'module') throw describeMissing(id)
+    const change = { plan: JSON.stringify(plan), input, madeBy: known.made_by, startedAt: startOf({ plan }, now) }
+    const isSamePlan = change.plan === known.plan
+    await this.#change(known, isSamePlan ? { ...change, startedAt: null } : change, now)
+  }
+
+  async remove(id: string): Promise<void> {
+    if ((await this.#sql.remove.run(id)).changes === 0) throw describeMissing(id)
+  }
+
+  /** Removes what code made under a name, if it is there. */
+  async removeOfCode(name: string): Promise<void> {
+    await this.#sql.removeOfCode.run(name)
+  }
+
+  async pause(id: string, isPaused: boolean, now: number): Promise<boolean> {
+    const known = await this.lock(id)
+    if (!known) throw describeMissing(id)
+    if ((known.paused_at !== null) === isPaused) return false
+    // After a pause a line starts now, so moments during the pause are not caught up.
+    const startedAt = isPaused || JSON.parse(known.plan).kind !== 'cron' ? 0 : now
+    await this.#sql.pause.run({ id, pausedAt: isPaused ? now : null, startedAt, now })
+    return true
+  }
+
+  /** Counts moments after `since` that have no tick, before a tick tells of them. */
+  async noteMissed(id: string, missed: number, since: number): Promise<number> {
+    const known = await this.lock(id)
+    if (!known || known.paused_at !== null || Math.max(known.started_at, known.handled_at) !== since) return 0
+    if (known.noted >= missed) return 0
+    await this.#sql.note.run({ id, missed })
+    return missed - known.noted
+  }
+
+  async lookAt(id: string, { version, nextAt, handledAt = 0, skipped = 0 }: ScheduleLook, now: number): Promise<void> {
+    await this.#sql.look.run({ id, version, nextAt, handledAt, skipped, now })
+  }
+
+  async relook(now: number): Promise<void> {
+    await this.#sql.relook.run({ now })
+  }
+
+  /** The event of a schedule that is done with it; null where it is another than was looked at. */
+  async takeEvent(id: string, version: number, now: number): Promise<Omit<SentEvent, 'workflows'> | null> {
+    const known = await this.lock(id)
+    const isDue = known?.version === version && known.next_at !== null && known.workflow === null
+    if (!isDue || known.paused_at !== null) return null
+    await this.lookAt(id, { version, nextAt: null, handledAt: now }, now)
+    return JSON.parse(known.input ?? '') as SentEvent
+  }
+
+  /** Counts a moment as handled, with those before it that were missed. */
+  async settle(id: string, at: number, missed: number, isSuppressed: boolean): Promise<void> {
+    await this.#sql.settle.run({ id, at, missed, suppressed: isSuppressed ? 1 : 0 })
+  }
+
+  async countSkipped(id: string): Promise<void> {
+    await this.#sql.skip.run(id)
+  }
+
+  async prune(before: number, limit: number): Promise<number> {
+    return (await this.#sql.prune.run(before, limit)).changes
+  }
+
+  async listDue(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
+    const rows = await this.#sql.listDue.all(now, after?.nextAt ?? -1, after?.id ?? '', limit)
+    return rows.map(({ id, name, workflow, plan, version, ...row }) => ({
+      ...{ id, name, workflow, plan: JSON.parse(plan), version },
+      nextAt: row.next_at,
+      lastAt: Math.max(row.started_at, row.handled_at),
+      isPaused: row.paused_at !== null,
+    }))
+  }
+
+  async nextAt(now: number): Promise<number | null> {
+    return (await this.#sql.nextAt.get(now)) ?? null
+  }
+
+  async list({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
+    if (order === 'next') {
+      const first = (await this.#sql.listNext.all()).filter((row) => row.paused_at === null)
+      return first.slice(0, limit).map(readSchedule)
+    }
+    const rows = await (workflow === undefined
+      ? this.#sql.list.all(after, owner ?? null, owner ?? null, limit)
+      : this.#sql.listOf.all(workflow, after, owner ?? null, owner ?? null, limit))
+    return rows.map(readSchedule)
+  }
+
+  async find(name: string): Promise<ScheduleRecord | null> {
+    const row = (await this.#sql.find.get(name)) ?? (await this.#sql.find.get((await this.#sql.idOf.get(name)) ?? LAST))
+    return row ? readSchedule(row) : null
+  }
+
+  async tallyMissed(): Promise<{ workflow: string; missed: number }[]> {
+    return this.#sql.tallyMissed.all()
+  }
+
+  /** 0 where the name is taken. A line in code has its name for itself, too. */
+  async #insert(schedule: NewSchedule, now: number): Promise<number> {
+    const { depth = 0, plan, ...rest } = schedule
+    if ((await this.#sql.lock.get(schedule.name)) !== undefined) return 0
+    const startedAt = startOf(schedule, now)
+    const nextAt = plan.kind === 'once' ? plan.at : now
+    const row = { ...rest, plan: JSON.stringify(plan), depth, now, startedAt, nextAt }
+    return (await this.#sql.insert.run(row)).changes
+  }
+
+  /** `startedAt`: null where the moments stay the same. */
+  async #change(
+    { id }: KnownSchedule,
+    change: { plan: string; input: string | null; madeBy: string; startedAt: number | null },
+    now: number,
+  ): Promise<void> {
+    const { plan, input, madeBy, startedAt } = change
+    await this.#sql.change.run({ id, plan, input, madeBy, startedAt, now })
+  }
+}
+
+/** The moment after which its own are due: of one moment just before it, however late it is. */
+function startOf({ plan }: Pick<NewSchedule, 'plan'>, now: number): number {
+  if (plan.kind === 'backfill') return plan.from - 1
+  return plan.kind === 'once' ? Math.min(now, plan.at - 1) : now
+}
+
+function readSchedule(row: ScheduleRow): ScheduleRecord {
+  const { id, name, owner, workflow, input, missed, skipped, suppressed, unfinished } = row
+  return {
+    ...{ id, name, owner, workflow, input, missed, skipped, suppressed, unfinished },
+    madeBy: row.made_by,
+    plan: JSON.parse(row.plan),
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    handledAt: row.handled_at,
+    nextAt: row.next_at,
+    doneAt: row.done_at,
+    lastTickAt: row.last_tick_at,
+    lastRun: row.last_run,
+    pausedAt: row.paused_at,
+  }
+}
+
+function describeMissing(id: string): UpshotError {
+  return new UpshotError('not_found', `There is no schedule ${id}.`)
+}
+
+/** Index: primary key, where nothing else is said. */
+function prepareWrites(db: Connection) {
+  const changed = 'version = version + 1'
+  return {
+    lock: db.prepare<[string], KnownSchedule>(
+      `SELECT id, owner, made_by, workflow, plan, input, depth, version, started_at, handled_at, next_at, paused_at,
+         noted FROM schedule WHERE id = ? ${db.sql.forUpdate()}`,
+    ),
+    insert: db.prepare<Inserted>(
+      `INSERT INTO schedule (id, name, owner, made_by, workflow, plan, input, depth, created_at, started_at, looked_at,
+         next_at)
+       VALUES (@id, @name, @owner, @madeBy, @workflow, @plan, @input, @depth, @now, @startedAt, @now, @nextAt)
+       ON CONFLICT DO NOTHING`,
+    ),
+    change: db.prepare<Changed>(
+      `UPDATE schedule SET plan = @plan, input = @input, made_by = @madeBy, ${changed}, looked_at = @now,
+         next_at = @now, done_at = NULL, started_at = coalesce(CAST(@startedAt AS bigint), started_at),
+         handled_at = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN handled_at ELSE 0 END,
+         noted = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN noted ELSE 0 END
+       WHERE id = @id`,
+    ),
+    retarget: db.prepare<[string | null, number, string]>('UPDATE schedule SET workflow = ?, depth = ? WHERE id = ?'),
+    retire: db.prepare<[string]>(`UPDATE schedule SET next_at = NULL, ${changed} WHERE id = ? AND owner = 'module'`),
+    remove: db.prepare<[string]>(`DELETE FROM schedule WHERE id = ? AND owner <> 'module'`),
+    pause: db.prepare<{ id: string; pausedAt: number | null; startedAt: number; now: number }>(
+      `UPDATE schedule SET paused_at = @pausedAt, started_at = ${db.sql.greatest}(started_at, @startedAt), noted = 0,
+         ${changed}, next_at = CASE WHEN next_at IS NULL THEN NULL ELSE CAST(@now AS bigint) END
+       WHERE id = @id`,
+    ),
+    note: db.prepare<{ id: string; missed: number }>(
+      'UPDATE schedule SET missed = missed + @missed - noted, noted = @missed WHERE id = @id',
+    ),
+    look: db.prepare<{ id: string; now: number } & Required<ScheduleLook>>(
+      `UPDATE schedule SET next_at = @nextAt, looked_at = @now, skipped = skipped + @skipped,
+         handled_at = ${db.sql.greatest}(handled_at, @handledAt),
+         done_at = CASE WHEN CAST(@nextAt AS bigint) IS NULL THEN CAST(@now AS bigint) END
+       WHERE id = @id AND version = @version AND next_at IS NOT NULL`,
+    ),
+    settle: db.prepare<{ id: string; at: number; missed: number; suppressed: number }>(
+      `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0,
+         suppressed = suppressed + @suppressed
+       WHERE id = @id AND handled_at < @at`,
+    ),
+    skip: db.prepare<[string]>('UPDATE schedule SET skipped = skipped + 1 WHERE id = ?'),
+    // No index: once, where a clock was ahead.
+    relook: db.prepare<{ now: number }>(
+      `UPDATE schedule SET next_at = @now, looked_at = @now,
+         handled_at = CASE WHEN handled_at > @now THEN CAST(@now AS bigint) ELSE handled_at END,
+         started_at = CASE WHEN started_at > @now THEN CAST(@now AS bigint) ELSE started_at END
+       WHERE looked_at > @now AND next_at IS NOT NULL`,
+    ),
+    removeOfCode: db.prepare<[string]>(
+      `DELETE FROM schedule WHERE name = ? AND owner <> 'module' AND owner = 'code' AND workflow IS NOT NULL`,
+    ),
+    // Index: schedule_done.
+    prune: db.prepare<[number, number]>(
+      `DELETE FROM schedule WHERE id IN (
+         SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?)`,
+    ),
+  }
+}
+
+function prepareReads(db: Connection) {
+  // Index: primary keys of schedule and tick, and work_ticking for the count.
+  const select = `SELECT id, name, owner, made_by, workflow, plan, input, version, created_at, started_at, handled_at,
+      next_at, done_at, paused_at, missed, skipped, suppressed,
+      (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS last_tick_at,
+      (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS last_run,
+      (SELECT count(*) FROM work WHERE tick_schedule = schedule.id AND tick_at IS NOT NULL) AS unfinished
+    FROM schedule`
+  const isThere = '(next_at IS NOT NULL OR done_at IS NOT NULL)'
+  const isOwner = '(CAST(? AS text) IS NULL OR owner = ?)'
+  return {
+    find: db.prepare<[string], ScheduleRow>(`${select} WHERE id = ? AND ${isThere}`),
+    list: db.prepare<[string, string | null, string | null, number], ScheduleRow>(
+      `${select} WHERE id > ? AND ${isThere} AND ${isOwner} ORDER BY id LIMIT ?`,
+    ),
+    // Index: schedule_name.
+    idOf: db.prepare<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`).pluck(),
+    // Index: schedule_due.
+    listDue: db.prepare<[number, number, string, number], DueRow>(
+      `SELECT id, name, workflow, plan, version, next_at, started_at, handled_at, paused_at FROM schedule
+       WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
+       ORDER BY next_at, id LIMIT ?`,
+    ),
+    nextAt: db
+      .prepare<[number], number>(
+        'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
+      )
+      .pluck(),
+    // The planner has to see the number, and guesses wrong about what is paused.
+    listNext: db.prepare<[], ScheduleRow>(`${select} WHERE next_at IS NOT NULL ORDER BY next_at, id LIMIT ${MAX_NEXT}`),
+    // Index: schedule_workflow.
+    listOf: db.prepare<[string, string, string | null, string | null, number], ScheduleRow>(
+      `${select} WHERE workflow = ? AND id > ? AND ${isThere} AND ${isOwner} ORDER BY id LIMIT ?`,
+    ),
+    // Index: schedule_missed.
+    tallyMissed: db.prepare<[], { workflow: string; missed: number }>(
+      `SELECT workflow, CAST(sum(missed) AS bigint) AS missed FROM schedule
+       WHERE missed > 0 AND workflow IS NOT NULL GROUP BY workflow ORDER BY workflow`,
+    ),
+  }
+}
+
+type Inserted = {
+  id: string
+  name: string
+  owner: ScheduleOwner
+  madeBy: string
+  workflow: string | null
+  plan: string
+  input: string | null
+  depth: number
+  now: number
+  startedAt: number
+  nextAt: number
+}
+
+type Changed = {
+  id: string
+  plan: string
+  input: string | null
+  madeBy: string
+  startedAt: number | null
+  now: number
+}

@@ -1,5 +1,5 @@
-import { planCron } from '../core/service/plan-schedule.ts'
 import type { CronTrigger, Overlap, Schedule } from '../core/runs/schedule.ts'
+import { planCron } from '../core/service/plan-schedule.ts'
 import type { Duration } from '../core/time.ts'
 
 /** Options of `cron`. */

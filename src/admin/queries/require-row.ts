@@ -112,7 +112,7 @@ export async function requireSchedule(
     details: {
       fix:
         known.length === 0
-          ? 'Add one with "upshot schedules add", or write "on: cron(…)" in a workflow.'
+          ? 'Write "on: cron(…)" in a workflow, or add one for a callable workflow.'
           : known.length < MAX_ADVISED
             ? adviseNames(known.map((each) => each.name))
             : 'List them with "upshot schedules list".',

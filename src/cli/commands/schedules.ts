@@ -37,7 +37,7 @@ export const list = listCommand(SCHEDULE_ROUTES, 'GET /schedules', {
     { title: 'SKIPPED', value: ({ skipped }) => skipped, align: 'right' },
     { title: 'SUPPRESSED', value: ({ suppressed }) => suppressed, align: 'right' },
   ],
-  empty: 'There is no schedule. Write "on: cron(…)" in a workflow, or add one: upshot schedules add --help',
+  empty: 'There is no schedule. Write "on: cron(…)" in a workflow, or add one with "schedules add".',
   noMatch: 'No schedule matches.',
   what: 'schedules',
 })

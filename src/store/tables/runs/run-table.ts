@@ -287,8 +287,8 @@ function prepareEnds(db: Connection) {
        WHERE run.id = ? AND handler = 'run'`,
     ),
     insertSuccessor: db.prepare(
-      `INSERT INTO run (id, workflow, tick_at, schedule, input, account, parent_run, parent_step, depth, outlives, ends_by,
-         since_seq, created_at, origin, origin_run, chain_seq, received)
+      `INSERT INTO run (id, workflow, tick_at, schedule, input, account, parent_run, parent_step, depth, outlives,
+         ends_by, since_seq, created_at, origin, origin_run, chain_seq, received)
        SELECT @run, workflow, tick_at, schedule, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
          ${db.sql.newestEvent('CAST(@account AS text)')}, CAST(@now AS bigint), 'continue', id,
          coalesce(chain_seq, since_seq, event_seq, 0), @received

@@ -27,8 +27,8 @@ const ROWS: Record<string, string> = {
   'run_tag (run_id, name, value)': `${RUN}, CASE WHEN n % 2 = 0 THEN 'customer' ELSE 'region' END, CASE WHEN n % 2 = 0
     THEN 'c' || n % 7 ELSE 'r' || n % 7 END`,
   'large_output (run_id, key, packed)': `${RUN}, 'a', '\\x28b52ffd200109000031'`,
-  'schedule (id, name, owner, made_by, workflow, plan, created_at, started_at, next_at, done_at)': `'sch_' || n, 's' || n,
-    'person', 'ann', 'w' || n % 500, '{}', n, n, CASE WHEN n % 20 > 0 THEN n END, CASE WHEN n % 20 = 0 THEN n END`,
+  'schedule (id, name, owner, made_by, workflow, plan, created_at, started_at, next_at, done_at)': `'sch_' || n,
+    's' || n, 'person', 'ann', 'w' || n % 500, '{}', n, n, CASE WHEN n % 20 > 0 THEN n END, CASE WHEN n % 20 = 0 THEN n END`,
   'tick (schedule, scheduled_for, recorded_at, missed, run_id, account)': `'w' || n % 5, n, n, 0, ${RUN}, 'default'`,
   'event_key (cursor_id, account, value, seq)': `1, 'default', 'v' || n, n`,
   'throttle_start (workflow, key, until, run_id)': `'w1', 'k' || n % 100, n, ${RUN}`,

@@ -12,8 +12,6 @@ export interface Resource {
   open: (parts: ResourceParts) => Readonly<Record<string, AnyHandler>>
 }
 
-const loadWorkflows = () =>
-  pair(import('../contract/resources/workflows.ts'), import('../resources/workflow-handlers.ts'))
 const loadEffects = () =>
   pair(import('../contract/resources/safety/effects.ts'), import('../resources/safety/effect-handlers.ts'))
 const loadSystem = () =>
@@ -29,7 +27,7 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
   failures: () => pair(import('../contract/resources/failures.ts'), import('../resources/failure-handlers.ts')),
   events: () => pair(import('../contract/resources/events.ts'), import('../resources/event-handlers.ts')),
   deliveries: () => pair(import('../contract/resources/deliveries.ts'), import('../resources/delivery-handlers.ts')),
-  workflows: loadWorkflows,
+  workflows: () => pair(import('../contract/resources/workflows.ts'), import('../resources/workflow-handlers.ts')),
   schedules: () => pair(import('../contract/resources/schedules.ts'), import('../resources/schedule-handlers.ts')),
   approvals: () =>
     pair(import('../contract/resources/safety/approvals.ts'), import('../resources/safety/approval-handlers.ts')),

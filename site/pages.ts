@@ -16,6 +16,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
   Connect: [
     ['docs/endpoints.md', 'Endpoints'],
     ['docs/signatures.md', 'Signatures'],
+    ['docs/hooks.md', 'Callbacks'],
     ['docs/files.md', 'Files API'],
     ['docs/sandbox.md', 'Sandbox'],
   ],

@@ -26,6 +26,14 @@ const workflows = [
   }),
   defineWorkflow({ id: 'report', on: callable(z.object({ month: z.string() })), run: async ({ input }) => input }),
   defineWorkflow({ id: 'nightly', on: cron('0 3 * * *', { timezone: 'UTC' }), run: async () => 'slept' }),
+  defineWorkflow({
+    id: 'scanning',
+    on: 'scan.begun',
+    async run({ step }) {
+      const hook = await step.hook('scan', { data: z.object({ isClean: z.boolean() }), expires: '1h' })
+      return (await step.waitFor('scanned', hook))?.data
+    },
+  }),
   defineWorkflow({ id: 'sleeper', on: 'nap.begun', run: ({ step }) => step.sleep('nap', '1h') }),
 ]
 
@@ -94,6 +102,15 @@ test('every operation of the table answers, in the form that the table says, fro
   const sleeping = { params: { id: nap.runs[0] ?? '' } }
   expect((await call('POST /runs/:id/cancel', { ...sleeping, body: { reason } })).status).toBe('canceled')
   await expect(call('POST /runs/:id/resume', { ...sleeping, body: {} })).rejects.toMatchObject({ code: 'conflict' })
+
+  const ordered = await call('POST /events', { body: { type: 'scan.begun', data: {} } })
+  const scan = ordered.runs[0] ?? ''
+  await expect.poll(async () => (await call('GET /hooks', { query: { run: scan } })).items).toHaveLength(1)
+  const [open] = (await call('GET /hooks', { query: { run: scan } })).items
+  expect(open).toMatchObject({ step: 'scan', state: 'open', answers: 0 })
+  const word = { params: { id: open?.id ?? '' }, body: { data: { isClean: true }, reason } }
+  expect((await call('POST /hooks/:id/answer', word)).state).toBe('answered')
+  await expect.poll(async () => (await call('GET /runs/:id', { params: { id: scan } })).status).toBe('completed')
 
   await call('GET /workflows')
   await call('GET /workflows/:id', { params: { id: 'report' } })

@@ -6,6 +6,7 @@ import { DELIVERY_ROUTES } from './resources/deliveries.ts'
 import { ENDPOINT_ROUTES } from './resources/endpoints.ts'
 import { EVENT_ROUTES } from './resources/events.ts'
 import { FAILURE_ROUTES } from './resources/failures.ts'
+import { HOOK_ROUTES } from './resources/hooks.ts'
 import { LIVE_ROUTES } from './resources/live.ts'
 import { OPERATION_ROUTES } from './resources/operations.ts'
 import { RUN_ROUTES } from './resources/runs.ts'
@@ -30,6 +31,7 @@ import type { ParamsOf, RouteTable } from './route.ts'
 export const ROUTES = {
   ...ACCESS_ROUTES,
   ...RUN_ROUTES,
+  ...HOOK_ROUTES,
   ...FAILURE_ROUTES,
   ...EVENT_ROUTES,
   ...DELIVERY_ROUTES,

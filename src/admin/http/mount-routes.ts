@@ -10,6 +10,7 @@ import type { CallerLimits } from '../access/caller-limits.ts'
 import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
 import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { requireRole } from '../perform/perform-as.ts'
+import { maskCallbacks } from '../views/mask.ts'
 import { answerOnce } from './answer-once.ts'
 import { sendBytes, sendEvents } from './send-bytes.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
@@ -124,7 +125,7 @@ function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler): Reque
     if (spec.form === 'bytes') return sendBytes(response, answer as Bytes, gone.signal)
     if (spec.form === 'events') return sendEvents(response, answer as AsyncIterable<unknown>, gone.signal)
     if (spec.answer === null) response.status(204).end()
-    else send(response, checksAnswers ? spec.answer.parse(answer) : answer)
+    else send(response, maskCallbacks(checksAnswers ? spec.answer.parse(answer) : answer))
   }
 }
 

@@ -24,6 +24,7 @@ const loadTokens = () =>
 /** Loaders of operations by the first word of their paths. A command needs one of them. */
 const RESOURCES: Record<string, () => Promise<Resource>> = {
   runs: () => pair(import('../contract/resources/runs.ts'), import('../resources/run-handlers.ts')),
+  hooks: () => pair(import('../contract/resources/hooks.ts'), import('../resources/hook-handlers.ts')),
   failures: () => pair(import('../contract/resources/failures.ts'), import('../resources/failure-handlers.ts')),
   events: () => pair(import('../contract/resources/events.ts'), import('../resources/event-handlers.ts')),
   deliveries: () => pair(import('../contract/resources/deliveries.ts'), import('../resources/delivery-handlers.ts')),
@@ -57,7 +58,17 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
 }
 
 /** Resources that ask the store and nothing else. */
-const STORE_ALONE = new Set(['runs', 'failures', 'approvers', 'subjects', 'audit', 'tokens', 'sessions', 'operations'])
+const STORE_ALONE = new Set([
+  'runs',
+  'hooks',
+  'failures',
+  'approvers',
+  'subjects',
+  'audit',
+  'tokens',
+  'sessions',
+  'operations',
+])
 
 /** The operation with this name and what performs it; null for one that only HTTP has. */
 export async function loadOperation(name: RouteName): Promise<{ spec: RouteSpec; resource: Resource } | null> {

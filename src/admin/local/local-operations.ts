@@ -6,6 +6,7 @@ import type { RouteSpec } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
 import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { toKnown } from '../perform/to-known.ts'
+import { maskCallbacks } from '../views/mask.ts'
 import { type LocalParts, loadOperation, type Resource } from './load-operation.ts'
 
 /** Operations of one caller in this process, beside the database, without a server. */
@@ -65,7 +66,8 @@ export class LocalOperations {
         signal: options.signal ?? new AbortController().signal,
         onceKey: options.idempotencyKey ?? null,
       }
-      return await handler(call as never)
+      const answer = await handler(call as never)
+      return spec.form === 'bytes' ? answer : maskCallbacks(answer)
     } catch (error) {
       throw isForeign(error) ? error : toKnown(error)
     }

@@ -6,6 +6,7 @@ import type { Caller } from '../access/caller.ts'
 import type { CallerLimits } from '../access/caller-limits.ts'
 import { describeOperator } from '../access/describe-operator.ts'
 import type { RouteSpec, RouteTable } from '../contract/route.ts'
+import { maskCallbacks } from '../views/mask.ts'
 import { type AnyHandler, checkInput, type Given } from './handler.ts'
 
 export interface PerformParts {
@@ -28,7 +29,7 @@ export async function performAs(
   const call = { ...checkInput(spec, given), caller, now, signal, onceKey: null }
   if (spec.audit !== undefined) limits.countAction(caller, now)
   const handle = () => (handlers[name] as AnyHandler)(call as never)
-  return spec.isSearch ? limits.search(caller, handle) : handle()
+  return maskCallbacks(await (spec.isSearch ? limits.search(caller, handle) : handle()))
 }
 
 interface Asked {

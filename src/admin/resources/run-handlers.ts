@@ -43,8 +43,8 @@ function runReads({ store, openLists }: ResourceParts): Handlers<Exclude<RunRout
         (runs) => describeRuns(lists, runs, caller),
       )
     },
-    'GET /runs/:id/story': async ({ params, query, caller }) =>
-      tellStory(store, await requireRun(store, params.id), { caller, most: query.steps }),
+    'GET /runs/:id/story': async ({ params, query, caller, now }) =>
+      tellStory(store, await requireRun(store, params.id), { caller, most: query.steps, now }),
     async 'GET /runs/:id'({ params, caller }) {
       return describeOne(store, await requireRun(store, params.id), caller)
     },

@@ -9,6 +9,7 @@ import { readData } from '../views/event-view.ts'
 import { maskValue } from '../views/mask.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
+import { describeHook } from './hook-handlers.ts'
 
 const MAX_CHILDREN = 100
 const MAX_OUTSIDE = 50
@@ -19,7 +20,7 @@ type Story = z.input<(typeof RUN_ROUTES)['GET /runs/:id/story']['answer']>
 export async function tellStory(
   store: ReadStore,
   run: Run,
-  { caller, most }: { caller: Caller; most: number },
+  { caller, most, now }: { caller: Caller; most: number; now: number },
 ): Promise<Story> {
   const { id } = run
   const isSeen = seesPayloads(caller)
@@ -43,6 +44,7 @@ export async function tellStory(
       output: read(step.output),
     })),
     stepsInAll: steps.length,
+    hooks: (await store.listHooks(id)).map((hook) => describeHook(hook, now)),
     log: (isSeen ? await store.listRunLog(id) : []).map(({ number, at, level, message, facts }) => ({
       ...{ number, at: isoTime(at), level, message, facts: read(facts) },
     })),

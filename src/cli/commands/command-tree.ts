@@ -62,6 +62,7 @@ const RUNS: CommandTree = {
     resume: 'resume runs that wait for a person',
     cancel: 'cancel unfinished runs',
   }),
+  answer: command('answer a callback URL at which a run waits', () => import('./runs/answer.ts')),
   test: command('write a test from a run, with its answers beside it', () => import('./runs/tests/test.ts')),
   tail: command('follow runs as their states change', () => import('./runs/tail.ts')),
 }

@@ -1,3 +1,4 @@
+import { maskTokens } from '../../core/incoming/hook.ts'
 import { isPlainObject } from '../../core/json.ts'
 import type { RunSide } from './compare/deed.ts'
 
@@ -36,9 +37,9 @@ export class Portable {
     return text === '' ? text : JSON.stringify(this.#walk(JSON.parse(text), '', (each) => this.text(each)))
   }
 
-  /** Text without the values of secret variables. */
+  /** Text without the values of secret variables, and without the URLs of hooks. */
   text(text: string): string {
-    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text)
+    return this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), maskTokens(text))
   }
 
   /** The same for the result of a step, whose paths below the project become relative to it. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
 import { isDryRun, moment, pageOf, paging, type RouteTable, reason, tag, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
+import { hook } from './hooks.ts'
 
 export const run = z
   .object({
@@ -126,6 +127,7 @@ const story = z
       .array(step.extend({ output: z.unknown().describe('Its result; null where it has none, and above 64 KiB.') }))
       .describe('In the order in which they began, with their failed attempts.'),
     stepsInAll: z.int(),
+    hooks: z.array(hook).describe('The callback URLs that it has opened.'),
     log: z
       .array(z.object({ number: z.int(), at: time(), level: z.string(), message: z.string(), facts: z.unknown() }))
       .describe('Its newest log lines; none for a viewer.'),

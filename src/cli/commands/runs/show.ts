@@ -34,6 +34,8 @@ export function define(command: Command, { out, project }: Cli): void {
       const story = await readStory(operations, id)
       out.result(story, () => formatStory(story, commandClock.now(), out))
       if (story.status === 'failed' && story.resolution === null) out.note(writeNext(story))
+      const open = story.hooks.find(({ state }) => state === 'open')
+      if (open) out.note(`\nAnswer in place of its sender: upshot runs answer ${story.id} "${open.step}" --data null`)
     }),
   )
 }
@@ -52,7 +54,7 @@ function readStory(operations: Operations, id: string): Promise<Story> {
 }
 
 function formatStory(run: Story, now: number, layout: Layout): string[] {
-  const { event, steps, log, outside, chain, children } = run
+  const { event, steps, hooks, log, outside, chain, children } = run
   const { paint } = layout
   const plan = run.status === 'planned' ? (run.output as RoomPlan) : null
   const failures = steps.flatMap(({ key, failures }) => failures.map((failure) => ({ key, ...failure })))
@@ -83,6 +85,7 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
     ...(plan === null ? [] : ['', 'Planned only: nothing of this was done.', ...formatHolds(plan)]),
     ...(plan === null ? [] : formatFindings(plan, layout)),
     ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
+    ...formatSection('Hooks', formatTable(hooks, hookColumns(now), indented(layout)), paint),
     ...formatSection('Log', formatLog(log, now, paint), paint),
     ...formatSection('Past the guard and the ledger', outside.map(tellAct), paint),
     ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),
@@ -130,6 +133,17 @@ function stepColumns(now: number): Column<Step>[] {
     { title: 'STARTED', value: ({ startedAt }) => formatMoment(startedAt, now) },
     { title: 'TOOK', value: ({ startedAt, finishedAt }) => formatSpan(startedAt, finishedAt), align: 'right' },
     { title: 'OUTPUT', value: (step) => step.error?.message ?? describeOutput(step), most: OUTPUT_SHOWN },
+  ]
+}
+
+function hookColumns(now: number): Column<Story['hooks'][number]>[] {
+  return [
+    { title: 'STEP', value: ({ step }) => step, most: 60 },
+    { title: 'STATE', value: ({ state }) => state },
+    { title: 'ANSWERS', value: ({ answers }) => answers, align: 'right' },
+    { title: 'UNTIL', value: ({ expiresAt }) => formatMoment(expiresAt, now) },
+    { title: 'ADDRESS', value: ({ address }) => address, most: 60 },
+    { title: 'ASKS', value: ({ ask }) => ask, most: 60 },
   ]
 }
 

@@ -1,3 +1,4 @@
+import { maskTokens } from '../../../core/incoming/hook.ts'
 import type { JsonValue } from '../../../core/json.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
@@ -17,7 +18,12 @@ interface Described {
 
 /** A write is asked for by what it is made of. */
 export function describeInput({ input }: Pick<Described, 'input'>): Asked | null {
-  return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input }
+  return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input: showInput(input) }
+}
+
+/** The content of an effect as people may see it: no URL of a hook in it can be used. */
+function showInput(input: JsonValue): JsonValue {
+  return JSON.parse(maskTokens(JSON.stringify(input)))
 }
 
 /** The effect of a step, as a stage is told of it. */
@@ -51,7 +57,7 @@ export function describeSaved(
   const seen = facts?.before?.() ?? null
   const before = seen && JSON.stringify(seen)
   const effect = {
-    input: input === undefined ? null : JSON.stringify({ input }),
+    input: input === undefined ? null : JSON.stringify({ input: showInput(input) }),
     before,
     ...(isUntargeted && { isUntargeted }),
   }

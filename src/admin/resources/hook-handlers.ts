@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { UpshotError } from '../../core/errors.ts'
+import { CALLBACK_PATH, type HookRecord, planWord, stateOf } from '../../core/incoming/hook.ts'
+import { isoTime } from '../../core/time.ts'
+import { describeOperator } from '../access/describe-operator.ts'
+import type { HOOK_ROUTES, hook as hookSchema } from '../contract/resources/hooks.ts'
+import type { Handlers } from '../perform/handler.ts'
+import { requireRun } from '../queries/find-run.ts'
+import { asCaller, type ResourceParts } from './parts.ts'
+
+type HookView = z.input<typeof hookSchema>
+
+/** Digits of an id that an address shows. */
+const SHOWN = 8
+
+/** The callback URLs of runs, and the answers of persons. */
+export function hookHandlers(parts: ResourceParts): Handlers<keyof typeof HOOK_ROUTES> {
+  const { store } = parts
+  const require = async (id: string) => {
+    const found = await store.findHook(id)
+    if (found) return found
+    const fix = 'See the hooks of a run with "upshot runs show <run>".'
+    throw new UpshotError('not_found', `There is no hook ${id}.`, { details: { fix } })
+  }
+  return {
+    async 'GET /hooks'({ query, now }) {
+      const hooks = await store.listHooks((await requireRun(store, query.run)).id)
+      return { items: hooks.map((hook) => describeHook(hook, now)) }
+    },
+    async 'POST /hooks/:id/answer'({ params, body, caller, now }) {
+      const { data = null } = body
+      const answer = planWord(await require(params.id), { data, by: describeOperator(caller, null).actor, now })
+      await asCaller(parts, { caller, body }).answerHook(answer)
+      return describeHook(await require(params.id), now)
+    },
+  }
+}
+
+/** A hook as the API gives it. */
+export function describeHook(hook: HookRecord, now: number): HookView {
+  const { id, runId, step, ask, data, isMany, isSigned, answers } = hook
+  return {
+    ...{ id, runId, step, state: stateOf(hook, now), ask, data, isMany, isSigned, answers },
+    address: `${CALLBACK_PATH}${id.slice('hok_'.length).slice(0, SHOWN)}…`,
+    openedAt: isoTime(hook.openedAt),
+    expiresAt: isoTime(hook.expiresAt),
+  }
+}

@@ -23,7 +23,6 @@ export const hook = z
 export const HOOK_ROUTES = {
   'GET /hooks': {
     id: 'listHooks',
-    tag: 'runs',
     summary: 'The callback URLs of a run, in the order of their steps',
     role: 'viewer',
     query: z.strictObject({ run: z.string().describe('Id of the run, or its beginning.') }),
@@ -31,7 +30,6 @@ export const HOOK_ROUTES = {
   },
   'POST /hooks/:id/answer': {
     id: 'answerHook',
-    tag: 'runs',
     summary: 'Answers a callback URL in place of its sender; the run goes on',
     role: 'operator',
     body: z.strictObject({

@@ -42,6 +42,15 @@ interface BaseContext<On extends Trigger> {
    * for a name or value that is empty or longer than 64 characters.
    */
   tag(name: string, value: TagValue): void
+  /**
+   * Says how far the run has come: `progress(3, 10, 'files compared')`. No step: the newest value
+   * is shown within a second, and a replay turns nothing back. `total`: 0 where there is nothing to
+   * do.
+   *
+   * `step.map` and `files.deleteAll` tell by themselves what they have done, until your code says
+   * more. Throws `invalid_workflow` for numbers below 0 and no numbers.
+   */
+  progress(done: number, total: number, note?: string): void
   /** Aborts when the run is canceled, its `timeout.run` is over, or the process stops. */
   signal: AbortSignal
   /**

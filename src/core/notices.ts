@@ -3,6 +3,7 @@ import type { Failure } from './errors.ts'
 import type { DeliveryFacts, Verdict } from './incoming/delivery.ts'
 import type { RunName, RunOrigin } from './runs/run.ts'
 import type { Effect } from './runs/step.ts'
+import type { Progress } from './runs/told/progress.ts'
 import type { Tags } from './runs/told/tags.ts'
 import type { RunRoot } from './runs/trace.ts'
 import type { ApprovalStatus } from './safety/approval.ts'
@@ -128,6 +129,8 @@ export type Notice =
   | ({ kind: 'run.lost'; failover?: true } & AboutOutcome)
   /** The worker held it and never heard of its claim. */
   | { kind: 'lease.given_back'; run: string }
+  /** Its newest word for how far it has come, at most once a second. */
+  | ({ kind: 'run.progress'; progress: Progress } & AboutRun)
   | ({ kind: 'run.log'; level: 'info' | 'warn' | 'error'; message: string; facts: object } & AboutRun)
   /** At a start: effects are only planned, or the mode is not that of the last start. */
   | { kind: 'effects.mode'; mode: EffectsMode; isSwitched: boolean }

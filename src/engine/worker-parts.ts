@@ -131,6 +131,7 @@ type WorkerStore = Pick<
   | 'admitRun'
   | 'listSteps'
   | 'saveCheckpoint'
+  | 'saveProgress'
   | 'saveTags'
   | 'beginEffects'
   | 'beginPart'

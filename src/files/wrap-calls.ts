@@ -145,9 +145,12 @@ function wrapDeletes(
   return {
     delete: (file, options) => remove(file, options),
     deleteAll: (files, { of, ...limits } = {}) => {
-      const list = {}
       const ways = { ...(of && { of }), ...(atOnce !== undefined && { atOnce }) }
-      return deleteAll(files, ways, (file) => remove(file, { ...limits, expect: file }, { list }))
+      const list = { files: 0 }
+      return deleteAll(files, ways, (file, count) => {
+        list.files = count
+        return remove(file, { ...limits, expect: file }, { list })
+      })
     },
   }
 }

@@ -142,13 +142,17 @@ const runs = {
     requireHeld(lease, await t.runs.lock(lease))
     await t.steps.save(lease.runId, checkpoint, failure)
     if (saved?.packed) await t.outputs.save(lease.runId, checkpoint.key, saved.packed)
-    if (saved?.tags) await t.tags.save(lease.runId, saved.tags)
+    if (saved?.tags) await t.told.saveTags(lease.runId, saved.tags)
     if (saved) await t.waits.saveWithStep(lease.runId, checkpoint.key, saved)
     if (isInLedger(checkpoint, saved)) await t.effects.end(lease.runId, checkpoint, saved?.effect)
   },
   async saveTags(t, lease, tags) {
     requireHeld(lease, await t.runs.lock(lease))
-    await t.tags.save(lease.runId, tags)
+    await t.told.saveTags(lease.runId, tags)
+  },
+  async saveProgress(t, lease, progress) {
+    requireHeld(lease, await t.runs.lock(lease))
+    await t.told.saveProgress(lease.runId, progress)
   },
   async continueRun(t, lease, successor, now) {
     requireHeld(lease, await t.runs.continueAs(lease, successor, now))

@@ -136,6 +136,24 @@ describeStores((open) => {
     expect((await store.findRun(next.lease.runId))?.tags).toEqual({})
   })
 
+  test('the newest word of a run for its progress stays, under its lease alone, until a fresh start', async () => {
+    const { store } = await open()
+    await queueRun(store, 'evt_1')
+    const { lease } = await claimNext(store)
+    expect(await store.findRun(lease.runId)).toMatchObject({ progress: null })
+    const progress = { done: 0.5, total: 12_345_678_901, failed: 0, note: 'bytes', rate: null, at: NOW }
+    await store.saveProgress(lease, progress)
+    await store.saveProgress(lease, { ...progress, done: 3, failed: 4, note: null, rate: 1.5 })
+    const stale = store.saveProgress({ ...lease, fence: lease.fence + 1 }, progress)
+    await expect(stale).rejects.toMatchObject({ code: 'stale_lease' })
+    const newest = { ...progress, done: 3, failed: 4, note: null, rate: 1.5 }
+    expect(await store.findRun(lease.runId)).toMatchObject({ progress: newest })
+    expect(await store.listRuns({ limit: 1 })).toMatchObject([{ progress: newest }])
+    await store.parkRun(lease, { dueAt: null, reason: 'for a person' })
+    await store.resumeRun(lease.runId, { fromScratch: true })
+    expect((await store.findRun(lease.runId))?.progress).toBeNull()
+  })
+
   test('pruning takes the tags of a run with it', async () => {
     const { store } = await open()
     const { lease } = await letIn(store, 'evt_1', { customer: 'acme' })

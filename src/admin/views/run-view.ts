@@ -4,6 +4,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import { nameSubject } from '../../core/incoming/subject.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
+import { type Progress, shareOf, timeLeft } from '../../core/runs/told/progress.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
@@ -44,8 +45,13 @@ function describeRun(given: Run, event: EventRecord | null, caller: Pick<Caller,
     deadline: momentOf(given.deadline),
     resolution: given.resolution && { ...given.resolution, at: isoTime(given.resolution.at) },
     outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
+    progress: given.progress && describeProgress(given.progress),
     tags: (seesPayloads(caller) ? given.tags : maskValue(given.tags)) as Run['tags'],
   }
+}
+
+function describeProgress(progress: Progress): RunView['progress'] {
+  return { ...progress, share: shareOf(progress), leftMs: timeLeft(progress), at: isoTime(progress.at) }
 }
 
 /** A step with its failed attempts. */

@@ -1,6 +1,7 @@
 import type { Failure } from '../errors.ts'
 import { isoTime } from '../time.ts'
 import type { PackedOutput } from './step.ts'
+import type { Progress } from './told/progress.ts'
 import type { Tag, Tags } from './told/tags.ts'
 
 /**
@@ -86,6 +87,8 @@ export interface Run {
   resolution: Resolution | null
   /** By which people find it; empty without any. */
   tags: Tags
+  /** How far it has come, by its own word; null where it says nothing. */
+  progress: Progress | null
 }
 
 /** A person's word that a failed run needs nobody any more. */

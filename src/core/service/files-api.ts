@@ -166,8 +166,8 @@ export interface CallFacts {
   look(signal: AbortSignal): Promise<Asked | null>
   /** True where a folder may go, with everything in it: a person decides that. */
   isFolderAllowed: boolean
-  /** Equal for the deletes of one list, which begin together or not at all. */
-  list?: object
+  /** Equal for the deletes of one list, which begin together or not at all; with their number. */
+  list?: { files: number }
 }
 
 /** The word that lets a delete begin. */

@@ -1,6 +1,7 @@
 import type { Failure } from '../errors.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { Checkpoint, PackedOutput } from '../runs/step.ts'
+import type { Progress } from '../runs/told/progress.ts'
 import type { KeptLogLine, RunLogLine } from '../runs/told/run-log.ts'
 import type { Tags } from '../runs/told/tags.ts'
 import type { SavedWithStep } from '../runs/wait.ts'
@@ -23,6 +24,8 @@ export interface JournalWrites {
   saveCheckpoint(lease: Lease, checkpoint: Checkpoint, failure?: StepFailure, savedWith?: SavedWithStep): Promise<void>
   /** Adds or changes tags of the run, where no step follows that they are written with. */
   saveTags(lease: Lease, tags: Tags): Promise<void>
+  /** Replaces the run's word for how far it has come. */
+  saveProgress(lease: Lease, progress: Progress): Promise<void>
   /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */
   saveRunLog(lines: readonly RunLogLine[]): Promise<void>
 }

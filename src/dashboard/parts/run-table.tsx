@@ -1,10 +1,11 @@
 import { useApi } from '../api/use-api.ts'
 import { formatDuration } from '../words/format.ts'
 import { type Run, tookMs, whyOf } from '../words/runs.ts'
+import { ProgressBar } from './charts/progress-bar.tsx'
 import { UsualBar } from './charts/usual-bar.tsx'
 import { type Column, DataTable } from './data-table.tsx'
 import { Status } from './status.tsx'
-import { Path, RunLink } from './text.tsx'
+import { Path, RunLink, RunTags } from './text.tsx'
 import { useNow, When } from './when.tsx'
 
 const COLUMNS: readonly Column<Run>[] = [
@@ -13,8 +14,21 @@ const COLUMNS: readonly Column<Run>[] = [
     width: '116px',
     cell: ({ status, needsPerson }) => <Status status={status} needsPerson={needsPerson} />,
   },
-  { title: 'Run', width: '22%', cell: (run) => <RunLink run={run} /> },
-  { title: 'Subject', className: 'wide', cell: ({ subject, eventType }) => <Path text={subject ?? eventType} /> },
+  {
+    title: 'Run',
+    width: '22%',
+    cell: (run) => (
+      <>
+        <RunLink run={run} />
+        <ProgressBar run={run} isSmall />
+      </>
+    ),
+  },
+  {
+    title: 'Subject',
+    className: 'wide',
+    cell: ({ subject, eventType, tags }) => <Subject text={subject ?? eventType} tags={tags} />,
+  },
   { title: 'Made', width: '84px', cell: ({ createdAt }) => <When at={createdAt} /> },
   { title: 'Took', width: '76px', className: 'number', cell: (run) => <Took run={run} /> },
   {
@@ -28,6 +42,15 @@ const COLUMNS: readonly Column<Run>[] = [
     ),
   },
 ]
+
+function Subject({ text, tags }: { text: string | null; tags: Run['tags'] }) {
+  return (
+    <>
+      <Path text={text} />
+      <RunTags tags={tags} />
+    </>
+  )
+}
 
 function Took({ run }: { run: Run }) {
   const now = useNow()

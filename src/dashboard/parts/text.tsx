@@ -20,6 +20,28 @@ export function RunLink({ run: { id, workflow } }: { run: { id: string; workflow
   )
 }
 
+/** The tags of a run; each leads to the runs that have it. */
+export function RunTags({ tags, isLinked = false }: { tags: Readonly<Record<string, string>>; isLinked?: boolean }) {
+  const names = Object.keys(tags).toSorted()
+  if (names.length === 0) return null
+  return (
+    <span className="tags">
+      {names.map((name) => {
+        const text = `${name}=${tags[name]}`
+        return isLinked ? (
+          <Link className="tag" key={name} href={`/runs?q=${encodeURIComponent(`tag:"${text}"`)}`}>
+            {text}
+          </Link>
+        ) : (
+          <span className="tag" key={name} title={text}>
+            {text}
+          </span>
+        )
+      })}
+    </span>
+  )
+}
+
 /** Pairs of a word and a value. */
 export function Facts({ facts }: { facts: readonly (readonly [string, React.ReactNode] | null)[] }) {
   return (

@@ -64,6 +64,7 @@ async function endWith(pass: Pass, ending: Ending, endWatch: () => void): Promis
   const joined = await joinSteps(pass, ending)
   endWatch()
   // The store takes writes in their order, and the outcome comes last.
+  await pass.progress.end(joined.kind === 'returned')
   const tagging = pass.journal.saveTags()
   if (tagging) await tagging
   const sending = pass.journal.sent()

@@ -10,7 +10,8 @@ import { computeDeadline } from '../pass/deadline.ts'
 import { Journal, type JournalStore } from '../pass/journal.ts'
 import { OutcomeOrder } from '../pass/order/outcome-order.ts'
 import type { Pass } from '../pass/pass.ts'
-import { RunTags } from '../pass/run-tags.ts'
+import { RunProgress } from '../pass/told/run-progress.ts'
+import { RunTags } from '../pass/told/run-tags.ts'
 import { describeUnsaved } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
@@ -54,18 +55,28 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
   const tags = new RunTags(opening.tags.known, opening.tags.more)
   const isContinued = run.attempt === 0 && known.some(({ status }) => status === 'waiting')
   const journal = new Journal({ store, lease: run.lease, known, startedAt, tags, codeHash, isContinued })
+  const order = new OutcomeOrder(known, {
+    room: () => journal.room()?.catch((error: unknown) => parking.endPass(describeUnsaved(error))) ?? null,
+    entered: () => parking.enterStep(),
+    left: () => parking.leaveStep(),
+  })
   return {
     run,
     on: workflow.on,
     root: rootOf(run),
     journal,
-    order: new OutcomeOrder(known, {
-      room: () => journal.room()?.catch((error: unknown) => parking.endPass(describeUnsaved(error))) ?? null,
-      entered: () => parking.enterStep(),
-      left: () => parking.leaveStep(),
-    }),
+    order,
     maxSteps: workflow.limits?.steps ?? maxSteps,
     parking,
+    progress: new RunProgress({
+      clock,
+      save: async (progress) => {
+        await journal.saveProgress(progress)
+        publish({ kind: 'run.progress', run: run.lease.runId, workflow: run.workflow, root: rootOf(run), progress })
+      },
+      isReplaying: () => order.isReplaying,
+      isClosed: () => parking.isClosed,
+    }),
     abort,
     spellings,
     tags,

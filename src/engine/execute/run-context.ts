@@ -28,6 +28,7 @@ import { asRequest, type WaitRequest, waitStep } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { continueRun } from './continue-run.ts'
 import { tagRun } from './tag-run.ts'
+import { tellProgress } from './tell-progress.ts'
 
 /** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -40,6 +41,7 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
     step: createStepApi(pass),
     files: filesFor(account, (call, perform) => fileStep(pass, call, perform)),
     log: createRunLog(pass),
+    progress: (done: number, total: number, note?: string) => tellProgress(pass, done, total, note),
     tag: (name: string, value: TagValue) => tagRun(pass, name, value),
     signal: pass.abort.signal,
     now: () => {
@@ -74,12 +76,18 @@ const fileStep = <T>(
     ...limits,
     ...(facts && { facts: { ...facts, onGranted, before: () => before } }),
   }
-  return runStep(
+  const deleting = runStep(
     pass,
     [`files.${operation}`, target],
     ({ signal, attempt }, step) => runOutside(() => perform(signal, { ...aboutRun(pass), step, attempt }, permit)),
     options,
   )
+  const list = facts?.list
+  if (list !== undefined) {
+    const parts = pass.progress.countOf(list, 'files.deleteAll', list.files)
+    deleting.then(parts.done, parts.failed)
+  }
+  return deleting
 }
 
 function createStepApi(pass: Pass): StepApi {

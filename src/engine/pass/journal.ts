@@ -7,21 +7,21 @@ import {
   type StepName,
   stepKeys,
 } from '../../core/runs/step.ts'
+import type { Progress } from '../../core/runs/told/progress.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect-group.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { AskOptions } from '../../core/store/safety/effects.ts'
-
 import type { WorkerParts } from '../worker-parts.ts'
 import { neverSettles } from './parking.ts'
-import type { RunTags } from './run-tags.ts'
+import type { RunTags } from './told/run-tags.ts'
 import { Unsaved } from './unsaved.ts'
 
 /** The part of the store that a journal writes with. */
 export type JournalStore = Pick<
   WorkerParts['store'],
-  'saveCheckpoint' | 'saveTags' | 'beginEffects' | 'beginPart' | 'reserveEffects'
+  'saveCheckpoint' | 'saveProgress' | 'saveTags' | 'beginEffects' | 'beginPart' | 'reserveEffects'
 >
 
 interface JournalParts {
@@ -189,8 +189,7 @@ export class Journal {
 
   /** Counts a call of a step, refused ones included, and returns the number of calls so far. */
   noteCall(): number {
-    this.#calls += 1
-    return this.#calls
+    return ++this.#calls
   }
 
   /** The outcome of the run is decided: what comes later is not written, and never settles. */
@@ -202,6 +201,11 @@ export class Journal {
   saveTags(): Promise<void> | null {
     const tags = this.#tags.take()
     return tags ? this.#unsaved.write(() => this.#store.saveTags(this.#lease, tags)) : null
+  }
+
+  /** Nothing waits for this write, and nothing fails with it. */
+  saveProgress(progress: Progress): Promise<void> {
+    return this.#store.saveProgress(this.#lease, progress)
   }
 
   /** The position of a step that begins for the first time. */

@@ -13,8 +13,9 @@ import type { CallPlaces } from './call-places.ts'
 import type { Journal } from './journal.ts'
 import type { OutcomeOrder } from './order/outcome-order.ts'
 import type { Parking } from './parking.ts'
-import type { RunTags } from './run-tags.ts'
 import type { Stage } from './stage.ts'
+import type { RunProgress } from './told/run-progress.ts'
+import type { RunTags } from './told/run-tags.ts'
 
 /** One pass of a worker through a run: everything that its steps need. */
 export interface Pass
@@ -49,6 +50,7 @@ export interface Pass
   /** How the service spells the storages of the run's account. */
   spellings: StorageSpellings
   tags: RunTags
+  progress: RunProgress
   /** True when other code than this wrote the journal. */
   isCodeChanged: boolean
   /** Aborts when the run is canceled, taken over or out of time, or the process stops. */

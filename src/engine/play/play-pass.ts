@@ -88,6 +88,7 @@ function memoryStore({
   return {
     saveCheckpoint: async () => {},
     saveTags: async () => {},
+    saveProgress: async () => {},
     // The run is played as one that the limits have let in.
     admitRun: async () => ({ verdict: { kind: 'admitted', startedAt, folded }, canceled: [] }),
     beginEffects: refuseEffects,

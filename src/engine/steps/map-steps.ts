@@ -34,6 +34,7 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
   const values: T[] = []
   let left = items.length
   if (left === 0) resolve(values)
+  const parts = pass.progress.count(name, items.length)
   // After a failure of an earlier pass, nothing begins until it comes again.
   let hasFailed = reached.some(({ known }) => known?.status === 'failed')
   /** Awaits all attempts of an item. Like `Promise.all`, the map fails with the first to fail. */
@@ -45,7 +46,11 @@ export async function mapSteps<Item, T>(pass: Pass, name: string, request: MapRe
       end = await end.resume()
     }
     hasFailed ||= end.kind === 'failed'
-    if (end.kind === 'failed') return reject(end.error)
+    if (end.kind === 'failed') {
+      parts.failed()
+      return reject(end.error)
+    }
+    parts.done()
     values[index] = end.value
     if (--left === 0) resolve(values)
   }

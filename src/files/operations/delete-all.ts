@@ -2,8 +2,8 @@ import { UpshotError } from '../../core/errors.ts'
 import type { FileEntry } from '../../core/service/file.ts'
 import type { DeleteAllOptions, DeletedFiles, DeleteOutcome } from '../../core/service/files-api.ts'
 
-/** Deletes one entry of the list, if it is still as given. */
-type DeleteOne = (file: FileEntry) => Promise<DeleteOutcome>
+/** Deletes one entry of the list, which has so many files, if it is still as given. */
+type DeleteOne = (file: FileEntry, files: number) => Promise<DeleteOutcome>
 
 /** The basis of a share, and how many deletes begin before one of them ends. Default: all. */
 interface Ways extends Pick<DeleteAllOptions, 'of'> {
@@ -25,7 +25,7 @@ export async function deleteAll(
   const files = [...new Map([...given].map((file) => [`${file.service}:${file.id}`, file])).values()]
   const folder = files.find(({ type }) => type === 'folder')
   if (folder) throw refuse(`${folder.service}:${folder.path} is a folder. Delete the files below it.`)
-  const ends = await settleAll(files, deleteOne, atOnce)
+  const ends = await settleAll(files, (file) => deleteOne(file, files.length), atOnce)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed) throw failed.reason
   const result: DeletedFiles = { deleted: [], changed: [], gone: [] }

@@ -115,6 +115,7 @@ const LINES: Lines = {
   'approval.closed': ({ kind, ...fields }) => line('info', 'approval ended', fields),
   'run.limited': ({ kind, dueAt, ...fields }) =>
     line('info', 'run waits for its turn', dueAt === null ? fields : { ...fields, dueAt: new Date(dueAt) }),
+  'run.progress': ({ kind, progress, ...fields }) => line('debug', 'run goes on', { ...fields, ...progress }),
   'run.ready': ({ kind, ...fields }) => line('debug', 'run admitted', fields),
   'run.retried': ({ kind, dueAt, error, ...fields }) =>
     line('warn', 'run will be tried again', { ...fields, dueAt: new Date(dueAt), err: error }),

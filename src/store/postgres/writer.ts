@@ -54,6 +54,7 @@ const LEASED: readonly (keyof Transactions)[] = [
   'releaseRun',
   'reserveEffects',
   'saveCheckpoint',
+  'saveProgress',
   'saveTags',
   'skipRun',
   'watchRun',

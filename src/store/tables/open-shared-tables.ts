@@ -34,7 +34,7 @@ import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
-import { TagTable } from './runs/tag-table.ts'
+import { ToldTable } from './runs/told-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AccessTable } from './safety/access-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
@@ -59,8 +59,8 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const ticks = new TickTable(db, schedules)
   const gates = new GateTable(db)
   const workflows = new WorkflowTable(db, gates, schedules)
-  const tags = new TagTable(db)
-  const runs = new RunTable(db, { events, ticks, gates, tags })
+  const told = new ToldTable(db)
+  const runs = new RunTable(db, { events, ticks, gates, told })
   const steps = new StepTable(db)
   const cursors = new MatchCursorTable(db, events)
   const ownEvents = new OwnEvents(db, events, () => workflows.routes())
@@ -79,18 +79,18 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     ...{ runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents, hooks },
   })
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { events, runs, steps, tags, withdrawals })
+  const operations = new RunOperations(db, { events, runs, steps, told, withdrawals })
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{ schedules, ticks, ownEvents, gates, workflows, runs, steps, tags, cursors, operations, approvalWaits },
+    ...{ schedules, ticks, ownEvents, gates, workflows, runs, steps, told, cursors, operations, approvalWaits },
     ...{ hooks, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
     claimReader: new ClaimReader(db, { events, ticks }),
-    runSearch: new RunSearch(db, events, tags),
+    runSearch: new RunSearch(db, events, told),
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
-    admissions: new Admission(db, { gates, runs, tags, waits }),
+    admissions: new Admission(db, { gates, runs, told, waits }),
     ledger: new DeliveryLedger(db, events),
     sweeps: new SweepTable(db, { approvals, ownEvents }),
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),

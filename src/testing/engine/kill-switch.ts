@@ -21,6 +21,7 @@ const BESIDE_THE_JOURNAL: ReadonlySet<keyof Store> = new Set([
   ...(['startWorker', 'beatWorker', 'recoverRuns', 'stopWorker', 'claimRuns', 'claimUnadmittedRuns'] as const),
   'carryOutDecision',
   'saveLimit',
+  'saveProgress',
   'saveRunLog',
 ])
 

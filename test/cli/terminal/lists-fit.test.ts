@@ -30,6 +30,7 @@ const LISTS: Record<string, { columns: readonly Column<never>[]; rows: never[] }
       ...{ id: ID('run'), workflow: word, status: 'completed', reason: word, cause: { kind: 'event', eventId: word } },
       ...{ createdAt: OLD, startedAt: OLD, finishedAt: OLD + 7_500_000, dueAt: null, error: null },
       tags: { customer: word },
+      progress: { done: 1, total: 3, failed: 0, note: word, rate: 1 },
     })),
   },
   events: {

@@ -67,6 +67,11 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
   },
   'approval.closed': { kind: 'approval.closed', ...RUN, step: 'files.delete', approval: 'apr_1', status: 'denied' },
   'run.limited': { kind: 'run.limited', ...END, dueAt: NOW, reason: 'concurrency: 4 of 4 runs are at work' },
+  'run.progress': {
+    kind: 'run.progress',
+    ...RUN,
+    progress: { done: 3, total: 10, failed: 1, note: 'files compared', rate: 0.5, at: NOW },
+  },
   'run.ready': { kind: 'run.ready', ...END },
   'run.retried': { kind: 'run.retried', ...END, dueAt: NOW, error: ERROR },
   'effects.mode': { kind: 'effects.mode', mode: 'plan', isSwitched: true },

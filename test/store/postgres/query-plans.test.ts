@@ -215,6 +215,7 @@ async function playWrites(store: Store): Promise<void> {
   }
   await store.saveCheckpoint(one, checkpoint('b'), undefined, { tags: { customer: 'c1' } })
   await store.saveTags(one, { region: 'r1' })
+  await store.saveProgress(one, { done: 1, total: 2, failed: 0, note: null, rate: null, at: NOW })
   await store.completeRun(one, 'null', NOW)
   await store.failRun(two, { name: 'Error', message: 'no luck' }, NOW)
   await store.saveCheckpoint(three, WAITING, undefined, { wait: WAIT })

@@ -47,6 +47,19 @@ export const run = z
       .nullable()
       .describe('A word of a person that its failure needs nobody any more; a retry takes it back.'),
     tags: z.record(z.string(), z.string()).describe('By name; a viewer sees no values.'),
+    progress: z
+      .object({
+        done: z.number(),
+        total: z.number(),
+        failed: z.number().describe('Parts that failed for good; they are not among those done.'),
+        note: z.string().nullable().describe('Says what is counted.'),
+        rate: z.number().nullable().describe('Parts per second by the last half minute.'),
+        share: z.number().describe('The part that is over, from 0 to 1.'),
+        leftMs: z.number().nullable().describe('Time left at this rate, in milliseconds.'),
+        at: time().describe('When the run said so.'),
+      })
+      .nullable()
+      .describe('How far it has come, by its own word; null where it says nothing.'),
   })
   .meta({ id: 'Run' })
 

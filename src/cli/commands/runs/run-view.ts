@@ -1,8 +1,10 @@
-import type { Run, RunOrigin, RunStatus } from '../../../core/runs/run.ts'
+import { isFinished, type Run, type RunOrigin, type RunStatus } from '../../../core/runs/run.ts'
 import type { StepStatus } from '../../../core/runs/step.ts'
+import type { Progress } from '../../../core/runs/told/progress.ts'
 import { formatTags, type Tags } from '../../../core/runs/told/tags.ts'
 import { formatMoment, formatSpan, parseOutput, withIsoTimes } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
+import { drawBar } from '../../terminal/run-progress.ts'
 import type { Column } from '../../terminal/table.ts'
 
 type Moment = number | string | null
@@ -23,6 +25,7 @@ type ShownRun = Pick<
   | 'isInLine'
 > & {
   error: { name: string; message: string } | null
+  progress: Omit<Progress, 'at'> | null
   resolution: { by: string; at: number | string; reason: string } | null
 } & Record<'tickAt' | 'startedAt' | 'finishedAt' | 'dueAt', Moment> & { createdAt: number | string }
 
@@ -76,6 +79,11 @@ export function describeTags({ tags }: { tags: Tags }): string | null {
   return formatTags(tags) || null
 }
 
+/** A bar for a run that is not finished; null for any other. */
+function drawProgress({ status, progress }: Pick<ShownRun, 'status' | 'progress'>): string | null {
+  return progress === null || isFinished(status) ? null : drawBar(progress, 10)
+}
+
 /** The reason of a run's status: its error, or what it waits for. */
 export function describeReason(
   { status, reason, dueAt, awaits, isInLine, error, resolution }: ShownRun,
@@ -115,6 +123,7 @@ export function runColumns(now: number): Column<ShownRun>[] {
     { title: 'RUN', value: ({ id }) => id, isId: true },
     { title: 'WORKFLOW', value: ({ workflow }) => workflow, least: 10 },
     { title: 'STATUS', value: ({ status }) => status, cut: 'never', style: styleStatus },
+    { title: 'PROGRESS', value: drawProgress, cut: 'never', isMinor: true, isRare: true },
     { title: 'TAGS', value: describeTags, most: 60, least: 12, isMinor: true, isRare: true },
     { title: 'CAUSE', value: (run) => describeCause(run, now), most: 60, least: 12, isMinor: true },
     { title: 'CREATED', value: ({ createdAt }) => formatMoment(createdAt, now), cut: 'never', isMinor: true },

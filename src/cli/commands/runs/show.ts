@@ -7,6 +7,7 @@ import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { formatFailure, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
+import { describeProgress, drawBar } from '../../terminal/run-progress.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { formatFindings, formatHolds } from '../safety/plan/plan-view.ts'
 import {
@@ -64,6 +65,10 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
   const facts: [string, string | null][] = [
     ['status', style === null ? run.status : paint(style, run.status)],
     ['why', describeReason(run, now) ?? describeStillness(run, steps, now)],
+    [
+      'progress',
+      run.progress && `${drawBar(run.progress, 24)}  ${describeProgress(run.progress, run.status === 'running')}`,
+    ],
     ['error', run.error === null ? null : formatFailure(run.error)],
     ['resolved', describeResolution(run, now)],
     ['workflow', run.workflow],

@@ -1,10 +1,11 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
+import { ProgressBar } from '../../parts/charts/progress-bar.tsx'
 import { LoadedPage, ProblemNote } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { Status } from '../../parts/status.tsx'
-import { Facts, Path, RunLink } from '../../parts/text.tsx'
+import { Facts, Path, RunLink, RunTags } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
@@ -45,6 +46,7 @@ function Top({ run }: { run: Run }) {
       </p>
       <PageHead title={run.workflow} beside={<Status status={run.status} needsPerson={run.needsPerson} />} />
       <div className="stack">
+        <ProgressBar run={run} />
         {why && (
           <p className={run.error ? 'problem' : 'card padded wrap'}>
             {why}
@@ -84,6 +86,7 @@ function RunFacts({ run }: { run: Run }) {
         ['Run', <code key="id">{run.id}</code>],
         ['Caused by', cause],
         run.subject === null ? null : ['Subject', <Path key="subject" text={run.subject} />],
+        Object.keys(run.tags).length === 0 ? null : ['Tags', <RunTags key="tags" tags={run.tags} isLinked />],
         run.account === 'default' ? null : ['Account', run.account],
         run.tickAt === null ? null : ['Due', <Moment key="tick" at={run.tickAt} />],
         ['Made', <When key="made" at={run.createdAt} />],

@@ -44,7 +44,7 @@ export default function Runs() {
       </PageHead>
       <div className="row">
         <div className="grow">
-          <Find label="Search runs" placeholder="Id, path, error or payload · status:failed workflow:verify-transfer" />
+          <Find label="Search runs" placeholder="Id, path, error or payload · status:failed tag:customer=acme" />
         </div>
         {(query.status === 'failed' || query.resolved !== '') && (
           <Choice name="resolved" label="Resolved" values={RESOLVED} />

@@ -41,6 +41,7 @@ const GIVING_NONE_BACK: readonly (keyof StoreWrites)[] = [
   'saveCapture',
   'saveCheckpoint',
   'saveRefusal',
+  'saveProgress',
   'saveTags',
 ]
 

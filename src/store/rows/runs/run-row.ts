@@ -32,6 +32,13 @@ export interface RunRow {
   continued_by: string | null
   resolution: string | null
   tags: string | null
+  /** Null in the row of a run that says nothing. */
+  told_at: number | null
+  done: number | null
+  total: number | null
+  failed: number | null
+  note: string | null
+  rate: number | null
 }
 
 export function readRun(row: RunRow): Run {
@@ -66,5 +73,11 @@ export function readRun(row: RunRow): Run {
     error: row.error === null ? null : JSON.parse(row.error),
     resolution: row.resolution === null ? null : JSON.parse(row.resolution),
     tags: row.tags === null ? {} : JSON.parse(row.tags),
+    progress: readProgress(row),
   }
+}
+
+function readProgress({ told_at, done, total, failed, note, rate }: RunRow): Run['progress'] {
+  if (told_at === null) return null
+  return { done: done ?? 0, total: total ?? 0, failed: failed ?? 0, note, rate, at: told_at }
 }

@@ -14,7 +14,7 @@ import { type Applicant, type Gathering, isFull } from '../../rows/limits/gather
 import type { Standing } from '../../rows/limits/standing.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
-import type { TagTable } from '../runs/tag-table.ts'
+import type { ToldTable } from '../runs/told-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
 /**
@@ -25,19 +25,19 @@ export class Admission {
   readonly #db: Connection
   readonly #gates: GateTable
   readonly #ends: RunTable
-  readonly #tags: TagTable
+  readonly #told: ToldTable
   readonly #waits: WaitTable
   readonly #runs
   readonly #gatherings
 
   constructor(
     db: Connection,
-    { gates, runs, tags, waits }: { gates: GateTable; runs: RunTable; tags: TagTable; waits: WaitTable },
+    { gates, runs, told, waits }: { gates: GateTable; runs: RunTable; told: ToldTable; waits: WaitTable },
   ) {
     this.#db = db
     this.#gates = gates
     this.#ends = runs
-    this.#tags = tags
+    this.#told = told
     this.#waits = waits
     this.#runs = prepareRuns(db)
     this.#gatherings = prepareGatherings(db)
@@ -47,7 +47,7 @@ export class Admission {
   async decide(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer | null> {
     const run = await this.#runs.find.get(lease)
     if (!run) return null
-    if (plan.tags) await this.#tags.save(run.id, plan.tags)
+    if (plan.tags) await this.#told.saveTags(run.id, plan.tags)
     if (plan.isOnlyTagged) return { verdict: await this.#letIn(run, plan), canceled: [] }
     // Before the first admission of a limited run, `started_at` is only the moment of a claim.
     const hasStarted = plan.hasStarted || (run.gate_state !== null && run.started_at !== null)

@@ -12,13 +12,13 @@ import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
-import type { TagTable } from './tag-table.ts'
+import type { ToldTable } from './told-table.ts'
 
 interface OperationTables {
   events: Events
   runs: RunTable
   steps: StepTable
-  tags: TagTable
+  told: ToldTable
   withdrawals: WithdrawalTable
 }
 
@@ -27,7 +27,7 @@ export class RunOperations {
   readonly #events: Events
   readonly #runs: RunTable
   readonly #steps: StepTable
-  readonly #tags: TagTable
+  readonly #told: ToldTable
   readonly #withdrawals: WithdrawalTable
   readonly #continue
   readonly #forks
@@ -36,11 +36,11 @@ export class RunOperations {
   readonly #start
   readonly #queue
 
-  constructor(db: Connection, { events, runs, steps, tags, withdrawals }: OperationTables) {
+  constructor(db: Connection, { events, runs, steps, told, withdrawals }: OperationTables) {
     this.#events = events
     this.#runs = runs
     this.#steps = steps
-    this.#tags = tags
+    this.#told = told
     this.#withdrawals = withdrawals
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
@@ -106,7 +106,7 @@ export class RunOperations {
     await this.#withdrawals.begin(runId, null)
     await this.#continue.dropSteps.run(runId)
     await this.#continue.dropOutputs.run(runId)
-    await this.#tags.drop(runId)
+    await this.#told.drop(runId)
     return true
   }
 
@@ -122,7 +122,7 @@ export class RunOperations {
     const id = newId('run', now)
     if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     await this.#forks.queue.run({ id, source, now })
-    await this.#tags.copy(source, id)
+    await this.#told.copyTags(source, id)
     for (const key of keys) {
       if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
         throw describeMissing(`finished step "${key}" in run ${source}`)

@@ -13,7 +13,7 @@ import type { GateTable } from '../gates/gate-table.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import { prepareOpenRuns } from './open-runs.ts'
 import { selectRuns } from './select-runs.ts'
-import type { TagTable } from './tag-table.ts'
+import type { ToldTable } from './told-table.ts'
 
 /** The row of a run in the queue. */
 interface WorkRow {
@@ -56,19 +56,19 @@ export class RunTable {
   readonly #events: Events
   readonly #ticks: TickTable
   readonly #gates: GateTable
-  readonly #tags: TagTable
+  readonly #told: ToldTable
   readonly #hasRowLocks: boolean
   readonly #sql
   readonly countOpen
 
   constructor(
     db: Connection,
-    { events, ticks, gates, tags }: { events: Events; ticks: TickTable; gates: GateTable; tags: TagTable },
+    { events, ticks, gates, told }: { events: Events; ticks: TickTable; gates: GateTable; told: ToldTable },
   ) {
     this.#events = events
     this.#ticks = ticks
     this.#gates = gates
-    this.#tags = tags
+    this.#told = told
     this.#hasRowLocks = db.sql.hasRowLocks
     this.#sql = { ...prepareParks(db), ...prepareEnds(db), ...prepareReads(db) }
     this.countOpen = prepareOpenRuns(db)
@@ -91,7 +91,7 @@ export class RunTable {
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
-    await this.#tags.copy(lease.runId, successor.run)
+    await this.#told.copyTags(lease.runId, successor.run)
     await this.#sql.movePlaces.run(successor.run, lease.runId)
     await this.#sql.moveWait.run(successor.run, lease.runId)
     if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
@@ -110,7 +110,7 @@ export class RunTable {
     const id = newId('run', now)
     if ((await this.#sql.followUpRun.run(id, now, runId)).changes === 0) return
     await this.#sql.followUpWork.run(id, runId)
-    await this.#tags.copy(runId, id)
+    await this.#told.copyTags(runId, id)
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */

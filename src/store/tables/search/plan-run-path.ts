@@ -7,7 +7,7 @@ import type { Dialect } from '../../dialect.ts'
 import type { Events } from '../../events.ts'
 import { type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import { FOR_PERSON, UNFINISHED } from '../runs/open-runs.ts'
-import type { TagTable } from '../runs/tag-table.ts'
+import type { ToldTable } from '../runs/told-table.ts'
 
 /** How the runs of a filter are found, in the order of their ids. */
 export interface RunPath {
@@ -27,7 +27,7 @@ export interface RunPath {
 
 interface SearchedTables {
   events: Events
-  tags: TagTable
+  told: ToldTable
 }
 
 /** The tag of a filter with the fewest runs, which are counted up to one more than a slice. */
@@ -39,14 +39,14 @@ interface Rarest {
 /** Rows of one slice. */
 const FEW = 5_000
 
-async function findRarest(given: readonly Tag[], tags: TagTable): Promise<Rarest | null> {
-  const counted = await Array.fromAsync(given, async (tag) => ({ tag, runs: await tags.count(tag, FEW + 1) }))
+async function findRarest(given: readonly Tag[], told: ToldTable): Promise<Rarest | null> {
+  const counted = await Array.fromAsync(given, async (tag) => ({ tag, runs: await told.countTagged(tag, FEW + 1) }))
   return counted.reduce<Rarest | null>((least, each) => (least && least.runs <= each.runs ? least : each), null)
 }
 
 /** The shortest way to the runs of a filter. */
 export async function planRunPath(filter: RunFilter, tables: SearchedTables, sql: Dialect): Promise<RunPath> {
-  const rarest = await findRarest(filter.tags ?? [], tables.tags)
+  const rarest = await findRarest(filter.tags ?? [], tables.told)
   const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, { ...tables, sql, rarest })
   const rest: RunFilter = { ...filter }
   if (source === TAGGED) rest.tags = filter.tags?.filter((tag) => tag !== rarest?.tag) ?? []

@@ -8,7 +8,7 @@ import type { Events } from '../../events.ts'
 import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import { type RunRow, readRun } from '../../rows/runs/run-row.ts'
 import { selectRuns } from '../runs/select-runs.ts'
-import type { TagTable } from '../runs/tag-table.ts'
+import type { ToldTable } from '../runs/told-table.ts'
 import { planRunPath, type RunPath } from './plan-run-path.ts'
 import { WorkflowZones } from './workflow-zones.ts'
 
@@ -36,15 +36,15 @@ interface FailureRow {
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
 export class RunSearch {
   readonly #db: Connection
-  readonly #tables: { events: Events; tags: TagTable }
+  readonly #tables: { events: Events; told: ToldTable }
   readonly #created
   readonly #ended
   readonly #zones
   readonly #ids
 
-  constructor(db: Connection, events: Events, tags: TagTable) {
+  constructor(db: Connection, events: Events, told: ToldTable) {
     this.#db = db
-    this.#tables = { events, tags }
+    this.#tables = { events, told }
     // Index: primary key, for both.
     this.#ids = db
       .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')

@@ -114,6 +114,7 @@ export class Pruning {
       if (rows < limit) rows += (await this.#rests.deleteLog.run({ id, limit: limit - rows })).changes
       if (rows < limit) rows += (await this.#rests.deleteTags.run(id)).changes
       if (rows < limit) rows += (await this.#rests.deleteAnswers.run({ id, limit: limit - rows })).changes
+      if (rows < limit) rows += (await this.#rests.deleteProgress.run(id)).changes
       if (rows >= limit) return limit
       rows += (await this.#rests.deleteHooks.run(id)).changes
       await this.#rests.remove.run(id)
@@ -199,6 +200,7 @@ function prepareRests(db: Connection) {
          JOIN hook ON hook.id = hook_answer.hook WHERE run_id = @id LIMIT @limit)`,
     ),
     deleteHooks: db.prepare('DELETE FROM hook WHERE run_id = ?'),
+    deleteProgress: db.prepare('DELETE FROM run_progress WHERE run_id = ?'),
     deleteFailures: db.prepare(
       `DELETE FROM step_failure
        WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,

@@ -132,6 +132,12 @@ test('no line of "top" is wider than a terminal of 80 columns, and no column mov
       oldestPendingAt: NOW - ageMs,
     },
     workflows: [{ ...wide, p50Ms: 7, p95Ms }],
+    atWork: [
+      {
+        ...{ id: 'run_2', workflow: 'm'.repeat(60) },
+        progress: { done: ageMs, total: 1e9, failed: 3, note: 'n'.repeat(60), rate: 12, at: NOW },
+      },
+    ],
     room: { databaseBytes: 1, tables: [{ table: 't'.repeat(80), bytes: 9 }], weeks: [] },
     forPerson: [
       { id: 'run_1', workflow: 'v'.repeat(60), status: 'failed', createdAt: NOW - ageMs, why: 'x'.repeat(99) },
@@ -144,8 +150,8 @@ test('no line of "top" is wider than a terminal of 80 columns, and no column mov
   )
   for (const line of [...(young ?? []), ...(old ?? [])]) expect(widthOf(line)).toBeLessThanOrEqual(80)
   expect(young?.at(-1)).toMatch(/^↑↓ choose .* q leave$/)
-  const titlesOf = (lines: string[] = []) => lines.filter((line) => /WORKFLOW|NEEDS YOU/.test(line))
-  expect(titlesOf(young)).toHaveLength(2)
+  const titlesOf = (lines: string[] = []) => lines.filter((line) => /WORKFLOW|NEEDS YOU|PROGRESS/.test(line))
+  expect(titlesOf(young)).toHaveLength(3)
   expect(titlesOf(old)).toEqual(titlesOf(young))
 })
 

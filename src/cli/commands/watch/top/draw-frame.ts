@@ -1,8 +1,9 @@
 import { formatAge, formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
+import { describeProgress, drawBar } from '../../../terminal/run-progress.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
 import { cutToWidth, widthOf } from '../../../terminal/text-width.ts'
-import type { Frame, PersonalRun } from './read-frame.ts'
+import type { Frame, PersonalRun, WorkingRun } from './read-frame.ts'
 import type { WorkflowLoad } from './recent-runs.ts'
 
 export interface Screen extends Pick<Output, 'paint'> {
@@ -22,6 +23,8 @@ export interface View {
 
 const BARS = '▁▂▃▄▅▆▇█'
 const MIN_ROWS = 3
+/** The newest ones. */
+const MAX_WORKING = 5
 /** The largest ones, which fill a line. */
 const MAX_TABLES = 4
 
@@ -58,13 +61,16 @@ function wrapLine(line: string, width: number): string[] {
 /** The lines of a frame, one less than the screen has. `chosen`: index in `forPerson`; -1: none. */
 export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[] {
   const head = [drawProcess(frame, screen), ...drawRoom(frame, screen), ...drawLoad(frame, screen), '']
-  // The two tables share what head, titles, gaps and the last line leave.
-  const room = Math.max(2 * MIN_ROWS, screen.height - head.length - 5)
+  const working = frame.atWork.slice(0, MAX_WORKING)
+  const bars = working.length === 0 ? [] : ['', ...formatTable(working, WORKING, screen)]
+  // The two tables share what head, bars, titles, gaps and the last line leave.
+  const room = Math.max(2 * MIN_ROWS, screen.height - head.length - bars.length - 5)
   const personal = Math.min(frame.forPerson.length, Math.max(MIN_ROWS, room - frame.workflows.length))
   const workflows = frame.workflows.slice(0, Math.max(MIN_ROWS, room - personal))
   const lines = [
     ...head,
     ...(workflows.length === 0 ? ['No run was made lately.'] : formatTable(workflows, LOADS, screen)),
+    ...bars,
     '',
     ...drawPersonal(frame, chosen, { screen, rows: personal }),
   ]
@@ -132,6 +138,13 @@ const LOADS: Column<WorkflowLoad>[] = [
   { title: 'AT WORK', value: ({ atWork }) => atWork, align: 'right' },
   { title: 'P50', value: ({ p50Ms }) => formatTime(p50Ms), align: 'right' },
   { title: 'P95', value: ({ p95Ms }) => formatTime(p95Ms), align: 'right' },
+]
+
+const WORKING: Column<WorkingRun>[] = [
+  { title: 'AT WORK', value: ({ workflow }) => workflow, most: 40 },
+  { title: 'RUN', value: ({ id }) => id, isId: true },
+  { title: 'PROGRESS', value: ({ progress }) => drawBar(progress, 20), cut: 'never' },
+  { title: '', value: ({ progress }) => describeProgress(progress, true) },
 ]
 
 /** As wide for a millisecond as for an hour, so that no column moves from frame to frame. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import type { Verdict } from '../../../../core/incoming/delivery.ts'
 import { tellFailure } from '../../../../core/runs/failures/tell-failure.ts'
 import type { Run } from '../../../../core/runs/run.ts'
+import type { Progress } from '../../../../core/runs/told/progress.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../../core/store/health/processes.ts'
 import type { ServerRoom } from '../../../../core/store/health/server.ts'
 import type { OpenRuns } from '../../../../core/store/runs.ts'
@@ -21,8 +22,14 @@ export interface Frame extends RecentLoad {
   /** Deliveries of the last minute; `isMore` where there were more than are counted. */
   received: { accepted: number; duplicate: number; conflict: number; refused: number; isMore: boolean }
   runs: OpenRuns
+  /** The runs at work that tell how far they have come, newest first. */
+  atWork: WorkingRun[]
   /** Failed runs and those that wait for a person, newest first. */
   forPerson: PersonalRun[]
+}
+
+export interface WorkingRun extends Pick<Run, 'id' | 'workflow'> {
+  progress: Progress
 }
 
 export interface PersonalRun extends Pick<Run, 'id' | 'workflow' | 'status' | 'createdAt'> {
@@ -54,6 +61,7 @@ export async function readFrame(
     logBytes: await sizeOf(`${database}-wal`),
     received: await countDeliveries(store, now),
     runs: await store.countOpenRuns(now),
+    atWork: (await listWorking(store)).filter(({ workflow }) => isShown(workflow)),
     forPerson: (await listPersonal(store, now)).filter(({ workflow }) => isShown(workflow)),
   }
 }
@@ -75,6 +83,11 @@ async function listPersonal(store: ReadStore, now: number): Promise<PersonalRun[
       const why = error === null ? (reason ?? '') : tellFailure(error)
       return { id, workflow, status, createdAt, why }
     })
+}
+
+async function listWorking(store: ReadStore): Promise<WorkingRun[]> {
+  const runs = await store.listRuns({ status: 'running', limit: MAX_PERSONAL })
+  return runs.flatMap(({ id, workflow, progress }) => (progress === null ? [] : [{ id, workflow, progress }]))
 }
 
 function sizeOf(path: string): Promise<number> {

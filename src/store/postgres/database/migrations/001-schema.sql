@@ -435,6 +435,19 @@ CREATE TABLE run_tag (
 CREATE TABLE run_tag_old PARTITION OF run_tag FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 CREATE INDEX run_tag_value ON run_tag (name, value, run_id);
 
+-- How far runs have come, by their own word. A run that says nothing has no row.
+CREATE TABLE run_progress (
+  run_id      text COLLATE "C" PRIMARY KEY,
+  done        double precision NOT NULL,
+  total       double precision NOT NULL,
+  failed      double precision NOT NULL,
+  note        text COLLATE "C",
+  -- Parts per second.
+  rate        double precision,
+  told_at     bigint NOT NULL
+) PARTITION BY RANGE (run_id);
+CREATE TABLE run_progress_old PARTITION OF run_progress FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.
 CREATE TABLE large_output (
   run_id      text COLLATE "C" NOT NULL,

@@ -4,7 +4,7 @@
 
 CREATE FUNCTION week_tables_1(p_kind text) RETURNS text[] LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE p_kind
-    WHEN 'runs' THEN ARRAY['run', 'outcome', 'step', 'step_failure', 'run_log', 'run_tag', 'large_output']
+    WHEN 'runs' THEN ARRAY['run', 'outcome', 'step', 'step_failure', 'run_log', 'run_tag', 'run_progress', 'large_output']
     WHEN 'deliveries' THEN ARRAY['delivery']
     WHEN 'payloads' THEN ARRAY['event_body'] END
 $$;

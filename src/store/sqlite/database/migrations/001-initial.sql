@@ -417,6 +417,18 @@ CREATE TABLE run_tag (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_tag_value ON run_tag (name, value, run_id);
 
+-- How far runs have come, by their own word. A run that says nothing has no row.
+CREATE TABLE run_progress (
+  run_id      TEXT PRIMARY KEY,
+  done        REAL NOT NULL,
+  total       REAL NOT NULL,
+  failed      REAL NOT NULL,
+  note        TEXT,
+  -- Parts per second.
+  rate        REAL,
+  told_at     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- Outputs too large for their row, compressed. The key of a run's own output is empty.
 CREATE TABLE large_output (
   run_id      TEXT NOT NULL,

@@ -1,4 +1,4 @@
-import { MAX_TAGS, type Tags } from '../../core/runs/told/tags.ts'
+import { MAX_TAGS, type Tags } from '../../../core/runs/told/tags.ts'
 
 /** The tags of a run as a pass knows them, and those of them that are not written yet. */
 export class RunTags {

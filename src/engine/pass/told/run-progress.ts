@@ -1,0 +1,138 @@
+import { PROGRESS_MS, type Progress } from '../../../core/runs/told/progress.ts'
+import type { Clock } from '../../../core/time.ts'
+
+/** Time by which a rate is measured, in milliseconds. */
+const RATE_MS = 30_000
+
+/** The state of the work, as code tells it. */
+type Told = Pick<Progress, 'done' | 'total' | 'failed' | 'note'>
+
+interface ProgressParts {
+  clock: Clock
+  save: (progress: Progress) => Promise<void>
+  isReplaying: () => boolean
+  /** Nothing more may be written. */
+  isClosed: () => boolean
+}
+
+/** Counts the parts of one list, such as that of `step.map`. */
+interface PartCounter {
+  done(): void
+  failed(): void
+}
+
+/**
+ * How far a run has come. The newest value is written at most once a second, and nobody waits for
+ * that. A replay writes nothing, so that it turns nothing back.
+ */
+export class RunProgress {
+  readonly #parts: ProgressParts
+  /** The word of the author's code, before which that of lists counts nothing. */
+  #told: Told | null = null
+  #lists: Told[] = []
+  readonly #counters = new WeakMap<object, PartCounter>()
+  #isOwed = false
+  #writtenAt: number
+  #hasWritten = false
+  #writing: Promise<void> | null = null
+  #cancel: (() => void) | null = null
+  /** Parts that were over at earlier moments, oldest first. */
+  #samples: { at: number; over: number }[] = []
+  #phase = ''
+
+  constructor(parts: ProgressParts) {
+    this.#parts = parts
+    this.#writtenAt = parts.clock.now()
+  }
+
+  tell(told: Told): void {
+    this.#told = told
+    this.#note()
+  }
+
+  /** Begins to count a list; several at the same time are one. */
+  count(note: string, total: number): PartCounter {
+    if (this.#lists.every((list) => list.done + list.failed >= list.total)) this.#lists = []
+    const list = { done: 0, total, failed: 0, note }
+    this.#lists.push(list)
+    const add = (end: 'done' | 'failed') => () => {
+      list[end] += 1
+      this.#note()
+    }
+    return { done: add('done'), failed: add('failed') }
+  }
+
+  /** The counter of a list that has no other name. */
+  countOf(list: object, note: string, total: number): PartCounter {
+    const known = this.#counters.get(list) ?? this.count(note, total)
+    this.#counters.set(list, known)
+    return known
+  }
+
+  /** Writes the newest value at the end of a pass. Lists that were quick leave no word. */
+  async end(isCompleted: boolean): Promise<void> {
+    this.#cancel?.()
+    this.#cancel = null
+    const { done, failed, total } = this.#newest()
+    const isWorthIt = this.#hasWritten || this.#told !== null || (!isCompleted && done + failed < total)
+    await this.#writing
+    if (this.#isOwed && isWorthIt) await this.#write()
+  }
+
+  #note(): void {
+    if (this.#parts.isClosed()) return
+    this.#isOwed = true
+    if (this.#parts.isReplaying()) return
+    if (this.#samples.length === 0) this.#sample(this.#newest())
+    if (this.#cancel || this.#writing) return
+    const { clock } = this.#parts
+    const dueAt = this.#writtenAt + PROGRESS_MS
+    if (clock.now() >= dueAt) void this.#write()
+    else this.#wakeAt(dueAt)
+  }
+
+  #wakeAt(moment: number): void {
+    this.#cancel = this.#parts.clock.at(moment, () => {
+      this.#cancel = null
+      if (this.#isOwed && !this.#parts.isClosed()) void this.#write()
+    })
+  }
+
+  /** A lost write is no fault: the next one has all of it. */
+  #write(): Promise<void> {
+    this.#isOwed = false
+    this.#hasWritten = true
+    const { clock, save } = this.#parts
+    const at = clock.now()
+    this.#writtenAt = at
+    const newest = this.#newest()
+    const saved = save({ ...newest, rate: this.#sample(newest), at }).catch(() => {})
+    this.#writing = saved.then(() => {
+      this.#writing = null
+      if (this.#isOwed && !this.#cancel && !this.#parts.isClosed()) this.#wakeAt(at + PROGRESS_MS)
+    })
+    return this.#writing
+  }
+
+  #newest(): Told {
+    if (this.#told !== null) return this.#told
+    const sum = { done: 0, total: 0, failed: 0, note: this.#lists.at(-1)?.note ?? null }
+    for (const { done, total, failed } of this.#lists) {
+      sum.done += done
+      sum.total += total
+      sum.failed += failed
+    }
+    return sum
+  }
+
+  /** Remembers a moment, and gives the parts per second since the oldest one. */
+  #sample({ done, total, failed, note }: Told): number | null {
+    const [at, over, phase] = [this.#parts.clock.now(), done + failed, `${total} ${note}`]
+    if (phase !== this.#phase || over < (this.#samples.at(-1)?.over ?? 0)) this.#samples = []
+    this.#phase = phase
+    this.#samples.push({ at, over })
+    while (this.#samples.length > 2 && at - (this.#samples[0]?.at ?? at) > RATE_MS) this.#samples.shift()
+    const { at: since, over: before } = this.#samples[0] ?? { at, over }
+    return at > since && over > before ? ((over - before) / (at - since)) * 1_000 : null
+  }
+}

@@ -1,0 +1,62 @@
+import type { Progress } from '../../../core/runs/told/progress.ts'
+import type { Tag, Tags } from '../../../core/runs/told/tags.ts'
+import type { Connection } from '../../connection.ts'
+
+/** Tags and progress, as runs tell them. Index: primary keys, except where one is named. */
+export class ToldTable {
+  readonly #saveTags
+  readonly #saveProgress
+  readonly #copyTags
+  readonly #dropTags
+  readonly #dropProgress
+  readonly #count
+
+  constructor(db: Connection) {
+    this.#saveTags = db.prepare<[string, string]>(
+      `INSERT INTO run_tag (run_id, name, value) SELECT ?, value ->> 0, value ->> 1 FROM ${db.sql.rows}
+       WHERE true ON CONFLICT (run_id, name) DO UPDATE SET value = excluded.value`,
+    )
+    this.#copyTags = db.prepare<[string, string]>(
+      'INSERT INTO run_tag (run_id, name, value) SELECT ?, name, value FROM run_tag WHERE run_id = ?',
+    )
+    this.#saveProgress = db.prepare<[Progress & { runId: string }]>(
+      `INSERT INTO run_progress (run_id, done, total, failed, note, rate, told_at)
+       VALUES (@runId, @done, @total, @failed, @note, @rate, @at)
+       ON CONFLICT (run_id) DO UPDATE SET done = excluded.done, total = excluded.total, failed = excluded.failed,
+         note = excluded.note, rate = excluded.rate, told_at = excluded.told_at`,
+    )
+    this.#dropTags = db.prepare<[string]>('DELETE FROM run_tag WHERE run_id = ?')
+    this.#dropProgress = db.prepare<[string]>('DELETE FROM run_progress WHERE run_id = ?')
+    // Index: run_tag_value.
+    this.#count = db
+      .prepare<[string, string, number], number>(
+        'SELECT count(*) FROM (SELECT 1 FROM run_tag WHERE name = ? AND value = ? LIMIT ?) AS few',
+      )
+      .pluck()
+  }
+
+  async saveTags(runId: string, tags: Tags): Promise<void> {
+    const rows = Object.entries(tags)
+    if (rows.length > 0) await this.#saveTags.run(runId, JSON.stringify(rows))
+  }
+
+  async saveProgress(runId: string, { done, total, failed, note, rate, at }: Progress): Promise<void> {
+    await this.#saveProgress.run({ runId, done, total, failed, note, rate, at })
+  }
+
+  /** A run that is made from another one has its tags. */
+  async copyTags(from: string, to: string): Promise<void> {
+    await this.#copyTags.run(to, from)
+  }
+
+  /** For a run that begins from scratch. */
+  async drop(runId: string): Promise<void> {
+    await this.#dropTags.run(runId)
+    await this.#dropProgress.run(runId)
+  }
+
+  /** The number of runs with a tag, counted up to `most`. */
+  async countTagged([name, value]: Tag, most: number): Promise<number> {
+    return (await this.#count.get(name, value, most)) ?? 0
+  }
+}

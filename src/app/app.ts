@@ -183,10 +183,12 @@ export class App {
     })
     if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
     await noteGuard(this.store, guardPolicy, now)
-    // Only the sandbox reaches the address at which this process listens.
-    const origin = this.#config.publicUrl ?? (this.#embedded === null ? null : receiverUrl)
+    const access = accessTo(this.#config, this.#embedded)
+    // A service on this machine is a sandbox, whose senders reach the address of this process.
+    const isSandbox = receiverUrl !== '' && LOOPBACK.test(access.baseUrl)
+    const origin = this.#config.publicUrl ?? (isSandbox ? receiverUrl : null)
     const callbacks = origin === null ? {} : { callbacks: { origin, key: await this.store.loadHookKey() } }
-    await engine.start({ ...accessTo(this.#config, this.#embedded), ...callbacks })
+    await engine.start({ ...access, ...callbacks })
     await beat.tell()
   }
 
@@ -257,6 +259,8 @@ export class App {
     })
   }
 }
+
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/
 
 /** Waits for all parts, and returns the errors of those that failed. */
 async function settleAll(parts: readonly (Promise<void> | undefined)[]): Promise<unknown[]> {

@@ -24,7 +24,7 @@ const loadTokens = () =>
 /** Loaders of operations by the first word of their paths. A command needs one of them. */
 const RESOURCES: Record<string, () => Promise<Resource>> = {
   runs: () => pair(import('../contract/resources/runs.ts'), import('../resources/run-handlers.ts')),
-  hooks: () => pair(import('../contract/resources/hooks.ts'), import('../resources/hook-handlers.ts')),
+  hooks: () => pair(import('../contract/resources/safety/hooks.ts'), import('../resources/safety/hook-handlers.ts')),
   failures: () => pair(import('../contract/resources/failures.ts'), import('../resources/failure-handlers.ts')),
   events: () => pair(import('../contract/resources/events.ts'), import('../resources/event-handlers.ts')),
   deliveries: () => pair(import('../contract/resources/deliveries.ts'), import('../resources/delivery-handlers.ts')),

@@ -9,7 +9,7 @@ import { readData } from '../views/event-view.ts'
 import { maskValue } from '../views/mask.ts'
 import { momentOf } from '../views/moment-of.ts'
 import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
-import { describeHook } from './hook-handlers.ts'
+import { describeHook } from './safety/hook-handlers.ts'
 
 const MAX_CHILDREN = 100
 const MAX_OUTSIDE = 50

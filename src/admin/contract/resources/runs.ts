@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
 import { isDryRun, moment, pageOf, paging, type RouteTable, reason, tag, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
-import { hook } from './hooks.ts'
+import { hook } from './safety/hooks.ts'
 
 export const run = z
   .object({

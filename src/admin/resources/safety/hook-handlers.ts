@@ -1,12 +1,12 @@
 import type { z } from 'zod'
-import { UpshotError } from '../../core/errors.ts'
-import { CALLBACK_PATH, type HookRecord, planWord, stateOf } from '../../core/incoming/hook.ts'
-import { isoTime } from '../../core/time.ts'
-import { describeOperator } from '../access/describe-operator.ts'
-import type { HOOK_ROUTES, hook as hookSchema } from '../contract/resources/hooks.ts'
-import type { Handlers } from '../perform/handler.ts'
-import { requireRun } from '../queries/find-run.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { CALLBACK_PATH, type HookRecord, planWord, stateOf } from '../../../core/incoming/hook.ts'
+import { isoTime } from '../../../core/time.ts'
+import { describeOperator } from '../../access/describe-operator.ts'
+import type { HOOK_ROUTES, hook as hookSchema } from '../../contract/resources/safety/hooks.ts'
+import type { Handlers } from '../../perform/handler.ts'
+import { requireRun } from '../../queries/find-run.ts'
+import { asCaller, type ResourceParts } from '../parts.ts'
 
 type HookView = z.input<typeof hookSchema>
 

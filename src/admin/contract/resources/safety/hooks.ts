@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteTable, reason, time } from '../route.ts'
+import { type RouteTable, reason, time } from '../../route.ts'
 
 export const hook = z
   .object({

@@ -2,28 +2,14 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import type { ReadFiles } from './planned-files.ts'
-import { Room } from './room.ts'
+import { Room, type RoomParts, type RoomSettings } from './room.ts'
 
-interface Wanted {
+/** By default the code, and the trust in its reads, are those of the project. */
+interface Wanted
+  extends Omit<RoomParts, 'settings' | 'store'>,
+    Partial<Pick<RoomSettings, 'workflowsDir' | 'notesLines' | 'trustsReads'>> {
   /** How the service spells the storages of the default account. Default: as configured. */
   own?: StorageSpellings
-  /** Longest time without an answer before the room counts as hanging. Default 30 s. */
-  patienceMs?: number
-  /** Gets what the author's code prints. */
-  onPrint: (text: string) => void
-  /** Reads the service for plans. Default: no play may. */
-  readFiles?: ReadFiles
-  /** The folder of the code to play. Default: that of the project. */
-  workflowsDir?: string
-  /** Whether the lines that run are noted. Default false. */
-  notesLines?: boolean
-  /** Whether steps that read may send what cannot be judged. Default false. */
-  trustsReads?: boolean
-  /** It plays beside live work. Default false. */
-  isAside?: boolean
-  /** Ends it, also while its code is loaded. */
-  signal?: AbortSignal
 }
 
 /** The settings that a room needs. None is a secret. */

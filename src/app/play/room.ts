@@ -60,7 +60,8 @@ export interface PlayedJob extends PlayedRecording {
   undeclared: UndeclaredEffect[]
 }
 
-interface RoomParts {
+/** The parts of a room. */
+export interface RoomParts {
   settings: RoomSettings
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps'>
   /** Reads the service for plans. Default: no play may. */

@@ -6,6 +6,7 @@ import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatFailure, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
+import { openCode } from '../open-code.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 
 /** Runs of an approval that are played on; those after them are counted. */
@@ -39,14 +40,9 @@ export async function foresee(
   const runs = all.slice(0, MAX_RUNS)
   if (all.length > runs.length) out.note(`The first ${runs.length} of ${all.length} runs are played on.`)
   if (runs.length === 0) return { ahead: [], total: 0 }
-  const { openRoom } = await import('../../../../app/play/open-room.ts')
   const { lookAhead } = await import('../../../../app/play/look-ahead.ts')
   await using world = await openLiveReads(config)
-  await using room = await openRoom(store, config, {
-    onPrint: (text) => out.detail(text.trimEnd()),
-    readFiles: world.readFiles,
-  })
-  for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+  await using room = await openCode(out, { store, config, readFiles: world.readFiles })
   const ahead = await lookAhead(store, room, { runs, items: open, now: commandClock.now() })
   return { ahead, total: all.length }
 }

@@ -1,10 +1,9 @@
-import { resolve } from 'node:path'
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
+import { openCode } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { writeReports } from './report-differences.ts'
@@ -22,13 +21,9 @@ export function backtestUnfinished(
   { workflows, markdown, html }: BacktestOptions,
 ): Promise<void> {
   return project.withReads(async (store, config) => {
-    const { openRoom } = await import('../../../../app/play/open-room.ts')
     const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
     const signal = onInterrupt()
-    await using room = await openRoom(store, config, {
-      onPrint: (text) => out.detail(text.trimEnd()),
-      ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
-    })
+    await using room = await openCode(out, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
     const onPlayed = (count: number) => progress.set(count)
     const checked = await checkUnfinished(store, room, { workflow, now: commandClock.now(), signal, onPlayed })
@@ -42,7 +37,6 @@ export function backtestUnfinished(
       formatBacktest(found, { ...about, lines }, out),
     )
     writeReports(found, { ...about, lines }, { markdown, html })
-    for (const { file, error } of broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
     const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))
     if (ends.includes(false)) out.note(ADVICE)
     if (ends.includes(true)) out.note(KEPT_ADVICE)

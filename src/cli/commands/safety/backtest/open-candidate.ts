@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Cli } from '../../../command.ts'
-import { openCode } from './open-code.ts'
+import { openCodeOf, requireLoaded } from '../open-code.ts'
 
 /** The code that a backtest tries. */
 export interface Candidate extends AsyncDisposable {
@@ -14,21 +14,24 @@ export interface Candidate extends AsyncDisposable {
   hash: string | null
 }
 
-interface Wanted extends Omit<Parameters<typeof openCode>[1], 'module'> {
+interface Wanted extends Omit<Parameters<typeof openCodeOf>[2], 'module'> {
   /** One module of any name, in place of a folder. */
   code: string | undefined
   against: string | undefined
 }
 
 /** Opens a room with the code of a folder, or of one module. */
-export async function openCandidate(out: Cli['out'], { code, against, ...wanted }: Wanted): Promise<Candidate> {
+export async function openCandidate(
+  out: Cli['out'],
+  workflow: string,
+  { code, against, ...wanted }: Wanted,
+): Promise<Candidate> {
   if (code === undefined) {
-    const room = await openCode(out, wanted)
+    const room = await openCodeOf(out, workflow, wanted)
     const { workflowsDir } = room.settings
-    const found = room.code.workflows.find(({ id }) => id === wanted.workflow)
-    const module = join(workflowsDir, found?.file ?? '')
+    const { file, codeHash } = requireLoaded(room, workflow)
     const close = () => room[Symbol.asyncDispose]()
-    return { room, dir: workflowsDir, module, hash: found?.codeHash ?? null, [Symbol.asyncDispose]: close }
+    return { room, dir: workflowsDir, module: join(workflowsDir, file), hash: codeHash, [Symbol.asyncDispose]: close }
   }
   checkModule(code, { workflows: wanted.workflows, against })
   const module = resolve(code)
@@ -36,7 +39,7 @@ export async function openCandidate(out: Cli['out'], { code, against, ...wanted 
   const { hashModule } = await import('../../../../project/workflows/hash-module.ts')
   await using stack = new AsyncDisposableStack()
   const { workflowsDir } = stack.use(wrapModule(module))
-  const room = stack.use(await openCode(out, { ...wanted, workflows: workflowsDir, module: code }))
+  const room = stack.use(await openCodeOf(out, workflow, { ...wanted, workflows: workflowsDir, module: code }))
   const hash = await hashModule(module)
   const held = stack.move()
   return { room, dir: dirname(module), module, hash, [Symbol.asyncDispose]: () => held.disposeAsync() }

@@ -10,11 +10,11 @@ import type { Group } from '../../../../core/safety/differences/difference.ts'
 import type { Cli } from '../../../command.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
+import { openCodeOf, requireLoaded } from '../open-code.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
 import { type Candidate, openCandidate } from './open-candidate.ts'
-import { openCode, requireLoaded } from './open-code.ts'
 import { reportDifferences } from './report-differences.ts'
 import { type Runs, withRuns } from './with-runs.ts'
 
@@ -30,13 +30,12 @@ export function playRuns({ out, project }: Cli, named: string | undefined, optio
     const signal = onInterrupt()
     const { backtest } = await import('../../../../app/backtest/backtest.ts')
     await using live = rules.readsLive ? await openLiveReads(config) : null
-    const trustsReads = options.trustReads ?? config.trustsReads ?? false
-    const code = { store, config, workflow, trustsReads, readFiles: live?.readFiles }
+    const code = { store, config, trustReads: options.trustReads, readFiles: live?.readFiles }
     const wanted = { ...code, workflows, notesLines: against !== undefined }
-    await using candidate = await openCandidate(out, { ...wanted, code: options.code, against })
+    await using candidate = await openCandidate(out, workflow, { ...wanted, code: options.code, against })
     const { room, dir, hash } = candidate
     await using other = against === undefined ? null : await openOther(against, dir)
-    await using base = other && (await openCode(out, { ...code, workflows: other.workflowsDir }))
+    await using base = other && (await openCodeOf(out, workflow, { ...code, workflows: other.workflowsDir }))
     using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
     const found = await backtest(pages, {
       ...{ workflow, room, against: base, rules, withOutputs: outputs || base !== null },

@@ -6,8 +6,8 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { formatBytes } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
+import { openCodeOf, requireLoaded } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
-import { openCode, requireLoaded } from './open-code.ts'
 import { chooseRuns } from './with-runs.ts'
 
 /** Runs that are saved, spread over all, unless an option says how many. */
@@ -20,7 +20,7 @@ export function saveRuns({ out, project }: Cli, workflow: string, options: Backt
     const signal = onInterrupt()
     const { makeCorpus } = await import('../../../../app/backtest/corpus/make-corpus.ts')
     const { CORPUS_VERSION, writeCorpus } = await import('../../../../app/backtest/corpus/corpus-file.ts')
-    await using room = await openCode(out, { store, config, workflow, workflows, readFiles: undefined })
+    await using room = await openCodeOf(out, workflow, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs read', total: null, unit: 'count' })
     const onRead = (count: number) => progress.set(count)
     const choice = chooseRuns(workflow, chosen)

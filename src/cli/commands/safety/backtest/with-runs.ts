@@ -7,8 +7,8 @@ import type { Config } from '../../../../project/config/load-config.ts'
 import { readMoments } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import type { Project } from '../../../open/open-project.ts'
+import type { openCode } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
-import type { openCode } from './open-code.ts'
 
 const WEEK_MS = 7 * 86_400_000
 

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import type { Room, RoomPlan } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
@@ -7,9 +6,9 @@ import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { formatFailure } from '../../../terminal/format-value.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { formatTable } from '../../../terminal/table.ts'
+import { openCode } from '../open-code.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import { chooseEvents } from './choose-events.ts'
 import { describePlanFile, writePlanFile } from './plan-file.ts'
@@ -46,14 +45,8 @@ export function define(command: Command, { out, project }: Cli): void {
           const { events, workflow } = await chooseEvents(store, { id, account, workflow: named, file, last }, now)
           const reads: string[] = []
           await using world = await openLiveReads(config, (operation) => reads.push(`files.${operation}`))
-          const { openRoom } = await import('../../../../app/play/open-room.ts')
-          await using room = await openRoom(store, config, {
-            onPrint: (text) => out.detail(text.trimEnd()),
-            readFiles: world.readFiles,
-            trustsReads: trustReads ?? config.trustsReads ?? false,
-            ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
-          })
-          for (const { file, error } of room.code.broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
+          const { readFiles } = world
+          await using room = await openCode(out, { store, config, workflows, readFiles, trustReads })
           const codeHash = room.code.workflows.find((each) => each.id === workflow)?.codeHash ?? null
           const about = { workflow, codeHash, reads, stops: await store.listStops() }
           const rules = { readsLive: source === 'live', borrows: !strict }

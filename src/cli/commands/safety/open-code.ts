@@ -1,0 +1,63 @@
+import { resolve } from 'node:path'
+import type { openRoom } from '../../../app/play/open-room.ts'
+import type { Room } from '../../../app/play/room.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import type { Cli } from '../../command.ts'
+import { formatFailure } from '../../terminal/format-value.ts'
+
+type Opening = Parameters<typeof openRoom>
+
+interface Wanted extends Pick<Opening[2], 'notesLines'> {
+  store: Opening[0]
+  config: Config
+  /** The folder of the code; undefined: that of the project. */
+  workflows?: string | undefined
+  /** The one module of that folder, as it is named in messages. Absent: there are more. */
+  module?: string
+  readFiles?: Opening[2]['readFiles'] | undefined
+  /** Undefined: as the project says. */
+  trustReads?: boolean | undefined
+}
+
+/** Opens a room with the author's code, and names the modules that it cannot load. */
+export async function openCode(
+  out: Cli['out'],
+  { store, config, workflows, module, readFiles, trustReads, ...wanted }: Wanted,
+): Promise<Room> {
+  // Loaded here, so that `--help` does not wait for it.
+  const { openRoom } = await import('../../../app/play/open-room.ts')
+  const room = await openRoom(store, config, {
+    ...wanted,
+    onPrint: (text) => out.detail(text.trimEnd()),
+    ...(readFiles && { readFiles }),
+    ...(trustReads === undefined ? {} : { trustsReads: trustReads }),
+    ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
+  })
+  for (const { file, error } of room.code.broken) {
+    out.note(`${module ?? file} cannot be loaded: ${formatFailure(error)}`)
+  }
+  return room
+}
+
+/** The same, and throws `not_found` where the code has no such workflow. */
+export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Wanted): Promise<Room> {
+  const room = await openCode(out, wanted)
+  const { broken, workflows: found } = room.code
+  if (found.some(({ id }) => id === workflow)) return room
+  await room[Symbol.asyncDispose]()
+  const { module } = wanted
+  const where =
+    module === undefined ? `No module of ${room.settings.workflowsDir} defines` : `${module} does not define`
+  const faults = broken.map(({ file, error }) => ` ${module ?? file} cannot be loaded: ${formatFailure(error)}.`)
+  throw new UpshotError('not_found', `${where} the workflow "${workflow}".${faults.join('')}`, {
+    details: { fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.' },
+  })
+}
+
+/** The workflow in a room that has it. */
+export function requireLoaded({ code }: Pick<Room, 'code'>, workflow: string): Room['code']['workflows'][number] {
+  const found = code.workflows.find(({ id }) => id === workflow)
+  if (found === undefined) throw new Error(`The room has loaded no "${workflow}".`)
+  return found
+}

@@ -103,13 +103,18 @@ const workers = {
   beatWorker: (t, worker, now) => t.workers.beat(worker, now),
   async recoverRuns(t, now, leaseMs) {
     // The process that decided may have died before it carried it out.
-    for (let slice = 0; slice < MAX_SLICES && (await t.decisions.carryOut(now)) !== null; slice++);
+    for (let slice = 0; slice < MAX_SLICES && (await carryOut(t, now)) !== null; slice++);
     await t.workflows.releaseForgotten(MAX_RELEASED)
     return t.workers.recover(now, leaseMs)
   },
   endWorker: (t, worker, harm = null) => t.workers.end(worker, harm),
   stopWorker: (t, worker) => t.workers.stop(worker),
 } satisfies Partial<Transactions>
+
+/** One more slice of what was decided about many; null where nothing is left. */
+async function carryOut(t: Tables, now: number): Promise<number | null> {
+  return (await t.waits.closeMore(now)) ? 0 : t.decisions.carryOut(now)
+}
 
 const runs = {
   async admitRun(t, lease, plan, now) {
@@ -219,7 +224,7 @@ const safety = {
   endByHand: (t, effect) => endByHand(t, effect),
   noteOutside: (t, act) => t.effects.noteOutside(act),
   decideApproval: (t, decision, now) => t.decisions.decide(decision, now),
-  carryOutDecision: (t, now) => t.decisions.carryOut(now),
+  carryOutDecision: (t, now) => carryOut(t, now),
   startPlanned: (t, planned, word, now) => startPlanned(t, planned, word, now),
   addApprover: (t, approver) => addApprover(t, approver),
   removeApprover: (t, name, now) => removeApprover(t, name, now),

@@ -1,15 +1,18 @@
 import { expect, inject, test } from 'vitest'
 import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
+import { carryOutAll } from '../../src/core/store/safety/carry-out.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
-import { addEvent, claimLease, match, statusOf, WAIT, waitingRun } from './support/waiting-runs.ts'
+import { addEvent, claimLease, match, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
 const isLongRun = inject('isLongRun') === true
 /** Runs below one another. */
 const DEPTH = isLongRun ? 30 : 5_000
+/** Children of one run, more than two commits cancel. */
+const MANY = 600
 
 /** Makes `depth` runs, each invoked by the one before it, in few commits; returns the deepest. */
 async function invokeChain(store: Store, root: Lease, depth: number): Promise<Lease> {
@@ -212,7 +215,66 @@ describeStores((open) => {
     const root = await claimLease(store)
     const deepest = await invokeChain(store, root, DEPTH)
     expect(await store.cancelRun(root.runId, 'by hand', NOW)).toBe(true)
+    await carryOutAll(store, { now: () => NOW })
     expect(await statusOf(store, deepest)).toBe('canceled')
+  })
+
+  test('each commit cancels some of many children of a run that ended, and none that its retry makes', async () => {
+    for (const end of ['failed', 'canceled'] as const) {
+      const { store } = await open()
+      const parent = await claimLease(store)
+      const invoke = (lease: Lease, run: string) => {
+        const child = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW, outlives: false }
+        const step = checkpoint(run, { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
+        return store.saveCheckpoint(lease, step, undefined, { invoke: child })
+      }
+      await Promise.all(Array.from({ length: MANY }, (_, n) => invoke(parent, `run_old_${n}`)))
+      if (end === 'failed') await store.failRun(parent, { name: 'Error', message: 'no' }, NOW)
+      else await store.cancelRun(parent.runId, 'by hand', NOW)
+      const countCanceled = async () =>
+        (await store.listRuns({ status: 'canceled', parentRun: parent.runId, limit: 999 })).length
+      expect(await countCanceled()).toBe(250)
+      await store.retryRun(parent.runId, NOW)
+      const claimed = await store.claimRuns('wrk_1', MANY, NOW)
+      const again = claimed.find(({ lease }) => lease.runId === parent.runId)
+      if (!again) throw new Error('it is pending again')
+      // Between the old ones, by their ids.
+      await invoke(again.lease, 'run_old_4_new')
+      expect(await store.carryOutDecision(NOW)).toBe(0)
+      expect(await countCanceled()).toBe(500)
+      // Whatever process was to go on: the recovery does.
+      await store.recoverRuns(NOW, 60_000)
+      expect(await countCanceled()).toBe(MANY)
+      expect(await store.findRun('run_old_4_new')).toMatchObject({ status: 'pending' })
+      expect(await store.carryOutDecision(NOW)).toBe(null)
+    }
+  })
+
+  test('a run that begins anew cancels what it has invoked, and waits for nothing of before', async () => {
+    const { store } = await open()
+    const parent = await claimLease(store)
+    const child = { run: 'run_child', workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+    const step = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
+    await store.saveCheckpoint(parent, step, undefined, { invoke: child })
+    await store.saveCheckpoint(parent, WAITING, undefined, { wait: WAIT })
+    await store.watchRun(parent, [{ ...WAIT, value: 'fil_stop' }], NOW)
+    await store.parkRun(parent, { dueAt: null, reason: 'it diverged' })
+    expect(await store.resumeRun(parent.runId, { fromScratch: true })).toBe(true)
+    expect(await store.findInvoked(parent.runId, 'ask')).toBe(null)
+    const [again] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!again) throw new Error('it is pending')
+    await store.saveCheckpoint(again.lease, step, undefined, { invoke: { ...child, run: 'run_new' } })
+    await carryOutAll(store, { now: () => NOW })
+    expect(await store.findRun('run_child')).toMatchObject({
+      status: 'canceled',
+      reason: `run ${parent.runId}, which invoked it, was begun anew`,
+    })
+    expect(await store.findRun('run_new')).toMatchObject({ status: 'pending' })
+    // An event that its old step waited for wakes nothing; one that cancels it does so.
+    await match(store, { [await addEvent(store, 'evt_moved')]: 'fil_1' })
+    expect(await store.listEndedWaits(parent.runId)).toEqual([])
+    await match(store, { [await addEvent(store, 'evt_stop')]: 'fil_stop' })
+    expect(await statusOf(store, parent)).toBe('canceled')
   })
 
   test('an event that cancels a deep run resolves the waits of other runs, too', async () => {
@@ -222,10 +284,8 @@ describeStores((open) => {
     const deepest = await invokeChain(store, root, DEPTH)
     const other = await waitingRun(store)
     const event = await addEvent(store, 'evt_moved')
-    expect((await match(store, { [event]: 'fil_1' })).canceled).toHaveLength(DEPTH + 1)
-    // Canceled runs count against the bound of a transaction, so the next one resolves the rest.
-    expect(await statusOf(store, other)).toBe(DEPTH < 2_000 ? 'pending' : 'waiting')
-    if (DEPTH >= 2_000) await match(store, { [event]: 'fil_1' })
+    expect((await match(store, { [event]: 'fil_1' })).canceled).toHaveLength(Math.min(DEPTH, 250) + 1)
+    await carryOutAll(store, { now: () => NOW })
     expect(await statusOf(store, deepest)).toBe('canceled')
     expect(await statusOf(store, other)).toBe('pending')
   })

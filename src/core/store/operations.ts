@@ -56,8 +56,8 @@ export interface OperationWrites {
   /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */
   startRun(start: Invocation): Promise<boolean>
   /**
-   * Cancels a run and the runs that it invoked; their workers can write nothing more. False when it
-   * had finished.
+   * Cancels a run and the runs that it invoked; their workers can write nothing more. The rest of
+   * many is canceled by `carryOutDecision`. False when it had finished.
    */
   cancelRun(runId: string, reason: string, now: number): Promise<boolean>
   /**
@@ -73,8 +73,8 @@ export interface OperationWrites {
   /** Takes that back. False where the run is not resolved. */
   unresolveRun(runId: string): Promise<boolean>
   /**
-   * Continues a run that waits for a person; `fromScratch` first deletes its journal. False when it
-   * does not wait for a person.
+   * Continues a run that waits for a person; `fromScratch` first deletes its journal, and
+   * `carryOutDecision` cancels what it has invoked. False when it does not wait for a person.
    */
   resumeRun(runId: string, options: { fromScratch: boolean }): Promise<boolean>
   /**

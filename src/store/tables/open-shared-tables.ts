@@ -28,6 +28,7 @@ import { ApprovalDecisions } from './limits/approval-decisions.ts'
 import { KeyLimitTable } from './limits/key-limit-table.ts'
 import { Permits } from './limits/permits.ts'
 import { ClaimReader } from './runs/claim-reader.ts'
+import { ClosingTable } from './runs/closing-table.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { RunLogTable } from './runs/run-log-table.ts'
@@ -75,11 +76,11 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
   const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
   const hooks = new HookTable(db, vault, { runs, ownEvents })
-  const waits = new WaitTable(db, {
-    ...{ runs, events, cursors, approvals, approvalWaits, reserved, withdrawals, ownEvents, hooks },
-  })
+  const closings = new ClosingTable(db)
+  const asked = { approvals, approvalWaits, reserved, withdrawals, hooks }
+  const waits = new WaitTable(db, { runs, events, cursors, closings, ownEvents, ...asked })
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { events, runs, steps, told, withdrawals })
+  const operations = new RunOperations(db, { events, runs, steps, told, withdrawals, closings })
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),

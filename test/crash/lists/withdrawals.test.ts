@@ -16,6 +16,8 @@ import { STOP } from './withdrawal-scenario.ts'
 const CHILD = join(import.meta.dirname, 'doomed-withdrawer.ts')
 /** Runs that a stop holds: their end wakes them in two commits. */
 const STOPPED = 260
+/** Runs that the canceled one has invoked: three commits cancel them. */
+const CHILDREN = 600
 
 let folder = ''
 let held: Lease
@@ -26,6 +28,7 @@ beforeAll(async () => {
     const [one, other] = (await store.claimRuns('wrk_1', 2, NOW)).map(({ lease }) => lease)
     if (!one || !other) throw new Error('both runs are claimed')
     held = one
+    await Promise.all(Array.from({ length: CHILDREN }, (_, n) => invokeChild(store, one, n)))
     for (const lease of [one, other]) {
       await askForList(store, lease, 'held', 0)
       await store.parkRun(lease, { dueAt: null, reason: 'waits', awaits: ['held0'] })
@@ -67,6 +70,14 @@ async function checkRest(store: Store): Promise<void> {
   const awake = (await store.claimRuns('wrk_3', 2 * STOPPED, NOW)).length
   expect(awake).toBe(STOPPED + 1)
   expect((await verifyLedger(store)).faults).toEqual([])
+  const children = await store.listRuns({ parentRun: held.runId, limit: 2 * CHILDREN })
+  expect(children.map(({ status }) => status)).toEqual(Array(CHILDREN).fill('canceled'))
+}
+
+function invokeChild(store: Store, lease: Lease, n: number): Promise<void> {
+  const step = checkpoint(`child${n}`, { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
+  const invoke = { run: `run_child_${n}`, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
+  return store.saveCheckpoint(lease, step, undefined, { invoke })
 }
 
 async function claimOf(store: Store, runId: string): Promise<Lease> {

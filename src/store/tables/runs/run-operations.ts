@@ -10,6 +10,7 @@ import type { Connection } from '../../connection.ts'
 import type { Events } from '../../events.ts'
 import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
+import type { ClosingTable } from './closing-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 import type { ToldTable } from './told-table.ts'
@@ -20,15 +21,12 @@ interface OperationTables {
   steps: StepTable
   told: ToldTable
   withdrawals: WithdrawalTable
+  closings: ClosingTable
 }
 
 /** Operations of a person on runs: start, retry, resume, fork and replay. */
 export class RunOperations {
-  readonly #events: Events
-  readonly #runs: RunTable
-  readonly #steps: StepTable
-  readonly #told: ToldTable
-  readonly #withdrawals: WithdrawalTable
+  readonly #tables: OperationTables
   readonly #continue
   readonly #forks
   readonly #replays
@@ -36,12 +34,8 @@ export class RunOperations {
   readonly #start
   readonly #queue
 
-  constructor(db: Connection, { events, runs, steps, told, withdrawals }: OperationTables) {
-    this.#events = events
-    this.#runs = runs
-    this.#steps = steps
-    this.#told = told
-    this.#withdrawals = withdrawals
+  constructor(db: Connection, tables: OperationTables) {
+    this.#tables = tables
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
     this.#replays = prepareReplays(db)
@@ -64,20 +58,20 @@ export class RunOperations {
 
   /** Makes a failed or canceled run pending again; false where a retry does not fit. */
   async retry(runId: string, now: number): Promise<boolean> {
-    const run = await this.#runs.find(runId)
+    const run = await this.#tables.runs.find(runId)
     if (!run || findObstacle('retry', run, now) !== null) return false
     if ((await this.#continue.queueAgain.run(runId)).changes === 0) return false
     await this.#continue.dropOutcome.run(runId)
     await this.#continue.liftEnd.run(runId)
-    await this.#runs.markHour(runId, null)
-    const steps = await this.#steps.list(runId)
+    await this.#tables.runs.markHour(runId, null)
+    const steps = await this.#tables.steps.list(runId)
     const keys = new Set(planReset(steps, run.error))
     const repeated = steps.filter(({ key }) => keys.has(key))
     // Outcomes after a repeated one may not come again: the code gets those that it asks for.
     if (repeated.length > 0) await this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
     for (const key of keys) await this.#continue.resetStep.run(runId, key)
     // The retried step may ask again for an effect that was denied.
-    await this.#withdrawals.begin(runId, now)
+    await this.#tables.withdrawals.begin(runId, now)
     // The waits of a run end with it, so its open steps begin again.
     await this.#continue.dropWaitingSteps.run(runId)
     return true
@@ -95,7 +89,7 @@ export class RunOperations {
 
   /** Makes a run that waits for a person pending again; false for any other. */
   async resume(runId: string, { fromScratch }: { fromScratch: boolean }): Promise<boolean> {
-    const hasDiverged = (await this.#runs.find(runId))?.reason?.startsWith(DIVERGED) ?? false
+    const hasDiverged = (await this.#tables.runs.find(runId))?.reason?.startsWith(DIVERGED) ?? false
     if (!fromScratch) {
       if ((await this.#continue.resume.run(runId)).changes === 0) return false
       // A person accepts the present code, so what is recorded is delivered by name.
@@ -103,10 +97,11 @@ export class RunOperations {
       return true
     }
     if ((await this.#continue.restart.run(runId)).changes === 0) return false
-    await this.#withdrawals.begin(runId, null)
+    await this.#tables.withdrawals.begin(runId, null)
+    await this.#tables.closings.restart(runId)
     await this.#continue.dropSteps.run(runId)
     await this.#continue.dropOutputs.run(runId)
-    await this.#told.drop(runId)
+    await this.#tables.told.drop(runId)
     return true
   }
 
@@ -122,7 +117,7 @@ export class RunOperations {
     const id = newId('run', now)
     if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     await this.#forks.queue.run({ id, source, now })
-    await this.#told.copyTags(source, id)
+    await this.#tables.told.copyTags(source, id)
     for (const key of keys) {
       if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
         throw describeMissing(`finished step "${key}" in run ${source}`)
@@ -147,7 +142,7 @@ export class RunOperations {
   }
 
   async #requireBody({ id, account }: { id: string; account: string }): Promise<EventRecord> {
-    const event = await this.#events.findIn(account, id)
+    const event = await this.#tables.events.findIn(account, id)
     if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
     if (event.body === '') {
       throw new UpshotError('conflict', `The body of event ${id} is pruned, so it cannot be replayed.`, {

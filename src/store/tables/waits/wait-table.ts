@@ -5,11 +5,13 @@ import type { EventWait, Invocation, Question, SavedWithStep } from '../../../co
 import type { Connection } from '../../connection.ts'
 import type { Events } from '../../events.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
+import { describeClose } from '../../rows/runs/describe-close.ts'
 import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
 import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
+import type { Closing, ClosingTable } from '../runs/closing-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ApprovalWaits } from './approval-waits.ts'
 import type { HookTable } from './hook-table.ts'
@@ -27,6 +29,8 @@ interface FoundWait {
  * the same event.
  */
 const MAX_RESOLVED = 2_000
+/** Children that one commit cancels at most. */
+const MAX_CLOSED = 250
 
 interface WaitTables {
   runs: RunTable
@@ -36,6 +40,7 @@ interface WaitTables {
   approvalWaits: ApprovalWaits
   reserved: ReservedTable
   withdrawals: WithdrawalTable
+  closings: ClosingTable
   ownEvents: OwnEvents
   hooks: HookTable
 }
@@ -49,6 +54,7 @@ export class WaitTable {
   readonly #approvalWaits: ApprovalWaits
   readonly #reserved: ReservedTable
   readonly #withdrawals: WithdrawalTable
+  readonly #closings: ClosingTable
   readonly #ownEvents: OwnEvents
   readonly #hooks: HookTable
   readonly #waits
@@ -60,6 +66,7 @@ export class WaitTable {
     this.#approvalWaits = tables.approvalWaits
     this.#reserved = tables.reserved
     this.#withdrawals = tables.withdrawals
+    this.#closings = tables.closings
     this.#ownEvents = tables.ownEvents
     this.#hooks = tables.hooks
     this.#runs = tables.runs
@@ -139,35 +146,45 @@ export class WaitTable {
 
   /** Cancels what a failed run has invoked and may not outlive it. */
   async closeChildren(runId: string, now: number): Promise<void> {
-    for (const child of await this.#runRows.listChildren.all(runId))
-      await this.cancel(child, describeClose(runId, 'failed'), now)
+    await this.#cancelBelow([{ runId, reason: describeClose(runId, 'failed'), after: '' }], now)
   }
 
   /**
-   * Cancels a run and what it invoked and may not outlive it, at any depth; returns those that were
-   * unfinished.
-   * `byRule`: a rule of its workflow cancels it.
+   * Cancels a run and what it invoked and may not outlive it, at any depth. Returns those that were
+   * unfinished; {@link closeMore} cancels the rest of many. `byRule`: by a rule of its workflow.
    */
   async cancel(runId: string, reason: string, now: number, byRule = false): Promise<string[]> {
+    if (!(await this.#cancelOne(runId, { reason, byRule }, now))) return []
+    return [runId, ...(await this.#cancelBelow([describeCanceled(runId)], now))]
+  }
+
+  /** Goes on with the children of a run; false where none is left. */
+  async closeMore(now: number): Promise<boolean> {
+    const next = await this.#closings.take()
+    if (next) await this.#cancelBelow([next], now)
+    return next !== undefined
+  }
+
+  async #cancelBelow(parents: Closing[], now: number): Promise<string[]> {
     const canceled: string[] = []
-    const open = [{ runId, reason, byRule }]
-    for (let next = open.pop(); next; next = open.pop()) {
-      if (
-        !(await this.#runs.endAny(
-          next.runId,
-          { status: 'canceled', reason: next.reason, byRule: next.byRule, isTaken: true },
-          now,
-        ))
-      )
-        continue
-      canceled.push(next.runId)
-      await this.runEnded(next.runId, now)
-      const because = describeClose(next.runId, 'was canceled')
-      for (const child of await this.#runRows.listChildren.all(next.runId)) {
-        open.push({ runId: child, reason: because, byRule: false })
+    for (let parent = parents.pop(); parent; parent = parents.pop()) {
+      const { reason } = parent
+      const room = MAX_CLOSED - canceled.length
+      const children = await this.#closings.listChildren(parent, room + 1)
+      for (const child of children.slice(0, room)) {
+        if (!(await this.#cancelOne(child, { reason, byRule: false }, now))) continue
+        canceled.push(child)
+        parents.push(describeCanceled(child))
       }
+      const after = children[room - 1] ?? parent.after
+      if (children.length > room) await this.#closings.save({ ...parent, after })
     }
     return canceled
+  }
+
+  async #cancelOne(runId: string, why: { reason: string; byRule: boolean }, now: number): Promise<boolean> {
+    const isUnfinished = await this.#runs.endAny(runId, { status: 'canceled', isTaken: true, ...why }, now)
+    return isUnfinished && (await this.runEnded(runId, now))
   }
 
   async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
@@ -347,17 +364,12 @@ function prepareRuns(db: Connection) {
     newestAtChain: db
       .prepare<[string], number>('SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?')
       .pluck(),
-    // Index: run_invoked.
-    listChildren: db
-      .prepare<[string], string>(
-        'SELECT id FROM run JOIN work ON run_id = id WHERE parent_run = ? AND outlives = 0 ORDER BY id',
-      )
-      .pluck(),
   }
 }
 
-function describeClose(parent: string, end: string): string {
-  return `run ${parent}, which invoked it, ${end}`
+/** The children of a run that is canceled now. */
+function describeCanceled(runId: string): Closing {
+  return { runId, reason: describeClose(runId, 'was canceled'), after: '' }
 }
 
 function describeCancel(event: string, type: string): string {

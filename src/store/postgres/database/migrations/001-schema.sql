@@ -271,7 +271,7 @@ CREATE TABLE run (
 ) PARTITION BY RANGE (id);
 CREATE TABLE run_old PARTITION OF run FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 CREATE INDEX run_caused  ON run (event_seq)  WHERE event_seq IS NOT NULL;
-CREATE INDEX run_invoked ON run (parent_run) WHERE parent_run IS NOT NULL;
+CREATE INDEX run_invoked ON run (parent_run, id) WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run) WHERE origin_run IS NOT NULL;
 
 -- An unfinished run: the queue. Only this table is updated much, so it is kept small and clean.
@@ -979,6 +979,13 @@ CREATE TABLE withdrawal (
   at          bigint,
   after_step  text COLLATE "C" NOT NULL,
   after_key   text COLLATE "C" NOT NULL
+);
+
+-- Runs that have ended or begun anew, whose children are canceled up to a run by its id.
+CREATE TABLE closing (
+  run_id      text COLLATE "C" PRIMARY KEY,
+  reason      text COLLATE "C" NOT NULL,
+  after_run   text COLLATE "C" NOT NULL
 );
 
 CREATE TABLE approval_vote (

@@ -256,7 +256,7 @@ CREATE TABLE run (
   received    TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_caused  ON run (event_seq)  WHERE event_seq IS NOT NULL;
-CREATE INDEX run_invoked ON run (parent_run) WHERE parent_run IS NOT NULL;
+CREATE INDEX run_invoked ON run (parent_run, id) WHERE parent_run IS NOT NULL;
 CREATE INDEX run_origin  ON run (origin_run) WHERE origin_run IS NOT NULL;
 
 -- An unfinished run: the queue. Its row goes when the run ends, so that the queue stays small.
@@ -1011,6 +1011,13 @@ CREATE TABLE withdrawal (
   at          INTEGER,
   after_step  TEXT NOT NULL,
   after_key   TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Runs that have ended or begun anew, whose children are canceled up to a run by its id.
+CREATE TABLE closing (
+  run_id      TEXT PRIMARY KEY,
+  reason      TEXT NOT NULL,
+  after_run   TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE approval_vote (

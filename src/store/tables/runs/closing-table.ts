@@ -1,0 +1,70 @@
+import type { Connection } from '../../connection.ts'
+import { describeClose } from '../../rows/runs/describe-close.ts'
+
+/** A run whose children are canceled, and how far that is done. */
+export interface Closing {
+  runId: string
+  /** Why they are. */
+  reason: string
+  /** The id up to which they are. */
+  after: string
+}
+
+/** Runs that have more children to cancel than one commit does. */
+export class ClosingTable {
+  readonly #sql
+
+  constructor(db: Connection) {
+    this.#sql = prepareStatements(db)
+  }
+
+  /**
+   * The unfinished children of a run that may not outlive it, and that no step of it waits for. A
+   * run that begins anew has a wait for each child that it makes then.
+   */
+  listChildren({ runId, after }: Closing, limit: number): Promise<string[]> {
+    return this.#sql.children.all(runId, after, limit)
+  }
+
+  /** Later commits go on from there. */
+  async save(closing: Closing): Promise<void> {
+    await this.#sql.save.run(closing)
+  }
+
+  /** A run begins anew: no step waits any more. Events may still cancel it. */
+  async restart(runId: string): Promise<void> {
+    await this.#sql.dropWaits.run(runId)
+    await this.save({ runId, reason: describeClose(runId, 'was begun anew'), after: '' })
+  }
+
+  /** One of them, which is gone with this commit; undefined: there is none. */
+  take(): Promise<Closing | undefined> {
+    return this.#sql.take.get()
+  }
+}
+
+/** Index: primary keys, run_invoked and wait_child. */
+function prepareStatements(db: Connection) {
+  return {
+    children: db
+      .prepare<[string, string, number], string>(
+        `SELECT id FROM run WHERE parent_run = ? AND id > ? AND outlives = 0
+           AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
+           AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
+         ORDER BY id LIMIT ?`,
+      )
+      .pluck(),
+    dropWaits: db.prepare<[string]>(
+      `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
+         AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,
+    ),
+    save: db.prepare<[Closing]>(
+      `INSERT INTO closing (run_id, reason, after_run) VALUES (@runId, @reason, @after)
+       ON CONFLICT (run_id) DO UPDATE SET reason = excluded.reason, after_run = excluded.after_run`,
+    ),
+    take: db.prepare<[], Closing>(
+      `DELETE FROM closing WHERE run_id = (SELECT run_id FROM closing ORDER BY run_id LIMIT 1 ${db.sql.skipLocked})
+       RETURNING run_id AS runId, reason, after_run AS after`,
+    ),
+  }
+}

@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process'
+import { generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -26,6 +29,7 @@ const workflows = [
       }),
   }),
   defineWorkflow({ id: 'report', on: callable(z.object({ month: z.string() })), run: async ({ input }) => input }),
+  defineWorkflow({ id: 'ask-first', on: 'ask.first', run: ({ step }) => step.approve('look', { ask: 'May I?' }) }),
   defineWorkflow({ id: 'nightly', on: cron('0 3 * * *', { timezone: 'UTC' }), run: async () => 'slept' }),
 ]
 
@@ -165,6 +169,50 @@ test('a role, a token and an address that are not enough are told in a sentence,
   expect(await at(urls.admin, join(far, 'none'))).toMatchObject({ exit: 2 })
   const tls = await at(urls.admin.replace('http:', 'https:'))
   expect(tls.json.error.message).toContain('does not speak TLS')
+})
+
+test('an approver decides at a server with a signature, and with the key of another nothing is decided', async () => {
+  const { app, client, upshot, far, hear } = await startFarApp()
+  const makeKey = (name: string) => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+    writeFileSync(join(far, `${name}.key`), privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    writeFileSync(join(far, `${name}.pub`), publicKey.export({ type: 'spki', format: 'pem' }))
+    return join(far, name)
+  }
+  const [anna, eve] = ['anna', 'eve'].map(makeKey)
+  expect((await upshot('approvers', 'add', 'anna', '--key', `${anna}.pub`)).json.data.name).toBe('anna')
+  const parked = hear('run.parked')
+  await client.call('POST /events', { body: { type: 'ask.first', data: {} } })
+  const { run } = await parked
+  const [{ id, hash }] = (await upshot('approvals', 'list')).json.data
+  const approve = (...more: string[]) => upshot('approvals', 'approve', id, '--hash', hash.slice(0, 8), ...more)
+  expect(await approve()).toMatchObject({ exit: 1, json: { ok: false } })
+  expect((await approve('--key-file', `${anna}.key`)).json.error.fix).toContain('--as')
+  expect(await approve('--as', 'anna', '--key-file', `${eve}.key`)).toMatchObject({ json: { ok: false } })
+  expect(await app.store.findApproval(id, Date.now())).toMatchObject({ status: 'open', votes: [] })
+  const completed = hear('run.completed', (notice) => notice.run === run)
+  expect((await approve('--as', 'anna', '--key-file', `${anna}.key`)).json).toMatchObject({ ok: true })
+  expect((await completed).run).toBe(run)
+  expect((await app.store.findApproval(id, Date.now()))?.votes).toMatchObject([{ actor: 'anna', isSigned: true }])
+})
+
+test('a certificate that nothing vouches for is told, and the token is not sent', async () => {
+  const far = tempFolder()
+  writeFileSync(join(far, 'token'), 'upk_1')
+  const [key, cert] = [join(far, 'key.pem'), join(far, 'cert.pem')]
+  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const args = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert, ...subject]
+  execFileSync('openssl', args, { stdio: 'ignore' })
+  let asked = 0
+  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, () => void asked++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const told = await runHere(far, ['runs', 'list', '--json', '--server', url, '--token-file', join(far, 'token')])
+  expect(told).toMatchObject({ exit: 2, json: { error: { code: 'invalid_config' } } })
+  expect(told.json.error.message).toMatch(/The certificate of https:\/\/127.* is not trusted here \(.*SELF_SIGNED/)
+  expect(told.json.error.fix).toContain('NODE_EXTRA_CA_CERTS')
+  expect(asked).toBe(0)
 })
 
 test('a server of another kind, a redirect and another version are told', async () => {

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { cron } from '../../src/author/cron.ts'
+import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { queueRun } from '../support/fixtures.ts'
+import { startConsole, testSurroundings } from './support/start-console.ts'
+
+/** A console with the endpoints `shop`, which learns, and `sandbox`, which the app keeps. */
+async function openRefusing() {
+  const surroundings = { ...testSurroundings(), isHeaderKept: ({ name }: { name: string }) => name === 'sandbox' }
+  const console = await startConsole({ surroundings })
+  const { store, clock, ask } = console
+  await store.addEndpoint({ ...planEndpoint({ name: 'shop' }, clock.now()), status: 'learning' })
+  await store.addEndpoint(planEndpoint({ name: 'sandbox' }, clock.now()))
+  const send = async (method: string, path: string, body?: object) => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await ask(path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+    const { detail = '', fix = '' } = ((await response.json()) ?? {}) as { detail?: string; fix?: string }
+    return { status: response.status, detail, fix }
+  }
+  return { ...console, send }
+}
+
+test('a learning endpoint is not set active, and one that the app keeps is not touched', async () => {
+  const { store, send } = await openRefusing()
+  const active = await send('PATCH', '/endpoints/shop', { status: 'active' })
+  expect(active).toMatchObject({ status: 409, detail: expect.stringContaining('still learning') })
+  expect(active.fix).toContain('upshot endpoints solve shop')
+  const removed = await send('DELETE', '/endpoints/sandbox')
+  expect(removed).toMatchObject({ status: 409, detail: expect.stringContaining('creates the endpoint "sandbox"') })
+  const header = await send('PATCH', '/endpoints/sandbox', { scheme: { header: 'X-Other' } })
+  expect(header).toMatchObject({ status: 409, fix: expect.stringContaining('SERVICE_SIGNATURE_HEADER') })
+  expect((await store.listEndpoints()).map(({ status }) => status)).toEqual(['learning', 'active'])
+})
+
+test('a dry run of a change of an endpoint or an account answers what would be saved, and saves nothing', async () => {
+  const { store, send, ask } = await openRefusing()
+  const before = await store.listEndpoints()
+  for (const [method, path, body] of [
+    ['POST', '/endpoints', { name: 'other' }],
+    ['PATCH', '/endpoints/shop', { events: ['file.*'] }],
+    ['POST', '/endpoints/shop/rotate', {}],
+    ['POST', '/endpoints/shop/retire', {}],
+    ['POST', '/endpoints/shop/pin', { scheme: {} }],
+    ['PUT', '/accounts/second', { apiKey: 'sk_sandbox_1', baseUrl: 'http://127.0.0.1:1/v1' }],
+  ] as const)
+    expect({ path, ...(await send(method, path, { ...body, isDryRun: true })) }).toMatchObject({ path, status: 200 })
+  const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"isDryRun":true}' }
+  expect(await (await ask('/endpoints/shop/rotate', request)).json()).toMatchObject({
+    ...{ secret: null, endpoint: { secrets: { length: 2 } } },
+  })
+  expect([await store.listEndpoints(), await store.listAccounts()]).toEqual([before, []])
+  expect(await store.listActions({ limit: 9 })).toEqual([])
+})
+
+test('an account is added once, changed where it is there, and never under the name default', async () => {
+  const { send } = await openRefusing()
+  const account = { apiKey: 'sk_sandbox_1', baseUrl: 'http://127.0.0.1:1/v1' }
+  expect(await send('PUT', '/accounts/second', { isNew: false })).toMatchObject({ status: 404 })
+  expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 200 })
+  expect(await send('PUT', '/accounts/second', { ...account, isNew: true })).toMatchObject({ status: 409 })
+  expect(await send('PUT', '/accounts/second', { plan: 'pro', isNew: false })).toMatchObject({ status: 200 })
+  expect(await send('PUT', '/accounts/default', account)).toMatchObject({ status: 400 })
+})
+
+test('a restart that does not fit is refused as a restart, and a pause of no schedule is not found', async () => {
+  const { store, clock, send } = await openRefusing()
+  const run = await queueRun(store, 'evt_1', 'count', clock.now())
+  const resumed = await send('POST', `/runs/${run}/resume`, {})
+  expect(resumed).toMatchObject({ status: 409, detail: expect.stringContaining(`Cannot resume run ${run}`) })
+  const restarted = await send('POST', `/runs/${run}/resume`, { fromScratch: true })
+  expect(restarted).toMatchObject({ status: 409, detail: expect.stringContaining(`Cannot restart run ${run}`) })
+  const nightly = { id: 'nightly', file: 'nightly.workflow.ts', eventTypes: [], schedule: cron('0 3 * * *') }
+  const count = { id: 'count', file: 'count.workflow.ts', eventTypes: ['*'], schedule: null }
+  await store.saveWorkflows({ workflows: [nightly, count], broken: [] }, clock.now())
+  for (const act of ['pause', 'resume']) {
+    expect(await send('POST', `/schedules/none/${act}`, {})).toMatchObject({ status: 404 })
+    const onEvents = await send('POST', `/schedules/count/${act}`, {})
+    expect(onEvents).toMatchObject({ status: 404, fix: 'Choose one of: nightly.' })
+  }
+})

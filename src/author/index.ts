@@ -52,7 +52,14 @@ export type {
 } from './limits.ts'
 export type { ApproveOptions, ApproveVerdict } from './steps/approve.ts'
 export type { Hook, HookAnswer, HookOptions } from './steps/hooks.ts'
-export type { OnceStepOptions, StepApi, StepContext, StepOptions } from './steps/step-api.ts'
+export type {
+  OnceStepOptions,
+  ScheduleRequest,
+  SendOptions,
+  StepApi,
+  StepContext,
+  StepOptions,
+} from './steps/step-api.ts'
 export { storageName } from './storage-name.ts'
 export { type CallableTrigger, callable } from './trigger.ts'
 export type {

@@ -99,6 +99,8 @@ export type Notice =
       missed: number
       run: string
     }
+  /** A run made, changed or removed a schedule. */
+  | ({ kind: 'schedule.changed'; schedule: string } & AboutRun)
   | { kind: 'run.queued'; count: number }
   /** Its code begins for the first time. `waitedMs`: since the run was made. */
   | ({ kind: 'run.started'; origin: RunOrigin | 'invoke'; waitedMs: number } & AboutRun)

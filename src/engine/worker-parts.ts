@@ -3,6 +3,7 @@ import type { EventRecord } from '../core/incoming/event.ts'
 import type { Route } from '../core/incoming/route.ts'
 import type { Caller, Publish } from '../core/notices.ts'
 import type { ClaimedRun } from '../core/runs/claim.ts'
+import type { SchedulePlan } from '../core/runs/schedule.ts'
 import type { GuardPolicy } from '../core/safety/guard.ts'
 import type { CallingRun, OutsideCall } from '../core/safety/ledger/outside-act.ts'
 import type { FilesApi, WrapCall } from '../core/service/files-api.ts'
@@ -69,6 +70,8 @@ export interface WorkerParts {
   spellingsOf?: SpellingsOf
   /** The URL of a hook, by its id. Undefined where no sender reaches this app. */
   callbackUrl?: (id: string) => string | undefined
+  /** Throws `invalid_workflow` for a bad cron line or an unknown zone. */
+  checkPlan?: (plan: SchedulePlan) => void
   /** Calls the function of a step in the context of its span. Default: just calls it. */
   runInSpan?: <T>(caller: Caller, call: () => T) => T
   /** Maximum number of passes at a time. */
@@ -144,6 +147,7 @@ type WorkerStore = Pick<
   | 'listApprovers'
   | 'listApprovalItems'
   | 'listStops'
+  | 'findSchedule'
   | 'findRun'
   | 'findInvoked'
   | 'listEndedWaits'

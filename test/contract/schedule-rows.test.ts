@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { NewSchedule } from '../../src/core/runs/schedule.ts'
 import { planCron, planOnce } from '../../src/core/service/plan-schedule.ts'
-import { NOW } from '../support/fixtures.ts'
+import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
 
@@ -129,6 +129,49 @@ describeStores((open) => {
     await store.continueRun(first.lease, successor, NOW + 3)
     expect(await store.findRun(next ?? '')).toMatchObject({ status: 'waiting' })
     expect(await store.findRun(successor.run)).toMatchObject({ status: 'pending', tickAt: NOW + 1 })
+  })
+
+  test('a schedule of code is in the commit of its step, and changes only what code made', async () => {
+    const { store } = await open()
+    await queueRun(store)
+    const [run] = await store.claimRuns('wrk_1', 1, NOW)
+    if (!run) throw new Error('no run')
+    const save = (key: string, change: Partial<NewSchedule>) =>
+      store.saveCheckpoint(run.lease, checkpoint(key, { kind: 'schedule', status: 'completed' }), undefined, {
+        schedule: { ...acme({ owner: 'code', madeBy: run.lease.runId, ...change }), madeAt: NOW },
+      })
+    await save('a', {})
+    await save('b', { id: 'sch_9', input: '{"folder":"/b"}' })
+    expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ id: 'sch_1', input: '{"folder":"/b"}' }])
+    await store.addSchedule(acme({ id: 'sch_2', name: 'mine' }), NOW)
+    await expect(save('c', { name: 'mine' })).rejects.toMatchObject({ code: 'conflict' })
+    expect((await store.listSteps(run.lease.runId)).map(({ key }) => key)).toEqual(['a', 'b'])
+    for (const unschedule of ['acme', 'mine', 'nobody']) {
+      const step = checkpoint(`no ${unschedule}`, { kind: 'schedule', status: 'completed' })
+      await store.saveCheckpoint(run.lease, step, undefined, { unschedule })
+    }
+    expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ name: 'mine' }])
+  })
+
+  test('a later event is sent once at its moment, with the routes of then', async () => {
+    const { store } = await open()
+    const event = {
+      id: 'evt_later',
+      type: 'order.late',
+      account: 'default',
+      createdAt: NOW + HOUR,
+      body: '{"data":{}}',
+    }
+    const input = JSON.stringify(event)
+    await store.addSchedule(acme({ name: event.id, workflow: null, plan: planOnce(NOW + HOUR), input }), NOW)
+    const workflows = [{ id: 'late', file: 'late.ts', eventTypes: ['order.late'], schedule: null }]
+    await store.saveWorkflows({ workflows, broken: [] }, NOW)
+    const [due] = await store.listDueSchedules(NOW + HOUR, { limit: 1 })
+    const send = () => store.sendScheduled('sch_1', due?.version ?? -1, NOW + HOUR)
+    expect([await send(), await send()]).toEqual([true, false])
+    expect(await store.listEvents({ limit: 9 })).toMatchObject([{ id: 'evt_later', type: 'order.late' }])
+    expect(await store.listRuns({ limit: 9 })).toMatchObject([{ workflow: 'late', eventId: 'evt_later' }])
+    expect(await store.findSchedule('evt_later')).toMatchObject({ doneAt: NOW + HOUR, nextAt: null })
   })
 
   test('lines of modules are not edited or removed', async () => {

@@ -26,6 +26,7 @@ export function topicsOf(notice: Notice): { topics: readonly Topic[]; run: strin
     case 'delivery':
       return { topics: ['deliveries', 'events'], run: null }
     case 'tick':
+    case 'schedule':
       return { topics: ['schedules', 'runs'], run }
     case 'endpoint':
       return { topics: ['endpoints'], run: null }

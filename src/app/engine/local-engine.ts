@@ -19,6 +19,7 @@ import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { LoadOptions } from '../../project/workflows/load-workflows.ts'
 import { hashFolder, ModuleWatch } from '../../project/workflows/module-watch.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
+import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { runInSpan } from '../../watch/traces/run-in-span.ts'
 import { Tracing } from '../../watch/traces/tracing.ts'
 import { AccountClients } from '../service/account-clients.ts'
@@ -105,6 +106,7 @@ export class LocalEngine implements Engine {
         guard: config.guardPolicy,
         ...(config.limits && { maxSteps: config.limits.steps }),
         planner: this.#planner,
+        checkPlan: nextMomentOf,
         callbackUrl: (id) => this.#access?.callbacks && callbackUrl(this.#access.callbacks, id),
         runInSpan,
         slots: config.slots,

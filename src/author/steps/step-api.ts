@@ -4,9 +4,10 @@ import type { JsonValue } from '../../core/json.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
 import type { Effect, StepName } from '../../core/runs/step.ts'
 import type { Duration } from '../../core/time.ts'
+import type { ScheduleOptions } from '../cron.ts'
 import type { EventDefinition } from '../define-event.ts'
 import type { Jsonify, KeptAsJson } from '../jsonify.ts'
-import type { InputOf, InvokeOptions, Trigger } from '../trigger.ts'
+import type { CallableTrigger, InputOf, InvokeOptions, Trigger } from '../trigger.ts'
 import type { ApproveOptions, ApproveVerdict } from './approve.ts'
 import type { Hook, HookAnswer, HookOptions } from './hooks.ts'
 
@@ -70,6 +71,31 @@ interface WaitOptions {
    * The event that started the run never counts.
    */
   since?: 'now' | 'run'
+}
+
+/** Options of `step.send`. */
+export interface SendOptions {
+  /**
+   * Sends the event at this moment, a date or epoch milliseconds, and at once where it has passed.
+   * Until then `upshot schedules` lists it, and can remove it. Default: at once.
+   */
+  at?: Date | number
+}
+
+/** A schedule that `step.schedule` makes. */
+export type ScheduleRequest<On extends Trigger = Trigger> = Omit<ScheduleOptions, 'accounts' | 'account'> & {
+  /** The workflow that it starts, with `on: callable(…)`. */
+  workflow: Invocable<On>
+  /** What each of its runs gets; it has to fit the schema. */
+  input?: InputOf<On>
+  /** A cron line; see `cron`. Either this or `at`. */
+  cron?: string
+  /** The one moment: a date or epoch milliseconds. One that has passed is due at once. */
+  at?: Date | number
+  /** The accounts that its runs act for. Default: the account of this run. */
+  account?: string | readonly string[]
+  /** `each`: a run for every account that exists at the moment. */
+  accounts?: 'each'
 }
 
 /** Options of `step.receive`. */
@@ -203,9 +229,23 @@ export interface StepApi<On = Trigger> {
     name: StepName,
     type: EventDefinition<Type, unknown, Input>,
     data: NoInfer<Input>,
+    options?: SendOptions,
   ): Promise<{ id: string }>
   /** Makes an event of your own, exactly once, with any `data`. At most 1 MiB. */
-  send(name: StepName, type: string, data: Record<string, unknown>): Promise<{ id: string }>
+  send(name: StepName, type: string, data: Record<string, unknown>, options?: SendOptions): Promise<{ id: string }>
+  /**
+   * Makes a schedule of a callable workflow, or changes the one that code made under this name,
+   * exactly once. `upshot schedules` lists it beside all others.
+   *
+   * Unlike other names of steps, `name` is the same in all runs: 1 to 100 letters, digits and `. _
+   * : @ -`. Throws `invalid_workflow` for a bad line, and `conflict` for the name of a schedule
+   * that is not of code.
+   *
+   * Runs that schedule one another at once throw `invoke_too_deep` after 100 links.
+   */
+  schedule<On extends CallableTrigger>(name: string, schedule: ScheduleRequest<On>): Promise<void>
+  /** Removes a schedule that code made, exactly once. It is no error where there is none. */
+  unschedule(name: string): Promise<void>
   /**
    * Runs another workflow exactly once, and returns its output. The waiting run holds no worker.
    *

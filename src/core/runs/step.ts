@@ -15,7 +15,17 @@ export type Effect = 'read' | 'write' | 'delete'
 export type StepStatus = 'completed' | 'failed' | 'waiting' | 'started'
 
 /** The verb that made a step. */
-export type StepKind = 'run' | 'sleep' | 'wait' | 'receive' | 'send' | 'invoke' | 'approve' | 'hook' | 'patch'
+export type StepKind =
+  | 'run'
+  | 'sleep'
+  | 'wait'
+  | 'receive'
+  | 'send'
+  | 'invoke'
+  | 'approve'
+  | 'hook'
+  | 'schedule'
+  | 'patch'
 
 /**
  * A row of a run's journal: the state of one step, which replays read back. Times are epoch

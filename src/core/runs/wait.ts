@@ -1,5 +1,6 @@
 import type { Hook } from '../incoming/hook.ts'
 import type { JsonValue } from '../json.ts'
+import type { NewSchedule } from './schedule.ts'
 import type { Tags } from './told/tags.ts'
 
 /** A step, or a rule of `cancelOn`, that waits for an event with a certain key value. */
@@ -87,6 +88,9 @@ export interface SavedWithStep {
   wait?: EventWait
   invoke?: Invocation
   send?: SentEvent
+  /** A schedule of code to make or change, or the name of one to remove. */
+  schedule?: NewSchedule & { madeAt: number }
+  unschedule?: string
   /**
    * For the ledger: the effect had a permit, or its author says what it is made of.
    * `isUntargeted`: a write without a target, which gets a row all the same.

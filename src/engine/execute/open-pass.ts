@@ -29,6 +29,7 @@ export type PassParts = Pick<
   | 'outside'
   | 'maxSteps'
   | 'callbackUrl'
+  | 'checkPlan'
 > & { store: Pass['store'] & JournalStore }
 
 interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
@@ -43,7 +44,20 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
-  const { store, routes, clock, random, publish, stillMs, guard, runInSpan, gatherMs, outside, callbackUrl } = parts
+  const {
+    store,
+    routes,
+    clock,
+    random,
+    publish,
+    stillMs,
+    guard,
+    runInSpan,
+    gatherMs,
+    outside,
+    callbackUrl,
+    checkPlan,
+  } = parts
   const { maxSteps = DEFAULT_MAX_STEPS } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
@@ -98,6 +112,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     ...(gatherMs === undefined ? {} : { gatherMs }),
     ...(outside && { outside }),
     ...(callbackUrl && { callbackUrl }),
+    ...(checkPlan && { checkPlan }),
     ...(runInSpan && { runInSpan }),
     ...(stage && { stage }),
   }

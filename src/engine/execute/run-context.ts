@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Hook } from '../../author/steps/hooks.ts'
-import type { Invocable, StepApi } from '../../author/steps/step-api.ts'
+import type { Invocable, ScheduleRequest, SendOptions, StepApi } from '../../author/steps/step-api.ts'
 import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
@@ -22,6 +22,7 @@ import { mapSteps } from '../steps/map-steps.ts'
 import { type Patches, patchedStep } from '../steps/patched-step.ts'
 import { openStreams, receiveStep } from '../steps/receive-step.ts'
 import { runStep } from '../steps/run-step.ts'
+import { scheduleStep, unscheduleStep } from '../steps/schedule-step.ts'
 import { sendStep } from '../steps/send-step.ts'
 import { sleepStep } from '../steps/sleep-step.ts'
 import { asRequest, type WaitRequest, waitStep } from '../steps/wait-step.ts'
@@ -106,7 +107,10 @@ function createStepApi(pass: Pass): StepApi {
     receive: (name: StepName, given: WaitRequest | Hook) =>
       called(() => receiveStep(pass, streams, name, asRequest(name, given, 'receive'))) as Promise<never>,
     hook: (name: StepName, request: HookRequest) => hookStep(pass, name, request) as Promise<never>,
-    send: (name: StepName, on: EventDefinition | string, data: unknown) => sendStep(pass, name, on, data),
+    send: (name: StepName, on: EventDefinition | string, data: unknown, options?: SendOptions) =>
+      sendStep(pass, name, { on, data, ...options }),
+    schedule: (name, request) => called(() => scheduleStep(pass, name, request as ScheduleRequest)),
+    unschedule: (name) => called(() => unscheduleStep(pass, name)),
     invoke: (name: StepName, workflow: Invocable, input?: unknown, options: InvokeRequest['options'] = {}) =>
       invokeStep(pass, name, { workflow, input, options }) as Promise<never>,
     approve: (name: StepName, request: ApproveRequest) => approveStep(pass, name, request) as Promise<never>,

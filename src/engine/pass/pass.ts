@@ -31,6 +31,7 @@ export interface Pass
     | 'runInSpan'
     | 'outside'
     | 'callbackUrl'
+    | 'checkPlan'
   > {
   run: ClaimedRun
   /** The trigger of its workflow. */
@@ -43,7 +44,15 @@ export interface Pass
   /** For reading; steps write through the journal. */
   store: Pick<
     WorkerParts['store'],
-    'readOutput' | 'packOutput' | 'findMatch' | 'findQuestion' | 'listStops' | 'findRun' | 'findInvoked' | 'watchRun'
+    | 'readOutput'
+    | 'packOutput'
+    | 'findMatch'
+    | 'findQuestion'
+    | 'listStops'
+    | 'findRun'
+    | 'findInvoked'
+    | 'findSchedule'
+    | 'watchRun'
   > &
     ProofReads
   matcher: Pick<EventMatcher, 'startMatching' | 'catchUp'>

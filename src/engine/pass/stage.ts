@@ -38,7 +38,8 @@ export interface Stage {
 }
 
 /** The request of a step, beyond its row. */
-export interface StageFacts extends Pick<SavedWithStep, 'wait' | 'send' | 'invoke' | 'approve'> {
+export interface StageFacts
+  extends Pick<SavedWithStep, 'wait' | 'send' | 'invoke' | 'approve' | 'schedule' | 'unschedule'> {
   /** For a `run` step. */
   effect?: StagedEffect
 }

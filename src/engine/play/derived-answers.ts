@@ -25,6 +25,7 @@ export function derivedAnswers(parts: Derived): AnswerStep {
     if (step.kind === 'hook')
       return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: step.target, expiresAt: step.dueAt }) })
     if (step.kind === 'sleep') return derive({ finishedAt: step.dueAt ?? parts.now(), output: null })
+    if (step.kind === 'schedule') return derive({ finishedAt: parts.now(), output: 'null' })
     if (send) return derive({ finishedAt: parts.now(), output: JSON.stringify({ id: send.id }) })
     if (step.effect === 'delete' && effect?.look && parts.looks !== false) return deriveDelete(parts, step, effect)
     return null

@@ -102,6 +102,7 @@ function memoryStore({
     listApprovalItems: async () => [],
     findRun: async () => null,
     findInvoked: async () => null,
+    findSchedule: async () => null,
     listStops: async () => [],
     watchRun: async () => true,
   }

@@ -112,11 +112,15 @@ export class PlayStage implements Stage {
 type Described = Pick<PlayedEffect, 'class' | 'asked' | 'expect' | 'listed' | 'isFolderAllowed' | 'body' | 'target'>
 
 /** Null for a step that does nothing outside. */
-function describeEffect(step: Checkpoint, { send, invoke, approve, effect }: StageFacts): Described | null {
+function describeEffect(step: Checkpoint, { send, invoke, approve, effect, schedule }: StageFacts): Described | null {
   const none = { asked: null, expect: null, listed: [], isFolderAllowed: false, target: step.target }
   if (send) return { ...none, class: 'send', body: JSON.stringify(JSON.parse(send.body).data) }
   if (invoke) return { ...none, class: 'invoke', target: invoke.workflow, body: invoke.input }
   if (approve) return { ...none, class: 'approve', body: JSON.stringify({ ask: approve.ask, show: approve.show }) }
+  if (step.kind === 'schedule') {
+    const { workflow = null, plan = null, input = null } = schedule ?? {}
+    return { ...none, class: 'write', body: JSON.stringify({ workflow, plan, input: JSON.parse(input ?? 'null') }) }
+  }
   if (step.kind !== 'run' || step.effect === 'read') return null
   const { asked = null, expect = null, listed = [], isFolderAllowed = false } = effect ?? {}
   return { class: step.effect, target: step.target, asked, expect, listed, isFolderAllowed, body: null }

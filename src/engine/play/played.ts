@@ -37,7 +37,7 @@ export type AnswerSource = 'recorded' | 'live' | 'derived' | 'declared' | 'borro
 export interface PlayedStep {
   /** Its key; for a step of a run that another one invokes, behind the key of that step. */
   step: string
-  kind: 'run' | 'sleep' | 'wait' | 'receive' | 'send' | 'invoke' | 'approve' | 'hook' | 'patch'
+  kind: 'run' | 'sleep' | 'wait' | 'receive' | 'send' | 'invoke' | 'approve' | 'hook' | 'schedule' | 'patch'
   target: string | null
   source: AnswerSource
   /** Where a borrowed outcome comes from; absent for any other. */

@@ -1,7 +1,8 @@
 import type { EventDefinition } from '../../author/define-event.ts'
+import type { SendOptions } from '../../author/steps/step-api.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { deriveId } from '../../core/ids.ts'
+import { deriveId, newId } from '../../core/ids.ts'
 import { OWN_TYPES } from '../../core/incoming/event.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { planRuns } from '../../core/incoming/route.ts'
@@ -9,7 +10,8 @@ import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { SentEvent } from '../../core/runs/wait.ts'
-import { isoTime } from '../../core/time.ts'
+import { planOnce } from '../../core/service/plan-schedule.ts'
+import { isoTime, parseMoment } from '../../core/time.ts'
 import { fitEvent } from '../admit/fit-event.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
@@ -19,15 +21,16 @@ import { stageStep } from './stage-step.ts'
 /** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
 
+interface SendRequest extends SendOptions {
+  on: EventDefinition | string
+  data: unknown
+}
+
 /** Sends an event; the commit of the step contains it and its runs. */
-export function sendStep(
-  pass: Pass,
-  name: StepName,
-  on: EventDefinition | string,
-  data: unknown,
-): Promise<{ id: string }> {
+export function sendStep(pass: Pass, name: StepName, { on, data, at }: SendRequest): Promise<{ id: string }> {
   return takeStep(pass, { name, kind: 'send', effect: 'write' }, async ({ key }) => {
-    const send = planEvent(pass, key, { on, data })
+    const moment = at === undefined ? null : parseMoment(at, `Step "${key}": at`)
+    const send = planEvent(pass, key, { on, data, moment })
     const held = holdStep(pass)
     if (held && !(await held)) return neverSettles()
     const routes = await readDuringPass(pass, async () => pass.routes())
@@ -35,9 +38,25 @@ export function sendStep(
     const sent = { ...send, workflows: planRuns(send.type, routes) }
     if (pass.stage) return stageStep(pass, pass.stage, step, { send: sent }) as Promise<{ id: string }>
     step.settled = await pass.order.turn(step)
-    saveEvent(pass, step, sent)
+    if (moment !== null && moment > pass.clock.now()) saveLater(pass, step, send, moment)
+    else saveEvent(pass, step, sent)
     return { id: send.id }
   })
+}
+
+/** Keeps the event in a schedule of one moment, named like the event. */
+function saveLater(pass: Pass, step: Checkpoint, send: Omit<SentEvent, 'workflows'>, at: number): void {
+  const now = pass.clock.now()
+  const made = { id: newId('sch', now), name: send.id, owner: 'code', madeBy: pass.run.lease.runId } as const
+  const plan = planOnce(at, { account: send.account })
+  const schedule = { ...made, workflow: null, plan, input: JSON.stringify(send), madeAt: now }
+  const output = JSON.stringify({ id: send.id })
+  const about = { ...aboutRun(pass), step: step.key, effect: 'write', target: send.type, attempt: 1, ms: 0 } as const
+  pass.publish({ kind: 'step.completed', ...about })
+  pass.journal.record({ ...step, status: 'completed', output, finishedAt: now }, undefined, { schedule }).then(
+    () => pass.publish({ kind: 'schedule.changed', schedule: send.id, ...aboutRun(pass) }),
+    () => {},
+  )
 }
 
 function saveEvent(pass: Pass, step: Checkpoint, send: SentEvent): void {
@@ -52,7 +71,7 @@ function saveEvent(pass: Pass, step: Checkpoint, send: SentEvent): void {
 function planEvent(
   pass: Pass,
   key: string,
-  { on, data }: { on: EventDefinition | string; data: unknown },
+  { on, data, moment }: Pick<SendRequest, 'on' | 'data'> & { moment: number | null },
 ): Omit<SentEvent, 'workflows'> {
   const { runId } = pass.run.lease
   const type = typeof on === 'string' ? on : on.type
@@ -63,7 +82,7 @@ function planEvent(
         'choose another.',
     )
   }
-  const createdAt = pass.clock.now()
+  const createdAt = Math.max(pass.clock.now(), moment ?? 0)
   const id = deriveId('evt', runId, key)
   const body = toJson({ id, type, created: isoTime(createdAt), data }, `Step "${key}": its event`)
   if (Buffer.byteLength(body) > MAX_SENT_BYTES) {

@@ -101,6 +101,7 @@ const LINES: Lines = {
     line('warn', 'moments of the schedule passed while no scheduler ran', { ...fields, since: new Date(since) }),
   'tick.recorded': ({ kind, scheduledFor, ...fields }) =>
     line('info', 'tick recorded', { ...fields, scheduledFor: new Date(scheduledFor) }),
+  'schedule.changed': ({ kind, root: _, ...fields }) => line('info', 'schedule changed by a run', fields),
   'run.queued': ({ count }) => line('debug', 'runs queued', { count }),
   'run.started': ({ kind, ...fields }) => line('debug', 'run started', fields),
   'run.completed': ({ kind, ...fields }) => line('info', 'run completed', fields),

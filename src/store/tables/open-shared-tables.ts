@@ -78,7 +78,7 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const hooks = new HookTable(db, vault, { runs, ownEvents })
   const closings = new ClosingTable(db)
   const asked = { approvals, approvalWaits, reserved, withdrawals, hooks }
-  const waits = new WaitTable(db, { runs, events, cursors, closings, ownEvents, ...asked })
+  const waits = new WaitTable(db, { runs, events, cursors, closings, ownEvents, schedules, ...asked })
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { events, runs, steps, told, withdrawals, closings })
   const bulks = new BulkTable(db)

@@ -9,6 +9,7 @@ import { SHORT_STILL_MS } from '../../engine/execute/watch-replay.ts'
 import { Outside } from '../../engine/pass/outside/outside.ts'
 import { Worker } from '../../engine/worker.ts'
 import type { FilesFor } from '../../engine/worker-parts.ts'
+import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { Scheduler } from '../../schedule/scheduler.ts'
 import type { VirtualTime } from '../world/virtual-time.ts'
 import type { Activity } from './activity.ts'
@@ -70,6 +71,7 @@ export class EngineLife {
     const openWorker = () =>
       new Worker({
         ...{ store, clock, random, publish, filesFor, slots, guard, keeps },
+        checkPlan: nextMomentOf,
         callbackUrl: (id) => callbackUrl(parts.callbacks, id),
         findWorkflow: (id) => {
           const workflow = workflows.get(id)
@@ -159,6 +161,7 @@ export class EngineLife {
     if (notice.kind === 'fault') this.fault ??= notice
     this.#parts.publish(notice)
     if (notice.kind === 'run.queued') this.wake()
+    if (notice.kind === 'schedule.changed') this.#scheduler.wake()
     if (notice.kind === 'code.timer') warnOfTimer(notice)
     if (notice.kind === 'code.undeclared') warnOfEffect(notice)
     this.#parts.activity.stir()

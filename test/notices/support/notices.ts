@@ -43,6 +43,7 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     lastSuccessAt: NOW,
   },
   'ticks.missed': { kind: 'ticks.missed', schedule: 'nightly', workflow: 'nightly', count: 3, since: NOW },
+  'schedule.changed': { kind: 'schedule.changed', schedule: 'acme', run: 'run_1', workflow: 'mirror', root: null },
   'tick.recorded': {
     kind: 'tick.recorded',
     schedule: 'nightly',

@@ -67,7 +67,7 @@ export const step = z
   .object({
     key: z.string(),
     position: z.int().describe('Counted from 0 in the order in which the steps began.'),
-    kind: z.enum(['run', 'sleep', 'wait', 'receive', 'send', 'invoke', 'approve', 'hook', 'patch']),
+    kind: z.enum(['run', 'sleep', 'wait', 'receive', 'send', 'invoke', 'approve', 'hook', 'schedule', 'patch']),
     effect: z.enum(['read', 'write', 'delete']),
     status: z.enum(['completed', 'failed', 'waiting', 'started']),
     attempt: z.int(),

@@ -61,6 +61,7 @@ function readRefusal(error: Checkpoint['error']): string | undefined {
 /** Null for a step that does nothing outside. */
 function classOf(kind: Checkpoint['kind'], effect: Checkpoint['effect']): Deed['class'] | null {
   if (kind === 'send' || kind === 'invoke' || kind === 'approve') return kind
+  if (kind === 'schedule') return 'write'
   return kind === 'run' && effect !== 'read' ? effect : null
 }
 

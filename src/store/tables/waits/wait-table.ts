@@ -13,6 +13,7 @@ import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { Closing, ClosingTable } from '../runs/closing-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
+import type { ScheduleTable } from '../schedules/schedule-table.ts'
 import type { ApprovalWaits } from './approval-waits.ts'
 import type { HookTable } from './hook-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
@@ -42,6 +43,7 @@ interface WaitTables {
   withdrawals: WithdrawalTable
   closings: ClosingTable
   ownEvents: OwnEvents
+  schedules: ScheduleTable
   hooks: HookTable
 }
 
@@ -56,6 +58,7 @@ export class WaitTable {
   readonly #withdrawals: WithdrawalTable
   readonly #closings: ClosingTable
   readonly #ownEvents: OwnEvents
+  readonly #schedules: ScheduleTable
   readonly #hooks: HookTable
   readonly #waits
   readonly #runRows
@@ -68,6 +71,7 @@ export class WaitTable {
     this.#withdrawals = tables.withdrawals
     this.#closings = tables.closings
     this.#ownEvents = tables.ownEvents
+    this.#schedules = tables.schedules
     this.#hooks = tables.hooks
     this.#runs = tables.runs
     this.#events = tables.events
@@ -79,12 +83,14 @@ export class WaitTable {
 
   /** Saves the rest of a step's commit, after its checkpoint. */
   async saveWithStep(runId: string, key: string, saved: SavedWithStep): Promise<void> {
-    const { codeHash, wait, invoke, send, hook, approve, expire, isSettled, cancel } = saved
+    const { codeHash, wait, invoke, send, hook, approve, expire, isSettled, cancel, schedule, unschedule } = saved
     if (codeHash !== undefined) await this.saveCodeHash(runId, codeHash)
     if (isSettled) await this.#waits.delete.run(runId, key)
     if (wait) await this.#open(runId, key, wait, { isCancel: false })
     if (invoke) await this.#invoke(runId, key, invoke)
     if (send) await this.#ownEvents.send(send)
+    if (schedule) await this.#schedules.upsert(schedule, schedule.madeAt)
+    if (unschedule !== undefined) await this.#schedules.removeOfCode(unschedule)
     if (hook) await this.#hooks.open(runId, key, hook)
     if (approve) await this.#ask(runId, key, approve)
     if (expire) await this.#approvals.expire(expire.approval, expire.now)

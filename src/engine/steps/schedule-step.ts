@@ -1,0 +1,106 @@
+import type { Invocable, ScheduleRequest } from '../../author/steps/step-api.ts'
+import { UpshotError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { toJson } from '../../core/json.ts'
+import { accountOf } from '../../core/runs/claim.ts'
+import { type NewSchedule, requireScheduleName, type SchedulePlan } from '../../core/runs/schedule.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
+import { MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
+import { planCron, planOnce } from '../../core/service/plan-schedule.ts'
+import { parseMoment } from '../../core/time.ts'
+import { readCall } from '../admit/read-cause.ts'
+import { neverSettles } from '../pass/parking.ts'
+import { aboutRun, type Pass } from '../pass/pass.ts'
+import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { MAX_SENT_BYTES } from './send-step.ts'
+import { stageStep } from './stage-step.ts'
+
+/** A run that is due sooner than this belongs to the chain of the run that schedules it. */
+const SOON_MS = 60_000
+
+/** Makes or changes a schedule of code; the commit of the step contains it. */
+export function scheduleStep(pass: Pass, name: string, request: ScheduleRequest): Promise<void> {
+  return change(pass, ['schedule', name], async (key) => {
+    const schedule = planSchedule(pass, { name, key }, request)
+    const found = await readDuringPass(pass, () => pass.store.findSchedule(name))
+    if (found === null || found.owner === 'code') return { schedule }
+    throw new UpshotError('conflict', `Step "${key}": the schedule "${name}" is of ${found.madeBy}, not of code.`, {
+      details: { fix: 'Choose another name.' },
+    })
+  })
+}
+
+/** Removes a schedule of code; one that is not there is no error. */
+export function unscheduleStep(pass: Pass, name: string): Promise<void> {
+  return change(pass, ['unschedule', name], async () => ({ unschedule: name }))
+}
+
+type Changed = Pick<SavedWithStep, 'schedule' | 'unschedule'>
+
+function change(
+  pass: Pass,
+  step: [verb: string, schedule: string],
+  plan: (key: string) => Promise<Changed>,
+): Promise<void> {
+  return takeStep(pass, { name: step, kind: 'schedule', effect: 'write' }, async ({ key }) => {
+    const [, schedule] = step
+    const changed = await plan(key)
+    const held = holdStep(pass)
+    if (held && !(await held)) return neverSettles()
+    const row = { ...newStep(pass, { key, kind: 'schedule', effect: 'write' }), target: schedule }
+    if (pass.stage) return stageStep(pass, pass.stage, row, changed) as Promise<never>
+    await save(pass, row, changed)
+  })
+}
+
+async function save(pass: Pass, step: Checkpoint, changed: Changed): Promise<void> {
+  step.settled = await pass.order.turn(step)
+  const { key, target } = step
+  const about = { ...aboutRun(pass), step: key, effect: 'write', target, attempt: 1, ms: 0 } as const
+  pass.publish({ kind: 'step.completed', ...about })
+  const finished = { ...step, status: 'completed', output: 'null', finishedAt: pass.clock.now() } as const
+  pass.journal.record(finished, undefined, changed).then(
+    () => pass.publish({ kind: 'schedule.changed', schedule: target ?? '', ...aboutRun(pass) }),
+    () => {},
+  )
+}
+
+function planSchedule(
+  pass: Pass,
+  { name, key }: { name: string; key: string },
+  { workflow, input, cron, at, ...rules }: ScheduleRequest,
+): NewSchedule & { madeAt: number } {
+  const { run, clock, spellings } = pass
+  requireScheduleName(name)
+  const refuse = (why: string) => new UpshotError('invalid_workflow', `Step "${key}": ${why}`)
+  if ((cron === undefined) === (at === undefined)) throw refuse('give either `cron` or `at`.')
+  const account = accountOf(run.cause)
+  const acts = rules.accounts === undefined ? { account: rules.account ?? account } : {}
+  const given = { ...rules, ...acts }
+  const plan = at === undefined ? planCron(cron ?? '', given) : planOnce(parseMoment(at, `Step "${key}": at`), given)
+  pass.checkPlan?.(plan)
+  requireCallable(workflow, refuse)
+  const json = toJson(input, `Step "${key}": the input of "${workflow.id}"`)
+  if (Buffer.byteLength(json) > MAX_SENT_BYTES) {
+    throw new UpshotError('output_too_large', `Step "${key}" gives an input of more than ${MAX_SENT_BYTES} bytes.`)
+  }
+  const call = { runId: run.lease.runId, account, createdAt: clock.now(), input: json }
+  readCall(call, workflow, { isSelfCaused: false, spellings })
+  const depth = countDepth(pass, plan)
+  if (depth > MAX_INVOKE_DEPTH) {
+    const chain = `it is link ${depth} of a chain of runs that schedule one another at once`
+    throw new UpshotError('invoke_too_deep', `Step "${key}": ${chain}. Leave a minute between them.`)
+  }
+  const made = { id: newId('sch', clock.now()), name, owner: 'code', madeBy: run.lease.runId } as const
+  return { ...made, workflow: workflow.id, plan, input: json, depth, madeAt: clock.now() }
+}
+
+/** A chain of runs that schedule one another has no end of its own, unless each waits a while. */
+function countDepth({ run, clock }: Pass, plan: SchedulePlan): number {
+  return plan.kind === 'once' && plan.at >= clock.now() + SOON_MS ? 0 : run.depth + 1
+}
+
+function requireCallable({ id, on }: Invocable, refuse: (why: string) => UpshotError): void {
+  if (typeof on === 'object' && 'kind' in on && on.kind === 'callable') return
+  throw refuse(`"${id}" is not callable. Give it "on: callable(…)".`)
+}

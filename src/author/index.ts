@@ -52,10 +52,9 @@ export type {
 } from './limits.ts'
 export type { ApproveOptions, ApproveVerdict } from './steps/approve.ts'
 export type { Hook, HookAnswer, HookOptions } from './steps/hooks.ts'
+export type { ScheduleRequest, SendOptions } from './steps/schedules.ts'
 export type {
   OnceStepOptions,
-  ScheduleRequest,
-  SendOptions,
   StepApi,
   StepContext,
   StepOptions,

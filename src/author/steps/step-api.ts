@@ -4,12 +4,13 @@ import type { JsonValue } from '../../core/json.ts'
 import type { RetryOptions } from '../../core/runs/retry.ts'
 import type { Effect, StepName } from '../../core/runs/step.ts'
 import type { Duration } from '../../core/time.ts'
-import type { ScheduleOptions } from '../cron.ts'
 import type { EventDefinition } from '../define-event.ts'
 import type { Jsonify, KeptAsJson } from '../jsonify.ts'
 import type { CallableTrigger, InputOf, InvokeOptions, Trigger } from '../trigger.ts'
 import type { ApproveOptions, ApproveVerdict } from './approve.ts'
 import type { Hook, HookAnswer, HookOptions } from './hooks.ts'
+import type { Invocable } from './invocable.ts'
+import type { ScheduleRequest, SendOptions } from './schedules.ts'
 
 /** Options of `step.run` and `step.map`. */
 export interface StepOptions {
@@ -71,31 +72,6 @@ interface WaitOptions {
    * The event that started the run never counts.
    */
   since?: 'now' | 'run'
-}
-
-/** Options of `step.send`. */
-export interface SendOptions {
-  /**
-   * Sends the event at this moment, a date or epoch milliseconds, and at once where it has passed.
-   * Until then `upshot schedules` lists it, and can remove it. Default: at once.
-   */
-  at?: Date | number
-}
-
-/** A schedule that `step.schedule` makes. */
-export type ScheduleRequest<On extends Trigger = Trigger> = Omit<ScheduleOptions, 'accounts' | 'account'> & {
-  /** The workflow that it starts, with `on: callable(…)`. */
-  workflow: Invocable<On>
-  /** What each of its runs gets; it has to fit the schema. */
-  input?: InputOf<On>
-  /** A cron line; see `cron`. Either this or `at`. */
-  cron?: string
-  /** The one moment: a date or epoch milliseconds. One that has passed is due at once. */
-  at?: Date | number
-  /** The accounts that its runs act for. Default: the account of this run. */
-  account?: string | readonly string[]
-  /** `each`: a run for every account that exists at the moment. */
-  accounts?: 'each'
 }
 
 /** Options of `step.receive`. */
@@ -293,12 +269,4 @@ export interface StepApi<On = Trigger> {
    * passed does not pause.
    */
   sleepUntil(name: StepName, moment: Date | number): Promise<void>
-}
-
-/** The part of a workflow that `step.invoke` needs. */
-export type Invocable<On extends Trigger = Trigger, Output = unknown> = {
-  kind: 'workflow'
-  id: string
-  on: On
-  run: (context: never) => Output
 }

@@ -1,4 +1,5 @@
-import type { Invocable, ScheduleRequest } from '../../author/steps/step-api.ts'
+import type { Invocable } from '../../author/steps/invocable.ts'
+import type { ScheduleRequest } from '../../author/steps/schedules.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'

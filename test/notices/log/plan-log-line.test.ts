@@ -48,6 +48,7 @@ test('a notice of each kind has one level and one message', () => {
     ],
     'ticks.missed': ['warn: moments of the schedule passed while no scheduler ran'],
     'tick.recorded': ['info: tick recorded'],
+    'schedule.changed': ['info: schedule changed by a run'],
     'run.queued': ['debug: runs queued'],
     'run.started': ['debug: run started'],
     'run.completed': ['info: run completed'],

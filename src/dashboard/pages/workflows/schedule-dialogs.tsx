@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { call } from '../../api/client.ts'
-import { useApi } from '../../api/use-api.ts'
+import { useAction, useApi } from '../../api/use-api.ts'
 import { Confirm } from '../../parts/confirm.tsx'
 import { When } from '../../parts/when.tsx'
 import { countOf } from '../../words/format.ts'
@@ -30,10 +29,12 @@ const NEW: Fields = {
 export function ScheduleDialog({ schedule, onClose }: { schedule: Schedule | null; onClose: () => void }) {
   const [fields, setFields] = useState<Fields>(schedule === null ? NEW : fieldsOf(schedule))
   const set = (change: Partial<Fields>) => setFields({ ...fields, ...change })
+  const add = useAction('POST /schedules')
+  const edit = useAction('PATCH /schedules/:name')
   const save = async (reason: string | undefined) => {
     const body = { ...bodyOf(fields), reason }
-    if (schedule !== null) return call('PATCH /schedules/:name', { params: { name: schedule.id }, body })
-    return call('POST /schedules', { body: { ...body, name: fields.name, workflow: fields.workflow } })
+    if (schedule !== null) return edit.mutateAsync({ params: { name: schedule.id }, body })
+    return add.mutateAsync({ body: { ...body, name: fields.name, workflow: fields.workflow } })
   }
   return (
     <Confirm
@@ -156,10 +157,11 @@ export function BackfillDialog({ schedule, onClose }: { schedule: Schedule; onCl
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const [perMinute, setPerMinute] = useState(10)
+  const begin = useAction('POST /schedules/:name/backfill')
   const params = { name: schedule.id }
   const isGiven = from !== '' && to !== ''
   const perform = (reason: string | undefined) =>
-    call('POST /schedules/:name/backfill', {
+    begin.mutateAsync({
       params,
       body: { from: momentOf(from), to: momentOf(to), perMinute, reason },
     })

@@ -44,21 +44,8 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
-  const {
-    store,
-    routes,
-    clock,
-    random,
-    publish,
-    stillMs,
-    guard,
-    runInSpan,
-    gatherMs,
-    outside,
-    callbackUrl,
-    checkPlan,
-  } = parts
-  const { maxSteps = DEFAULT_MAX_STEPS } = parts
+  const { store, routes, clock, random, publish, guard, maxSteps = DEFAULT_MAX_STEPS } = parts
+  const { stillMs, gatherMs, runInSpan, outside, callbackUrl, checkPlan } = parts
   const ownLimits = readWorkflowGuard(workflow)
   const hash = codeHashOf(workflow)
   const isOtherCode = run.codeHash !== hash

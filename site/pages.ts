@@ -24,6 +24,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
     ['docs/operating.md', 'Operating'],
     ['docs/deploying.md', 'Deploying'],
     ['docs/scaling.md', 'Scaling'],
+    ['docs/versions.md', 'Versions and upgrades'],
     ['docs/dashboard.md', 'Dashboard'],
     ['docs/troubleshooting.md', 'Troubleshooting'],
   ],
@@ -52,7 +53,6 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
   Decisions: [
     ['ARCHITECTURE.md', 'Architecture'],
     ['CONTRIBUTING.md', 'Contributing'],
-    ['docs/versions.md', 'Versions'],
     ['docs/libraries.md', 'Libraries'],
     ['bench/README.md', 'Benchmarks'],
     ['docs/decisions/README.md', 'All decisions'],

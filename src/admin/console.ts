@@ -6,6 +6,7 @@ import type { Store } from '../core/store/store.ts'
 import { Authenticator } from './access/authenticator.ts'
 import { CallerLimits } from './access/caller-limits.ts'
 import { type CookiePlace, cookieName } from './access/cookie.ts'
+import { oidcRoutes } from './access/oidc/oidc-routes.ts'
 import type { AccessOptions } from './access/options.ts'
 import { ROUTES } from './contract/routes.ts'
 import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
@@ -68,9 +69,10 @@ export async function createConsole(
   router.use(compression({ threshold: COMPRESSED_BYTES, filter: mayCompress }))
   const { clock, facts } = parts
   const cookie = () => cookieName(place())
+  const issuer = access.oidc?.issuer ?? null
   const handlers: Record<string, AnyHandler> = {
     ...(await openHandlers({ ...parts, runner })),
-    ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, routes: () => ROUTES }),
+    ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, issuer, routes: () => ROUTES }),
     ...liveHandlers({ feed, clock, authenticator, facts, cookieName: cookie }),
   }
   const served = {
@@ -83,6 +85,7 @@ export async function createConsole(
   }
   router.use('/api/v1', sameOrigin(own), mountRoutes({ ...served, cookieName: cookie }))
   router.use('/mcp', sameOrigin(own), lateMcp(served))
+  if (access.oidc) router.use(oidcRoutes({ ...parts, access: { ...access, oidc: access.oidc } }))
   router.use(staticPage(page, access.basePath))
   router.use(answerProblem(parts))
   const handler = access.basePath === '' ? router : Router().use(access.basePath, router)

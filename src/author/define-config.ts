@@ -148,6 +148,22 @@ export interface ConfigFile {
       /** Role of each user; `*` stands for every other one. */
       roles: Record<string, 'viewer' | 'operator' | 'admin'>
     }
+    /**
+     * A provider of OpenID Connect that signs users in. Its secret is in `UPSHOT_OIDC_SECRET`.
+     * Register the address `<url>/oidc/callback` there. Default: none.
+     */
+    oidc?: {
+      /** Address of the provider, such as `https://login.example.com/realms/ops`. */
+      issuer: string
+      /** Name of this client at the provider. */
+      clientId: string
+      /** Scopes to ask for. Default `openid profile email`. */
+      scope?: string
+      /** Claim of the id token that lists the groups of a user. Default `groups`. */
+      groupsClaim?: string
+      /** Role of each group; `*` stands for every user. Users without a role are refused. */
+      roles: Record<string, 'viewer' | 'operator' | 'admin'>
+    }
   }
   /**
    * Bounds on what all runs together may delete and write. A scope that is set replaces its default

@@ -10,6 +10,20 @@ interface ProxyUsers {
   roles: Readonly<Record<string, AccessRole>>
 }
 
+/** A provider of OpenID Connect that signs users in. */
+export interface OidcOptions {
+  /** Address of the provider, whose description is below it. */
+  issuer: string
+  clientId: string
+  /** Null: a public client, which PKCE alone protects. */
+  secret: string | null
+  scope: string
+  /** Claim of the id token that lists the groups of a user. */
+  groupsClaim: string
+  /** Role of each group; `*` stands for every user. */
+  roles: Readonly<Record<string, AccessRole>>
+}
+
 /** Addresses and logins of the admin server. */
 export interface AccessOptions {
   /** Prefix of every path, such as `/ops`; empty for none. */
@@ -20,4 +34,6 @@ export interface AccessOptions {
   fileTokenHash: string
   /** Null: no proxy logs users in. */
   proxy: ProxyUsers | null
+  /** Left out or null: no provider signs users in. */
+  oidc?: OidcOptions | null
 }

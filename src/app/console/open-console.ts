@@ -31,7 +31,8 @@ export function openConsole(
   },
 ): (port: () => number) => LateConsole {
   const { url, basePath, proxy } = config.admin
-  const access = { url, basePath, proxy, fileTokenHash: hashSecret(loadAdminToken(config)) }
+  const oidc = config.admin.oidc && { ...config.admin.oidc, secret: config.oidcSecret }
+  const access = { url, basePath, proxy, oidc, fileTokenHash: hashSecret(loadAdminToken(config)) }
   const { publish, subscribe } = parts.notices
   const listen = (hear: (notice: Notice) => void) => subscribe('*', hear)
   const surroundings = openSurroundings(config, { ...parts, publish })

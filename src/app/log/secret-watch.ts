@@ -6,7 +6,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 
 interface Parts {
-  config: Pick<Config, 'service' | 'secretKey' | 'alerts' | 'database'>
+  config: Pick<Config, 'service' | 'secretKey' | 'oidcSecret' | 'alerts' | 'database'>
   store: Pick<Store, 'readSetupVersion' | 'listEndpoints' | 'listAccounts'>
   clock: Clock
   secrets: KnownSecrets
@@ -31,7 +31,7 @@ export class SecretWatch {
     const version = await store.readSetupVersion()
     if (version === this.#read.version && clock.now() - this.#read.at < READ_EVERY_MS) return
     this.#read = { version, at: clock.now() }
-    const { service, secretKey, alerts, database } = config
+    const { service, secretKey, oidcSecret, alerts, database } = config
     const [endpoints, accounts] = await Promise.all([store.listEndpoints(), store.listAccounts()])
     const keys = [...accounts, ...(service.kind === 'real' ? [service] : [])].flatMap((each) => [
       each.apiKey,
@@ -41,7 +41,7 @@ export class SecretWatch {
     const channels = Object.values(alerts?.channels ?? {}).flatMap(listSecrets)
     const { hosts = [], directHosts, readHosts } = database ?? {}
     const passwords = [...hosts, ...(directHosts ?? []), ...(readHosts ?? [])].map(({ password }) => password)
-    const all = [secretKey, ...passwords, embedded()?.apiKey, ...keys, ...values, ...channels]
+    const all = [secretKey, oidcSecret, ...passwords, embedded()?.apiKey, ...keys, ...values, ...channels]
     secrets.replace(all.filter((secret) => typeof secret === 'string'))
   }
 }

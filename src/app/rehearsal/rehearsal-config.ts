@@ -29,7 +29,7 @@ export function rehearsalConfig(config: Config, dataDir: string, service: Rehear
     guardPolicy: { ...guardPolicy, ledger: 'all' },
     files: { burst: null },
     publicUrl: null,
-    admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null },
+    admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null, oidc: null },
     // Its clock is set forward, and nothing of it is to age.
     retention: {
       ...{ runs: null, failures: null, refusals: null, deliveries: null },
@@ -37,7 +37,7 @@ export function rehearsalConfig(config: Config, dataDir: string, service: Rehear
     },
     host: '127.0.0.1',
     ports: { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 },
-    ...{ logLevel: 'info', role: 'all', secretKey: null },
+    ...{ logLevel: 'info', role: 'all', secretKey: null, oidcSecret: null },
     service: {
       ...{ kind: 'real', fallbackKey: null, signatureHeader: null, plan: PLAN, storages: OWN_NAMES },
       ...service,

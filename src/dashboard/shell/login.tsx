@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect, useState } from 'react'
 import { type ApiError, call } from '../api/client.ts'
 import { pageKey } from '../api/page-key.ts'
+import { useApi } from '../api/use-api.ts'
 import { ProblemNote } from '../parts/messages.tsx'
 
 /** Takes the one-time code behind `#`, or one that is typed. */
@@ -31,6 +32,7 @@ export function Login() {
   return (
     <main className="login">
       <h1>Log in to Upshot</h1>
+      <SignIn />
       <p className="quiet">
         <code>upshot dashboard</code> prints a link that logs you in. It works once, for ten minutes.
       </p>
@@ -48,4 +50,32 @@ export function Login() {
       </form>
     </main>
   )
+}
+
+/** Sign-in by the provider of the installation, where it has one. */
+function SignIn() {
+  const login = useApi('GET /login', {})
+  const fault = new URLSearchParams(location.search).get('fault')
+  const provider = login.data?.provider
+  if (!provider) return null
+  return (
+    <div className="stack">
+      {fault !== null && (
+        <p className="problem" role="alert">
+          {FAULTS[fault] ?? FAULTS.failed}
+        </p>
+      )}
+      <div>
+        <a className="button main" href="oidc/start">
+          Sign in with {provider}
+        </a>
+      </div>
+      <p className="quiet">Or with a code:</p>
+    </div>
+  )
+}
+
+const FAULTS: Record<string, string> = {
+  'no-role': 'You are signed in there, but none of your groups may use Upshot. Ask the person who runs it.',
+  failed: 'The sign-in did not succeed. Try it again; the log of Upshot says what went wrong.',
 }

@@ -12,7 +12,11 @@ const adminUrl = z
   .transform((text) => new URL(text).origin)
 
 function isFit({ protocol, hostname, pathname, search, hash, username }: URL): boolean {
-  return (protocol === 'https:' || isLoopback(hostname)) && pathname === '/' && `${search}${hash}${username}` === ''
+  return isPrivate({ protocol, hostname }) && pathname === '/' && `${search}${hash}${username}` === ''
+}
+
+function isPrivate({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean {
+  return protocol === 'https:' || isLoopback(hostname)
 }
 
 /** The part of the project file about the admin server. */
@@ -33,6 +37,18 @@ export const adminConfig = z
           .regex(/^[\w-]+$/)
           .transform((name) => name.toLowerCase()),
         from: z.array(z.string().min(1)).min(1),
+        roles: z.record(z.string(), role),
+      })
+      .nullable()
+      .default(null),
+    oidc: z
+      .strictObject({
+        issuer: z.url({ protocol: /^https?$/ }).refine((text) => isPrivate(new URL(text)), {
+          error: 'must be an https address, or http with a host on this machine',
+        }),
+        clientId: z.string().min(1),
+        scope: z.string().min(1).default('openid profile email'),
+        groupsClaim: z.string().min(1).default('groups'),
         roles: z.record(z.string(), role),
       })
       .nullable()

@@ -37,6 +37,8 @@ export interface Config
   database?: DatabaseConfig | null
   /** Key that seals secrets in the database; null where the data directory has a key file. */
   secretKey: string | null
+  /** At the provider of `admin.oidc`; null: none. */
+  oidcSecret: string | null
   /** File that anchors of the effect ledger are appended to; null: only the log has them. */
   anchorFile?: string | null
   /** Bounds on effects, the rules of approvals, and the writes that the ledger has. */
@@ -100,6 +102,7 @@ export async function loadConfig(
     trustsReads: general.UPSHOT_TRUST_READS === '1',
     effects: general.UPSHOT_EFFECTS,
     secretKey: general.UPSHOT_SECRET_KEY ?? null,
+    oidcSecret: general.UPSHOT_OIDC_SECRET ?? null,
     anchorFile: resolve(root, general.UPSHOT_ANCHOR_FILE ?? join(general.UPSHOT_DATA_DIR, 'effects.anchors')),
     guardPolicy: {
       limits: general.UPSHOT_GUARD === 'off' ? null : guard,

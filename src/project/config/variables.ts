@@ -82,6 +82,7 @@ export const GENERAL = {
   UPSHOT_EFFECTS: [z.enum(EFFECTS_MODES).default('live'), 'live, or plan, with which nothing acts'],
   UPSHOT_GUARD: [z.enum(['on', 'off']).default('on'), 'on, or off, which only the sandbox allows'],
   UPSHOT_ANCHOR_FILE: [z.string().min(1).optional(), 'a file'],
+  UPSHOT_OIDC_SECRET: [z.string().min(1).optional(), 'the secret of this client at the provider of sign-ins'],
   UPSHOT_PUBLIC_URL: [publicUrl.optional(), PUBLIC_URL_LOOKS_LIKE],
 } as const
 
@@ -133,6 +134,7 @@ export const SECRET_VARIABLES = [
   'SERVICE_API_KEY_FALLBACK',
   'SERVICE_WEBHOOK_SECRET',
   'UPSHOT_SECRET_KEY',
+  'UPSHOT_OIDC_SECRET',
   'UPSHOT_DATABASE_URL',
   'UPSHOT_DATABASE_DIRECT_URL',
   'UPSHOT_DATABASE_READ_URL',

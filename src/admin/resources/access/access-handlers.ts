@@ -28,6 +28,8 @@ interface AccessParts {
   authenticator: Pick<Authenticator, 'wrong'>
   cookiePlace: () => CookiePlace
   facts: ProcessFacts
+  /** Address of the provider that signs people in; null: there is none. */
+  issuer: string | null
   routes: () => RouteTable
 }
 
@@ -36,9 +38,10 @@ const COOKIE_SECONDS = 7 * 86_400
 
 /** Login, logout, and who is logged in. */
 export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof ACCESS_ROUTES> {
-  const { store, clock, authenticator, cookiePlace, facts, routes } = parts
+  const { store, clock, authenticator, cookiePlace, facts, issuer, routes } = parts
   const writesOf = (caller: Caller) => asOperator(store, describeOperator(caller, null), clock)
   return {
+    'GET /login': async () => ({ provider: issuer === null ? null : new URL(issuer).host }),
     async 'POST /login'({ body, caller, now, response }) {
       const { wrong } = authenticator
       const asUser = (session: AdminSession) => writesOf({ ...session, kind: 'session' })

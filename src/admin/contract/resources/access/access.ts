@@ -20,6 +20,16 @@ const session = z
   .meta({ id: 'Session' })
 
 export const ACCESS_ROUTES = {
+  'GET /login': {
+    id: 'getLogin',
+    tag: 'access',
+    noTool: 'session',
+    summary: 'How people log in here',
+    role: 'anyone',
+    answer: z.object({
+      provider: z.string().nullable().describe('Host of the provider that signs people in; null: there is none.'),
+    }),
+  },
   'POST /login': {
     id: 'logIn',
     noTool: 'session',

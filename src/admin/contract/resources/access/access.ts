@@ -22,7 +22,6 @@ const session = z
 export const ACCESS_ROUTES = {
   'GET /login': {
     id: 'getLogin',
-    tag: 'access',
     noTool: 'session',
     summary: 'How people log in here',
     role: 'anyone',

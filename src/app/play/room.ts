@@ -110,11 +110,6 @@ export class Room implements AsyncDisposable {
     this.code = code
   }
 
-  /** The process is gone, or is given up: no call is answered any more. */
-  get hasEnded(): boolean {
-    return this.#child.hasEnded
-  }
-
   /** How a run would go on with the code of this room at `now`. */
   fit(recording: Recording, now: number): Promise<RoomFit> {
     return this.#child.call('fit', recording, now)

@@ -98,7 +98,7 @@ export class ShadowFollower {
     } catch (error) {
       if (this.#stopping.signal.aborted) return
       const isInvalid = isError(error, 'invalid_workflow')
-      const isRoomLost = each.shadow?.isLost ?? !isError(error, 'store_unavailable')
+      const isRoomLost = each.shadow === null ? !isError(error, 'store_unavailable') : isError(error, 'internal')
       if (!isInvalid && !isRoomLost) return this.#report(error)
       await closeRoom(each)
       each.ends += 1

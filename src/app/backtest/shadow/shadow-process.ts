@@ -1,5 +1,4 @@
 import { constants, setPriority } from 'node:os'
-import { type Failure, UpshotError } from '../../../core/errors.ts'
 import type { ShadowBook } from '../../../core/safety/differences/shadow-book.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { storeOptions } from '../../../project/data-dir/open-store.ts'
@@ -18,9 +17,6 @@ export interface ShadowStart {
   file: string
 }
 
-/** The end of a look: the next book, or the loss of the room that played. */
-export type LookEnd = { kind: 'followed'; book: ShadowBook } | { kind: 'lost'; error: Failure }
-
 /** A process that was asked to end is killed after this long. */
 const KILL_AFTER_MS = 5_000
 /** Sessions with a PostgreSQL server: what reads the journals, and a spare one. */
@@ -35,7 +31,6 @@ export class ShadowProcess implements AsyncDisposable {
   readonly workflow: string
   readonly #child: Child
   readonly #module: WrappedModule
-  #isLost = false
 
   /** The room has the same priority, and the signal ends both. Throws `invalid_workflow`. */
   static async open(
@@ -70,17 +65,9 @@ export class ShadowProcess implements AsyncDisposable {
     this.workflow = workflow
   }
 
-  /** It plays nothing any more: its room, or the process itself, has ended. */
-  get isLost(): boolean {
-    return this.#isLost || this.#child.hasEnded
-  }
-
   /** Plays the runs of the next minute, and those that have ended late. Gives the next book. */
-  async look(book: ShadowBook, now: number): Promise<ShadowBook> {
-    const found = await this.#child.call<LookEnd>('look', book, now)
-    if (found.kind === 'followed') return found.book
-    this.#isLost = true
-    throw new UpshotError('internal', found.error.message)
+  look(book: ShadowBook, now: number): Promise<ShadowBook> {
+    return this.#child.call<ShadowBook>('look', book, now)
   }
 
   /** It ends its room first, and then itself. */

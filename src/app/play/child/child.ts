@@ -75,11 +75,6 @@ export class Child implements AsyncDisposable {
     return this.#process.pid
   }
 
-  /** No call is answered any more. */
-  get hasEnded(): boolean {
-    return this.#link.hasEnded
-  }
-
   /** Rejects with the error of its handler, or `internal` where the process ends or is silent. */
   async call<T>(name: string, ...given: unknown[]): Promise<T> {
     this.#calls += 1

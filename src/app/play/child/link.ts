@@ -71,11 +71,6 @@ export class Link {
     else pending?.resolve(message.value as never)
   }
 
-  /** No call is answered any more. */
-  get hasEnded(): boolean {
-    return this.#end !== null
-  }
-
   /** The other side is gone: calls under way and later ones reject. */
   end(error: unknown): void {
     this.#end ??= error

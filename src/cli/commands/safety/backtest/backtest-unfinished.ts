@@ -34,7 +34,7 @@ export function backtestUnfinished(
     const lines = found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : []
     const { broken } = room.code
     out.result({ workflow: about.workflow, candidate, against: about.against, ...found, broken }, () =>
-      formatBacktest(found, { ...about, lines }, out),
+      found.runs === 0 ? lines : formatBacktest(found, { ...about, lines }, out),
     )
     writeReports(found, { ...about, lines }, { markdown, html })
     const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))

@@ -7,7 +7,6 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
 import type { Cause } from '../admit/cause.ts'
 import { describeExpired, limitWait, watchDeadline } from '../pass/deadline.ts'
-import { onceAtRest } from '../pass/order/once-at-rest.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { CodeEnd } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
@@ -105,7 +104,6 @@ async function joinSteps({ parking, order, journal, abort }: Pass, ending: Endin
   parking.endCode()
   order.end()
   if (parking.isBusy && 'error' in ending) abort.abort(ending.error)
-  await new Promise<void>(onceAtRest)
   const park = parking.isBusy || parking.hasEnded ? await Promise.race([parking.ended, parking.idle()]) : undefined
   order.close()
   journal.close()

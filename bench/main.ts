@@ -29,6 +29,7 @@ import { questions } from './suites/questions.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
+import { schedules } from './suites/schedules.ts'
 import { searched } from './suites/searched.ts'
 import { shadow } from './suites/shadow.ts'
 import { start } from './suites/start.ts'
@@ -52,6 +53,7 @@ const SUITES: readonly Suite[] = [
   pages,
   ledger,
   lists,
+  schedules,
   metrics,
   traces,
   sweeps,

@@ -13,6 +13,7 @@ export const LONG = [
   'test/cli/commands/safety/{approvals-ahead,plan,plan-save}.test.ts',
   'test/cli/commands/safety/backtest/*.test.ts',
   'test/crash/**/*.test.ts',
+  'test/examples.test.ts',
   'test/docs/{api,guides,site,tutorial}.test.ts',
   'test/e2e/{author-code,burst,clock-jump,effects-plan,effects-plan-crash,first-hour,harmful-modules,hidden-variables,lost-database,lost-events,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/e2e/postgres/*.test.ts',

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const FOLDERS = ['src', 'test', 'bench', 'workflows', 'config', 'templates', 'packaging']
+const FOLDERS = ['src', 'test', 'bench', 'workflows', 'examples', 'config', 'templates', 'packaging']
 const MAX_COLUMNS = 100
 const MAX_WORDS = 20
 

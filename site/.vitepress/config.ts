@@ -5,7 +5,10 @@ import { ROOT, siteLinks } from '../links.ts'
 import { writeLlms } from '../llms.ts'
 import { type Entry, PAGES, routeOf, SECTIONS, slug } from '../pages.ts'
 
+const examples = globSync('examples/*/README.md', { cwd: ROOT }).sort().map(byHeading)
 const decisions = globSync('docs/decisions/[0-9]*.md', { cwd: ROOT }).sort().map(byHeading)
+const sections = { ...SECTIONS, Recipes: [...(SECTIONS.Recipes ?? []), ...examples] }
+
 function byHeading(file: string): Entry {
   return [file, /^# (.+)$/m.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? file]
 }
@@ -82,5 +85,5 @@ export default defineConfig({
     },
   },
   buildEnd: ({ outDir }) =>
-    writeLlms(outDir, { ...SECTIONS, Decisions: [...(SECTIONS.Decisions ?? []), ...decisions] }),
+    writeLlms(outDir, { ...sections, Decisions: [...(SECTIONS.Decisions ?? []), ...decisions] }),
 })

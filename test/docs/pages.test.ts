@@ -183,7 +183,7 @@ test('docs/libraries.md names every library of the manifest', () => {
 test('every npm script that a page names exists', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const project = JSON.parse(readFileSync(join(ROOT, 'templates/shared/_package.json'), 'utf8'))
-  const ofProjects = /^docs\/(?!libraries|commands)\w+\.md$/
+  const ofProjects = /^docs\/(?!libraries|commands|recipes)\w+\.md$/
   // The tutorial begins in a clone, and goes on in a project.
   const inBoth = { ...scripts, ...project.scripts }
   const scriptsOf = (name: string) =>

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, inject, test } from 'vitest'
+import onPostgres from '../examples/on-postgres/main.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+const run = promisify(execFile)
+const folders = globSync('*/main.ts', { cwd: join(ROOT, 'examples') }).map(dirname)
+
+/** The end of each example, as its command prints it. */
+const ENDS: Record<string, unknown> = {
+  'verify-and-retire': { outputs: ['deleted', 'kept: the copy is not the same'], left: ['/bad.txt'] },
+  'mirror-nightly': { output: { copied: 3, complete: true }, copies: ['a.txt', 'b.txt', 'c.txt'] },
+  'csv-to-database': { orders: 2, hasCrashed: true },
+  'alert-to-chat': { attempts: 2, keys: 1, last: '{"text":"/film.mov was not transferred"}' },
+  'approval-by-mail': { mails: 1, subject: 'Subject: An approval waits: retire-folder', output: { deleted: 21 } },
+  'two-accounts': [
+    { account: 'default', ignored: '/intake/letter.txt' },
+    { account: 'archive', path: '/intake/letter.txt', sha256: expect.stringMatching(/^9caaefd4/) },
+  ],
+  'fan-out': { files: 10_000, complete: true, texts: 2_500 },
+  'migrate-storage': { asked: 30, output: { done: true, deleted: 30 }, left: 0 },
+}
+
+test.each(Object.keys(ENDS))('the command of the example %s shows what it promises', async (name) => {
+  const { stdout } = await run(process.execPath, ['examples/run.ts', name], { cwd: ROOT })
+  expect(JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))).toEqual(ENDS[name])
+})
+
+test('the runs of the example on PostgreSQL go on after both workers have died', async () => {
+  const lines: string[] = []
+  const outputs = await onPostgres((line) => lines.push(line), inject('databaseUrl'))
+  expect(outputs).toEqual(['deleted', 'deleted', 'deleted', 'deleted'])
+})
+
+test('each proxy of the examples passes on deliveries as they came, and nothing else', async () => {
+  const { stdout } = await run(process.execPath, ['examples/run.ts', 'behind-a-proxy'], { cwd: ROOT })
+  for (const found of Object.values(JSON.parse(stdout.slice(stdout.search(/^\{/m))))) {
+    expect(found).toEqual({ taken: 200, isSameBody: true, refused: 404 })
+  }
+})
+
+test('every example has a test, and a row in docs/recipes.md', () => {
+  const tested = [...Object.keys(ENDS), 'on-postgres', 'behind-a-proxy']
+  expect(folders.toSorted()).toEqual(tested.toSorted())
+  const recipes = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
+  expect(folders.filter((name) => !recipes.includes(`\`npm run example ${name}\``))).toEqual([])
+})

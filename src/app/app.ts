@@ -1,6 +1,7 @@
 import { CommitCounts } from '../core/commit-counts.ts'
 import { describeError } from '../core/errors.ts'
 import { deriveProbeKey } from '../core/incoming/probe-mark.ts'
+import { isLoopback } from '../core/service/account.ts'
 import type { Store, StoreWatch } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
@@ -185,7 +186,7 @@ export class App {
     await noteGuard(this.store, guardPolicy, now)
     const access = accessTo(this.#config, this.#embedded)
     // A service on this machine is a sandbox, whose senders reach the address of this process.
-    const isSandbox = receiverUrl !== '' && LOOPBACK.test(access.baseUrl)
+    const isSandbox = receiverUrl !== '' && isLoopback(new URL(access.baseUrl).hostname)
     const origin = this.#config.publicUrl ?? (isSandbox ? receiverUrl : null)
     const callbacks = origin === null ? {} : { callbacks: { origin, key: await this.store.loadHookKey() } }
     await engine.start({ ...access, ...callbacks })
@@ -259,8 +260,6 @@ export class App {
     })
   }
 }
-
-const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/
 
 /** Waits for all parts, and returns the errors of those that failed. */
 async function settleAll(parts: readonly (Promise<void> | undefined)[]): Promise<unknown[]> {

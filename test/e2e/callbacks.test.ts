@@ -1,0 +1,150 @@
+import { once } from 'node:events'
+import { Agent, request } from 'node:http'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { newId, randomWord, spellBytes } from '../../src/core/ids.ts'
+import { callbackUrl } from '../../src/core/incoming/hook.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { openDataDir } from '../support/open-data-dir.ts'
+import { makeProject, startIn } from '../support/start-process.ts'
+
+/** `UPSHOT_TEST_HOOKS=10000 UPSHOT_TEST_KILLS=20` is the size of the promise. */
+const HOOKS = Number(process.env.UPSHOT_TEST_HOOKS ?? 300)
+const KILLS = Number(process.env.UPSHOT_TEST_KILLS ?? 3)
+const GUESSES = Number(process.env.UPSHOT_TEST_GUESSES ?? HOOKS * 10)
+const CONNECTIONS = 50
+
+const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
+
+const WAITING = `
+import { callable, defineWorkflow, z } from '${INDEX}'
+
+export default defineWorkflow({
+  id: 'waiting',
+  on: callable(z.object({ n: z.int() })),
+  async run({ step }) {
+    const hook = await step.hook('scan', { data: z.object({ n: z.int() }), expires: '1d' })
+    return (await step.waitFor('scanned', hook))?.data.n
+  },
+})
+`
+
+/** A project whose runs wait for the answers of their hooks, and its address over restarts. */
+async function startWaiting() {
+  const root = makeProject({ 'waiting.workflow.ts': WAITING })
+  const port = await findFreePort()
+  const start = () => startIn(root, { UPSHOT_PORT: String(port), UPSHOT_LOG_LEVEL: 'info', UPSHOT_SLOTS: '200' })
+  const first = start()
+  await first.line(({ message }) => message === 'started')
+  const store = openDataDir({ dataDir: join(root, 'data'), secretKey: null })
+  onTestFinished(() => store.close())
+  const origin = `http://127.0.0.1:${port}`
+  const runs: { run: string; n: number; url: string }[] = []
+  const key = await store.loadHookKey()
+  for (let n = 0; n < HOOKS; n++) {
+    const run = newId('run', Date.now())
+    const start = { run, workflow: 'waiting', account: 'default', input: JSON.stringify({ n }), createdAt: Date.now() }
+    await store.startRun(start)
+    runs.push({ run, n, url: '' })
+  }
+  for (const each of runs) {
+    let [hook] = await store.listHooks(each.run)
+    for (; hook === undefined; [hook] = await store.listHooks(each.run)) await sleep(50)
+    each.url = callbackUrl({ origin, key }, hook.id)
+  }
+  return { start, first, store, runs, origin }
+}
+
+const say = (line: string) => process.stdout.write(`callbacks: ${line}\n`)
+const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS })
+
+/** The status of an answer; 0 where nobody answered. */
+async function post(url: string, body: object): Promise<number> {
+  const sent = request(url, { method: 'POST', agent, headers: { 'Content-Type': 'application/json' } })
+  sent.on('error', () => {})
+  sent.end(JSON.stringify(body))
+  try {
+    const [response] = await once(sent, 'response')
+    await text(response)
+    return response.statusCode
+  } catch {
+    return 0
+  }
+}
+
+/** Posts until the answer is taken, as a sender does that hears nothing. */
+async function insist(url: string, n: number): Promise<void> {
+  for (let status = 0; status !== 200; ) {
+    status = await post(url, { n })
+    if (![0, 200, 503].includes(status)) throw new Error(`the answer ${n} got ${status}`)
+    if (status !== 200) await sleep(20)
+  }
+}
+
+test('each run gets its answer once, under 50 connections and SIGKILLs', { timeout: 1_800_000 }, async () => {
+  const { start, first, store, runs } = await startWaiting()
+  let app = first
+  let answered = 0
+  const queue = [...runs]
+  const senders = Array.from({ length: CONNECTIONS }, async () => {
+    for (let next = queue.pop(); next; next = queue.pop()) {
+      await insist(next.url, next.n)
+      answered += 1
+      // Repetitions and other answers change nothing, before and after the end of the run.
+      if (next.n % 3 === 0) await insist(next.url, next.n)
+      if (next.n % 5 === 0) expect([409, 410, 0, 503]).toContain(await post(next.url, { n: next.n + 1 }))
+    }
+  })
+  for (let kill = 1; kill <= KILLS; kill++) {
+    while (answered < (runs.length * kill) / (KILLS + 1)) await sleep(5)
+    app.child.kill('SIGKILL')
+    await app.exited
+    app = start()
+    await app.line(({ message }) => message === 'started')
+  }
+  await Promise.all(senders)
+  let [lost, twice, wrong] = [0, 0, 0]
+  for (const { run, n } of runs) {
+    let found = await store.findRun(run)
+    for (let tries = 0; found?.finishedAt === null && tries < 600; tries++) {
+      await sleep(50)
+      found = await store.findRun(run)
+    }
+    if (found?.status !== 'completed') lost += 1
+    else if (found.output !== String(n)) wrong += 1
+    const [hook] = await store.listHooks(run)
+    if (hook?.answers !== 1) twice += 1
+  }
+  say(`${runs.length} hooks, ${KILLS} SIGKILLs: ${lost} lost, ${twice} twice, ${wrong} wrong`)
+  expect({ lost, twice, wrong }).toEqual({ lost: 0, twice: 0, wrong: 0 })
+})
+
+test('a flood of unknown tokens answers nothing, and good answers get through', { timeout: 1_800_000 }, async () => {
+  const { store, runs, origin } = await startWaiting()
+  const before = performance.now()
+  let [accepted, guessed] = [0, 0]
+  const attackers = Array.from({ length: CONNECTIONS - 10 }, async () => {
+    while (guessed < GUESSES) {
+      guessed += 1
+      // Half of them have the id of a real hook.
+      const real = runs[guessed % runs.length]?.url.slice(-58, -32) ?? ''
+      const id = guessed % 2 === 0 ? real : spellBytes(Buffer.from(randomWord())).slice(0, 26)
+      if ((await post(`${origin}/callbacks/${id}${randomWord()}`, { n: 1 })) !== 404) accepted += 1
+    }
+  })
+  let good = 0
+  const queue = [...runs]
+  const senders = Array.from({ length: 10 }, async () => {
+    for (let next = queue.pop(); next; next = queue.pop()) if ((await post(next.url, { n: next.n })) === 200) good += 1
+  })
+  await Promise.all([...senders, ...attackers])
+  const seconds = (performance.now() - before) / 1_000
+  const rate = Math.round(guessed / seconds)
+  say(`${guessed} guesses, ${rate} a second: ${accepted} not 404; ${good} of ${runs.length} good answers`)
+  expect(accepted).toBe(0)
+  expect(good / runs.length).toBeGreaterThanOrEqual(0.99)
+  const refused = (await store.tallyRefusals()).find(({ verdict }) => verdict === 'unknown_hook')
+  expect((refused?.listed ?? 0) + (refused?.dropped ?? 0)).toBeGreaterThan(0)
+})

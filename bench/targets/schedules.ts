@@ -24,7 +24,7 @@ answerCalls({
   /** `others` are due in years. */
   async open({ file: path, others }: { file: string; others: number }): Promise<void> {
     file = path
-    const vaultKey = new Uint8Array(32)
+    const vaultKey = Buffer.alloc(32)
     stores.push(openThreadedStore({ file, vaultKey }), openThreadedStore({ file, vaultKey }))
     await fill('o', others, Date.now() + 10_000 * HOUR)
   },

@@ -6,6 +6,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
   Start: [
     ['docs/tutorial.md', 'Tutorial'],
     ['docs/concepts.md', 'Concepts'],
+    ['docs/promises.md', 'Promises'],
   ],
   Write: [
     ['docs/workflows.md', 'Workflows'],

@@ -23,6 +23,10 @@ export function apiServer(options: ServerOptions): Express {
   app.use(setDate(parts.clock), requireHost(hosts))
   app.use('/v1', filesApi({ ...parts, origins, seed, downloadSecret }))
   app.use(
+    '/scanner/scans',
+    lateRouter(async () => (await import('./control/scanner.ts')).scannerRouter()),
+  )
+  app.use(
     '/_sandbox',
     requireControl(() => hosts().map((host) => `http://${host}`)),
   )

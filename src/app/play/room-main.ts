@@ -71,9 +71,10 @@ async function load(settings: RoomSettings, skipped: SkippedModule[]): Promise<L
   const set = await WorkflowSet.load(settings.workflowsDir, publish, { skipped, onLoading })
   code = { set, settings, broken }
   const hashes = set.codeHashes
-  const workflows = set.describe().workflows.map(({ id, file, eventTypes, schedule }) => ({
+  const workflows = set.describe().workflows.map(({ id, file, eventTypes, schedule, input = null }) => ({
     ...{ id, file, codeHash: hashes[id] ?? '' },
     guard: readWorkflowGuard(set.find(id) ?? {}),
+    input,
     starts: { eventTypes, schedule, limits: describeLimits(set.find(id) ?? {}) },
   }))
   return { workflows, broken, undeclared: roomHooks.takeRefused(null) }

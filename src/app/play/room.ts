@@ -1,6 +1,7 @@
 import type { Failure } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
+import type { JsonValue } from '../../core/json.ts'
 import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Starts } from '../../core/safety/differences/difference.ts'
@@ -36,7 +37,15 @@ export interface RoomSettings {
 /** The author's code in a room. */
 export interface LoadedCode {
   /** `guard`: the bounds that a workflow sets for itself. */
-  workflows: { id: string; file: string; codeHash: string; guard: WorkflowLimits | undefined; starts: Starts }[]
+  workflows: {
+    id: string
+    file: string
+    codeHash: string
+    guard: WorkflowLimits | undefined
+    /** JSON Schema of a callable one; null for any other. */
+    input: JsonValue
+    starts: Starts
+  }[]
   broken: { file: string; error: Failure }[]
   /** Calls of the modules while they were loaded; they were refused. */
   undeclared: UndeclaredEffect[]

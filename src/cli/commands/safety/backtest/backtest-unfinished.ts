@@ -14,7 +14,10 @@ const ADVICE =
 const KEPT_ADVICE =
   'An open wait keeps the event that it began with. To wait for the new one, give the step another name.'
 
-/** `upshot backtest --unfinished`: the unfinished runs that this code would not let go on. */
+const SCHEDULE_ADVICE =
+  'Their runs would fail. Change them once the code is deployed: upshot schedules edit <name> --input'
+
+/** `upshot backtest --unfinished`: unfinished runs and schedules that this code would not take. */
 export function backtestUnfinished(
   { out, project }: Cli,
   workflow: string | undefined,
@@ -22,24 +25,28 @@ export function backtestUnfinished(
 ): Promise<void> {
   return project.withReads(async (store, config) => {
     const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
+    const { listMisfits } = await import('../../../../app/backtest/list-misfits.ts')
     const signal = onInterrupt()
     await using room = await openCode(out, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
     const onPlayed = (count: number) => progress.set(count)
     const checked = await checkUnfinished(store, room, { workflow, now: commandClock.now(), signal, onPlayed })
     progress.end()
+    const schedules = await listMisfits(store, room.code, workflow)
     const found: Backtest = { ...checked, unfinished: 0, guard: [] }
     const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
     const about = { workflow: workflow ?? null, candidate, against: 'unfinished', accepted: new Set<string>() }
     const lines = found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : []
     const { broken } = room.code
-    out.result({ workflow: about.workflow, candidate, against: about.against, ...found, broken }, () =>
-      found.runs === 0 ? lines : formatBacktest(found, { ...about, lines }, out),
-    )
+    out.result({ workflow: about.workflow, candidate, against: about.against, ...found, schedules, broken }, () => [
+      ...(found.runs === 0 ? lines : formatBacktest(found, { ...about, lines }, out)),
+      ...schedules.map(({ schedule, why }) => `The schedule "${schedule}" does not fit: ${why}`),
+    ])
     writeReports(found, { ...about, lines }, { markdown, html })
     const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))
     if (ends.includes(false)) out.note(ADVICE)
     if (ends.includes(true)) out.note(KEPT_ADVICE)
-    if (ends.length > 0 || broken.length > 0) out.leaveWith('difference')
+    if (schedules.length > 0) out.note(SCHEDULE_ADVICE)
+    if (ends.length > 0 || broken.length > 0 || schedules.length > 0) out.leaveWith('difference')
   })
 }

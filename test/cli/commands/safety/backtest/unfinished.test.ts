@@ -1,12 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
+import { planCron } from '../../../../../src/core/service/plan-schedule.ts'
 import { checkpoint, queueRun } from '../../../../support/fixtures.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runHere } from '../../../support/run-here.ts'
 import { openTestProject } from '../../../support/test-project.ts'
 
+const ZOD = fileURLToPath(import.meta.resolve('zod'))
 const DOOR = join(import.meta.dirname, '../../../../../src/author/index.ts')
 
 /** A project with two runs of `follow-up` that have finished the step `a`, and wait in `open`. */
@@ -94,6 +97,25 @@ test('the open waits are named whose event the code has changed', async () => {
   )
   expect(stderr).toContain('give the step another name')
   expect(stderr).not.toContain('upshot runs resume')
+})
+
+test('schedules that the code would not take are named with the place', async () => {
+  const { store, dataDir } = await openTestProject()
+  const made = { owner: 'person', madeBy: 'ann', workflow: 'mirror', plan: planCron('0 3 * * *') } as const
+  await store.addSchedule({ ...made, id: 'sch_1', name: 'good', input: '{"folder":"/a"}' }, 1)
+  await store.addSchedule({ ...made, id: 'sch_2', name: 'bad', input: '{"folder":7}' }, 1)
+  await store.addSchedule({ ...made, id: 'sch_3', name: 'lost', workflow: 'gone', input: '{}' }, 1)
+  const folder = tempFolder()
+  const code = `import { callable, defineWorkflow } from '${DOOR}'
+import { z } from '${ZOD}'
+export default defineWorkflow({ id: 'mirror', on: callable(z.object({ folder: z.string() })), run: () => null })`
+  writeFileSync(join(folder, 'mirror.workflow.ts'), code)
+  const { exit, json } = await runHere(dataDir, ['backtest', '--unfinished', '--workflows', folder, '--json'])
+  expect(json.data.schedules).toMatchObject([
+    { schedule: 'bad', why: expect.stringContaining('input.folder') },
+    { schedule: 'lost', why: expect.stringContaining('no module has the workflow "gone"') },
+  ])
+  expect(exit).toBe(7)
 })
 
 test('options that the runs do not take are refused, and so are two sources', async () => {

@@ -36,6 +36,11 @@ export class LimitedRuns {
     return claimed
   }
 
+  /** True while it knows of none. */
+  get isEmpty(): boolean {
+    return this.#admitted.size === 0
+  }
+
   /** True where the run is known as limited. */
   has({ runId }: Pick<Lease, 'runId'>): boolean {
     return this.#admitted.has(runId)

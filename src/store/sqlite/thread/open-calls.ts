@@ -56,9 +56,16 @@ export class OpenCalls {
     })
   }
 
-  /** Gives the answers of a message, each with what its caller does next. */
-  settleAll(answers: readonly Answer[]): void {
+  /**
+   * Gives the answers of a message, in slices where some may be wanted first, and after those that
+   * wait already.
+   */
+  settleAll(answers: readonly Answer[], inSlices: boolean): void {
     const isWaiting = this.#late.length > 0
+    if (!inSlices && !isWaiting) {
+      for (const answer of answers) this.settle(answer)
+      return
+    }
     for (const answer of answers) {
       if (this.#open.get(numberOf(answer))?.isFirst) this.settle(answer)
       else this.#late.push(answer)

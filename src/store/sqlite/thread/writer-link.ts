@@ -34,7 +34,7 @@ export class WriterLink {
 
   constructor(channel: WriterChannel) {
     this.#channel = channel
-    channel.on('message', (answers) => this.#open.settleAll(answers))
+    channel.on('message', (answers) => this.#open.settleAll(answers, !this.#limited.isEmpty))
   }
 
   call(method: Call['method'], args: unknown[]): Promise<unknown> {

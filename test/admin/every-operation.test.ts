@@ -208,7 +208,7 @@ test('every operation of the table answers, in the form that the table says, fro
   const begun = await call('POST /operations', { body: { kind: 'unresolve', filter } })
   const ofEvents = { type: 'invoice.*', since: '1h' } as const
   const counted = await call('POST /events/replay', { body: { filter: ofEvents, isDryRun: true } })
-  expect(counted).toMatchObject({ kind: 'replay', workflows: ['on-invoice', 'sleeper'] })
+  expect(counted).toMatchObject({ kind: 'replay', workflows: ['on-invoice', 'scanning', 'sleeper'] })
   const operation = { params: { id: begun.id } }
   const states = await Array.fromAsync(client.events('GET /operations/:id/progress', operation))
   expect(states.at(-1)).toMatchObject({ id: begun.id, status: 'done', foreseen: null })

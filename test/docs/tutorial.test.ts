@@ -86,8 +86,9 @@ async function kill(command: string): Promise<string> {
 
 /** The output for a person who looks again until the run waits, or has ended. */
 async function untilShown(command: string): Promise<string> {
+  const awaited = command.startsWith('runs show') ? /status +completed/ : / waiting /
   let shown = ''
-  await expect.poll(async () => (shown = await upshot(command)), { timeout: 60_000 }).toMatch(/waiting|deleted/)
+  await expect.poll(async () => (shown = await upshot(command)), { timeout: 60_000 }).toMatch(awaited)
   return shown
 }
 

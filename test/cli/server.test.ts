@@ -171,6 +171,19 @@ test('a role, a token and an address that are not enough are told in a sentence,
   expect(tls.json.error.message).toContain('does not speak TLS')
 })
 
+test('the doctor of a server examines its machine, and repairs nothing from afar', async () => {
+  const { upshot, client } = await startFarApp()
+  const { exit, json } = await upshot('doctor')
+  const failed = json.data.findings.filter(({ level }: { level: string }) => level === 'fail')
+  expect({ exit, isHealthy: json.data.healthy }).toEqual(
+    failed.length === 0 ? { exit: 0, isHealthy: true } : { exit: 7, isHealthy: false },
+  )
+  expect(json.data.findings.map(({ check }: { check: string }) => check)).toContain('endpoint sandbox')
+  const { items } = await client.call('GET /audit', { query: { action: 'doctor.run' } })
+  expect(items).toHaveLength(1)
+  expect((await upshot('doctor', '--fix')).json.error.message).toContain('does nothing else')
+})
+
 test('an approver decides at a server with a signature, and with the key of another nothing is decided', async () => {
   const { app, client, upshot, far, hear } = await startFarApp()
   const makeKey = (name: string) => {
@@ -245,7 +258,7 @@ test('a server of another kind, a redirect and another version are told', async 
 /** Commands of this machine: its files, its processes, its project, or the sandbox. */
 const HERE = new RegExp(
   [
-    '^(init|dev|start|status|dashboard|demo|completion|version|doctor|plan|backtest|coverage',
+    '^(init|dev|start|status|dashboard|demo|completion|version|plan|backtest|coverage',
     '(config|db|files|sandbox|types) .*|approvers key|endpoints (send|solve)|effects verify)$',
   ].join('|'),
 )

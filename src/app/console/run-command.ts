@@ -33,6 +33,8 @@ export function runCommand(
     ...processEnvironment(),
     ...(service.kind === 'sandbox' ? withoutService() : {}),
     ...{ UPSHOT_DATA_DIR: dataDir, UPSHOT_WORKFLOWS_DIR: workflowsDir },
+    // The command must not ask a server, least of all this one, which would run it again.
+    UPSHOT_SERVER: '',
   }
   const options = { env, signal, timeout: withinMs, maxBuffer: mostBytes, encoding: 'utf8' } as const
   return new Promise((resolve) => {

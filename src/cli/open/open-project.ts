@@ -15,6 +15,8 @@ export interface Project {
   readonly root: string
   /** The file that `--config` names; undefined for `config/upshot.config.ts`. */
   readonly configFile: string | undefined
+  /** Whether a server is named, for a command with a way of its own there. */
+  isFar(): Promise<boolean>
   /** Loads the configuration. `isSandbox` ignores the variables of the real service. */
   load(flags?: ConfigFlags, options?: { isSandbox?: boolean }): Promise<Config>
   /** The person at this command line, with the reason that `--reason` gives. */
@@ -63,10 +65,10 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
     return loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
   }
   const operator = describeOperator(reason ?? null)
+  const findServer = async () => (await import('./find-server.ts')).findAddressOfServer(choice)
   /** A command that reads or changes the database must not do so here, where a server is named. */
   const loadHere: Project['load'] = async (...given) => {
-    const { findAddressOfServer } = await import('./find-server.ts')
-    const server = findAddressOfServer(choice)
+    const server = await findServer()
     if (server !== null) throw describeLocal(server)
     return load(...given)
   }
@@ -88,6 +90,7 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
   return {
     root,
     configFile,
+    isFar: async () => (await findServer()) !== null,
     load,
     operator,
     withStore,

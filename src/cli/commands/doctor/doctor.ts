@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import { listUnmatched } from '../../../admin/queries/list-unmatched.ts'
+import { UpshotError } from '../../../core/errors.ts'
 import { describeBroken } from '../../../core/runs/workflow-record.ts'
 import { listBrokenModules } from '../../../core/store/health/list-broken-modules.ts'
 import type { Config } from '../../../project/config/load-config.ts'
@@ -8,6 +9,7 @@ import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import type { Project } from '../../open/open-project.ts'
+import { call, type Operations } from '../../open/operations.ts'
 import { probeKeyOf } from '../../open/probe-key.ts'
 import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
@@ -35,12 +37,29 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--try-delete', 'also check that the API key can delete, with a file that does not exist')
     .action(async ({ fix = false, tryDelete = false }) => {
       const options = { isTryingDelete: tryDelete }
+      if (await project.isFar()) {
+        if (fix || tryDelete) throw describeFar()
+        report(out, { findings: await project.withOperations(examineFar), repairs: [], isRepairing: false })
+        return
+      }
       const findings = await examine(project, options)
       const repairs = fix ? findings.flatMap(({ repair }) => repair ?? []) : []
       const isRepairing = repairs.length > 0 && (await agree(repairs, out))
       if (isRepairing) for (const repair of repairs) repair.perform()
       report(out, { findings: isRepairing ? await examine(project, options) : findings, repairs, isRepairing })
     })
+}
+
+function describeFar(): UpshotError {
+  return new UpshotError('invalid_request', 'At a server, the doctor examines and does nothing else.', {
+    details: { fix: 'Leave out --fix and --try-delete, or run it on the machine of the app.' },
+  })
+}
+
+/** The checks of the machine of the server. */
+async function examineFar(operations: Operations): Promise<Finding[]> {
+  const { findings } = await call(operations, 'POST /doctor', { body: {} })
+  return findings.map(({ fix, ...finding }) => (fix === null ? finding : { ...finding, fix }))
 }
 
 /** Runs all checks in order. Without a valid configuration most are left out. */

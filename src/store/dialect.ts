@@ -8,8 +8,8 @@ export interface Dialect {
   rows: string
   /** A number in a column of JSON. */
   jsonNumber(column: string, key: string): string
-  /** The tags of `run` as JSON; null, or an empty object, without any. Index: primary key. */
-  tags: string
+  /** The tags of a run as JSON; null, or an empty object, without any. Index: primary key. */
+  tagsOf(run: string): string
   /** Behind the name of a table: read along this index, or along its primary key. */
   along(index: string | null): string
   /** The row of `event` with this number. */
@@ -42,7 +42,7 @@ export const SQLITE: Dialect = {
   isAmong: (column, query) => `${column} IN (${query})`,
   rows: 'json_each(?)',
   jsonNumber: (column, key) => `(${column} ->> '${key}')`,
-  tags: '(SELECT json_group_object(name, value) FROM run_tag WHERE run_tag.run_id = run.id)',
+  tagsOf: (run) => `(SELECT json_group_object(name, value) FROM run_tag WHERE run_tag.run_id = ${run})`,
   along: (index) => (index === null ? 'NOT INDEXED' : `INDEXED BY ${index}`),
   isEvent: (seq) => `event.seq = ${seq}`,
   newestEvent: () => '(SELECT coalesce(max(seq), 0) FROM event)',
@@ -65,7 +65,7 @@ export const POSTGRES: Dialect = {
   isAmong: (column, query) => `${column} = ANY (ARRAY(${query}))`,
   rows: 'json_array_elements(?::json)',
   jsonNumber: (column, key) => `(${column}::json ->> '${key}')::bigint`,
-  tags: '(SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = run.id)',
+  tagsOf: (run) => `(SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = ${run})`,
   along: () => '',
   isEvent: (seq) => `event.seq = ${seq} AND event.stream = ${seq} % 8`,
   newestEvent: (account) => `(SELECT seq FROM stream WHERE id = stream_of(coalesce(${account}, 'default')))`,

@@ -3,6 +3,7 @@ import { UpshotError } from '../core/errors.ts'
 import type { NoticeOf } from '../core/notices.ts'
 import type { Run, RunHandler, RunStatus } from '../core/runs/run.ts'
 import type { Checkpoint, Effect, StepStatus } from '../core/runs/step.ts'
+import type { Progress } from '../core/runs/told/progress.ts'
 import type { ReadStore } from '../core/store/store.ts'
 import type { TouchedRuns } from './engine/kill-switch.ts'
 
@@ -22,6 +23,10 @@ export interface TestRun<Output = unknown> {
   /** The value it returned, read back from its JSON. Null until it is completed. */
   output: Output | null
   error: Failure | null
+  /** Its tags by name, with their values as text; empty without any. */
+  tags: Readonly<Record<string, string>>
+  /** Its newest word for how far it has come; null where it said nothing. */
+  progress: Pick<Progress, 'done' | 'total' | 'failed' | 'note'> | null
   /** Its steps, in the order in which they first started. */
   steps(): TestStep[]
   /** Its log lines, in order. */
@@ -107,17 +112,22 @@ export class RunBook {
       .sort((a, b) => place(a) - place(b))
   }
 
-  #describe({ id, workflow, account, handler, status, reason, dueAt, output, error }: Run): TestRun {
+  #describe({ id, workflow, account, handler, status, reason, dueAt, output, error, tags, progress }: Run): TestRun {
     const steps = this.#steps.get(id) ?? []
     const logs = this.#logs.get(id) ?? []
     return {
-      ...{ id, workflow, account, handler, status, reason, error },
+      ...{ id, workflow, account, handler, status, reason, error, tags },
+      progress: progress && toldOf(progress),
       dueAt: status === 'waiting' ? dueAt : null,
       output: output === null ? null : JSON.parse(output),
       steps: () => steps.map(describeStep),
       logs: () => [...logs],
     }
   }
+}
+
+function toldOf({ done, total, failed, note }: Progress): TestRun['progress'] {
+  return { done, total, failed, note }
 }
 
 /** By id, so oldest first. */

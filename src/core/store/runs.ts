@@ -7,6 +7,7 @@ import type { FailureState } from '../runs/failures/failure-state.ts'
 import type { Lease } from '../runs/lease.ts'
 import type { Run, RunFilter, Successor } from '../runs/run.ts'
 import type { PackedOutput } from '../runs/step.ts'
+import type { Tags } from '../runs/told/tags.ts'
 import type { SearchPart, SearchSlice } from './search.ts'
 
 export interface RunWrites {
@@ -77,6 +78,7 @@ export interface EndedFailure {
   /** Epoch milliseconds. */
   finishedAt: number
   error: Failure
+  tags: Tags
 }
 
 /** A kind of failure, and a moment in epoch milliseconds. */

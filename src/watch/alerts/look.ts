@@ -2,6 +2,7 @@ import type { AlertBook, Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { groupFailure } from '../../core/runs/failures/failure-group.ts'
 import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
+import { formatTags } from '../../core/runs/told/tags.ts'
 import { describeBroken } from '../../core/runs/workflow-record.ts'
 import type { Approval } from '../../core/safety/approval.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
@@ -27,6 +28,8 @@ type Looker = (parts: LookParts, rule: AlertRule, position: string | null, now: 
 const MAX_ROWS = 1_000
 /** Characters of a title that holds words of an error. */
 const MAX_TITLE = 300
+/** Failed runs of one kind whose tags are named. */
+const MAX_TAGGED = 3
 /** A process may commit an end this long after the moment that it gave it. */
 const COMMIT_DELAY_MS = 3_000
 
@@ -68,16 +71,29 @@ async function lookAtFailures({ store }: LookParts, rule: AlertRule, position: s
   const last = failures.at(-1)
   const found = failures
     .filter(({ workflow }) => rule.workflow === null || workflow === rule.workflow)
-    .map(({ workflow, error, finishedAt }) => ({ ...groupFailure(workflow, error), finishedAt }))
+    .map(({ workflow, error, finishedAt, tags }) => ({
+      ...groupFailure(workflow, error),
+      finishedAt,
+      tags: formatTags(tags),
+    }))
   const states = await store.listFailureStates([...new Set(found.map(({ id }) => id))])
   const snoozed = new Set(states.filter((state) => isSnoozed(state, now)).map(({ group }) => group))
+  const tagged = Map.groupBy(found, ({ id }) => id)
   const sightings = found
     .filter(({ id }) => !snoozed.has(id))
     .map(({ id, workflow, step, name, finishedAt }): Sighting => {
-      const title = `${workflow} fails${step === null ? '' : ` at “${step}”`} with ${name}`
+      const where = step === null ? '' : ` at “${step}”`
+      const title = `${workflow} fails${where} with ${name}${nameTags(tagged.get(id) ?? [])}`.slice(0, MAX_TITLE)
       return { id, title, page: `/runs?group=${id}`, command: `runs list --group ${id}`, at: finishedAt, count: 1 }
     })
   return { sightings, position: last === undefined ? position : `${last.finishedAt}/${last.run}` }
+}
+
+/** The tags of failed runs of one kind: those of up to three runs that differ. */
+function nameTags(runs: readonly { tags: string }[]): string {
+  const distinct = [...new Set(runs.map(({ tags }) => tags))].filter((tags) => tags !== '')
+  const more = distinct.length > MAX_TAGGED ? `; and ${distinct.length - MAX_TAGGED} more` : ''
+  return distinct.length === 0 ? '' : ` (${distinct.slice(0, MAX_TAGGED).join('; ')}${more})`
 }
 
 function isSnoozed(state: FailureState, now: number): boolean {

@@ -52,6 +52,23 @@ const asking = defineWorkflow({
   },
 })
 
+/** Lets the comparison go on, and end. */
+export const comparison = { goOn: Promise.withResolvers<void>(), end: Promise.withResolvers<void>() }
+
+const comparing = defineWorkflow({
+  id: 'compare-folders',
+  on: 'report.compared',
+  tags: ({ data }) => ({ customer: String(data.customer), 'region.of.the.storage': HOSTILE.slice(0, 60) }),
+  async run({ step, progress }) {
+    progress(341, 1_000, 'files compared')
+    await step.run('compare', async () => {
+      await comparison.goOn.promise
+      progress(915, 1_000, 'files compared')
+      await comparison.end.promise
+    })
+  },
+})
+
 const counting = defineWorkflow({
   id: 'count-reports',
   on: callable(z.number()),
@@ -61,7 +78,10 @@ const counting = defineWorkflow({
 /** The app with the dashboard, a failed run and a waiting one. `login` opens a page as a role. */
 export async function openDashboard(config: Partial<Config> = {}) {
   mood.isBroken = true
-  const started = await startTestApp({ workflows: [copying, waiting, retiring, asking, counting] }, { config })
+  const started = await startTestApp(
+    { workflows: [copying, waiting, retiring, asking, counting, comparing] },
+    { config },
+  )
   const { app, urls, sandbox } = started
   const basePath = config.admin?.basePath ?? ''
   const origin = `${urls.admin}${basePath}`

@@ -15,8 +15,8 @@ test('a failure reaches a webhook as a signed event with its count, page and com
   onTestFinished(() => void vi.useRealTimers())
   const alerts = openWatch(store, RULE, { channels: { ops: { kind: 'webhook', url: hook.url, secret: SECRET } } })
   await alerts.watch.look()
-  await failRun(store, NOW + 1_000, 'the door of /private/name.pdf is closed')
-  await failRun(store, NOW + 2_000, 'the door of /private/other.pdf is closed')
+  await failRun(store, NOW + 1_000, { message: 'the door of /private/name.pdf is closed' })
+  await failRun(store, NOW + 2_000, { message: 'the door of /private/other.pdf is closed' })
   alerts.clock.set(NOW + 10_000)
   await alerts.watch.look()
 

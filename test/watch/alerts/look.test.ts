@@ -37,6 +37,21 @@ test('a new rule begins with the failures after it, and every later one is found
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
 })
 
+test('a failure names the tags of its runs, of three that differ at most', async () => {
+  const store = openTestStore()
+  const look = looker(store, {})
+  const first = await look(NOW)
+  for (let n = 0; n < 6; n++) await failRun(store, NOW + 1_000, { tags: { customer: `c${n >> 1}`, region: 'eu' } })
+  const second = await look(NOW + 10_000, first.position)
+  const title =
+    'follow-up fails at “copy” with Error (customer=c0, region=eu; customer=c1, region=eu; customer=c2, region=eu)'
+  expect(second.sightings).toHaveLength(6)
+  for (const sighting of second.sightings) expect(sighting.title).toBe(title)
+  for (let n = 0; n < 5; n++) await failRun(store, NOW + 11_000, { tags: { customer: `c${n}` } })
+  const third = await look(NOW + 20_000, second.position)
+  expect(third.sightings[0]?.title).toMatch(/customer=c0; customer=c1; customer=c2; and 2 more\)$/)
+})
+
 test('a kind of failure that a person snoozed is not told until the snooze ends', async () => {
   const store = openTestStore()
   const look = looker(store, {})

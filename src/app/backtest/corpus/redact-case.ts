@@ -71,13 +71,14 @@ interface Redact {
 }
 
 function redactClaim({ text, json }: Redact, claim: ClaimedRun): ClaimedRun {
-  const { received, failure, cause } = claim
+  const { received, failure, cause, tags } = claim
   const streams = Object.entries(received ?? {}).map(([stream, ids]) => [text(stream), ids.map(text)])
   return {
     ...claim,
     lease: { runId: claim.lease.runId, fence: claim.lease.fence, worker: '' },
     cause: redactCause({ text, json }, cause),
     ...(received && { received: Object.fromEntries(streams) }),
+    ...(tags && { tags: Object.fromEntries(Object.entries(tags).map(([name, value]) => [name, text(value)])) }),
     failure: failure && redactFailure({ text, json }, failure),
   }
 }

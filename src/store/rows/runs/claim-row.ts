@@ -33,11 +33,11 @@ export interface ClaimRow {
 }
 
 /** The columns of a {@link ClaimRow}, of `run` and `work`, or of `full_run AS run`. */
-export const claimColumns = ({ tags }: { tags: string }) =>
+export const claimColumns = ({ tagsOf }: { tagsOf(run: string): string }) =>
   'run.id, run.workflow, event_seq, run.tick_at, run.schedule, input, account, parent_run, depth, code_hash, fence, ' +
   'attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
   '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps, ' +
-  `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tags} END AS tags`
+  `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tagsOf('run.id')} END AS tags`
 
 /** A claimed run. `now`: the start of a run that has none. */
 export function readClaim(

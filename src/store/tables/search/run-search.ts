@@ -50,8 +50,11 @@ export class RunSearch {
       .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
       .pluck()
     this.#zones = new WorkflowZones(db)
-    this.#ended = db.prepare<[number, string, number, number], Omit<FailureRow, 'resolution'>>(
-      `SELECT run_id AS id, workflow, error, finished_at FROM outcome
+    this.#ended = db.prepare<
+      [number, string, number, number],
+      Omit<FailureRow, 'resolution'> & { tags: string | null }
+    >(
+      `SELECT run_id AS id, workflow, error, finished_at, ${db.sql.tagsOf('outcome.run_id')} AS tags FROM outcome
        WHERE status = 'failed' AND (finished_at, run_id) > (CAST(? AS bigint), ?) AND finished_at < ?
          AND resolution IS NULL
        ORDER BY finished_at, run_id LIMIT ?`,
@@ -115,8 +118,8 @@ export class RunSearch {
     limit: number
   }): Promise<EndedFailure[]> {
     const rows = await this.#ended.all(after.at, after.run, until, limit)
-    return rows.map(({ id, workflow, error, finished_at: finishedAt }) => {
-      return { run: id, workflow, finishedAt, error: JSON.parse(error) }
+    return rows.map(({ id, workflow, error, finished_at: finishedAt, tags }) => {
+      return { run: id, workflow, finishedAt, error: JSON.parse(error), tags: JSON.parse(tags ?? '{}') }
     })
   }
 

@@ -1,5 +1,6 @@
 import type { AlertChannel, AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
 import type { Notice, NoticeOf } from '../../../../src/core/notices.ts'
+import type { Tags } from '../../../../src/core/runs/told/tags.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { ManualClock } from '../../../../src/core/time.ts'
 import { AlertWatch } from '../../../../src/watch/alerts/alert-watch.ts'
@@ -48,9 +49,14 @@ function isSent(notice: Notice): notice is NoticeOf<'alert.sent'> {
 let made = 0
 
 /** A run that failed at `at`. */
-export async function failRun(store: Store, at: number, message = 'no luck'): Promise<string> {
+export async function failRun(
+  store: Store,
+  at: number,
+  { message = 'no luck', tags = {} }: { message?: string; tags?: Tags } = {},
+): Promise<string> {
   const run = await queueRun(store, `evt_alert_${made++}`)
   const { lease } = await claimNext(store)
+  await store.saveTags(lease, tags)
   await store.failRun(lease, { name: 'Error', message, step: 'copy' }, at)
   return run
 }

@@ -35,6 +35,7 @@ import { shadow } from './suites/shadow.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
 import { sweeps } from './suites/sweeps.ts'
+import { told } from './suites/told.ts'
 import { traces } from './suites/traces.ts'
 import { turns } from './suites/turns.ts'
 
@@ -50,6 +51,7 @@ const SUITES: readonly Suite[] = [
   blocked,
   searched,
   questions,
+  told,
   pages,
   ledger,
   lists,

@@ -102,3 +102,24 @@ export function prefillRecorded(file: string, runs: number): void {
   db.close()
   syncFile(file)
 }
+
+/** Completed runs of `measured`, each with two tags: one of 1,000 customers, and one of ten regions. */
+export function prefillTagged(file: string, runs: number): void {
+  const db = openUnsafely(file)
+  db.transaction(() => {
+    fillEvents(db)
+    fillRuns(db, { from: 1, count: runs, status: 'completed' })
+    for (const [name, letter, kinds] of [
+      ['customer', 'c', 1_000],
+      ['region', 'r', 10],
+    ]) {
+      db.prepare(
+        `INSERT INTO run_tag (run_id, name, value)
+         SELECT id, ?, ? || (CAST(substr(id, 5, 13) AS INTEGER) % ?) FROM run ORDER BY id`,
+      ).run(name, letter, kinds)
+    }
+  })()
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  syncFile(file)
+}

@@ -30,8 +30,13 @@ const finish = new FinishLine()
 
 bus.subscribe('run.completed', () => finish.passed())
 
-/** `keeps`: false replays each pass from its beginning. */
-async function open({ slots, keeps = true, ...place }: StorePlace & { slots: number; keeps?: boolean }) {
+/** `keeps`: false replays each pass from its beginning. `isSilent`: no progress is written. */
+async function open({
+  slots,
+  keeps = true,
+  isSilent = false,
+  ...place
+}: StorePlace & { slots: number; keeps?: boolean; isSilent?: boolean }) {
   store = await openStore(place)
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
@@ -44,7 +49,7 @@ async function open({ slots, keeps = true, ...place }: StorePlace & { slots: num
     publish: bus.publish,
   })
   worker = new Worker({
-    store,
+    store: isSilent ? { ...store, saveProgress: async () => {} } : store,
     clock: systemClock,
     random: Math.random,
     publish: bus.publish,

@@ -31,5 +31,15 @@ const childrenAtOnce = defineWorkflow({
   },
 })
 
+/** Its input is the number of items. */
+const mapOfMany = defineWorkflow({
+  id: 'map-of-many',
+  on: callable(z.number()),
+  async run({ input, step }) {
+    const items = Array.from({ length: input }, (_, each) => each)
+    return (await step.map('item', items, String, (each) => each + 1, { parallel: 16 })).length
+  },
+})
+
 /** Runs of many passes, and the child that they invoke. */
-export const longRuns = [child, sleepsInTurn, childrenInTurn, childrenAtOnce]
+export const longRuns = [child, sleepsInTurn, childrenInTurn, childrenAtOnce, mapOfMany]

@@ -1,0 +1,102 @@
+import { join } from 'node:path'
+import type { RunFilter } from '../../src/core/runs/run.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { prefillTagged } from '../prefill/prefill-runs.ts'
+import { openStore } from '../processes/open-store.ts'
+import { judge, median, percentile, type Result } from '../report/result.ts'
+import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import type { Bench, Suite } from './suite.ts'
+
+/** Progress and tags: the price of saying how far a map is, and lists of tagged runs. */
+export const told: Suite = {
+  names: ['told.mapVsSilent', 'told.mapMicros', 'told.listMs', 'told.listP99Ms'],
+  isSlow: true,
+  run: async (bench) => [...(await runMaps(bench)), ...(await runLists(bench))],
+}
+
+const GOALS = { mapVsSilent: { atMost: 1.02 }, listMs: { atMost: 20 } } as const
+
+/** The same map in one process that writes its progress, and in one that does not. */
+async function runMaps(bench: Bench): Promise<Result[]> {
+  const items = bench.isQuick ? 2_000 : 10_000
+  await using telling = bench.startTarget('engine.ts')
+  await using silent = bench.startTarget('engine.ts')
+  const rivals = { telling, silent }
+  for (const [name, target] of Object.entries(rivals)) {
+    const file = join(bench.folder, `told-${name}.db`)
+    await target.call('open', { file, slots: 10, isSilent: name === 'silent' })
+    // V8 takes some seconds to optimize this code.
+    for (let warmUp = 0; warmUp < 2; warmUp++)
+      await target.call('cpuMsOfRun', { workflow: 'map-of-many', input: items })
+  }
+  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 9, max: 15 }
+  const figures = await measureRounds(rounds, { mapVsSilent: GOALS.mapVsSilent }, async (round) => {
+    await bench.patience.waitForCalm()
+    const ms = { telling: 0, silent: 0 }
+    for (const rival of inTurn(['telling', 'silent'] as const, round)) {
+      ms[rival] = await rivals[rival].call<number>('cpuMsOfRun', { workflow: 'map-of-many', input: items })
+    }
+    return { mapVsSilent: ms.telling / ms.silent, mapMicros: (ms.telling * 1_000) / items }
+  })
+  return [
+    judge('told.mapVsSilent', figures.mapVsSilent, 'ratio', GOALS.mapVsSilent),
+    judge('told.mapMicros', figures.mapMicros, 'µs'),
+  ]
+}
+
+/** Rare and common tags, alone, together, and beside other filters. */
+const FILTERS: Record<string, RunFilter> = {
+  'a customer of 1,000': { tags: [['customer', 'c7']] },
+  'a region of ten': { tags: [['region', 'r3']] },
+  both: {
+    tags: [
+      ['region', 'r7'],
+      ['customer', 'c7'],
+    ],
+  },
+  'both, never together': {
+    tags: [
+      ['region', 'r3'],
+      ['customer', 'c7'],
+    ],
+  },
+  'of a day, completed': { tags: [['region', 'r3']], status: 'completed', workflow: 'measured' },
+  'no such tag': { tags: [['customer', 'nobody']] },
+}
+
+async function runLists(bench: Bench): Promise<Result[]> {
+  const runs = bench.isQuick ? 100_000 : 1_000_000
+  const file = join(bench.folder, 'told-lists.db')
+  prefillTagged(file, runs)
+  const store = await openStore({ file })
+  const medians: number[] = []
+  const all: number[] = []
+  try {
+    for (const [name, filter] of Object.entries(FILTERS)) {
+      await bench.patience.waitForCalm()
+      const times = await timeLists(store, filter, bench.isQuick ? 20 : 100)
+      medians.push(median(times))
+      all.push(...times)
+      bench.say(`  ${name}, among ${runs} runs: ${median(times).toFixed(1)} ms`)
+    }
+  } finally {
+    await store.close()
+  }
+  return [
+    judge('told.listMs', Math.max(...medians), 'ms', GOALS.listMs),
+    judge('told.listP99Ms', percentile(all, 0.99), 'ms'),
+  ]
+}
+
+/** The first page, as a person asks for it. */
+async function timeLists(store: Store, filter: RunFilter, times: number): Promise<number[]> {
+  const list = () => store.searchRuns(filter, { rows: 5_000, limit: 50, after: null })
+  await list()
+  const taken: number[] = []
+  for (let each = 0; each < times; each++) {
+    const begunAt = performance.now()
+    await list()
+    taken.push(performance.now() - begunAt)
+  }
+  return taken
+}

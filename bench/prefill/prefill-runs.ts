@@ -103,7 +103,7 @@ export function prefillRecorded(file: string, runs: number): void {
   syncFile(file)
 }
 
-/** Completed runs of `measured`, each with two tags: one of 1,000 customers, and one of ten regions. */
+/** Completed runs of `measured`, each with a tag of 1,000 customers and one of ten regions. */
 export function prefillTagged(file: string, runs: number): void {
   const db = openUnsafely(file)
   db.transaction(() => {

@@ -3,7 +3,7 @@ import type { AlertChange, AlertItem } from '../../core/alerts/decide-message.ts
 import { deriveId } from '../../core/ids.ts'
 import { isoTime } from '../../core/time.ts'
 
-/** A message as channels write it: names, counts, links and tags, never content of events or files. */
+/** A message as channels write it: names, counts, links, tags; no content of events or files. */
 export interface AlertMessage {
   /** `alr_…`: the same where another process sends it again after a crash. */
   id: string

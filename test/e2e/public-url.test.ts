@@ -21,7 +21,7 @@ test('endpoints test --public sends its delivery to the public address', async (
     runHere(dataDir, ['endpoints', 'test', 'sandbox', '--public', '--json'], { env })
   expect(await send({ UPSHOT_PUBLIC_URL: `${urls.receiver}/` })).toMatchObject({
     exit: 0,
-    json: { data: { passed: true } },
+    json: { data: { isPassed: true } },
   })
   expect(await send({})).toMatchObject({
     exit: 2,

@@ -28,7 +28,7 @@ test('endpoints test --public sends its delivery to the public address', async (
     json: { error: { fix: expect.stringContaining('UPSHOT_PUBLIC_URL') } },
   })
   const wrongWay = await send({ UPSHOT_PUBLIC_URL: `${urls.receiver}/elsewhere` })
-  expect(wrongWay).toMatchObject({ exit: 7, json: { data: { passed: false, stored: false } } })
+  expect(wrongWay).toMatchObject({ exit: 7, json: { data: { isPassed: false, isStored: false } } })
 })
 
 test('a secret that was rotated while the app was stopped is used by its sandbox', async () => {

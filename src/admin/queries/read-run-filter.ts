@@ -22,6 +22,8 @@ const FILTERS = [
   'until',
 ] as const
 
+const NOT_SKIPPED = RUN_STATUSES.filter((status) => status !== 'skipped')
+
 const BOOLEANS = ['true', 'false'] as const
 
 /**
@@ -41,6 +43,7 @@ export async function readRunFilter(
   const { status = readOne(filters.status, RUN_STATUSES), workflow = filters.workflow } = query
   return given({
     status,
+    statuses: query.withoutSkipped === undefined ? undefined : NOT_SKIPPED,
     workflow,
     eventId: ofEvent === undefined ? undefined : await findEventId(store, ofEvent),
     origin: query.origin ?? readOne(filters.origin, RUN_ORIGINS),

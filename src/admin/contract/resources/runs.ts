@@ -166,7 +166,11 @@ export const RUN_ROUTES = {
     id: 'listRuns',
     summary: 'Runs, newest first',
     role: 'viewer',
-    query: z.strictObject({ ...runFilter, ...paging }),
+    query: z.strictObject({
+      ...runFilter,
+      withoutSkipped: z.enum(['true']).optional().describe('No runs that were skipped.'),
+      ...paging,
+    }),
     answer: pageOf(run),
     isSearch: true,
   },

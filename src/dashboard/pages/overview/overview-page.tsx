@@ -14,7 +14,7 @@ type Overview = AnswerOf<'GET /overview'>
 /** The first look: matters for a person, the last day, the newest runs, and the next ticks. */
 export default function OverviewPage() {
   const overview = useApi('GET /overview', {})
-  const newest = useApi('GET /runs', { query: { limit: 12 } })
+  const newest = useApi('GET /runs', { query: { limit: 12, withoutSkipped: 'true' } })
   return (
     <div className="stack">
       <PageHead title="Overview" />

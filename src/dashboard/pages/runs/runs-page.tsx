@@ -30,7 +30,8 @@ const STATUSES: readonly [string, string][] = [
 export default function Runs() {
   const filters = useFilters()
   const query = readQuery(filters.read)
-  const runs = useList('GET /runs', { query })
+  const listed = { ...query, ...(hidesSkipped(filters.read) && { withoutSkipped: 'true' }) }
+  const runs = useList('GET /runs', { query: listed })
   const { keys, toggle, clear } = useSelection()
   const mayAct = useMay('operator')
   const isFiltered = ['q', 'status', 'resolved', 'workflow', 'since', 'until', 'group'].some(
@@ -40,7 +41,7 @@ export default function Runs() {
     <div className="stack">
       <PageHead title="Runs">
         {mayAct && <MatchAll status={filters.read('status')} filter={query} />}
-        <CopyAs cli={describeCommand(query)} url={urlOf('GET /runs', { query: query as never })} />
+        <CopyAs cli={describeCommand(listed)} url={urlOf('GET /runs', { query: listed as never })} />
       </PageHead>
       <div className="row">
         <div className="grow">
@@ -49,6 +50,7 @@ export default function Runs() {
         {(query.status === 'failed' || query.resolved !== '') && (
           <Choice name="resolved" label="Resolved" values={RESOLVED} />
         )}
+        {isOfAll(filters.read) && <Choice name="skipped" label="Skipped runs" values={SKIPPED} />}
         <WorkflowChoice />
         <Choice name="since" label="Range of time" values={RANGES} />
       </div>
@@ -73,7 +75,22 @@ const RESOLVED: readonly [string, string][] = [
   ['true', 'resolved'],
 ]
 
-const NOTHING = { q: null, status: null, resolved: null, workflow: null, since: null, until: null, group: null }
+const SKIPPED: readonly [string, string][] = [
+  ['', 'without skipped'],
+  ['shown', 'with skipped'],
+]
+
+/** Whether nothing says which states to list. */
+function isOfAll(read: (name: string) => string): boolean {
+  return read('status') === '' && read('q') === ''
+}
+
+/** Runs that a limit or a rule skipped would drown the others. */
+function hidesSkipped(read: (name: string) => string): boolean {
+  return isOfAll(read) && read('skipped') === ''
+}
+
+const NOTHING = { q: null, status: null, skipped: null, resolved: null, workflow: null, since: null, until: null, group: null }
 
 function readQuery(read: (name: string) => string): Record<string, unknown> {
   const status = read('status')
@@ -136,6 +153,7 @@ function describeCommand(query: Record<string, unknown>): string {
     query[name] ? [`--${name} ${query[name]}`] : [],
   )
   const needs = query.needsPerson ? ['--waiting-for-me'] : []
+  const skipped = query.withoutSkipped ? ['--without-skipped'] : []
   const resolved = query.resolved ? [query.resolved === 'true' ? '--resolved' : '--unresolved'] : []
-  return ['upshot runs list', ...needs, ...options, ...resolved].join(' ')
+  return ['upshot runs list', ...needs, ...options, ...resolved, ...skipped].join(' ')
 }

@@ -143,7 +143,7 @@ function sumOf({ completed, failed, other }: Hour): number {
 
 function linkTo({ at }: Hour): string {
   const until = new Date(Date.parse(at) + 3_600_000).toISOString()
-  return `/runs?since=${encodeURIComponent(at)}&until=${encodeURIComponent(until)}`
+  return `/runs?since=${encodeURIComponent(at)}&until=${encodeURIComponent(until)}&skipped=shown`
 }
 
 function describe({ at, completed, failed, other }: Hour, isUtc: boolean): string {

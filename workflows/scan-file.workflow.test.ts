@@ -13,7 +13,10 @@ async function order(t: Testbed) {
   const sandbox = await t.sandbox()
   override(scanner, { url: `${sandbox.origin}/scanner/scans` })
   await t.storage('storage_a').put('/in/letter.pdf', 'a letter')
-  const file = (await sandbox.storage('storage_a').list('/in')).find(({ type }) => type === 'file')
+  const file = sandbox
+    .storage('storage_a')
+    .list()
+    .find(({ type }) => type === 'file')
   return t.start(workflow, { service: 'storage_a', id: file?.id ?? '' })
 }
 

@@ -90,7 +90,16 @@ function hidesSkipped(read: (name: string) => string): boolean {
   return isOfAll(read) && read('skipped') === ''
 }
 
-const NOTHING = { q: null, status: null, skipped: null, resolved: null, workflow: null, since: null, until: null, group: null }
+const NOTHING = {
+  q: null,
+  status: null,
+  skipped: null,
+  resolved: null,
+  workflow: null,
+  since: null,
+  until: null,
+  group: null,
+}
 
 function readQuery(read: (name: string) => string): Record<string, unknown> {
   const status = read('status')

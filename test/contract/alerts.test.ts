@@ -78,7 +78,7 @@ describeStores((open) => {
       store.listEndedFailures({ after: { at, run }, until: NOW + 50, limit })
     const all = await list(NOW, '')
     expect(all.map(({ run }) => run)).toEqual([one, other, late])
-    expect(all[0]).toEqual({ run: one, workflow: 'follow-up', finishedAt: NOW + 10, error: ERROR })
+    expect(all[0]).toEqual({ run: one, workflow: 'follow-up', finishedAt: NOW + 10, error: ERROR, tags: {} })
     expect((await list(NOW + 10, one)).map(({ run }) => run)).toEqual([other, late])
     expect(await list(NOW, '', 1)).toHaveLength(1)
     await store.retryRun(other, NOW + 60)

@@ -1,8 +1,6 @@
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
-import { z } from 'zod'
-import { UpshotError } from '../errors.ts'
-import { deriveId, newId, spellBytes } from '../ids.ts'
-import { type JsonValue, toJson } from '../json.ts'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { deriveId, spellBytes } from '../ids.ts'
+import type { JsonValue } from '../json.ts'
 import { isoTime } from '../time.ts'
 import type { DeliveryFacts } from './delivery.ts'
 import type { SignatureScheme } from './signature.ts'
@@ -71,25 +69,6 @@ export interface HookReceipt {
   woken: number
 }
 
-/**
- * The answer that a person gives in place of the sender. Throws `invalid_request` where it does not
- * fit what is asked.
- */
-export function planWord(
-  { id, data: schema, isMany }: Pick<HookRecord, 'id' | 'data' | 'isMany'>,
-  { data, by, now }: { data: unknown; by: string; now: number },
-): HookAnswer {
-  const faults = findMisfits(schema, data)
-  if (faults.length > 0) {
-    const told = faults.map(({ at, fault }) => (at === '' ? fault : `${at}: ${fault}`)).join('; ')
-    throw new UpshotError('invalid_request', `The answer does not fit: ${told}.`, { details: { faults } })
-  }
-  const text = toJson(data, 'The answer')
-  const sameness = hash('sha256', isMany ? newId('hok', now) : text)
-  const bodyBytes = Buffer.byteLength(text)
-  return { hook: id, delivery: null, by, data: text, sameness, receivedAt: now, bodyBytes, facts: {} }
-}
-
 /** The event of an answer. A hook that takes one only has one such id. */
 export function planHookEvent(
   { id: hook, runId: run, step, account, isMany }: Pick<Hook, 'id' | 'runId' | 'step' | 'account' | 'isMany'>,
@@ -149,12 +128,4 @@ function macOf(key: string, digits: string): string {
 /** Text in which no URL of a hook can be used. */
 export function maskTokens(text: string): string {
   return text.includes('/callbacks/') ? text.replace(IN_TEXT, '$1…') : text
-}
-
-/** Places at which a value does not fit a JSON Schema, with why; none: it fits. */
-export function findMisfits(schema: JsonValue, value: unknown): { at: string; fault: string }[] {
-  if (schema === null) return []
-  const parsed = z.fromJSONSchema(schema as never).safeParse(value)
-  if (parsed.success) return []
-  return parsed.error.issues.map(({ path, message }) => ({ at: path.map(String).join('.'), fault: message }))
 }

@@ -54,7 +54,10 @@ describe.each(SHELLS)('completion in %s', (shell) => {
 
   test.skipIf(isMissing).each([
     ['upshot ru', ['runs']],
-    ['upshot runs ', ['list', 'summary', 'show', 'retry', 'resolve', 'fork', 'resume', 'cancel', 'tail', 'test']],
+    [
+      'upshot runs ',
+      ['answer', 'list', 'summary', 'show', 'retry', 'resolve', 'fork', 'resume', 'cancel', 'tail', 'test'],
+    ],
     ['upshot --json runs li', ['list']],
     ['upshot runs list --stat', ['--status']],
     ['upshot runs list --workflow events --stat', ['--status']],

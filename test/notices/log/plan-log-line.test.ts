@@ -61,6 +61,7 @@ test('a notice of each kind has one level and one message', () => {
     'run.retried': ['warn: run will be tried again'],
     'run.skipped': ['info: run skipped'],
     'run.planned': ['info: run planned'],
+    'run.progress': ['debug: run goes on'],
     'effects.mode': ['warn: NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned'],
     'run.released': ['info: run released'],
     'run.canceled': ['info: run canceled'],

@@ -15,7 +15,7 @@ const KEPT_ADVICE =
   'An open wait keeps the event that it began with. To wait for the new one, give the step another name.'
 
 const SCHEDULE_ADVICE =
-  'Their runs would fail. Give them another input once the code is deployed: upshot schedules edit --help'
+  'Their runs would fail. Give them another input once the code is deployed: upshot schedules edit <name>'
 
 /** `upshot backtest --unfinished`: unfinished runs and schedules that this code would not take. */
 export function backtestUnfinished(

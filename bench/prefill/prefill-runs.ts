@@ -115,7 +115,7 @@ export function prefillTagged(file: string, runs: number): void {
     ]) {
       db.prepare(
         `INSERT INTO run_tag (run_id, name, value)
-         SELECT id, ?, ? || (CAST(substr(id, 5, 13) AS INTEGER) % ?) FROM run ORDER BY id`,
+         SELECT id, ?, ? || (CAST(substr(id, 5, 13) AS INTEGER) % CAST(? AS INTEGER)) FROM run ORDER BY id`,
       ).run(name, letter, kinds)
     }
   })()

@@ -75,6 +75,8 @@ async function runLists(bench: Bench): Promise<Result[]> {
     for (const [name, filter] of Object.entries(FILTERS)) {
       await bench.patience.waitForCalm()
       const times = await timeLists(store, filter, bench.isQuick ? 20 : 100)
+      const { items } = await store.searchRuns(filter, { rows: 5_000, limit: 50, after: null })
+      bench.say(`  ${items.length} found`)
       medians.push(median(times))
       all.push(...times)
       bench.say(`  ${name}, among ${runs} runs: ${median(times).toFixed(1)} ms`)

@@ -263,6 +263,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('GET /config')).items).toContainEqual({ setting: 'role', value: 'all' })
   expect((await call('GET /system')).processes).toHaveLength(1)
   expect((await call('GET /search', { query: { q: id } })).items).toMatchObject([{ kind: 'run', id }])
+  expect(await call('GET /login')).toEqual({ provider: null })
   await call('GET /session')
   await call('GET /openapi.json')
   called.add('GET /live')

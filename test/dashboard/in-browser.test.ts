@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import { holdLosses } from './support/hold-losses.ts'
-import { browserTests, inspect, walkTo } from './support/in-browser.ts'
+import { browserTests, inspect, inspectNow, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
 
 const { inBrowser, label, open } = browserTests()
@@ -72,6 +72,31 @@ inBrowser(`the chart of the last day has a legend, an axis, a word on each hour,
     .getByText('file.created')
     .first()
     .waitFor()
+  expect(faults()).toEqual([])
+})
+
+inBrowser(`an operator answers a callback in place of its sender, and a viewer only sees it${label}`, async () => {
+  const { page, login, origin, scan, hear, faults, app } = await open()
+  const run = await scan()
+  await login(page, 'viewer')
+  await page.goto(`${origin}/runs/${run}`)
+  const card = page.getByRole('region', { name: 'Callbacks' })
+  await card.getByText('open').waitFor()
+  expect(await card.getByRole('button').count()).toBe(0)
+  expect(await page.content()).not.toMatch(/callbacks\/[0-9a-z]{40}/)
+  await page.evaluate(() => localStorage.clear())
+  await page.context().clearCookies()
+  await login(page, 'operator')
+  await page.goto(`${origin}/runs/${run}`)
+  await card.getByRole('button', { name: 'Answer…' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('verdict').selectOption('clean')
+  await dialog.getByLabel('Reason').fill('told by phone')
+  expect(await inspectNow(page, 'the answer of a callback')).toEqual([])
+  await dialog.getByRole('button', { name: 'Answer', exact: true }).click()
+  await hear('run.completed', (notice) => notice.run === run)
+  await card.getByText('answered').waitFor()
+  expect((await app.store.findRun(run))?.output).toBe('"clean"')
   expect(faults()).toEqual([])
 })
 

@@ -62,7 +62,7 @@ test('a run that was made while effects were planned is planned even by an app t
   expect(second.heard).toContainEqual({ kind: 'effects.mode', mode: 'live', isSwitched: true })
   await second.app.store.resumeWorkflow('tidy')
   const [planned] = await second.runs(haveStatus({ planned: 1 }))
-  expect(planned).toMatchObject({ reason: expect.stringContaining('after step "tell"'), eventId: 'evt_1' })
+  expect(planned).toMatchObject({ reason: expect.stringContaining('open at step "tell"'), eventId: 'evt_1' })
   expect(staging.canary.reached).toEqual([])
   await second.deliver('evt_2')
   await second.runs(haveStatus({ planned: 1, completed: 1 }))

@@ -58,12 +58,19 @@ interface Answer<Data> {
   isPending: boolean
 }
 
+interface LoadedParts<Data> {
+  of: Answer<Data>
+  /** Lines of the bones, about as tall as the answer. */
+  lines?: number
+  children: (data: Data) => ReactNode
+}
+
 /** The problem, the bones, or the answer. An old answer stays on the page below a new problem. */
-export function Loaded<Data>({ of, children }: { of: Answer<Data>; children: (data: Data) => ReactNode }) {
+export function Loaded<Data>({ of, lines, children }: LoadedParts<Data>) {
   return (
     <>
       {of.error && <ProblemNote error={of.error} />}
-      {of.data !== undefined ? children(of.data) : of.isPending && <Bones />}
+      {of.data !== undefined ? children(of.data) : of.isPending && <Bones {...(lines !== undefined && { lines })} />}
     </>
   )
 }

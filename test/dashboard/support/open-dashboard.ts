@@ -69,6 +69,17 @@ const comparing = defineWorkflow({
   },
 })
 
+const scanning = defineWorkflow({
+  id: 'scan-report',
+  on: 'report.scanned',
+  async run({ step }) {
+    const data = z.object({ verdict: z.enum(['clean', 'infected']) })
+    const scan = await step.hook('scan', { data, expires: '2h', ask: `Is ${HOSTILE} clean?` })
+    const answer = await step.waitFor('scanned', scan)
+    return answer?.data.verdict
+  },
+})
+
 const counting = defineWorkflow({
   id: 'count-reports',
   on: callable(z.number()),
@@ -79,7 +90,7 @@ const counting = defineWorkflow({
 export async function openDashboard(config: Partial<Config> = {}) {
   mood.isBroken = true
   const started = await startTestApp(
-    { workflows: [copying, waiting, retiring, asking, counting, comparing] },
+    { workflows: [copying, waiting, retiring, asking, counting, comparing, scanning] },
     { config },
   )
   const { app, urls, sandbox } = started
@@ -114,6 +125,13 @@ export async function openDashboard(config: Partial<Config> = {}) {
     app.notices.publish({ kind: 'run.queued', count: 1 })
     await started.hear('run.parked', ({ workflow }) => workflow === 'ask-first')
   }
+  /** A run waits at a callback URL; resolves with its id. */
+  const scan = async () => {
+    await app.store.saveDelivery(madeOf('report4', 'report.scanned', ['scan-report']))
+    app.notices.publish({ kind: 'run.queued', count: 1 })
+    const { run } = await started.hear('run.parked', ({ workflow }) => workflow === 'scan-report')
+    return run
+  }
   /** A run that another one continues; resolves with its id when both have ended. */
   const count = async () => {
     const run = newId('run', Date.now())
@@ -122,7 +140,7 @@ export async function openDashboard(config: Partial<Config> = {}) {
     await started.hear('run.completed', ({ continuedBy, workflow }) => workflow === 'count-reports' && !continuedBy)
     return run
   }
-  return { ...started, sandbox, origin, makeLink, login, retire, ask, count }
+  return { ...started, sandbox, origin, makeLink, login, retire, ask, scan, count }
 }
 
 /** A delivery that is stored with the runs that it starts. */

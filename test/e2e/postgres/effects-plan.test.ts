@@ -20,7 +20,7 @@ test('processes that only plan share one database, and none that would act joins
   for (const { eventId, reason, output } of await list('follow-up')) {
     expect(events).toContain(eventId)
     // Nobody knows the result of its first step, which is not called.
-    expect(reason).toMatch(/after step "first"/)
+    expect(reason).toMatch(/open at step "first"/)
     expect(JSON.parse(output ?? '')).toMatchObject({
       end: { kind: 'open', step: 'first' },
       effects: [{ class: 'write' }],

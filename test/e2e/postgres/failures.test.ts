@@ -1,10 +1,10 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { resolve } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { handConfig } from '../../../src/app/engine/hand-config.ts'
 import type { QuarantineStart } from '../../../src/app/engine/quarantine.ts'
+import { Child } from '../../../src/app/play/child/child.ts'
+import type { Notice } from '../../../src/core/notices.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import { Network } from '../../support/network.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
@@ -128,8 +128,17 @@ test('a process that waits for its server ends at once when it is told to', asyn
 test('the process that tries suspects waits for a server that is away as it starts', async () => {
   const cluster = await startCluster()
   await server.kill()
-  const child = fork(QUARANTINE, { serialization: 'advanced' })
-  onTestFinished(() => void child.kill('SIGKILL'))
+  const awaited = Promise.withResolvers<void>()
+  const child = new Child({
+    name: 'The process that tries suspects',
+    entry: QUARANTINE,
+    handlers: {
+      heard: (notices: readonly Notice[]) => {
+        if (notices.some(({ kind }) => kind === 'store.awaited')) awaited.resolve()
+      },
+    },
+  })
+  onTestFinished(() => child[Symbol.asyncDispose]())
   const start: QuarantineStart = {
     config: {
       ...handConfig({ ...testConfig(cluster.root), traces: null }),
@@ -139,12 +148,10 @@ test('the process that tries suspects waits for a server that is away as it star
     access: { baseUrl: 'http://127.0.0.1:1', apiKey: 'none', fallbackKey: null, plan: 'enterprise', storages: {} },
     variables: {},
   }
-  const exited = once(child, 'exit')
-  const isAwaiting = once(child, 'message')
-  child.send(start)
-  expect(await Promise.race([isAwaiting, exited])).toMatchObject([[{ kind: 'store.awaited' }], undefined])
+  child.tell('start', start)
+  expect(await Promise.race([awaited.promise, child.ended])).toBeUndefined()
   await server.start()
-  expect(await exited).toEqual([0, null])
+  expect(await child.ended).toMatchObject({ code: 0 })
 })
 
 test('sessions that are cut at random moments lose nothing and repeat nothing', async () => {

@@ -18,7 +18,7 @@ export default function OverviewPage() {
   return (
     <div className="stack">
       <PageHead title="Overview" />
-      <Loaded of={overview}>
+      <Loaded of={overview} lines={12}>
         {(found) => (
           <>
             <NeedsYou overview={found} />

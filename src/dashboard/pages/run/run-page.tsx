@@ -9,6 +9,7 @@ import { Facts, Path, RunLink, RunTags } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
+import { HooksCard } from './hooks-card.tsx'
 import { RunActions } from './run-actions.tsx'
 import { StepPanel } from './step-panel.tsx'
 import { Timeline } from './timeline.tsx'
@@ -27,6 +28,7 @@ export default function RunPage({ id }: { id: string }) {
           <Top run={found} />
           <RunFacts run={found} />
           <RunActions run={found} steps={steps.data?.items ?? []} />
+          <HooksCard run={id} />
           {steps.error && <ProblemNote error={steps.error} />}
           {steps.data && <Work run={found} steps={steps.data.items} total={steps.data.total} />}
           <Related id={id} />

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
@@ -114,4 +114,13 @@ test('the compose file starts the processes after the migration, and gives them 
     expect(Number.parseInt(service.stop_grace_period, 10) * 1_000).toBeGreaterThan(DEFAULT_DRAIN_MS)
     expect(service.environment.UPSHOT_DATABASE_URL).toContain('@postgres/upshot?')
   }
+})
+
+test('the base for overlays names every manifest beside it, and the image that they have', () => {
+  const base = parse(readFileSync(join(FOLDER, 'kustomization.yaml'), 'utf8'))
+  const others = readdirSync(FOLDER).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
+  expect(base.resources).toEqual(others.toSorted())
+  const used = readFileSync(join(FOLDER, 'upshot.yaml'), 'utf8').match(/(?<=image: ).+/g) ?? []
+  const [{ name, newTag }] = base.images
+  expect(new Set(used)).toEqual(new Set([`${name}:${newTag}`]))
 })

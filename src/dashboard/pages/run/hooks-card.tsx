@@ -63,7 +63,7 @@ function AnswerDialog({ run, hook, onClose }: { run: string; hook: Hook; onClose
       action="Answer"
       beside={
         <CopyAs
-          cli={`upshot runs answer ${run} "${hook.step}" --data '…'`}
+          cli={`upshot runs answer ${run} "${hook.step}" --data null`}
           url={urlOf('POST /hooks/:id/answer', { params, body: { data: null } })}
           body={{ data: null }}
         />

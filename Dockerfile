@@ -10,7 +10,7 @@ RUN npm ci && npm pack --pack-destination /tmp
 FROM node:24-slim AS installed
 COPY --from=package /tmp/upshot-*.tgz /tmp/
 # The image has Node already.
-RUN npm install --global --omit=optional /tmp/upshot-*.tgz && rm -r /tmp/upshot-*.tgz /root/.npm
+RUN npm install --global --omit=optional /tmp/upshot-*.tgz && npm cache clean --force && rm /tmp/upshot-*.tgz
 
 FROM installed AS sandbox
 RUN mkdir -m 700 /data && chown node /data

@@ -1,6 +1,7 @@
 import { redactUrls } from '../core/errors.ts'
 import { COMMAND_TREE } from './commands/command-tree.ts'
 import { buildProgram } from './program.ts'
+import { whileInterruptible } from './terminal/on-interrupt.ts'
 import { createOutput, type OutputStreams, readGlobalOptions } from './terminal/output.ts'
 import { describeProblem } from './terminal/problem.ts'
 
@@ -9,7 +10,8 @@ export async function runCommandLine(args: readonly string[], streams: OutputStr
   const out = createOutput(readGlobalOptions(args), streams)
   const help: string[] = []
   try {
-    await buildProgram(COMMAND_TREE, out, (text) => help.push(text)).parseAsync(args, { from: 'user' })
+    const program = buildProgram(COMMAND_TREE, out, (text) => help.push(text))
+    await whileInterruptible(() => program.parseAsync(args, { from: 'user' }))
     return out.exit
   } catch (error) {
     // Nobody reads the rest of a stream.

@@ -77,3 +77,10 @@ test('help of a command shows its own options, and names the command for the oth
   expect(own.stdout).toContain('upshot --help')
   expect((await runHere(tempFolder(), ['--help'])).stdout).toContain('--ndjson')
 })
+
+test('a command that listens to Ctrl-C leaves no listener behind', async () => {
+  const { cli } = await openTestProject()
+  const before = process.listenerCount('SIGINT')
+  for (let count = 0; count < 3; count++) expect(await cli('events', 'tail', '--for', '1ms')).toMatchObject({ exit: 0 })
+  expect(process.listenerCount('SIGINT')).toBe(before)
+})

@@ -37,6 +37,50 @@ export interface RouteSpec {
 /** Routes by method and path, such as `GET /runs/:id`. */
 export type RouteTable = Record<`${Method} /${string}`, RouteSpec>
 
+/** A route as it is written: the method implies the rest, see {@link defineRoutes}. */
+interface Entry extends Partial<Omit<RouteSpec, 'id' | 'query' | 'body'>> {
+  id: string
+  query?: z.ZodRawShape
+  /** Fields of the body, or the whole of one without a reason; null: there is none. */
+  body?: z.ZodRawShape | z.ZodType | null
+}
+
+type Strict<Shape> = z.ZodObject<Shape extends z.ZodRawShape ? Shape : never, z.core.$strict>
+type Body<Given> = Given extends z.ZodType ? Given : Strict<Omit<typeof common, keyof Given> & Given>
+type Part<Given, Name extends 'query' | 'body'> = Given extends { [Key in Name]: infer Fields } ? Fields : unknown
+
+/** The schemas that the method of a route implies. */
+type Implied<Name, Given> = Name extends `GET ${string}`
+  ? Given extends { query: infer Fields }
+    ? { query: Strict<Fields> }
+    : unknown
+  : Name extends `DELETE ${string}`
+    ? { query: Strict<typeof common>; answer: null }
+    : Given extends { body: null }
+      ? unknown
+      : { body: Body<Part<Given, 'body'>> }
+
+type Complete<Name, Given> = Omit<Given, 'query' | 'body'> & { role: RouteSpec['role'] } & Implied<Name, Given>
+
+/**
+ * Routes with what their methods imply. `GET` needs a viewer. Everything else needs an operator and
+ * takes a reason: `DELETE` in its query, others in the body.
+ */
+export function defineRoutes<const Entries extends Record<`${Method} /${string}`, Entry>>(entries: Entries) {
+  const routes = Object.entries(entries).map(([name, entry]) => [name, complete(name, entry)])
+  return Object.fromEntries(routes) as { [Name in keyof Entries]: Complete<Name, Entries[Name]> }
+}
+
+function complete(name: string, { query, body, ...entry }: Entry) {
+  if (name.startsWith('GET ')) return { role: 'viewer', ...entry, ...(query && { query: z.strictObject(query) }) }
+  const own = { role: 'operator', ...entry }
+  if (name.startsWith('DELETE ')) {
+    return { ...own, query: z.strictObject(common), answer: null, isDestructive: true }
+  }
+  if (body === null) return own
+  return { ...own, body: body instanceof z.ZodType ? body : z.strictObject({ ...body, ...common, ...body }) }
+}
+
 /** Names of the parameters in a path. */
 type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
@@ -103,5 +147,5 @@ export const reason = z.string().max(500).optional().describe('Kept in the audit
 /** Only says what would be done, or what would be saved. */
 export const isDryRun = z.boolean().default(false).describe('Only says what it would do.')
 
-/** The query of a `DELETE`. */
-export const why = z.strictObject({ reason })
+/** Fields of every action. */
+const common = { reason }

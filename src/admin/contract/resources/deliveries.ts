@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
-import { moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { defineRoutes, moment, pageOf, paging, time } from '../route.ts'
 
 const verdict = z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]])
 
@@ -33,12 +33,11 @@ export const delivery = z
   })
   .meta({ id: 'Delivery' })
 
-export const DELIVERY_ROUTES = {
+export const DELIVERY_ROUTES = defineRoutes({
   'GET /deliveries': {
     id: 'listDeliveries',
     summary: 'The ledger: one row for each request to an endpoint, newest first',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       verdict: z
         .string()
         .refine((text) =>
@@ -52,7 +51,7 @@ export const DELIVERY_ROUTES = {
         .describe('Only deliveries to the endpoint with this name or id, also a removed one.'),
       since: moment.optional(),
       ...paging,
-    }),
+    },
     answer: pageOf(delivery).extend({
       unlisted: z
         .array(z.object({ verdict, dropped: z.int() }))
@@ -63,7 +62,6 @@ export const DELIVERY_ROUTES = {
   'GET /deliveries/tallies': {
     id: 'tallyDeliveries',
     summary: 'Refusals by verdict, those without a row included',
-    role: 'viewer',
     answer: z.object({
       refusals: z.array(z.object({ verdict, listed: z.int(), dropped: z.int().describe('Left no row.') })),
     }),
@@ -71,14 +69,11 @@ export const DELIVERY_ROUTES = {
   'GET /deliveries/:id': {
     id: 'getDelivery',
     summary: 'One request to an endpoint',
-    role: 'viewer',
     answer: delivery,
   },
   'POST /deliveries/:id/replay': {
     id: 'replayDelivery',
     summary: 'Signs the stored bytes again and posts them: the endpoint must know them, and starts nothing',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: z.object({
       event: z.string(),
       endpoint: z.string(),
@@ -88,4 +83,4 @@ export const DELIVERY_ROUTES = {
     }),
     audit: 'delivery.replay',
   },
-} as const satisfies RouteTable
+})

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { signatureScheme } from '../../../core/incoming/signature-scheme.ts'
 import { CAUSES } from '../../../core/solver/suspects.ts'
-import { isDryRun, type RouteTable, reason, time, why } from '../route.ts'
+import { defineRoutes, isDryRun, time } from '../route.ts'
 
 const secretInfo = z.object({
   position: z.int(),
@@ -58,20 +58,15 @@ const trial = z.object({
   isRight: z.boolean(),
 })
 
-/** The common part of the actions on one endpoint. */
-const onEndpoint = { role: 'admin' } as const
-
-export const ENDPOINT_ROUTES = {
+export const ENDPOINT_ROUTES = defineRoutes({
   'GET /endpoints': {
     id: 'listEndpoints',
     summary: 'All endpoints, oldest first',
-    role: 'viewer',
     answer: z.object({ items: z.array(endpoint) }),
   },
   'GET /endpoints/:name': {
     id: 'getEndpoint',
     summary: 'One endpoint, with its requests of the last 24 h',
-    role: 'viewer',
     answer: endpoint,
   },
   'GET /endpoints/:name/captures': {
@@ -85,11 +80,11 @@ export const ENDPOINT_ROUTES = {
     }),
   },
   'POST /endpoints': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'addEndpoint',
     noTool: 'secret',
     summary: 'A new endpoint',
-    body: z.strictObject({
+    body: {
       name: z.string().describe('Of a-z, 0-9 and "-".'),
       account: z.string().default('default').describe('The account that its events belong to.'),
       events: z.array(z.string()).min(1).default(['*']).describe('Types and families that start workflows.'),
@@ -97,16 +92,15 @@ export const ENDPOINT_ROUTES = {
       learn: z.boolean().default(false).describe('Captures deliveries until its scheme is known.'),
       secret,
       isDryRun,
-      reason,
-    }),
+    },
     answer: z.object({ endpoint, secret: shown }),
     audit: 'endpoint.add',
   },
   'PATCH /endpoints/:name': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'changeEndpoint',
     summary: 'Changes the given values, from the next delivery on',
-    body: z.strictObject({
+    body: {
       account: z.string().optional().describe('The account that its events belong to.'),
       events: z.array(z.string()).min(1).optional().describe('Types and families that start workflows.'),
       scheme: signatureScheme.optional().describe('How deliveries are signed.'),
@@ -116,74 +110,67 @@ export const ENDPOINT_ROUTES = {
         .describe('`learning` captures and refuses with 503; `disabled` refuses with 401.'),
       revision: z.int().optional().describe('Refused where the endpoint has changed since.'),
       isDryRun,
-      reason,
-    }),
+    },
     answer: endpoint,
     audit: 'endpoint.change',
   },
   'POST /endpoints/:name/rotate': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'rotateSecret',
     noTool: 'secret',
     summary: 'Adds a secret; older ones stay valid for the overlap',
-    body: z.strictObject({
+    body: {
       overlap: z.enum(['0', '1h', '24h', '7d']).default('24h').describe('How long older secrets stay valid.'),
       secret,
       isDryRun,
-      reason,
-    }),
+    },
     answer: z.object({ endpoint, secret: shown }),
     audit: 'endpoint.change',
   },
   'POST /endpoints/:name/retire': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'retireSecrets',
     isDestructive: true,
     summary: 'Ends all secrets but the newest now',
-    body: z.strictObject({ isDryRun, reason }),
+    body: { isDryRun },
     answer: endpoint,
     audit: 'endpoint.change',
   },
   'POST /endpoints/:name/solve': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'solveScheme',
     noTool: 'secret',
     summary: 'Finds the scheme of captured deliveries; a secret is stored only where it fits and is pinned',
-    body: z.strictObject({
+    body: {
       delivery: z.string().optional().describe('The only captured delivery to use, or the beginning of its id.'),
       secret: z.string().max(4_096).optional().describe('Secret to try. Default: those of the endpoint.'),
       pin: z.boolean().default(false).describe('Sets a scheme that fits, and accepts deliveries from now on.'),
-      reason,
-    }),
+    },
     answer: solution,
     audit: 'endpoint.change',
   },
   'POST /endpoints/:name/pin': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'pinScheme',
     summary: 'Sets the scheme, and accepts deliveries from now on',
-    body: z.strictObject({ scheme: signatureScheme.describe('How deliveries are signed.'), isDryRun, reason }),
+    body: { scheme: signatureScheme.describe('How deliveries are signed.'), isDryRun },
     answer: endpoint,
     audit: 'endpoint.change',
   },
   'POST /endpoints/:name/test': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'testEndpoint',
     summary: 'Sends a signed, a forged and a repeated delivery through the receiver',
-    body: z.strictObject({
+    body: {
       isPublic: z.boolean().default(false).describe('Uses the public URL, through every proxy before the app.'),
-      reason,
-    }),
+    },
     answer: z.object({ event: z.string(), isPassed: z.boolean(), isStored: z.boolean(), trials: z.array(trial) }),
     audit: 'endpoint.test',
   },
   'DELETE /endpoints/:name': {
-    ...onEndpoint,
+    role: 'admin',
     id: 'removeEndpoint',
-    isDestructive: true,
     summary: 'Removes an endpoint and its secrets for good; its deliveries stay',
-    query: why,
-    answer: null,
     audit: 'endpoint.remove',
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MATCH_CLAUSES, MATCH_FATES } from '../../../core/incoming/event-match.ts'
-import { isDryRun, moment, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
 import { operation, perSecond } from './operations.ts'
 import { run } from './runs.ts'
@@ -71,27 +71,24 @@ const traceNode = z
   })
   .meta({ id: 'TraceNode' })
 
-export const EVENT_ROUTES = {
+export const EVENT_ROUTES = defineRoutes({
   'GET /events': {
     id: 'listEvents',
     summary: 'Events, newest first',
-    role: 'viewer',
-    query: z.strictObject({ ...eventFilter, ...paging }),
+    query: { ...eventFilter, ...paging },
     answer: pageOf(event),
     isSearch: true,
   },
   'GET /events/:id': {
     id: 'getEvent',
     summary: 'An event with its data, deliveries and runs',
-    role: 'viewer',
-    query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
+    query: { account: z.string().optional().describe('Needed where two accounts share the id.') },
     answer: oneEvent,
   },
   'GET /events/:id/trace': {
     id: 'traceEvent',
     summary: 'Everything that goes back to an event: runs, runs that they invoked, events that they sent',
-    role: 'viewer',
-    query: z.strictObject({ account: z.string().optional().describe('Needed where two accounts share the id.') }),
+    query: { account: z.string().optional().describe('Needed where two accounts share the id.') },
     answer: z.object({
       nodes: z.array(traceNode).describe('Nearest first, 500 at most; each parent before its children.'),
       isComplete: z.boolean().describe('False where a node is cut.'),
@@ -101,15 +98,13 @@ export const EVENT_ROUTES = {
   'POST /events': {
     id: 'sendEvent',
     summary: 'Signs an event of your own and posts it to the receiver, as the service does',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       type: z.string().max(100).describe('Words with dots between them, such as `order.placed`.'),
       data: z.record(z.string(), z.unknown()).describe('The `data` of the event.'),
       id: z.string().max(200).optional().describe('`evt_…`; the same id is stored once. Default: a new one.'),
       created: z.iso.datetime().optional().describe('When it was made: a repeated event has the same. Default: now.'),
       endpoint: z.string().optional().describe('Name of the endpoint. Default: the first one.'),
-      reason,
-    }),
+    },
     answer: z.object({
       event: z.string(),
       verdict: z.string().describe('`accepted`; `duplicate` and `conflict` start nothing.'),
@@ -122,14 +117,12 @@ export const EVENT_ROUTES = {
     id: 'matchEvent',
     isSafe: true,
     summary: 'What the workflows of the project would make of an event; starts and stores nothing',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       event: z.string().optional().describe('Id of a stored event; or else `type` and `data`.'),
       account: z.string().optional().describe('Needed where two accounts share the id.'),
       type: z.string().max(100).optional().describe('Of an event that is not stored.'),
       data: z.record(z.string(), z.unknown()).optional().describe('Of an event that is not stored.'),
-      reason,
-    }),
+    },
     answer: z.object({
       workflows: z.array(match).describe('Those that start a run first, those that ignore it last.'),
       broken: z.array(z.object({ file: z.string(), message: z.string() })).describe('Modules that cannot be loaded.'),
@@ -141,14 +134,12 @@ export const EVENT_ROUTES = {
     id: 'replayEvents',
     isLong: true,
     summary: 'New runs of all events of a filter, as an operation; events received later are left out',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       filter: z.strictObject(eventFilter).describe('Selects the events; it names one thing at least.'),
       workflows: z.array(z.string()).min(1).optional().describe('Default: all that their types start now.'),
       perSecond,
       isDryRun,
-      reason,
-    }),
+    },
     answer: operation,
     audit: 'operation.start',
     isIdempotent: true,
@@ -156,15 +147,13 @@ export const EVENT_ROUTES = {
   'POST /events/:id/replay': {
     id: 'replayEvent',
     summary: 'New runs of a stored event',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       account: z.string().optional().describe('Needed where two accounts share the id.'),
       workflows: z.array(z.string()).min(1).optional().describe('Default: all that its type starts.'),
       isDryRun,
-      reason,
-    }),
+    },
     answer: z.object({ event: z.string(), workflows: z.array(z.string()), runs: z.array(run) }),
     audit: 'event.replay',
     isIdempotent: true,
   },
-} as const satisfies RouteTable
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { moment, pageOf, paging, type RouteTable, reason, tag, time } from '../route.ts'
+import { defineRoutes, moment, pageOf, paging, tag, time } from '../route.ts'
 
 const failureGroup = z
   .object({
@@ -23,12 +23,11 @@ const failureGroup = z
   })
   .meta({ id: 'FailureGroup' })
 
-export const FAILURE_ROUTES = {
+export const FAILURE_ROUTES = defineRoutes({
   'GET /failures': {
     id: 'listFailures',
     summary: 'Failed runs by kind, the kind with the newest failure first; a page is a stretch of history',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       q: z
         .string()
         .max(500)
@@ -41,34 +40,30 @@ export const FAILURE_ROUTES = {
       since: moment.default('24h'),
       until: moment.optional(),
       after: paging.after,
-    }),
+    },
     answer: pageOf(failureGroup),
     isSearch: true,
   },
   'POST /failures/:id/resolve': {
     id: 'resolveFailure',
     summary: 'Marks a kind of failure as resolved, until the next one',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       note: z.string().max(2_000).nullable().default(null).describe('Shown with the kind of failure.'),
-      reason,
-    }),
+    },
     answer: null,
     audit: 'failure.resolve',
   },
   'POST /failures/:id/snooze': {
     id: 'snoozeFailure',
     summary: 'Hides a kind of failure for a time',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       for: z
         .string()
         .regex(/^\d+(\.\d+)?[smhdw]$/)
         .describe('A duration such as `4h`.'),
       note: z.string().max(2_000).nullable().default(null).describe('Shown with the kind of failure.'),
-      reason,
-    }),
+    },
     answer: null,
     audit: 'failure.snooze',
   },
-} as const satisfies RouteTable
+})

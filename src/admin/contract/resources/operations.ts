@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RUN_OPERATIONS } from '../../../core/runs/run.ts'
 import { BULK_KINDS, BULK_STATUSES } from '../../../core/safety/bulk.ts'
-import { isDryRun, pageOf, paging, type RouteTable, reason, time } from '../route.ts'
+import { defineRoutes, isDryRun, pageOf, paging, time } from '../route.ts'
 import { runFilter } from './runs.ts'
 
 export const perSecond = z
@@ -44,18 +44,16 @@ export const operation = z
   })
   .meta({ id: 'Operation' })
 
-export const OPERATION_ROUTES = {
+export const OPERATION_ROUTES = defineRoutes({
   'GET /operations': {
     id: 'listOperations',
     summary: 'Operations on many runs or events, newest first',
-    role: 'viewer',
-    query: z.strictObject(paging),
+    query: paging,
     answer: pageOf(operation),
   },
   'GET /operations/:id': {
     id: 'getOperation',
     summary: 'One operation with its progress, and why some were refused (the first 1,000)',
-    role: 'viewer',
     answer: z.object({
       operation,
       refusals: z.array(refusal),
@@ -65,7 +63,6 @@ export const OPERATION_ROUTES = {
     id: 'followOperation',
     noTool: 'bytes',
     summary: 'Server-sent events: an operation now, after each slice, and at its end, which ends the stream',
-    role: 'viewer',
     answer: operation,
     form: 'events',
   },
@@ -74,14 +71,12 @@ export const OPERATION_ROUTES = {
     isLong: true,
     isDestructive: true,
     summary: 'Does what an operator does with one run to all runs of a filter; runs made later are left out',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       kind: z.enum(RUN_OPERATIONS).describe('`restart`: resumes without the journal. `resolve` needs a reason.'),
       filter: z.strictObject(runFilter).describe('Selects the runs; it names one thing at least.'),
       perSecond,
       isDryRun,
-      reason,
-    }),
+    },
     answer: operation,
     audit: 'operation.start',
     isIdempotent: true,
@@ -89,9 +84,7 @@ export const OPERATION_ROUTES = {
   'POST /operations/:id/abort': {
     id: 'abortOperation',
     summary: 'Ends an operation after its present slice; what is done stays done',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: operation,
     audit: 'operation.abort',
   },
-} as const satisfies RouteTable
+})

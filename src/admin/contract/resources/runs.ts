@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
-import { isDryRun, moment, pageOf, paging, type RouteTable, reason, tag, time, usual } from '../route.ts'
+import { defineRoutes, isDryRun, moment, pageOf, paging, tag, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
 import { hook } from './safety/hooks.ts'
 
@@ -161,33 +161,30 @@ const story = z
   })
   .meta({ id: 'RunStory' })
 
-export const RUN_ROUTES = {
+export const RUN_ROUTES = defineRoutes({
   'GET /runs': {
     id: 'listRuns',
     summary: 'Runs, newest first',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       ...runFilter,
       withoutSkipped: z.enum(['true']).optional().describe('No runs that were skipped.'),
       ...paging,
-    }),
+    },
     answer: pageOf(run),
     isSearch: true,
   },
-  'GET /runs/:id': { id: 'getRun', summary: 'One run', role: 'viewer', answer: run },
+  'GET /runs/:id': { id: 'getRun', summary: 'One run', answer: run },
   'GET /runs/:id/story': {
     id: 'tellRun',
     summary: 'Why a run is as it is: its event, steps with results and failed attempts, log, and later runs',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       steps: z.coerce.number().int().min(1).max(100_000).default(1_000).describe('Steps to tell.'),
-    }),
+    },
     answer: story,
   },
   'GET /runs/:id/usual': {
     id: 'getUsualTimes',
     summary: 'What is usual for the workflow of a run: of its newest completed runs, 20 at most',
-    role: 'viewer',
     answer: z.object({
       runs: z.int().describe('Completed runs that were looked at.'),
       run: usual.nullable().describe('From start to end; null without such runs.'),
@@ -199,64 +196,56 @@ export const RUN_ROUTES = {
   'GET /runs/:id/steps': {
     id: 'listSteps',
     summary: 'The steps of a run with their failed attempts, in the order in which they began',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       limit: z.coerce.number().int().min(1).max(5_000).default(1_000).describe('The most steps of one answer.'),
       after: paging.after,
-    }),
+    },
     answer: z.object({ items: z.array(step), next: z.string().nullable(), total: z.int() }),
   },
   'GET /runs/:id/steps/:key/output': {
     id: 'getStepOutput',
     summary: 'The result of a step: whole up to 64 KiB, else its first part',
-    role: 'viewer',
     answer: output,
   },
   'GET /runs/:id/output': {
     id: 'getRunOutput',
     summary: 'The output of a run: whole up to 64 KiB, else its first part',
-    role: 'viewer',
     answer: output,
   },
   'GET /runs/:id/related': {
     id: 'listRelatedRuns',
     summary: 'The runs that caused this one, and those that it caused',
-    role: 'viewer',
     answer: related,
   },
   'POST /runs/:id/cancel': {
     id: 'cancelRun',
     isDestructive: true,
     summary: 'Cancels a run and the runs that it invoked; the worker stops it within 50 ms',
-    role: 'operator',
-    body: z.strictObject({ isDryRun, reason }),
+    body: { isDryRun },
     answer: run,
     audit: 'run.cancel',
   },
   'POST /runs/:id/retry': {
     id: 'retryRun',
     summary: 'Continues a failed or canceled run from the step that failed, under the same id',
-    role: 'operator',
-    body: z.strictObject({ isDryRun, reason }),
+    body: { isDryRun },
     answer: run,
     audit: 'run.retry',
   },
   'POST /runs/:id/resolve': {
     id: 'resolveRun',
     summary: 'Marks a failed run as resolved: its failure needs nobody any more, until it is retried',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       isDryRun,
       reason: z.string().min(1).max(500).describe('Kept with the run and in the audit log.'),
-    }),
+    },
     answer: run,
     audit: 'run.resolve',
   },
   'POST /runs/:id/unresolve': {
     id: 'unresolveRun',
     summary: 'Takes back that a run is resolved',
-    role: 'operator',
-    body: z.strictObject({ isDryRun, reason }),
+    body: { isDryRun },
     answer: run,
     audit: 'run.unresolve',
   },
@@ -264,25 +253,21 @@ export const RUN_ROUTES = {
     id: 'resumeRun',
     isDestructive: true,
     summary: 'Continues a run that waits for a person',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       fromScratch: z.boolean().default(false).describe('Deletes its journal first: effects are repeated.'),
       isDryRun,
-      reason,
-    }),
+    },
     answer: run,
     audit: 'run.resume',
   },
   'POST /runs/:id/fork': {
     id: 'forkRun',
     summary: 'A new run with the same cause, which keeps the results before a step',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       fromStep: z.string().min(1).describe('Key of the first step to run again.'),
       output: z.unknown().optional().describe('Result to use for that step in place of running it.'),
-      reason,
-    }),
+    },
     answer: run,
     audit: 'run.fork',
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MAX_BACKFILL, SCHEDULE_OWNERS } from '../../../core/runs/schedule.ts'
-import { isDryRun, pageOf, paging, type RouteTable, reason, time, why } from '../route.ts'
+import { defineRoutes, isDryRun, pageOf, paging, time } from '../route.ts'
 import { run } from './runs.ts'
 
 const catchUp = z.enum(['skip', 'latest', 'all'])
@@ -77,29 +77,26 @@ const stretch = {
   to: instant.describe('The last one.'),
 }
 
-export const SCHEDULE_ROUTES = {
+export const SCHEDULE_ROUTES = defineRoutes({
   'GET /schedules': {
     id: 'listSchedules',
     summary: 'All schedules, by id: cron lines of modules, and what people and code added',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       ...paging,
       workflow: z.string().optional().describe('Only those of this workflow.'),
       owner: z.enum(SCHEDULE_OWNERS).optional().describe('Only those of modules, of people or of code.'),
-    }),
+    },
     answer: pageOf(schedule),
   },
   'POST /schedules': {
     id: 'addSchedule',
     summary: 'Adds a schedule of a callable workflow; its input is checked against the schema',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       name: z.string().max(200).describe('1 to 100 letters, digits and ". _ : @ -".'),
       workflow: z.string().describe('A workflow with `on: callable(…)`.'),
       ...given,
       isDryRun,
-      reason,
-    }),
+    },
     answer: schedule,
     audit: 'schedule.add',
     isIdempotent: true,
@@ -107,58 +104,45 @@ export const SCHEDULE_ROUTES = {
   'GET /schedules/:name': {
     id: 'getSchedule',
     summary: 'One schedule by its name or id; a cron line in code has the name of its workflow',
-    role: 'viewer',
     answer: schedule,
   },
   'PATCH /schedules/:name': {
     id: 'editSchedule',
     summary: 'Changes what is given; other moments begin now. A cron line in code is changed in its module',
-    role: 'operator',
-    body: z.strictObject({ ...given, isDryRun, reason }),
+    body: { ...given, isDryRun },
     answer: schedule,
     audit: 'schedule.edit',
   },
   'DELETE /schedules/:name': {
     id: 'removeSchedule',
-    isDestructive: true,
     summary: 'Removes a schedule; its runs are kept. A cron line in code is removed in its module',
-    role: 'operator',
-    query: why,
-    answer: null,
     audit: 'schedule.remove',
   },
   'GET /schedules/:name/next': {
     id: 'listNextTicks',
     summary: 'The next moments of a schedule',
-    role: 'viewer',
-    query: z.strictObject({ count: z.coerce.number().int().min(1).max(100).default(8).describe('The most moments.') }),
+    query: { count: z.coerce.number().int().min(1).max(100).default(8).describe('The most moments.') },
     answer: z.object({ items: z.array(time()) }),
   },
   'POST /schedules/:name/pause': {
     id: 'pauseSchedule',
     summary: 'Makes no more ticks; moments of the pause are counted, never caught up with',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: schedule,
     audit: 'schedule.pause',
   },
   'POST /schedules/:name/resume': {
     id: 'resumeSchedule',
     summary: 'Makes ticks again',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: schedule,
     audit: 'schedule.resume',
   },
   'POST /schedules/:name/run': {
     id: 'runSchedule',
     summary: 'A tick by hand; its run waits for an unfinished one unless the schedule allows overlap',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       scheduledFor: instant.optional().describe('Default: now.'),
       account: z.string().optional().describe('Default: each account of the schedule; the answer is the first run.'),
-      reason,
-    }),
+    },
     answer: run,
     audit: 'schedule.run',
     isIdempotent: true,
@@ -166,8 +150,7 @@ export const SCHEDULE_ROUTES = {
   'GET /schedules/:name/backfill': {
     id: 'previewBackfill',
     summary: 'The moments that a backfill would record; nothing is changed',
-    role: 'viewer',
-    query: z.strictObject(stretch),
+    query: stretch,
     answer: z.object({
       moments: z.int().describe(`Moments of the stretch, at most ${MAX_BACKFILL}.`),
       ran: z.int().describe('Those that have a tick already, and are passed over.'),
@@ -179,14 +162,12 @@ export const SCHEDULE_ROUTES = {
     id: 'startBackfill',
     summary:
       'Records past moments as ticks, each once, at a rate; the answer is a schedule that can be paused or removed',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       ...stretch,
       perMinute: z.number().positive().max(6_000).default(10).describe('Moments per minute.'),
-      reason,
-    }),
+    },
     answer: schedule,
     audit: 'schedule.backfill',
     isIdempotent: true,
   },
-} as const satisfies RouteTable
+})

@@ -1,20 +1,20 @@
 import { z } from 'zod'
-import { pageOf, paging, type RouteTable } from '../route.ts'
+import { defineRoutes, pageOf, paging } from '../route.ts'
 import { event } from './events.ts'
 import { run } from './runs.ts'
 import { effect } from './safety/effects.ts'
 
 const chapter = z.object({ event, runs: z.array(run).describe('Runs of the event, 20 at most.') })
 
-export const SUBJECT_ROUTES = {
+export const SUBJECT_ROUTES = defineRoutes({
   'GET /subjects/:subject': {
     id: 'getSubject',
     summary: 'The story of a file, a path or a transfer: its events with their runs, newest first, and its effects',
     role: 'operator',
-    query: z.strictObject(paging),
+    query: paging,
     answer: pageOf(chapter).extend({
       effects: z.array(effect).describe('Newest first, 200 at most; on the first page only.'),
     }),
     isSearch: true,
   },
-} as const satisfies RouteTable
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteTable, reason, time, usual, why } from '../route.ts'
+import { defineRoutes, time, usual } from '../route.ts'
 import { run } from './runs.ts'
 import { cron } from './schedules.ts'
 import { shadow } from './shadows.ts'
@@ -24,11 +24,10 @@ const details = workflow
   .extend({ shadows: z.array(shadow).describe('Newest first; those of the last five versions of its code.') })
   .meta({ id: 'WorkflowDetails' })
 
-export const WORKFLOW_ROUTES = {
+export const WORKFLOW_ROUTES = defineRoutes({
   'GET /workflows': {
     id: 'listWorkflows',
     summary: 'All workflows, by id',
-    role: 'viewer',
     answer: z.object({
       items: z.array(workflow),
       broken: z.array(z.object({ file: z.string(), reason: z.string() })).describe('Modules that cannot be loaded.'),
@@ -40,45 +39,34 @@ export const WORKFLOW_ROUTES = {
   'GET /workflows/:id': {
     id: 'getWorkflow',
     summary: 'One workflow, with the differences of its shadows',
-    role: 'viewer',
     answer: details,
   },
   'POST /workflows/:id/pause': {
     id: 'pauseWorkflow',
     summary: 'Holds the runs of a workflow; passes under way go on, and events are still stored',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: workflow,
     audit: 'workflow.pause',
   },
   'POST /workflows/:id/resume': {
     id: 'resumeWorkflow',
     summary: 'Ends a pause and releases the held runs, oldest first',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: workflow,
     audit: 'workflow.resume',
   },
   'DELETE /workflows/:id': {
     id: 'removeWorkflow',
-    isDestructive: true,
     summary: 'Forgets a workflow whose module is gone; its runs are kept, and its events start none',
-    role: 'operator',
-    query: why,
-    answer: null,
     audit: 'workflow.remove',
   },
   'POST /workflows/:id/start': {
     id: 'startWorkflow',
     summary: 'Starts a callable workflow; its input is checked against the schema',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       input: z.unknown().describe('At most 64 KiB of JSON.'),
       account: z.string().default('default').describe('The account that it acts for.'),
-      reason,
-    }),
+    },
     answer: run,
     audit: 'run.start',
     isIdempotent: true,
   },
-} as const satisfies RouteTable
+})

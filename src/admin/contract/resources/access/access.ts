@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ACCESS_ROLES } from '../../../../core/access/role.ts'
 import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
-import type { RouteTable } from '../../route.ts'
+import { defineRoutes } from '../../route.ts'
 
 const role = z.enum(ACCESS_ROLES)
 
@@ -19,7 +19,7 @@ const session = z
   })
   .meta({ id: 'Session' })
 
-export const ACCESS_ROUTES = {
+export const ACCESS_ROUTES = defineRoutes({
   'GET /login': {
     id: 'getLogin',
     noTool: 'session',
@@ -43,14 +43,14 @@ export const ACCESS_ROUTES = {
     noTool: 'session',
     summary: 'Ends the session',
     role: 'viewer',
+    body: null,
     answer: null,
     audit: 'session.end',
   },
-  'GET /session': { id: 'getSession', summary: 'Who asks', role: 'viewer', answer: session },
+  'GET /session': { id: 'getSession', summary: 'Who asks', answer: session },
   'GET /openapi.json': {
     id: 'getOpenapi',
     summary: 'This document',
-    role: 'viewer',
     answer: z.record(z.string(), z.unknown()),
   },
-} as const satisfies RouteTable
+})

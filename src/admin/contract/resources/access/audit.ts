@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AUDIT_OUTCOMES } from '../../../../core/safety/audit.ts'
-import { moment, pageOf, paging, type RouteTable, time } from '../../route.ts'
+import { defineRoutes, moment, pageOf, paging, time } from '../../route.ts'
 
 const action = z
   .object({
@@ -18,12 +18,11 @@ const action = z
   })
   .meta({ id: 'AuditedAction' })
 
-export const AUDIT_ROUTES = {
+export const AUDIT_ROUTES = defineRoutes({
   'GET /audit': {
     id: 'listActions',
     summary: 'What persons and programs did, newest first',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       actor: z.string().optional().describe('Only actions of this person, such as `cli:ada`.'),
       action: z.string().optional().describe('An action such as `run.retry`, or a family such as `run.*`.'),
       target: z
@@ -33,8 +32,8 @@ export const AUDIT_ROUTES = {
       since: moment.optional(),
       until: moment.optional(),
       ...paging,
-    }),
+    },
     answer: pageOf(action),
     isSearch: true,
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ACCESS_ROLES } from '../../../../core/access/role.ts'
-import { type RouteTable, reason, time, why } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
 const role = z.enum(ACCESS_ROLES)
 
@@ -20,7 +20,7 @@ const login = z
   .object({ id: z.string(), name: z.string(), role, address: z.string(), createdAt: time(), seenAt: time() })
   .meta({ id: 'Login' })
 
-export const TOKEN_ROUTES = {
+export const TOKEN_ROUTES = defineRoutes({
   'GET /tokens': {
     id: 'listTokens',
     summary: 'All tokens, newest first, revoked ones too',
@@ -32,7 +32,7 @@ export const TOKEN_ROUTES = {
     noTool: 'secret',
     summary: 'A new token; its secret is in this answer and never shown again',
     role: 'admin',
-    body: z.strictObject({
+    body: {
       name: z.string().describe('The audit log shows it.'),
       role: role.describe('The most that it may do.'),
       expires: z
@@ -41,18 +41,14 @@ export const TOKEN_ROUTES = {
         .nullable()
         .default('90d')
         .describe('A duration such as `90d`; null: never.'),
-      reason,
-    }),
+    },
     answer: z.object({ token, secret: z.string() }),
     audit: 'token.add',
   },
   'DELETE /tokens/:id': {
     id: 'revokeToken',
-    isDestructive: true,
     summary: 'Ends a token',
     role: 'admin',
-    query: why,
-    answer: null,
     audit: 'token.revoke',
   },
   'GET /sessions': {
@@ -63,11 +59,8 @@ export const TOKEN_ROUTES = {
   },
   'DELETE /sessions/:id': {
     id: 'endSession',
-    isDestructive: true,
     summary: 'Ends a login',
     role: 'admin',
-    query: why,
-    answer: null,
     audit: 'session.end',
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { APPROVAL_STATUSES } from '../../../../core/safety/approval.ts'
-import { pageOf, paging, type RouteTable, reason, time } from '../../route.ts'
+import { defineRoutes, pageOf, paging, reason, time } from '../../route.ts'
 
 const vote = z.object({
   actor: z.string(),
@@ -109,41 +109,36 @@ const voter = {
   reason,
 }
 
-export const APPROVAL_ROUTES = {
+export const APPROVAL_ROUTES = defineRoutes({
   'GET /approvals': {
     id: 'listApprovals',
     summary: 'Lists of effects and questions that people decide, newest first',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       status: z.enum(APPROVAL_STATUSES).optional().describe('Only approvals with this status.'),
       workflow: z.string().optional().describe('Only approvals of the workflow with this id.'),
       ...paging,
-    }),
+    },
     answer: pageOf(approval),
   },
   'GET /approvals/:id': {
     id: 'getApproval',
     summary: 'One approval, with its votes',
-    role: 'viewer',
     answer: approval,
   },
   'GET /approvals/:id/items': {
     id: 'listApprovalItems',
     summary: 'The exact list of an approval, in its order, with the state that its runs saw',
-    role: 'viewer',
-    query: z.strictObject({
+    query: {
       limit: z.coerce.number().int().min(1).max(5_000).default(500).describe('The most items of one answer.'),
       after: paging.after,
       withQuestion: z.enum(['true']).optional().describe('With the question itself, as number 0.'),
-    }),
+    },
     answer: z.object({ items: z.array(approvalItem), next: z.string().nullable() }),
   },
   'POST /approvals/:id/look-ahead': {
     id: 'foreseeApproval',
     isSafe: true,
     summary: 'Plays its runs on, with real reads and no effect: what they would ask for after this list',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: foreseen,
     audit: 'approval.foresee',
     isSearch: true,
@@ -152,13 +147,12 @@ export const APPROVAL_ROUTES = {
     id: 'approveApproval',
     noTool: 'a word of a person',
     summary: 'Lets exactly the list that a person saw begin, or the named part of it',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       hash: z.string().max(64).describe('Hash of the last item that was seen, 8 digits at least.'),
       only: z.string().max(10_000).optional().describe('Numbers such as `1-40,45`; the rest stays open.'),
       answer: z.unknown().optional().describe('The answer to a question that asks for one.'),
       ...voter,
-    }),
+    },
     answer: decision,
     audit: 'approval.approve',
   },
@@ -166,9 +160,8 @@ export const APPROVAL_ROUTES = {
     id: 'denyApproval',
     noTool: 'a word of a person',
     summary: 'Its steps fail with the code `denied`; nothing of the list happens',
-    role: 'operator',
     body: z.strictObject({ hash: z.string().max(64).describe('Of the list, as `GET` has it.'), ...voter }),
     answer: decision,
     audit: 'approval.deny',
   },
-} as const satisfies RouteTable
+})

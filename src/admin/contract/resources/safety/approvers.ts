@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteTable, reason, time, why } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
 const approver = z
   .object({
@@ -12,11 +12,10 @@ const approver = z
   })
   .meta({ id: 'Approver' })
 
-export const APPROVER_ROUTES = {
+export const APPROVER_ROUTES = defineRoutes({
   'GET /approvers': {
     id: 'listApprovers',
     summary: 'The people who may decide approvals, removed ones too',
-    role: 'viewer',
     answer: z.object({ items: z.array(approver) }),
   },
   'POST /approvers': {
@@ -24,15 +23,14 @@ export const APPROVER_ROUTES = {
     noTool: 'a word of a person',
     summary: 'Registers a person by their public key: from the first one on, every word has to be signed',
     role: 'admin',
-    body: z.strictObject({
+    body: {
       name: z
         .string()
         .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
         .describe('Of a-z, 0-9 and "-", at most 40.'),
       publicKey: z.string().max(2_000).describe('Ed25519, in PEM.'),
       roles: z.array(z.string().max(100)).default([]).describe('Roles that questions may ask for.'),
-      reason,
-    }),
+    },
     answer: approver,
     audit: 'approver.add',
   },
@@ -41,8 +39,6 @@ export const APPROVER_ROUTES = {
     noTool: 'a word of a person',
     summary: 'Ends the right of a person to decide; earlier words stay in the record',
     role: 'admin',
-    query: why,
-    answer: null,
     audit: 'approver.remove',
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
-import { moment, pageOf, paging, type RouteTable, time } from '../../route.ts'
+import { defineRoutes, moment, pageOf, paging, time } from '../../route.ts'
 
 const PHASES = ['begun', 'ended', 'done', 'decided', 'switched', 'noted'] as const
 
@@ -75,12 +75,11 @@ const effectFilter = {
   until: moment.optional(),
 }
 
-export const EFFECT_ROUTES = {
+export const EFFECT_ROUTES = defineRoutes({
   'GET /effects': {
     id: 'listEffects',
     summary: 'The effect ledger, newest first: who did what to which file, by whose word',
-    role: 'viewer',
-    query: z.strictObject({ ...effectFilter, ...paging }),
+    query: { ...effectFilter, ...paging },
     answer: pageOf(effect).extend({ mode: z.enum(EFFECTS_MODES).describe('`plan`: nothing acts here now.') }),
     isSearch: true,
   },
@@ -89,7 +88,7 @@ export const EFFECT_ROUTES = {
     noTool: 'bytes',
     summary: 'The whole ledger as lines of JSON, oldest first',
     role: 'operator',
-    query: z.strictObject(effectFilter),
+    query: effectFilter,
     answer: z.unknown(),
     form: 'bytes',
     isSearch: true,
@@ -98,28 +97,25 @@ export const EFFECT_ROUTES = {
     id: 'listEffectsOfFile',
     summary: 'Everything that was done to a file, oldest first: also under other paths that it had',
     role: 'operator',
-    query: z.strictObject({
+    query: {
       file: z.string().max(4_096).describe('A path such as `/out/a.mov`, or a target such as `storage_a:fil_1`.'),
-    }),
+    },
     answer: z.object({ items: z.array(toldEffect) }),
   },
   'GET /effects/:seq': {
     id: 'getEffect',
     summary: 'One row of the ledger',
-    role: 'viewer',
     answer: toldEffect.extend({ isSealed: z.boolean() }),
   },
   'GET /guard': {
     id: 'getGuard',
     summary: 'What counts against the limits of deletes now, and the stops in force',
-    role: 'viewer',
     answer: guard,
   },
   'GET /guard/suggestions': {
     id: 'suggestLimits',
     summary: 'Limits for each workflow that deletes: twice the 99th percentile of what it did',
-    role: 'viewer',
-    query: z.strictObject({ since: moment.default('14d') }),
+    query: { since: moment.default('14d') },
     answer: z.object({
       items: z.array(
         z.object({
@@ -134,8 +130,7 @@ export const EFFECT_ROUTES = {
   'POST /effects/stop': {
     id: 'stopEffects',
     summary: 'From its commit on, no delete and no `once` step of the scope begins, in any process',
-    role: 'operator',
-    body: z.strictObject({ ...scope.shape, reason: z.string().min(1).max(500).describe('Its runs show it.') }),
+    body: { ...scope.shape, reason: z.string().min(1).max(500).describe('Its runs show it.') },
     answer: guard,
     audit: 'effects.stop',
   },
@@ -143,9 +138,8 @@ export const EFFECT_ROUTES = {
     id: 'resumeEffects',
     isDestructive: true,
     summary: 'Ends a stop and wakes the runs that it holds',
-    role: 'operator',
-    body: z.strictObject({ ...scope.shape, reason: z.string().max(500).optional().describe('Kept in the audit log.') }),
+    body: { ...scope.shape, reason: z.string().max(500).optional().describe('Kept in the audit log.') },
     answer: guard,
     audit: 'effects.resume',
   },
-} as const satisfies RouteTable
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
 export const hook = z
   .object({
@@ -20,23 +20,20 @@ export const hook = z
   })
   .meta({ id: 'Hook' })
 
-export const HOOK_ROUTES = {
+export const HOOK_ROUTES = defineRoutes({
   'GET /hooks': {
     id: 'listHooks',
     summary: 'The callback URLs of a run, in the order of their steps',
-    role: 'viewer',
-    query: z.strictObject({ run: z.string().describe('Id of the run, or its beginning.') }),
+    query: { run: z.string().describe('Id of the run, or its beginning.') },
     answer: z.object({ items: z.array(hook) }),
   },
   'POST /hooks/:id/answer': {
     id: 'answerHook',
     summary: 'Answers a callback URL in place of its sender; the run goes on',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       data: z.unknown().optional().describe('The answer, as the hook asks for it. Default null.'),
-      reason,
-    }),
+    },
     answer: hook,
     audit: 'hook.answer',
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { isDryRun, type RouteTable, reason, time, why } from '../../route.ts'
+import { defineRoutes, isDryRun, time } from '../../route.ts'
 
 const plan = z.union([z.enum(['free', 'pro', 'enterprise']), z.int().min(1).max(999_999)])
 const storages = z.record(z.enum(STORAGES), z.string().min(1)).describe('The service’s name of each storage.')
@@ -21,17 +21,15 @@ const account = z
   })
   .meta({ id: 'Account' })
 
-export const ACCOUNT_ROUTES = {
+export const ACCOUNT_ROUTES = defineRoutes({
   'GET /accounts': {
     id: 'listAccounts',
     summary: 'All accounts of the service; never their keys',
-    role: 'viewer',
     answer: z.object({ items: z.array(account) }),
   },
   'GET /accounts/:name': {
     id: 'getAccount',
     summary: 'One account of the service; never its keys',
-    role: 'viewer',
     answer: account,
   },
   'PUT /accounts/:name': {
@@ -39,7 +37,7 @@ export const ACCOUNT_ROUTES = {
     noTool: 'secret',
     summary: 'Adds an account, or changes the given values; a new one has the others of the account `default`',
     role: 'admin',
-    body: z.strictObject({
+    body: {
       baseUrl: z
         .url({ protocol: /^https?$/ })
         .optional()
@@ -54,18 +52,14 @@ export const ACCOUNT_ROUTES = {
       keepsOldKey: z.boolean().default(false).describe('The key until now becomes the fallback key.'),
       isNew: z.boolean().optional().describe('True: refused where it is there already. False: where it is not.'),
       isDryRun,
-      reason,
-    }),
+    },
     answer: account,
     audit: 'account.save',
   },
   'DELETE /accounts/:name': {
     id: 'removeAccount',
-    isDestructive: true,
     summary: 'Removes an account that no endpoint uses',
     role: 'admin',
-    query: why,
-    answer: null,
     audit: 'account.remove',
   },
-} as const satisfies RouteTable
+})

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
 const account = z.string().default('default').describe('The account whose key is used.')
 
@@ -33,17 +33,17 @@ const seen = z
   })
   .describe('The state in which the person saw it; a file in another state is not deleted.')
 
-export const FILE_ROUTES = {
+export const FILE_ROUTES = defineRoutes({
   'GET /files/:storage': {
     id: 'listFiles',
     summary: 'A page of a folder, by name; asked of the Files API under the limit of the account',
     role: 'operator',
-    query: z.strictObject({
+    query: {
       account,
       path: z.string().startsWith('/').max(4_096).default('/').describe('A folder, such as `/reports`.'),
       limit: z.coerce.number().int().min(1).max(100).default(100).describe('The most entries of one answer.'),
       after: z.string().max(2_000).optional().describe('The `next` of the page before.'),
-    }),
+    },
     answer: z.object({
       items: z.array(file),
       next: z.string().nullable().describe('Value of `after` for the next page; null on the last one.'),
@@ -55,7 +55,7 @@ export const FILE_ROUTES = {
     id: 'getFile',
     summary: 'A file as the service has it now',
     role: 'operator',
-    query: z.strictObject({ account }),
+    query: { account },
     answer: details,
     isSearch: true,
   },
@@ -63,8 +63,7 @@ export const FILE_ROUTES = {
     id: 'ticketFile',
     noTool: 'bytes',
     summary: 'A ticket for one download within 60 s; the bytes pass through the admin server',
-    role: 'operator',
-    body: z.strictObject({ account, reason }),
+    body: { account },
     answer: z.object({
       ticket: z.string().describe('It needs no login, so give it to nobody.'),
       expiresAt: time(),
@@ -83,13 +82,11 @@ export const FILE_ROUTES = {
     id: 'deleteFile',
     isDestructive: true,
     summary: 'Deletes a file for good if it is unchanged; needs the role admin outside of the sandbox',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       account,
       expect: seen,
       count: z.literal(1).optional().describe('Needed where the guard lets no run delete without people.'),
-      reason,
-    }),
+    },
     answer: z.object({
       outcome: z
         .enum(['deleted', 'already_gone', 'not_found', 'changed', 'dry_run', 'failed', 'stopped', 'not_tried'])
@@ -98,4 +95,4 @@ export const FILE_ROUTES = {
     }),
     audit: 'files.rm',
   },
-} as const satisfies RouteTable
+})

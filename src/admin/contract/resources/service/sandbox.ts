@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { type RouteTable, reason, time, why } from '../../route.ts'
+import { defineRoutes, reason, time } from '../../route.ts'
 
 const PLANS = ['free', 'pro', 'enterprise', 'unlimited'] as const
 const FORMS = ['primary', 'alternative', 'mixed'] as const
@@ -55,7 +55,7 @@ const state = z
 const AUDIT = 'sandbox.change'
 
 /** The sandbox's own control API, passed on. Each answers 503 where no sandbox runs. */
-export const SANDBOX_ROUTES = {
+export const SANDBOX_ROUTES = defineRoutes({
   'GET /sandbox': {
     id: 'getSandbox',
     summary: 'The sandbox: its clock, settings, storages, faults and newest transfers',
@@ -65,23 +65,19 @@ export const SANDBOX_ROUTES = {
   'POST /sandbox/clock/advance': {
     id: 'advanceSandboxClock',
     summary: 'Moves the clock forward; answers when everything that fell due is done',
-    role: 'operator',
-    body: z.strictObject({ by: z.string().max(20).describe('A duration such as `16m`.'), reason }),
+    body: { by: z.string().max(20).describe('A duration such as `16m`.') },
     answer: clock,
     audit: AUDIT,
   },
   'POST /sandbox/clock/real': {
     id: 'followRealTime',
     summary: 'Lets the clock follow the time of the machine again',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: clock,
     audit: AUDIT,
   },
   'POST /sandbox/faults': {
     id: 'addSandboxFault',
     summary: 'Adds a fault; the sandbox refuses a rule that could do nothing',
-    role: 'operator',
     body: z.looseObject({
       on: z
         .string()
@@ -94,73 +90,58 @@ export const SANDBOX_ROUTES = {
   },
   'DELETE /sandbox/faults/:id': {
     id: 'removeSandboxFault',
-    isDestructive: true,
     summary: 'Removes a fault',
-    role: 'operator',
-    query: why,
-    answer: null,
     audit: AUDIT,
   },
   'POST /sandbox/events': {
     id: 'emitSandboxEvent',
     summary: 'Lets the service tell its webhooks of an event, with retries and all',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       type: z.string().min(1).max(100).describe('Such as `file.created`.'),
       data: z.record(z.string(), z.unknown()).describe('The `data` of the event.'),
-      reason,
-    }),
+    },
     answer: z.object({ event: z.string() }),
     audit: AUDIT,
   },
   'POST /sandbox/events/:id/resend': {
     id: 'resendSandboxEvent',
     summary: 'Delivers an event of the service again, with the same id',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: z.object({ deliveries: z.int() }),
     audit: AUDIT,
   },
   'POST /sandbox/transfers': {
     id: 'startSandboxTransfer',
     summary: 'Copies a file or folder between storages, as the service does',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       from: end.describe('The file or folder.'),
       to: end.describe('A path that ends in `/` is the folder to put it into.'),
       existing: z.enum(['replace', 'keep']).default('replace').describe('Of files that are there already.'),
       failAt: z.number().min(0).max(1).nullable().default(null).describe('The part of the bytes after which it fails.'),
-      reason,
-    }),
+    },
     answer: transfer,
     audit: AUDIT,
   },
   'POST /sandbox/transfers/:id/cancel': {
     id: 'cancelSandboxTransfer',
     summary: 'Cancels a transfer; files that are copied whole are kept',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: null,
     audit: AUDIT,
   },
   'PUT /sandbox/files/:storage': {
     id: 'putSandboxFile',
     summary: 'Writes a text file into a storage, as another user would',
-    role: 'operator',
-    body: z.strictObject({
+    body: {
       path: z.string().startsWith('/').max(4_096).describe('Such as `/in/a.txt`.'),
       text: z.string().max(65_536).describe('Its content.'),
-      reason,
-    }),
+    },
     answer: z.object({ id: z.string(), path: z.string() }),
     audit: AUDIT,
   },
   'PATCH /sandbox/settings': {
     id: 'changeSandboxSettings',
     summary: 'Changes settings of the sandbox, such as the plan of the account',
-    role: 'operator',
-    body: z.strictObject({ settings: settings.partial().describe('Those to change.'), reason }),
+    body: { settings: settings.partial().describe('Those to change.') },
     answer: settings,
     audit: AUDIT,
   },
-} as const satisfies RouteTable
+})

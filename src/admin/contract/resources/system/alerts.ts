@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ALERT_KINDS, type AlertKind } from '../../../../core/alerts/alert-rule.ts'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
 const topic = z
   .object({
@@ -38,24 +38,21 @@ const alertRule = z
   })
   .meta({ id: 'AlertRule' })
 
-export const ALERT_ROUTES = {
+export const ALERT_ROUTES = defineRoutes({
   'GET /alerts': {
     id: 'listAlerts',
     summary: 'The alert rules of the project file, with what is wrong now and what was',
-    role: 'viewer',
     answer: z.object({ items: z.array(alertRule) }),
   },
   'GET /alerts/:name': {
     id: 'getAlert',
     summary: 'One alert rule',
-    role: 'viewer',
     answer: alertRule,
   },
   'POST /alerts/:name/test': {
     id: 'testAlert',
     summary: 'Sends a message that says it is a test to each channel of a rule, up to three times',
     role: 'admin',
-    body: z.strictObject({ reason }),
     answer: z.object({
       channels: z.array(
         z.object({ channel: z.string(), error: z.string().nullable().describe('Null where it took the message.') }),
@@ -63,4 +60,4 @@ export const ALERT_ROUTES = {
     }),
     audit: 'alert.test',
   },
-} as const satisfies RouteTable
+})

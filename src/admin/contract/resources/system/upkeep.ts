@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { PRUNE_KINDS } from '../../../../core/store/retention.ts'
-import { type RouteTable, reason, time } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
-export const UPKEEP_ROUTES = {
+export const UPKEEP_ROUTES = defineRoutes({
   'GET /config': {
     id: 'listSettings',
     summary: 'The settings that this process runs with; never a key, a secret or the address of a channel',
@@ -13,8 +13,6 @@ export const UPKEEP_ROUTES = {
     id: 'examine',
     isSafe: true,
     summary: 'Checks machine, database, endpoints and service, as `upshot doctor` does; takes some seconds',
-    role: 'operator',
-    body: z.strictObject({ reason }),
     answer: z.object({
       isHealthy: z.boolean().describe('False where a check fails.'),
       findings: z.array(
@@ -32,7 +30,6 @@ export const UPKEEP_ROUTES = {
   'GET /retention': {
     id: 'listRetention',
     summary: 'The age at which each kind of data goes',
-    role: 'viewer',
     answer: z.object({
       items: z.array(
         z.object({
@@ -69,8 +66,7 @@ export const UPKEEP_ROUTES = {
     isDestructive: true,
     summary: 'Removes old data now, in small commits; the answer comes at its end, and it goes on without the asker',
     role: 'admin',
-    body: z.strictObject({ reason }),
     answer: z.object({ pruned: z.record(z.enum(PRUNE_KINDS), z.int()) }),
     audit: 'db.prune',
   },
-} as const satisfies RouteTable
+})

@@ -5,7 +5,7 @@ import { SecondTries } from './test/support/second-tries.ts'
 /** Suites that start a process for each crash or guide, or a browser: `npm run test:long`. */
 export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
-  'test/app/backtest/{line-mutants,samples,shadow/*}.test.ts',
+  'test/app/backtest/{line-mutants,samples}.test.ts',
   'test/app/engine/run-planner.test.ts',
   'test/app/play/{plan-is-dry,reads}.test.ts',
   'test/cli/commands/app/{dev,rehearse/*}.test.ts',
@@ -17,7 +17,7 @@ export const LONG = [
   'test/docs/{api,guides,site,tutorial}.test.ts',
   'test/e2e/{author-code,burst,callbacks,clock-jump,effects-plan,effects-plan-crash,first-hour,harmful-modules,hidden-variables,lost-database,lost-events,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/e2e/postgres/*.test.ts',
-  'test/dashboard/{doctor,files,foreign-pages,in-browser,live,look-ahead,matches,planned,sandbox,schedules,server-room,shadow,states,told}.test.ts',
+  'test/dashboard/{doctor,files,foreign-pages,in-browser,live,look-ahead,matches,planned,sandbox,schedules,server-room,states,told}.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
   'test/property/kept-passes.test.ts',
   'test/sandbox/pages/in-browser.test.ts',

@@ -31,7 +31,6 @@ import { replay } from './suites/replay.ts'
 import { sandbox } from './suites/sandbox.ts'
 import { schedules } from './suites/schedules.ts'
 import { searched } from './suites/searched.ts'
-import { shadow } from './suites/shadow.ts'
 import { start } from './suites/start.ts'
 import type { Bench, Suite } from './suites/suite.ts'
 import { sweeps } from './suites/sweeps.ts'
@@ -61,7 +60,6 @@ const SUITES: readonly Suite[] = [
   sweeps,
   plan,
   backtest,
-  shadow,
   postgres,
   mixed,
   download,

@@ -141,7 +141,7 @@ export class App {
 
   /** Whatever can fail comes before the first row: a start that fails changes nothing. */
   async #start(): Promise<AppUrls> {
-    const { receiver, scheduler, pruner, sealer, sweeper, shadows, hours, alerts, beat } = this.#parts
+    const { receiver, scheduler, pruner, sealer, sweeper, hours, alerts, beat } = this.#parts
     const { receive, schedule } = this.#plan
     this.#phase = 'starting'
     const { receiverUrl, adminUrl } = await this.#listen()
@@ -155,7 +155,6 @@ export class App {
       pruner.start()
       sealer.start()
       sweeper.start()
-      shadows.start()
       hours.start()
       alerts?.start()
     }
@@ -224,7 +223,7 @@ export class App {
   }
 
   async #stop(reason: string): Promise<void> {
-    const { receiver, scheduler, pruner, sealer, sweeper, shadows, hours, alerts, beat, admin } = this.#parts
+    const { receiver, scheduler, pruner, sealer, sweeper, hours, alerts, beat, admin } = this.#parts
     this.#phase = 'stopping'
     this.notices.publish({ kind: 'app.stopping', reason })
     // A start that is under way finishes first: half an app is harder to stop than a whole one.
@@ -235,7 +234,7 @@ export class App {
     const drained = receiver.drain()
     this.#stopClock()
     const faults = [
-      ...(await settleAll([pruner.stop(), sweeper.stop(), shadows.stop(), hours.stop(), alerts?.stop(), beat.stop()])),
+      ...(await settleAll([pruner.stop(), sweeper.stop(), hours.stop(), alerts?.stop(), beat.stop()])),
       ...(await settleAll([drained, scheduler.stop(), this.#engine?.stop()])),
       ...(await settleAll([receiver.stop()])),
       // The admin server answers while the app drains, so that load balancers see it stopping.

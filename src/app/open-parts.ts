@@ -19,7 +19,6 @@ import { Sealer } from '../schedule/sealer.ts'
 import { Sweeper } from '../schedule/sweep/sweeper.ts'
 import type { StoreOptions } from '../store/open-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
-import { ShadowFollower } from './backtest/shadow/shadow-follower.ts'
 import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
 import { listOpener, readAside } from './console/read-aside.ts'
@@ -119,7 +118,6 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
       ...{ store, clock, publish, owner: newId('wrk', clock.now()), approvals: config.guardPolicy.approvals },
       filesOf: sweepFiles(config, { store, clock, publish, embedded: hooks.embedded }),
     }),
-    shadows: new ShadowFollower(config, { store: aside, clock, publish }),
     pruner: new Pruner({ store, clock, publish, retention: config.retention }),
     admin: new AdminServer(health, {
       host: config.admin.host,

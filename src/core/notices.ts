@@ -184,10 +184,6 @@ export type Notice =
   | ({ kind: 'code.undeclared' } & Omit<OutsideAct, 'at'>)
   /** A key function failed on an event, so waits for that key will not find this event. */
   | { kind: 'event.unmatched'; event: string | null; type: string; key: string; error: Failure }
-  /** A shadow does otherwise than runs of its workflow. Once for each kind of difference. */
-  | { kind: 'shadow.differs'; workflow: string; file: string; difference: string; sample: string | null }
-  /** A shadow cannot be loaded, or its code ends its process: it follows no more runs. */
-  | { kind: 'shadow.ended'; file: string; error: Failure }
   /** The event has, or lacks, what none of its type did before. `changes`: places and kinds. */
   | { kind: 'event.drifted'; event: string; account: string; type: string; changes: readonly string[] }
   /** A sweep of a storage ended. `fault`: why it is not complete, so that it accuses nobody. */

@@ -82,7 +82,6 @@ export const READS: Reads = {
   ],
   listEndedFailures: (t, query) => t.runSearch.endedFailures(query),
   loadAlertBook: (t, rule) => t.alerts.load(rule),
-  listShadows: (t, workflow) => t.shadows.list(workflow),
   loadShapeBook: (t) => t.shapes.load(),
   loadSweep: (t, account, storage) => t.sweeps.load(account, storage),
   listSweeps: (t) => t.sweeps.list(),

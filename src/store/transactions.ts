@@ -254,7 +254,6 @@ export const TRANSACTIONS: Transactions = {
   saveHour: (t, due, counted) => t.hours.save(due, counted),
   beatProcess: (t, process) => t.processes.beat(process),
   removeProcess: (t, id) => t.processes.remove(id),
-  saveShadow: (t, workflow, shadow) => t.shadows.save(workflow, shadow),
   saveAlertBook: (t, rule, book, version) => t.alerts.save(rule, book, version),
   keepAlertBooks: (t, rules) => t.alerts.keep(rules),
   saveSweep: (t, kept, change) => t.sweeps.save(kept, change),

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { EMPTY_BOOK } from '../../src/core/alerts/alert-book.ts'
-import { beginShadow } from '../../src/core/safety/differences/shadow-book.ts'
 import { EMPTY_SHAPES } from '../../src/core/service/shapes/shape-book.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
@@ -31,28 +30,6 @@ describeStores((open) => {
     const saved = await Promise.all([store.saveShapeBook(book, 1), other.saveShapeBook(book, 1)])
     expect(saved.toSorted()).toEqual([false, true])
     expect(await other.loadShapeBook()).toEqual({ book, version: 2 })
-  })
-
-  test('of two processes that count for a shadow, one is refused, and the books of five shadows are kept', async () => {
-    const { store, reopen } = await open()
-    const other = await reopen()
-    const book = beginShadow('tidy.shadow.ts', NOW)
-    expect(await store.listShadows('tidy')).toEqual([])
-    expect(await store.saveShadow('tidy', { code: 'a', book, version: 0 })).toBe(true)
-    expect(await other.saveShadow('tidy', { code: 'a', book, version: 0 })).toBe(false)
-    const next = { ...book, late: ['run_1'] }
-    const saved = await Promise.all(
-      [store, other].map((each) => each.saveShadow('tidy', { code: 'a', book: next, version: 1 })),
-    )
-    expect(saved.toSorted()).toEqual([false, true])
-    expect(await other.listShadows('tidy')).toEqual([{ code: 'a', book: next, version: 2 }])
-    for (const [n, code] of ['b', 'c', 'd', 'e', 'f'].entries()) {
-      await store.saveShadow('tidy', { code, book: { ...book, since: NOW + n + 1 }, version: 0 })
-    }
-    await store.saveShadow('sweep', { code: 'a', book, version: 0 })
-    const codes = async (workflow: string) => (await store.listShadows(workflow)).map(({ code }) => code)
-    expect(await codes('tidy')).toEqual(['f', 'e', 'd', 'c', 'b'])
-    expect(await codes('sweep')).toEqual(['a'])
   })
 
   test('the books of rules that are gone are removed', async () => {

@@ -5,7 +5,6 @@ import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
 import type { RunHour } from '../../core/store/health/hours.ts'
 import { listBrokenModules } from '../../core/store/health/list-broken-modules.ts'
-import type { KeptShadow } from '../../core/store/health/shadows.ts'
 import { isoTime } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
 import type { Handlers } from '../perform/handler.ts'
@@ -37,8 +36,7 @@ export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WO
       return { items, broken, unmatched: await listUnmatched(store) }
     },
     async 'GET /workflows/:id'({ params, now }) {
-      const shadows = (await store.listShadows(params.id)).map(describeShadow)
-      return { ...(await describeOf(params.id, now)), shadows }
+      return describeOf(params.id, now)
     },
     async 'DELETE /workflows/:id'({ params, caller, now, query }) {
       const { id } = await requireWorkflow(store, params.id)
@@ -93,11 +91,4 @@ function describeWorkflow(
     loadedAt: isoTime(loadedAt),
     pausedAt: momentOf(pausedAt),
   }
-}
-
-function describeShadow({ code, book }: KeptShadow) {
-  const { file, since, followed, late, missed, found } = book
-  const { runs, answered, same, groups, cannotSay } = found
-  const moments = { since: isoTime(since), followed: isoTime(followed) }
-  return { file, code, ...moments, late: late.length, missed, runs, answered, same, groups, cannotSay }
 }

@@ -46,8 +46,6 @@ export interface PageOptions {
 const PAGES_AT_WORK = 2
 /** One run in so many is played twice. */
 const STEADY_EVERY = 100
-/** Groups, after which all others are one, so that memory has a bound. */
-const BOUNDS = { groups: 1_000, samples: 'first' } as const
 
 /** Plays recorded runs with the code of a room, and compares. Only groups are held. */
 export async function backtest(pages: AsyncIterable<CasePage>, options: Options): Promise<Backtest> {
@@ -77,7 +75,7 @@ export async function addPages<Page>(
   let found = NO_DIFFERENCES
   const add = async (page: Page) => {
     const more = await use(page)
-    found = addDifferences(found, more, BOUNDS)
+    found = addDifferences(found, more)
     onPlayed(found.runs)
   }
   const atWork: Promise<void>[] = []

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 /** A folder of modules that has one module alone. */
-export interface WrappedModule extends AsyncDisposable {
+interface WrappedModule extends AsyncDisposable {
   workflowsDir: string
 }
 

@@ -1,7 +1,7 @@
 import type { Foreseen, ForeseenRun } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Asked } from '../../core/safety/effect.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand } from '../play/child/run-command.ts'
 
 const BOUNDS = { withinMs: 120_000, mostBytes: 134_217_728 }
 /** Effects of a run that are listed; all are counted. */

@@ -9,7 +9,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import { AlertWatch } from '../../watch/alerts/alert-watch.ts'
 import { deliverMessage, type Sending } from '../../watch/alerts/deliver-message.ts'
 import { writeMessage } from '../../watch/alerts/message.ts'
-import { acceptedFile, readAccepted } from '../backtest/accepted-keys.ts'
+import { openShadows } from '../backtest/open-shadows.ts'
 
 interface AlertWiring {
   store: Store
@@ -23,7 +23,7 @@ export function openAlerts(config: Config, wiring: AlertWiring): AlertWatch | nu
   if (plan === undefined || plan.rules.length === 0) return null
   return new AlertWatch({
     ...{ ...wiring, plan, base: dashboardOf(config), readDiskUse: () => readDiskUse(config) },
-    readAccepted: (workflow) => readAccepted(acceptedFile(config.workflowsDir, workflow)),
+    openShadows: (signal) => openShadows(config, wiring.store, signal),
   })
 }
 

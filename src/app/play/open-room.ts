@@ -13,30 +13,16 @@ interface Wanted
 }
 
 /** The settings that a room needs. None is a secret. */
-export interface RoomConfig
+interface RoomConfig
   extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads'>,
     Partial<Pick<Config, 'limits'>> {
-  service: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
-}
-
-/** Those settings alone, to be handed to another process. */
-export function roomConfig({
-  workflowsDir,
-  guardPolicy,
-  limits,
-  trustsReads = false,
-  service,
-}: RoomConfig): RoomConfig {
-  const { kind } = service
-  const named = kind === 'real' ? { kind, storages: service.storages } : { kind }
-  return { workflowsDir, guardPolicy, ...(limits && { limits }), trustsReads, service: named }
+  service?: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
 }
 
 /** Opens a room with the project's code, limits and names of storages. */
 export async function openRoom(
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
-  config: Pick<RoomConfig, 'workflowsDir' | 'guardPolicy' | 'trustsReads'> &
-    Partial<Pick<RoomConfig, 'service' | 'limits'>>,
+  config: RoomConfig,
   {
     workflowsDir = config.workflowsDir,
     notesLines = false,
@@ -52,6 +38,6 @@ export async function openRoom(
   return Room.open({ settings, store, ...wanted })
 }
 
-function spell({ service }: Partial<Pick<RoomConfig, 'service'>>): StorageSpellings {
+function spell({ service }: Pick<RoomConfig, 'service'>): StorageSpellings {
   return service?.kind === 'real' ? service.storages : {}
 }

@@ -79,17 +79,11 @@ export interface RoomParts {
   clock?: Clock
   /** Gets what the author's code prints. */
   onPrint?: (text: string) => void
-  /** Longest time without an answer before it counts as hanging. Default 30 s; aside 5 min. */
+  /** Longest time without an answer before it counts as hanging. Default 30 s. */
   patienceMs?: number
-  /** It plays beside live work, in 512 MB of heap at most. Default false. */
-  isAside?: boolean
-  /** Ends the process, also while its code is loaded. */
-  signal?: AbortSignal
 }
 
 const PATIENCE_MS = 30_000
-/** Its process may have a low priority: then a healthy room is silent for long. */
-const ASIDE_PATIENCE_MS = 300_000
 
 /**
  * A process in which author's code has no reach: it runs without keys, and every way out is closed.
@@ -102,12 +96,9 @@ export class Room implements AsyncDisposable {
 
   /** Starts the process and loads the project's workflows there. */
   static async open(parts: RoomParts): Promise<Room> {
-    const { settings, signal } = parts
+    const { settings } = parts
     const { child, loaded } = await loadInChild(
-      () => {
-        signal?.throwIfAborted()
-        return begin(parts)
-      },
+      () => begin(parts),
       (opened, skipped) => opened.call<LoadedCode>('load', settings, skipped),
     )
     return new Room(child, settings, loaded)
@@ -149,8 +140,8 @@ export class Room implements AsyncDisposable {
   }
 }
 
-function begin({ settings, store, readFiles = refuseFiles, isAside = false, ...parts }: RoomParts): Child {
-  const { onPrint = () => {}, patienceMs = isAside ? ASIDE_PATIENCE_MS : PATIENCE_MS, signal, clock } = parts
+function begin({ settings, store, readFiles = refuseFiles, ...parts }: RoomParts): Child {
+  const { onPrint = () => {}, patienceMs = PATIENCE_MS, clock } = parts
   const { listDeletes, listRunEvents, readOutput } = store
   return new Child({
     name: 'The process that plays workflows',
@@ -159,7 +150,6 @@ function begin({ settings, store, readFiles = refuseFiles, isAside = false, ...p
       ...NO_REACH,
       // A small young generation saves 100 MB.
       '--max-semi-space-size=8',
-      ...(isAside ? ['--max-old-space-size=512'] : []),
       // The inspector notes lines; it cannot be opened to the network.
       ...(settings.notesLines ? ['--allow-inspector'] : []),
       ...importFirst(besides(import.meta.url, 'hooks/room-hooks')),
@@ -170,8 +160,7 @@ function begin({ settings, store, readFiles = refuseFiles, isAside = false, ...p
       borrow: (workflow: string, step: Checkpoint) => borrowResult(store, workflow, step),
     },
     output: onPrint,
-    loadsSlowly: isAside,
-    ...{ patienceMs, ...(signal && { signal }), ...(clock && { clock }) },
+    ...{ patienceMs, ...(clock && { clock }) },
   })
 }
 

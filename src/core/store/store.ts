@@ -6,7 +6,6 @@ import type { AlertReads, AlertWrites } from './health/alerts.ts'
 import type { HourReads, HourWrites } from './health/hours.ts'
 import type { ProcessReads, ProcessWrites } from './health/processes.ts'
 import type { ServerRoom, ServerState } from './health/server.ts'
-import type { ShadowReads, ShadowWrites } from './health/shadows.ts'
 import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
 import type { SweepReads, SweepWrites } from './health/sweeps.ts'
 import type { JournalReads, JournalWrites } from './journal.ts'
@@ -51,7 +50,6 @@ export interface StoreWrites
     ApprovalWrites,
     SealWrites,
     AlertWrites,
-    ShadowWrites,
     ShapeWrites,
     SweepWrites,
     HourWrites,
@@ -89,7 +87,6 @@ export interface ReadStore
     ApprovalReads,
     SealReads,
     AlertReads,
-    ShadowReads,
     ShapeReads,
     SweepReads,
     HourReads,

@@ -158,10 +158,6 @@ const LINES: Lines = {
   'code.undeclared': ({ kind, ...fields }) => line('warn', OUTSIDE[fields.where] ?? UNDECLARED, fields),
   'step.repeated': ({ kind, ...fields }) =>
     line('warn', 'a step name repeats: give each turn of a loop its key, as [name, key]', fields),
-  'shadow.differs': ({ kind, ...fields }) =>
-    line('warn', `the shadow would do otherwise: upshot backtest ${fields.workflow} --shadow`, fields),
-  'shadow.ended': ({ kind, error, ...fields }) =>
-    line('error', 'the shadow is left alone until its code changes', { ...fields, err: error }),
   'event.drifted': ({ kind, changes, ...fields }) =>
     line('warn', 'shape of the event is new', { ...fields, changes: changes.join('; ') }),
   'event.missing': ({ kind, ...fields }) => line('error', 'an event was lost: no delivery told of the file', fields),

@@ -13,7 +13,6 @@ import { GateTable } from './gates/gate-table.ts'
 import { AlertTable } from './health/alert-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
-import { ShadowTable } from './health/shadow-table.ts'
 import { ShapeTable } from './health/shape-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
@@ -115,7 +114,6 @@ function openPlainTables(db: Connection, vault: Vault) {
     access: new AccessTable(db),
     accounts: new AccountTable(db, vault),
     alerts: new AlertTable(db),
-    shadows: new ShadowTable(db),
     shapes: new ShapeTable(db),
     captures: new CaptureTable(db, vault),
     refusals: new RefusalTable(db),

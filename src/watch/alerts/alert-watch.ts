@@ -7,17 +7,20 @@ import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { deliverMessage } from './deliver-message.ts'
 import { type LookParts, lookFor } from './look.ts'
+import type { PlayShadows } from './look-at-shadows.ts'
 import { writeMessage } from './message.ts'
 
 const PERIOD_MS = 10_000
 
-interface AlertParts extends LookParts {
+interface AlertParts extends Omit<LookParts, 'playShadows'> {
   store: Store
   clock: Clock
   publish: Publish
   plan: AlertPlan
   /** Address of the dashboard for links; null where nothing tells. */
   base: string | null
+  /** Plays shadows until the signal aborts. Default: nothing does. */
+  openShadows?: (signal: AbortSignal) => PlayShadows
 }
 
 /**
@@ -25,13 +28,14 @@ interface AlertParts extends LookParts {
  * the one that saves a rule's book sends its message. See decision 64.
  */
 export class AlertWatch {
-  readonly #parts: AlertParts
+  readonly #parts: Omit<AlertParts, 'openShadows'> & LookParts
   readonly #abort = new AbortController()
   readonly #sendings = new Set<Promise<void>>()
   #loop: Promise<void> | null = null
 
-  constructor(parts: AlertParts) {
-    this.#parts = parts
+  constructor({ openShadows, ...parts }: AlertParts) {
+    const { signal } = this.#abort
+    this.#parts = { ...parts, ...(openShadows && { playShadows: openShadows(signal) }) }
   }
 
   start(): void {

@@ -2,53 +2,83 @@ import { createHash } from 'node:crypto'
 import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
 import type { Group } from '../../core/safety/differences/difference.ts'
-import type { ReadStore } from '../../core/store/store.ts'
 
-interface ShadowParts {
-  store: Pick<ReadStore, 'listWorkflows' | 'listShadows'>
-  /** Keys of the differences that the authors of a workflow want. Default: none. */
-  readAccepted?: (workflow: string) => ReadonlySet<string>
+/** The backtest of a shadow. */
+export interface ShadowBacktest {
+  workflow: string
+  /** Hash of its code. */
+  code: string | null
+  /** Those that its authors do not want. */
+  groups: readonly Group[]
+  /** Why it came to no end; null where it did. */
+  error: string | null
 }
 
-/**
- * The differences of the newest shadow of each workflow that no look has seen. The position has
- * those that were seen; a new rule begins after them.
- */
+/** The shadows that a rule is about, and the runs by the moment they were made. */
+export interface ShadowStretch {
+  rule: string
+  workflow: string | null
+  since: number
+  until: number
+}
+
+/** Plays the runs with their shadows, aside. Null: they are still played; ask again. */
+export type PlayShadows = (
+  stretch: ShadowStretch,
+) => (Pick<ShadowStretch, 'until'> & { found: ShadowBacktest[] }) | null
+
+/** Most runs have ended so long after they were made. */
+export const SHADOW_BEHIND_MS = 5 * 60_000
+const PERIOD_MS = 60_000
+/** After a pause, more than one look goes through the time of it. */
+const MAX_STRETCH_MS = 3_600_000
+/** Differences that are remembered as told. */
+const MAX_SEEN = 1_000
+
+interface Position {
+  until: number
+  seen: string[]
+}
+
+/** Backtests of the runs of each minute with the shadows of their workflows. */
 export async function lookAtShadows(
-  { store, readAccepted = () => new Set() }: ShadowParts,
-  { workflow }: AlertRule,
+  { playShadows = () => null }: { playShadows?: PlayShadows },
+  { name, workflow }: AlertRule,
   position: string | null,
   now: number,
 ): Promise<Look> {
-  const ids = workflow === null ? (await store.listWorkflows()).map(({ id }) => id) : [workflow]
-  const found = (await Promise.all(ids.map((id) => listDifferences(store, id, readAccepted(id))))).flat()
-  const seen = new Set<string>(position === null ? found.map(({ id }) => id) : JSON.parse(position))
-  const sightings = found
-    .filter(({ id }) => !seen.has(id))
-    .map(({ id, workflow: name, group }): Sighting => {
-      const title = `the shadow of ${name} differs: ${describeGroup(group)}`
-      const command = `backtest ${name} --shadow`
-      return { id, title, page: `/workflows/${encodeURIComponent(name)}`, command, at: now, count: 1 }
-    })
-  return { sightings, position: JSON.stringify(found.map(({ id }) => id)) }
+  const latest = now - SHADOW_BEHIND_MS
+  const { until: since, seen }: Position = position === null ? { until: latest, seen: [] } : JSON.parse(position)
+  const isDue = position !== null && latest - since >= PERIOD_MS
+  const stretch = { rule: name, workflow, since, until: Math.min(latest, since + MAX_STRETCH_MS) }
+  const played = isDue ? playShadows(stretch) : null
+  const known = new Set(seen)
+  const sightings = (played?.found ?? []).flatMap((each) => describe(each, now)).filter(({ id }) => !known.has(id))
+  const next = { until: played?.until ?? since, seen: [...seen, ...sightings.map(({ id }) => id)].slice(-MAX_SEEN) }
+  return { sightings, position: JSON.stringify(next) }
 }
 
-/** Each with an id that edited code does not share. */
-async function listDifferences(store: ShadowParts['store'], workflow: string, accepted: ReadonlySet<string>) {
-  const [newest] = await store.listShadows(workflow)
-  if (newest === undefined) return []
-  return newest.book.found.groups
-    .filter(({ key }) => !accepted.has(key))
-    .map((group) => {
-      const id = createHash('sha256')
-        .update(JSON.stringify([workflow, newest.code, group.key]))
-        .digest('hex')
-      return { id: id.slice(0, 24), workflow, group }
-    })
+/** Each difference has an id that edited code does not share. */
+function describe({ workflow, code, groups, error }: ShadowBacktest, now: number): Sighting[] {
+  const page = `/workflows/${encodeURIComponent(workflow)}`
+  const about = { page, command: `backtest ${workflow} --shadow`, at: now, count: 1 }
+  const idOf = (key: string) =>
+    createHash('sha256')
+      .update(JSON.stringify([workflow, code, key]))
+      .digest('hex')
+  const faults = error === null ? [] : [{ key: 'error', title: `the shadow of ${workflow} cannot be played: ${error}` }]
+  const differences = groups.map((group) => ({
+    key: group.key,
+    title: `the shadow of ${workflow} differs: ${nameChanges(group)}`,
+  }))
+  return [...faults, ...differences].map(({ key, title }) => ({
+    ...{ id: idOf(key).slice(0, 24), title: title.slice(0, 300) },
+    ...about,
+  }))
 }
 
-/** Its names: words of an error may be content. */
-function describeGroup({ changes }: Group): string {
+/** Names alone: words of an error may be content. */
+function nameChanges({ changes }: Group): string {
   const names = changes.map(({ sign, class: kind, operation }) => `${sign} ${kind} ${operation}`.trim())
   return names.length === 0 ? 'others' : [...new Set(names)].join(', ').slice(0, 200)
 }

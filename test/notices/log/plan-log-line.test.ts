@@ -72,8 +72,6 @@ test('a notice of each kind has one level and one message', () => {
     'code.timer': ['warn: a timer outside steps does not survive a pause: use step.sleep, or put it into a step'],
     'code.undeclared': ['warn: the code acts where no step declares it: put that into a step with its effect'],
     'step.repeated': ['warn: a step name repeats: give each turn of a loop its key, as [name, key]'],
-    'shadow.differs': ['warn: the shadow would do otherwise: upshot backtest tidy --shadow'],
-    'shadow.ended': ['error: the shadow is left alone until its code changes'],
     'event.drifted': ['warn: shape of the event is new'],
     'event.missing': ['error: an event was lost: no delivery told of the file'],
     'event.made_up': ['error: an event was lost, and is made up'],

@@ -94,11 +94,6 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     place: 'a.workflow.ts:5:9',
   },
   'step.repeated': { kind: 'step.repeated', ...RUN, step: 'copy', count: 100 },
-  'shadow.differs': {
-    ...{ kind: 'shadow.differs', workflow: 'tidy', file: 'tidy.shadow.ts' },
-    ...{ difference: '+ delete files.delete storage_a', sample: 'run_1' },
-  },
-  'shadow.ended': { kind: 'shadow.ended', file: 'tidy.shadow.ts', error: { name: 'Error', message: 'no luck' } },
   'event.drifted': {
     kind: 'event.drifted',
     event: 'evt_1',

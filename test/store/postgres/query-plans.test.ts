@@ -117,7 +117,6 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   listMatchCursors: [[]],
   listEventsAfter: [[{ stream: 0, after: 8 * (N - 50), to: 8 * N, types: ['file.created'] }] as never],
   loadAlertBook: [['failures']],
-  listShadows: [['tidy']],
   loadShapeBook: [[]],
   loadSweep: [['default', 'storage_a']],
   listSweeps: [[]],

@@ -154,7 +154,7 @@ test('no statement of a run sorts anything but its own steps', () => {
   // Few endpoints, event types, stops and votes, and the events of one subject in one block. A
   // count by verdict, and lists of unfinished runs.
   const isUnfinished = (sql: string) => sql.includes('(SELECT run_id AS id FROM work WHERE status =')
-  const small = /FROM (endpoint|unmatched_tally|effect_stop)|json_each|approval|shadow_/
+  const small = /FROM (endpoint|unmatched_tally|effect_stop)|json_each|approval/
   const counts = /GROUP BY (verdict|endpoint_id|workflow|stream)/
   const isSmall = (sql: string) => small.test(sql) || counts.test(sql)
   expect(sorted.filter((sql) => !isSmall(sql) && !isUnfinished(sql)).toSorted()).toEqual([

@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../src/core/ids.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
-import { NO_DIFFERENCES } from '../../../src/core/safety/differences/difference.ts'
-import { beginShadow } from '../../../src/core/safety/differences/shadow-book.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
+import type { ShadowStretch } from '../../../src/watch/alerts/look-at-shadows.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
@@ -214,30 +213,38 @@ test('an operation on many runs is told once when it has ended, even if it is co
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
 })
 
-test('each new difference of a shadow is told once, unless it is accepted, and anew for edited code', async () => {
-  const store = openTestStore()
-  const rule = { ...RULE, when: 'shadow.differs' } as const
-  const module = { id: 'tidy', file: 'tidy.workflow.ts', eventTypes: [], schedule: null }
-  await store.saveWorkflows({ workflows: [module], broken: [] }, NOW)
-  const look = (position: string | null) =>
-    lookFor(
-      { store, readDiskUse: async () => null, readAccepted: (id) => new Set(id === 'tidy' ? ['~ wanted'] : []) },
-      rule,
-      { position, topics: [] },
-      NOW,
-    )
-  const save = (code: string, version: number, ...keys: string[]) => {
-    const groups = keys.map((key) => ({ key, count: 1, bytes: 0, changes: [], samples: [] }))
-    const book = { ...beginShadow('tidy.shadow.ts', NOW + Number(code)), found: { ...NO_DIFFERENCES, groups } }
-    return store.saveShadow('tidy', { code, book, version })
+test('each new difference of a shadow is told once, and anew for edited code', async () => {
+  const rule = { ...RULE, when: 'shadow.differs', workflow: 'tidy' } as const
+  const asked: ShadowStretch[] = []
+  let code: string | null = '1'
+  let keys: string[] | null = []
+  const playShadows = (stretch: ShadowStretch) => {
+    asked.push(stretch)
+    const groups = keys?.map((key) => ({ key, count: 1, bytes: 0, changes: [], samples: [] }))
+    const error = code === null ? 'it loops' : null
+    return groups ? { until: stretch.until, found: [{ workflow: 'tidy', code, groups, error }] } : null
   }
-  await save('1', 0, '+ old')
-  const first = await look(null)
-  expect(first.sightings).toEqual([])
-  await save('1', 1, '+ old', '+ new', '~ wanted')
-  const second = await look(first.position)
-  expect(second.sightings).toMatchObject([{ title: /tidy differs/, command: 'backtest tidy --shadow', count: 1 }])
-  expect((await look(second.position)).sightings).toEqual([])
-  await save('2', 0, '+ new')
-  expect((await look(second.position)).sightings).toHaveLength(1)
+  const parts = { store: openTestStore(), readDiskUse: async () => null, playShadows }
+  let position: string | null = null
+  const look = async (minute: number) => {
+    const found = await lookFor(parts, rule, { position, topics: [] }, NOW + minute * 60_000)
+    position = found.position
+    return found.sightings.map(({ title, command }) => [title, command])
+  }
+  expect([await look(0), await look(0.5), asked]).toEqual([[], [], []])
+  keys = null
+  expect(await look(1)).toEqual([])
+  keys = ['+ new']
+  expect(await look(2)).toEqual([['the shadow of tidy differs: others', 'backtest tidy --shadow']])
+  const [since, until] = [NOW - 300_000, NOW - 180_000]
+  expect(asked.map((each) => each.since)).toEqual([since, since])
+  expect(asked.at(-1)).toEqual({ rule: RULE.name, workflow: 'tidy', since, until })
+  expect(await look(3)).toEqual([])
+  code = '2'
+  expect(await look(24 * 60)).toHaveLength(1)
+  expect(asked.at(-1)).toMatchObject({ since: NOW - 120_000, until: NOW - 120_000 + HOUR })
+  code = null
+  expect(await look(25 * 60)).toContainEqual([
+    ...['the shadow of tidy cannot be played: it loops', 'backtest tidy --shadow'],
+  ])
 })

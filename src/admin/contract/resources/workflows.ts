@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { defineRoutes, time, usual } from '../route.ts'
 import { run } from './runs.ts'
 import { cron } from './schedules.ts'
-import { shadow } from './shadows.ts'
 
 const workflow = z
   .object({
@@ -20,10 +19,6 @@ const workflow = z
   })
   .meta({ id: 'Workflow' })
 
-const details = workflow
-  .extend({ shadows: z.array(shadow).describe('Newest first; those of the last five versions of its code.') })
-  .meta({ id: 'WorkflowDetails' })
-
 export const WORKFLOW_ROUTES = defineRoutes({
   'GET /workflows': {
     id: 'listWorkflows',
@@ -38,8 +33,8 @@ export const WORKFLOW_ROUTES = defineRoutes({
   },
   'GET /workflows/:id': {
     id: 'getWorkflow',
-    summary: 'One workflow, with the differences of its shadows',
-    answer: details,
+    summary: 'One workflow',
+    answer: workflow,
   },
   'POST /workflows/:id/pause': {
     id: 'pauseWorkflow',

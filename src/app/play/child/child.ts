@@ -19,10 +19,6 @@ interface ChildParts extends Pick<ForkOptions, 'cwd' | 'env' | 'execArgv'> {
   output?: ((text: string) => void) | number | 'inherit' | 'ignore'
   /** Longest time without a message while a call is open. Default: for ever. */
   patienceMs?: number
-  /** A module may take as long as any call. Default: its own time, and a second. */
-  loadsSlowly?: boolean
-  /** Ends it, also while it loads code. */
-  signal?: AbortSignal
   clock?: Clock
 }
 
@@ -68,7 +64,6 @@ export class Child implements AsyncDisposable {
       ({ message }: Error) => ({ code: null, how: message }),
     )
     void this.ended.then(({ how }) => this.#end(how))
-    parts.signal?.addEventListener('abort', () => this.#process.kill('SIGKILL'))
   }
 
   get pid(): number | undefined {
@@ -92,12 +87,6 @@ export class Child implements AsyncDisposable {
     this.#link.tell(name, ...given)
   }
 
-  /** Lets it end by itself, as its parent is gone for it, and kills it after so long. */
-  async leave(killAfterMs: number): Promise<void> {
-    if (this.#process.connected) this.#process.disconnect()
-    await this.killAfter(killAfterMs)
-  }
-
   /** Waits for its end, and kills it after so long. */
   async killAfter(ms: number): Promise<void> {
     const kill = setTimeout(() => this.#process.kill('SIGKILL'), ms)
@@ -115,10 +104,9 @@ export class Child implements AsyncDisposable {
   /** Each message shows that it lives; without one for long, its code blocks it. */
   #watch(): void {
     this.#cancelWatch()
-    const { patienceMs, clock = systemClock, loadsSlowly = false } = this.#parts
+    const { patienceMs, clock = systemClock } = this.#parts
     if (patienceMs === undefined || this.#calls === 0 || this.#link.isServing) return
-    const isLoading = this.loading !== null && !loadsSlowly
-    const ms = isLoading ? Math.min(patienceMs, MAX_LOAD_MS + LOAD_GRACE_MS) : patienceMs
+    const ms = this.loading !== null ? Math.min(patienceMs, MAX_LOAD_MS + LOAD_GRACE_MS) : patienceMs
     this.#cancelWatch = after(clock, ms, () => {
       this.#end(`no answer within ${ms} ms: code of a workflow does not come to rest`)
       this.#process.kill('SIGKILL')

@@ -7,7 +7,6 @@ import { call, type Operations } from '../../open/operations.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { formatSection, formatTable, indented } from '../../terminal/table.ts'
 import { runColumns } from '../runs/run-view.ts'
-import { formatNumber } from '../safety/backtest/backtest-view.ts'
 import { describeTrigger } from './workflow-view.ts'
 
 const RUNS_SHOWN = 10
@@ -20,7 +19,6 @@ export function define(command: Command, { out, project }: Cli): void {
       const workflow = await call(operations, 'GET /workflows/:id', { params: { id } })
       const schedule = await findSchedule(operations, workflow)
       const { items: runs } = await call(operations, 'GET /runs', { query: { workflow: id, limit: RUNS_SHOWN } })
-      const [shadow] = workflow.shadows
       const { pausedAt, held } = workflow
       const paused = `paused since ${formatMoment(pausedAt, now)}, ${held} runs held`
       out.result({ ...workflow, schedule, runs }, () => [
@@ -28,7 +26,6 @@ export function define(command: Command, { out, project }: Cli): void {
         `  on        ${describeTrigger(workflow)}`,
         `  state     ${pausedAt === null ? 'active' : out.paint('yellow', paused)}`,
         `  module    ${workflow.file}, loaded ${formatMoment(workflow.loadedAt, now)}`,
-        ...(shadow ? [`  shadow    ${describeShadow(shadow)}`] : []),
         ...(schedule ? [`  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}`] : []),
         ...(schedule ? [`  next      ${formatMoment(schedule.nextAt, now) ?? '–'}`] : []),
         ...formatSection('Newest runs', formatTable(runs, runColumns(now), indented(out)), out.paint),
@@ -46,8 +43,4 @@ async function findSchedule(operations: Operations, { id, schedule }: Details) {
     if (error instanceof UpshotError && error.code === 'not_found') return null
     throw error
   })
-}
-
-function describeShadow({ file, runs, same }: Details['shadows'][number]): string {
-  return `${file}, the same in ${formatNumber(same)} of ${formatNumber(runs)} runs`
 }

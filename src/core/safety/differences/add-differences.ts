@@ -1,19 +1,13 @@
 import { type Differences, OTHERS, SAMPLES, type Sample } from './difference.ts'
 
-/** How much is kept of what is added up. */
-interface Bounds {
-  /** Groups, and questions, after which all others are one. */
-  groups: number
-  /** Which samples stay: those that came first, or those that came last. */
-  samples: 'first' | 'last'
-}
+/** Groups, and questions, after which all others are one, so that memory has a bound. */
+const MAX_GROUPS = 1_000
 
 /** The differences of all their runs. A group may be there more than once in the others. */
-export function addDifferences(one: Differences, others: readonly Differences[], bounds: Bounds): Differences {
-  const join = (old: readonly Sample[], fresh: readonly Sample[]) =>
-    (bounds.samples === 'first' ? [...old, ...fresh] : [...fresh, ...old]).slice(0, SAMPLES)
+export function addDifferences(one: Differences, others: readonly Differences[]): Differences {
+  const join = (old: readonly Sample[], fresh: readonly Sample[]) => [...old, ...fresh].slice(0, SAMPLES)
   const place = (key: string, known: ReadonlyMap<string, unknown>) =>
-    known.has(key) || known.size < bounds.groups ? key : OTHERS
+    known.has(key) || known.size < MAX_GROUPS ? key : OTHERS
   const groups = new Map(one.groups.map((group) => [group.key, group]))
   for (const { count, bytes, samples, ...group } of others.flatMap((each) => each.groups)) {
     const key = place(group.key, groups)

@@ -14,7 +14,6 @@ import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
 import { triggerOf, type Workflow } from '../../words/trigger.ts'
 import { TryEvent } from './event-matches.tsx'
-import { ShadowCard } from './shadow-card.tsx'
 
 /** One workflow: what starts it, whether it is paused, and its newest runs. */
 export default function WorkflowPage({ id }: { id: string }) {
@@ -42,7 +41,6 @@ export default function WorkflowPage({ id }: { id: string }) {
               ]}
             />
           </div>
-          <ShadowCard workflow={found} />
           {found.eventTypes.length > 0 && <TryEvent workflow={found.id} type={found.eventTypes[0]} />}
           <List of={runs} empty={<Empty title="It has no run yet." />}>
             {(items) => <RunTable runs={items} />}

@@ -2,8 +2,6 @@ import { cron } from '../../../../src/author/cron.ts'
 import type { AlertKind, AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../../src/core/ids.ts'
 import { planEndpoint } from '../../../../src/core/incoming/endpoint.ts'
-import { type Group, NO_DIFFERENCES } from '../../../../src/core/safety/differences/difference.ts'
-import { beginShadow } from '../../../../src/core/safety/differences/shadow-book.ts'
 import { beginSweep, newState } from '../../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { beginDelete } from '../../../contract/support/begin-delete.ts'
@@ -35,10 +33,6 @@ const DAY = 24 * HOUR
 const AT = NOW + 1_000
 const SWEPT = { account: 'default', storage: 'storage_a' } as const
 const FOUND = { type: 'file.created', state: 'found', foundAt: AT, path: '/a', entry: '{}' } as const
-const DELETES: Group['changes'][number] = {
-  ...{ sign: '+', class: 'delete', operation: 'files.delete', target: 'storage_a', from: null, to: null },
-  text: '+ delete files.delete storage_a',
-}
 const BROKEN = {
   ...{ id: 'prc_1', role: 'worker', pid: 1, version: '1', adminUrl: '', receiverUrl: '', startedAt: AT },
   broken: [{ file: 'stuck.workflow.ts', reason: 'it loops' }],
@@ -156,11 +150,8 @@ export const RULE_CASES: Record<AlertKind, RuleCase> = {
   },
   'shadow.differs': {
     rule: { workflow: 'tidy' },
-    happen: async ({ store }) => {
-      const group = { ...{ key: '+ delete files.delete', count: 3, bytes: 0, samples: [] }, changes: [DELETES] }
-      const book = { ...beginShadow('tidy.shadow.ts', NOW), found: { ...NO_DIFFERENCES, groups: [group] } }
-      await store.saveShadow('tidy', { code: 'a', book, version: 0 })
-    },
+    // As its backtests find, which every watch here has.
+    happen: async () => {},
     title: /the shadow of tidy differs: \+ delete files\.delete/,
   },
   'operation.done': {

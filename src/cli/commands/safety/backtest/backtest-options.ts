@@ -18,10 +18,10 @@ export function addBacktestOptions(command: Command) {
     .option('--limit <n>', 'the newest so many runs', countUpTo(100_000_000))
     .option('--from <file>', 'the runs of this file of --save, without a database')
     .option('--unfinished', 'runs that have begun and not ended: would they go on with this code?')
-    .option('--shadow', 'the runs that a shadow beside the workflow was played on so far')
     .optionsGroup('Against what (default: what the runs did):')
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
-    .option('--code <module>', 'the code of this module alone, such as workflows/tidy.shadow.ts')
+    .option('--code <module>', 'the code of this module alone')
+    .option('--shadow', 'the code of the shadow beside the module, such as workflows/tidy.shadow.ts')
     .option('--against <code>', 'compare with this code on the same answers: a commit, a module or a folder')
     .optionsGroup('Answers (default: what each run has recorded):')
     .addOption(

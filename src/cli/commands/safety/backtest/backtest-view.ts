@@ -122,7 +122,7 @@ function listFindings({ guard, unsteady, refused }: Backtest): string[] {
   ]
 }
 
-export function formatNumber(number: number): string {
+function formatNumber(number: number): string {
   return number.toLocaleString('en-US')
 }
 

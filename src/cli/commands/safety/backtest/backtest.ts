@@ -15,7 +15,7 @@ const TAKES: Record<`${Source}`, readonly string[]> = {
   null: [...RUNS, ...CODE, ...ANSWERS, ...VERDICT],
   from: ['from', ...CODE, ...ANSWERS, ...VERDICT],
   unfinished: ['unfinished', 'workflows', 'markdown', 'html'],
-  shadow: ['shadow', ...VERDICT],
+  shadow: ['shadow', 'against', ...RUNS, ...ANSWERS, ...VERDICT],
   save: ['save', 'keep', 'workflows', ...RUNS],
 }
 
@@ -28,10 +28,6 @@ export function define(command: Command, cli: Cli): void {
       return backtestUnfinished(cli, workflow, options)
     }
     if (workflow === undefined && source !== 'from') throw describeMissing()
-    if (source === 'shadow') {
-      const { reportShadow } = await import('./report-shadow.ts')
-      return reportShadow(cli, workflow ?? '', options)
-    }
     if (source === 'save') {
       const { saveRuns } = await import('./save-runs.ts')
       return saveRuns(cli, workflow ?? '', options)

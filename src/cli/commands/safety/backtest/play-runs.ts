@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
 import type { OtherCode } from '../../../../app/backtest/check-out.ts'
@@ -7,6 +7,8 @@ import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { isPlainObject, type JsonValue } from '../../../../core/json.ts'
 import type { Group } from '../../../../core/safety/differences/difference.ts'
+import type { Config } from '../../../../project/config/load-config.ts'
+import { findShadow, nameShadow } from '../../../../project/workflows/find-shadow.ts'
 import type { Cli } from '../../../command.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { showProgress } from '../../../terminal/progress.ts'
@@ -32,7 +34,9 @@ export function playRuns({ out, project }: Cli, named: string | undefined, optio
     await using live = rules.readsLive ? await openLiveReads(config) : null
     const code = { store, config, trustReads: options.trustReads, readFiles: live?.readFiles }
     const wanted = { ...code, workflows, notesLines: against !== undefined }
-    await using candidate = await openCandidate(out, workflow, { ...wanted, code: options.code, against })
+    const shadow = options.shadow ? requireShadow(config, workflow, runs.file) : null
+    const module = shadow ?? options.code
+    await using candidate = await openCandidate(out, workflow, { ...wanted, code: module, against })
     const { room, dir, hash } = candidate
     await using other = against === undefined ? null : await openOther(against, dir)
     await using base = other && (await openCodeOf(out, workflow, { ...code, workflows: other.workflowsDir }))
@@ -62,6 +66,8 @@ export function playRuns({ out, project }: Cli, named: string | undefined, optio
     const isThrottled = live?.isThrottled() ?? false
     const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
     reportDifferences(out, found, { about, file, asked: options, rule })
+    if (shadow === null || found.runs === 0) return
+    out.note(`To put it in the place of the present module: mv ${shadow} ${join(dir, runs.file ?? '')}`)
   })
 }
 
@@ -72,6 +78,16 @@ async function findStarts(
 ): Promise<Group[]> {
   const was = base === null ? starts : requireLoaded(base, workflow).starts
   return was === null ? [] : compareStarts({ was, is: requireLoaded(room, workflow).starts, known })
+}
+
+/** The module of the shadow of a workflow. Throws `not_found` without one. */
+function requireShadow({ workflowsDir }: Config, workflow: string, file: string | null): string {
+  const shadow = file === null ? null : findShadow(workflowsDir, file)
+  if (shadow !== null) return shadow
+  const module = file ?? `${workflow}.workflow.ts`
+  throw new UpshotError('not_found', `The workflow "${workflow}" has no shadow.`, {
+    details: { fix: `Write its new version beside ${module}, as ${nameShadow(module)}, with the same id.` },
+  })
 }
 
 async function openOther(against: string, workflowsDir: string): Promise<OtherCode> {

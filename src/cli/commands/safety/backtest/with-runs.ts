@@ -19,6 +19,8 @@ export interface Runs {
   /** Asked by a room while it plays. */
   store: Parameters<typeof openCode>[1]['store']
   pages: AsyncIterable<CasePage>
+  /** The module of the workflow in production; null: it is not there. */
+  file: string | null
   /** Of the workflow in production, or as the corpus was saved; null: it is not there. */
   starts: Starts | null
   /** Compares what starts two versions of it, over the time of the runs. */
@@ -48,6 +50,7 @@ export async function withRuns(
       workflow,
       store,
       pages,
+      file: known?.file ?? null,
       starts,
       compareStarts: (sides) => compareStarts(store, sides, stretch),
     })
@@ -66,7 +69,7 @@ async function openCorpus(project: Project, file: string, named: string | undefi
   const config = await project.load({}, { isSandbox: true })
   const stretch = { since: savedAt, until: savedAt }
   return {
-    ...{ config, workflow, store: NO_STORE, pages: readCorpus(file), starts },
+    ...{ config, workflow, store: NO_STORE, pages: readCorpus(file), file: null, starts },
     compareStarts: (sides) => compareStarts(null, sides, stretch),
   }
 }

@@ -724,16 +724,6 @@ CREATE TABLE shape_book (
   version     INTEGER NOT NULL
 ) STRICT;
 
--- The differences of each shadow from the runs of its workflow. `code`: hash of the shadow; `book`: JSON.
-CREATE TABLE shadow_book (
-  workflow    TEXT NOT NULL,
-  code        TEXT NOT NULL,
-  since       INTEGER NOT NULL,
-  book        TEXT NOT NULL,
-  version     INTEGER NOT NULL,
-  PRIMARY KEY (workflow, code)
-) STRICT, WITHOUT ROWID;
-
 -- Sweeps -------------------------------------------------------------------------------------------
 
 -- The sweeps of each storage. `state`: JSON; `version` rises with each change of it. `forgotten_to`:

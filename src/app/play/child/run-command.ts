@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
+import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { processEnvironment } from '../../project/config/environment.ts'
-import type { Config } from '../../project/config/load-config.ts'
+import { processEnvironment } from '../../../project/config/environment.ts'
+import type { Config } from '../../../project/config/load-config.ts'
 
 /** The command line beside this program. */
-const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url))
+const CLI = fileURLToPath(new URL('../../../cli/main.js', import.meta.url))
 
 /** The document of a command with `--json`, or the error that left none. */
 interface CommandEnd {
@@ -18,6 +19,8 @@ interface Bounds {
   signal: AbortSignal
   withinMs: number
   mostBytes: number
+  /** It gives way to live work, and so do the processes that it starts. Default false. */
+  isAside?: boolean
 }
 
 /**
@@ -27,7 +30,7 @@ interface Bounds {
 export function runCommand(
   { dataDir, workflowsDir, service }: Pick<Config, 'dataDir' | 'workflowsDir' | 'service'>,
   args: readonly string[],
-  { signal, withinMs, mostBytes }: Bounds,
+  { signal, withinMs, mostBytes, isAside = false }: Bounds,
 ): Promise<CommandEnd> {
   const env = {
     ...processEnvironment(),
@@ -38,9 +41,10 @@ export function runCommand(
   }
   const options = { env, signal, timeout: withinMs, maxBuffer: mostBytes, encoding: 'utf8' } as const
   return new Promise((resolve) => {
-    execFile(process.execPath, [CLI, ...args, '--json'], options, (error, stdout) => {
+    const { pid } = execFile(process.execPath, [CLI, ...args, '--json'], options, (error, stdout) => {
       resolve({ document: readDocument(stdout), error })
     })
+    if (isAside && pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
   })
 }
 

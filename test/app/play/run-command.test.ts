@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { runCommand } from '../../../src/app/console/run-command.ts'
+import { runCommand } from '../../../src/app/play/child/run-command.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())

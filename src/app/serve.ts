@@ -7,6 +7,7 @@ import type { Config } from '../project/config/load-config.ts'
 import { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 import { awaitDatabase } from './engine/database/await-database.ts'
+import { collectWhenIdle } from './engine/watch/collect-when-idle.ts'
 import { WaitingRoom } from './health/waiting-room.ts'
 
 interface ServeOptions {
@@ -62,6 +63,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     for (const remove of listeners) remove()
   }
   ended.then(removeListeners, removeListeners)
+  ended.then(collectWhenIdle(), () => {})
   let room: WaitingRoom | null = null
   const start = async () => {
     app = await App.create(config, { notices, secrets })

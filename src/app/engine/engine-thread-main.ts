@@ -12,6 +12,7 @@ import { DatabaseClock } from './database/database-clock.ts'
 import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
+import { collectWhenIdle } from './watch/collect-when-idle.ts'
 import { giveAnswer } from './watch/give-answer.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
@@ -30,6 +31,7 @@ const tell = (message: FromEngine) => parentPort?.postMessage(message)
 const flush = forwardNotices(notices, tell)
 catchStrayErrors(notices.publish)
 process.on('exit', () => tell({ kind: 'exiting', at: findCodeAtWork() }))
+collectWhenIdle()
 giveAnswer('codeAtWork', findCodeAtWork)
 const intrinsics = new Intrinsics()
 let replacedBy: unknown

@@ -13,9 +13,9 @@ interface Thread {
 }
 
 /**
- * Frees what this thread no longer needs when it has been idle for 10 s: after its start, and after
- * each burst. V8 would keep that memory until it needs more, which an idle process never does. A
- * collection takes 50 to 100 ms. Returns what ends it.
+ * Frees what this thread no longer needs, after its start and after each burst of work. V8 would
+ * keep that memory until it needs more, which an idle process never does. A collection takes 50 to
+ * 100 ms, so it waits until the thread has been idle for 10 s. Returns what ends it.
  */
 export function collectWhenIdle({ readLoad, collect }: Thread = ownThread()): () => void {
   let idleLooks = 0

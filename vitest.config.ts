@@ -23,6 +23,7 @@ export const LONG = [
   'test/sandbox/pages/in-browser.test.ts',
   'test/store/{move,postgres}/**/*.test.ts',
   'test/testing/on-postgres.test.ts',
+  'test/upgrades/*.test.ts',
 ]
 
 /** Files that put other modules in the place of real ones, which the files after them must not meet. */

@@ -15,3 +15,9 @@ export function notesOf(changelog: string, version: string): string | null {
 export function releaseIn(changelog: string, version: string, day: string): string {
   return changelog.replace(/^## Unreleased$/m, `## Unreleased\n\n## ${version} (${day})`)
 }
+
+/** The versions that were released, newest first. */
+export function listReleased(changelog: string): string[] {
+  const titles = [...changelog.matchAll(HEADING)].map(([, title = '']) => title.split(' ')[0] ?? '')
+  return titles.filter((title) => title !== 'Unreleased')
+}

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers'
 import { eventBody } from './fixtures.ts'
 
 /** Delivers an event, signed with the scheme `hex`, on a connection of its own. */
-export function postDelivery(url: string, secret: string, eventId: string, data?: object) {
-  const body = eventBody(eventId, 'file.created', data)
+export function postDelivery(url: string, secret: string, eventId: string, data?: object, type?: string) {
+  const body = eventBody(eventId, type, data)
   const signature = createHmac('sha256', secret).update(body).digest('hex')
   const headers = {
     'Content-Type': 'application/json',

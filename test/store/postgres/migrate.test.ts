@@ -3,17 +3,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { MIGRATIONS, migrate } from '../../../src/store/postgres/database/migrate.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
+import { NEXT_MIGRATION } from '../../support/next-migration.ts'
 import { makeSchema, openTestPostgres } from '../../support/postgres-store.ts'
 
 const KNOWN = MIGRATIONS.length
-/** A migration as a next release may have it while processes of this one run. */
-const NEXT = `
-  ALTER TABLE work ADD COLUMN pace int NOT NULL DEFAULT 0;
-  ALTER TABLE run ADD COLUMN region text NOT NULL DEFAULT 'here';
-  ALTER TABLE step ADD COLUMN cost bigint;
-  CREATE TABLE lane (id text PRIMARY KEY);
-  CREATE FUNCTION save_journal_99() RETURNS integer LANGUAGE sql AS 'SELECT 1';`
-
 async function openOld() {
   const place = makeSchema()
   const store = await openTestPostgres(place)
@@ -31,7 +24,7 @@ test('processes of the release before work on a newer schema, and start on it', 
   await queueRun(store, 'evt_1')
   const { lease } = await claimNext(store)
   const client = await connect()
-  expect(await migrate(client, place.schema, { migrations: [...MIGRATIONS, NEXT] })).toEqual({
+  expect(await migrate(client, place.schema, { migrations: [...MIGRATIONS, NEXT_MIGRATION] })).toEqual({
     before: KNOWN,
     after: KNOWN + 1,
   })
@@ -70,7 +63,7 @@ test('a migration behind a long reader tries again and again, and deliveries pas
   await reader.query('BEGIN')
   await reader.query('SELECT count(*) FROM work')
   let isDone = false
-  const migrated = migrate(client, place.schema, { migrations: [...MIGRATIONS, NEXT] }).finally(() => {
+  const migrated = migrate(client, place.schema, { migrations: [...MIGRATIONS, NEXT_MIGRATION] }).finally(() => {
     isDone = true
   })
   // A try that waited for the reader would hold them until its end, which comes behind them.
@@ -85,7 +78,7 @@ test('a reader that never ends is told, and nothing is changed', async () => {
   const [reader, client] = [await connect(), await connect()]
   await reader.query('BEGIN')
   await reader.query('SELECT count(*) FROM work')
-  const next = { migrations: [...MIGRATIONS, NEXT], patienceMs: 0 }
+  const next = { migrations: [...MIGRATIONS, NEXT_MIGRATION], patienceMs: 0 }
   await expect(migrate(client, place.schema, next)).rejects.toMatchObject({
     code: 'conflict',
     details: { fix: expect.stringContaining('pg_stat_activity') },

@@ -52,8 +52,9 @@ export async function inSchema<T>(url: string, schema: string, use: (client: pg.
 export async function dumpSchema(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ name: string; columns: string }>(
     `SELECT relname AS name, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns
-     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND attgenerated = '' AND NOT attisdropped
-     WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+     WHERE attnum > 0 AND attgenerated = '' AND NOT attisdropped
+       AND relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
      GROUP BY relname ORDER BY relname`,
   )
   const texts = [...MIGRATIONS, VERSION, 'SET session_replication_role = replica']

@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { listReleased } from '../../packaging/release/changelog.ts'
 import type { Run } from '../../src/core/runs/run.ts'
 import { databaseFile } from '../../src/project/data-dir/data-files.ts'
-import { verify } from '../../src/project/data-dir/maintain-database.ts'
+import { foreseeMigration, verify } from '../../src/project/data-dir/maintain-database.ts'
 import { MIGRATIONS, migrate } from '../../src/store/postgres/database/migrate.ts'
 import { NEXT_MIGRATION } from '../support/next-migration.ts'
 import { makeSchema } from '../support/postgres-store.ts'
@@ -12,7 +13,7 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { databaseAt, dumpSchema, inSchema, keptFiles, listKept, readKept } from './databases.ts'
 import { configOf, goOn, liveUntilDeath, OUTPUTS, type Place } from './life.ts'
 
-/** What a version left in a file, and what it left in a schema, as SQL. */
+/** The databases of a version: the bytes of a file, and a schema as SQL. */
 interface Left {
   file(): Promise<Buffer>
   sql(): Promise<string>
@@ -49,6 +50,19 @@ async function expectEnds(place: Place, runs: readonly Run[]): Promise<void> {
   const report = await verify(configOf(place))
   expect(report.checks.filter(({ passed }) => !passed)).toEqual([])
 }
+
+test('what a migration would do is told before it is done, and nothing is changed', async () => {
+  const place = { dataDir: tempFolder(), database: null }
+  writeFileSync(databaseFile(place), await makeFile())
+  expect(await foreseeMigration(configOf(place), 0)).toMatchObject({ before: 1, after: 1, missing: [], tried: null })
+  // As of a version whose only migration is not there yet.
+  const old = { dataDir: tempFolder(), database: null }
+  new Database(databaseFile(old)).close()
+  const forecast = await foreseeMigration(configOf(old), 0)
+  expect(forecast).toMatchObject({ before: 0, missing: ['001-initial.sql'], tried: { bytes: expect.any(Number) } })
+  expect(readdirSync(old.dataDir)).toEqual(['upshot.db'])
+  expect(readFileSync(databaseFile(old))).toHaveLength(0)
+})
 
 test.each(VERSIONS)('what a process of version %s left in a file is finished by this one', async (_version, left) => {
   const place = { dataDir: tempFolder(), database: null }

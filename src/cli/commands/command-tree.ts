@@ -79,7 +79,7 @@ const WORKFLOWS: CommandTree = {
 }
 
 const DB: CommandTree = {
-  migrate: command('make the schema in PostgreSQL, or bring it up to date', () => import('./db/migrate.ts')),
+  migrate: command('bring the schema up to date, or say what that takes', () => import('./db/migrate.ts')),
   move: command('move the database file into PostgreSQL, without losing a run', () => import('./db/move.ts')),
   backup: command('copy the database while the app is running, and check the copy', () => import('./db/backup.ts')),
   verify: command('check the whole database, or a backup', () => import('./db/verify.ts')),

@@ -3,28 +3,38 @@ import type { Anchor } from '../../core/safety/ledger/anchor.ts'
 import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/ledger/verify-ledger.ts'
 import { PRUNE_KINDS, type PruneBounds } from '../../core/store/retention.ts'
 import { openStore } from '../../store/open-store.ts'
+import type { Migration } from '../../store/postgres/database/migrate.ts'
 import type { PostgresStoreOptions } from '../../store/postgres/open-postgres-store.ts'
 import type { ServerFacts } from '../../store/postgres/upkeep/inspect-server.ts'
 import type { DatabaseReport } from '../../store/rows/database-report.ts'
+import type { MigrationForecast } from '../../store/rows/migration-forecast.ts'
+import { migrate } from '../../store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../store/sqlite/database/open-database.ts'
 import { type Backup, backupDatabase } from '../../store/sqlite/upkeep/backup-database.ts'
+import { foreseeMigration as foreseeOfFile } from '../../store/sqlite/upkeep/foresee-migration.ts'
 import { verifyDatabase } from '../../store/sqlite/upkeep/verify-database.ts'
 import { verifyLedgerFile } from '../../store/sqlite/upkeep/verify-ledger-file.ts'
 import type { Config } from '../config/load-config.ts'
 import { databaseFile } from './data-files.ts'
 import { postgresOptions, readKey, storeOptions } from './open-store.ts'
 
+export type { MigrationForecast }
+
 const KEEP_ALL = Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, null])) as PruneBounds
 
 type Place = Pick<Config, 'dataDir' | 'secretKey' | 'database'>
 
-/**
- * Makes the schema in PostgreSQL, or brings it up to date. Null for a file, which is migrated when
- * it is opened.
- */
-export async function migrateDatabase(config: Place) {
+/** Brings the schema up to date, and gives its numbers; in PostgreSQL it is made if missing. */
+export async function migrateDatabase(config: Place): Promise<Migration> {
   const options = storeOptions(config)
-  if ('file' in options) return null
+  if ('file' in options) {
+    const db = openDatabase(options.file)
+    try {
+      return migrate(db)
+    } finally {
+      db.close()
+    }
+  }
   const { migratePostgres } = await import('../../store/postgres/open-postgres-store.ts')
   const migration = await migratePostgres(options)
   const store = await openStore(options)
@@ -35,6 +45,15 @@ export async function migrateDatabase(config: Place) {
   } finally {
     await store.close()
   }
+}
+
+/** Says what `migrateDatabase` would do, and changes nothing. */
+export async function foreseeMigration(config: Place, now: number): Promise<MigrationForecast> {
+  const options = storeOptions(config)
+  if ('file' in options) return foreseeOfFile(options.file, now)
+  const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
+  const { foreseeMigration: foresee } = await import('../../store/postgres/upkeep/foresee-migration.ts')
+  return withSession(options, foresee)
 }
 
 /** SQL for roles that own nothing, with the rights that processes and reports need. */

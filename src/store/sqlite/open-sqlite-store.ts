@@ -1,10 +1,9 @@
 import Database from 'better-sqlite3'
 import { CommitCounts } from '../../core/commit-counts.ts'
-import { UpshotError } from '../../core/errors.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
 import { createVault } from '../vault.ts'
 import { GroupCommit, LOCK_WAIT_MS } from './database/group-commit.ts'
-import { latestSchema } from './database/migrate.ts'
+import { requireLatest } from './database/migrate.ts'
 import { refuseMoved } from './database/moved.ts'
 import { openMigrated } from './database/open-database.ts'
 import { markOpen, unmarkOpen } from './database/open-mark.ts'
@@ -61,17 +60,14 @@ export function openSqliteReader({ file, vaultKey }: SqliteStoreOptions): ReadSt
 function openReadOnly(file: string): Database.Database {
   try {
     const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS })
-    refuseMoved(db)
-    const schema = db.pragma('user_version', { simple: true })
-    if (schema === latestSchema()) return db
-    db.close()
-    throw new UpshotError(
-      'invalid_config',
-      `The database has schema ${schema}, and this Upshot reads ${latestSchema()}.`,
-      {
-        details: { fix: 'Let this version migrate it first: start the app, or run "upshot status".' },
-      },
-    )
+    try {
+      refuseMoved(db)
+      requireLatest(db)
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
   } catch (error) {
     throw translateFault(error, file)
   }

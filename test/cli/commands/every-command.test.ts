@@ -1,6 +1,9 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { CommandTree } from '../../../src/cli/command.ts'
 import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { runHere } from '../support/run-here.ts'
 
@@ -51,3 +54,31 @@ test.each(pathsOf(COMMAND_TREE).map((path) => ({ command: path.join(' ') })))(
     for (const line of lines) JSON.parse(line)
   },
 )
+
+/** Commands that read no row. `doctor` and `db verify` report the schema. */
+const APART = ['init', 'doctor', 'config show', 'db verify', 'completion', 'version']
+
+test('no command works with a database of a newer version, and each says what to do', async () => {
+  const dataDir = tempFolder()
+  const file = join(dataDir, 'upshot.db')
+  await openSqliteStore({ file, vaultKey: Buffer.alloc(32) }).close()
+  const db = new Database(file)
+  db.pragma('user_version = 99')
+  const before = db.serialize()
+  const worked: string[] = []
+  const refused: string[] = []
+  for (const command of pathsOf(COMMAND_TREE).map((path) => path.join(' '))) {
+    if (ENDLESS.test(command)) continue
+    const { json } = await runHere(dataDir, [...command.split(' '), ...(ARGUMENTS[command] ?? []), '--json'])
+    if (json.ok) worked.push(command)
+    else if (json.error.message.includes('The database has schema 99, and this Upshot only knows')) {
+      expect(json.error.fix).toContain('Start the newer Upshot.')
+      refused.push(command)
+    }
+  }
+  expect(worked).toEqual(APART)
+  expect(refused).toEqual(expect.arrayContaining(['runs list', 'db migrate', 'db backup', 'effects verify', 'plan']))
+  expect(refused.length).toBeGreaterThan(30)
+  expect(db.serialize().equals(before)).toBe(true)
+  db.close()
+})

@@ -53,7 +53,8 @@ test('a schema that has lost what older processes need is refused by them, with 
     code: 'invalid_config',
     message:
       `The database has schema ${KNOWN + 1}, for processes of schema ${KNOWN + 1} or newer, ` +
-      `and this Upshot only knows ${KNOWN}. Start the newer Upshot.`,
+      `and this Upshot only knows ${KNOWN}.`,
+    details: { fix: expect.stringContaining('Start the newer Upshot') },
   })
 })
 

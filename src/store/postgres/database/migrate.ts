@@ -5,11 +5,12 @@ import { UpshotError } from '../../../core/errors.ts'
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 
-/** SQL of each migration, in their order. A line `-- least: n` is told by `Schema.least`. */
-export const MIGRATIONS: readonly string[] = readdirSync(FOLDER)
+const FILES = readdirSync(FOLDER)
   .filter((file) => /^\d{3}-.+\.sql$/.test(file))
   .sort()
-  .map((file) => readFileSync(new URL(file, FOLDER), 'utf8'))
+
+/** SQL of each migration, in their order. A line `-- least: n` is told by `Schema.least`. */
+export const MIGRATIONS: readonly string[] = FILES.map((file) => readFileSync(new URL(file, FOLDER), 'utf8'))
 
 /** Numbers of the tables. */
 export interface Schema {
@@ -127,8 +128,7 @@ export async function requireServer(client: Client, place: string): Promise<void
 
 /** Throws `invalid_config` unless the schema is this version's. `place` names it. */
 export async function requireSchema(client: Client, place: string): Promise<void> {
-  const found = await client.query<{ name: string | null }>(`SELECT to_regclass('schema_version') AS name`)
-  const schema = found.rows[0]?.name == null ? { version: 0, least: 0 } : await readSchema(client)
+  const schema = await findSchema(client)
   if (isUsable(schema)) return requireMoved(client, place)
   const { version } = schema
   const known = MIGRATIONS.length
@@ -147,6 +147,19 @@ async function requireMoved(client: Client, place: string): Promise<void> {
   })
 }
 
+/** The migrations that a schema lacks. Throws `invalid_config` for a schema of a newer Upshot. */
+export async function listMissing(client: Client): Promise<{ before: number; missing: string[]; sql: string }> {
+  const schema = await findSchema(client)
+  if (schema.version > MIGRATIONS.length) throw describeNewer(schema, MIGRATIONS.length)
+  const { version: before } = schema
+  return { before, missing: FILES.slice(before), sql: MIGRATIONS.slice(before).join('\n') }
+}
+
+async function findSchema(client: Client): Promise<Schema> {
+  const { rows } = await client.query<{ name: string | null }>(`SELECT to_regclass('schema_version') AS name`)
+  return rows[0]?.name == null ? { version: 0, least: 0 } : readSchema(client)
+}
+
 async function readSchema(client: Client): Promise<Schema> {
   const [row] = (await client.query<{ version: string; least: string }>('SELECT version, least FROM schema_version'))
     .rows
@@ -157,7 +170,8 @@ function describeNewer({ version, least }: Schema, known: number): UpshotError {
   return new UpshotError(
     'invalid_config',
     `The database has schema ${version}, for processes of schema ${least} or newer, ` +
-      `and this Upshot only knows ${known}. Start the newer Upshot.`,
+      `and this Upshot only knows ${known}.`,
+    { details: { fix: 'Start the newer Upshot. There is no way back but a backup of before its migration.' } },
   )
 }
 

@@ -8,6 +8,7 @@ import { EffectSearch } from '../../tables/safety/effect-search.ts'
 import { SealTable } from '../../tables/safety/seal-table.ts'
 import { createVault } from '../../vault.ts'
 import { openConnection } from '../database/connection.ts'
+import { requireLatest } from '../database/migrate.ts'
 
 /** Verifies the effect ledger of a database or a backup, and changes nothing. */
 export async function verifyLedgerFile(
@@ -19,6 +20,7 @@ export async function verifyLedgerFile(
   try {
     // One snapshot: pruning beside it would take rows away between two pages.
     db.exec('BEGIN')
+    requireLatest(db)
     const connection = openConnection(db)
     const effects = new EffectSearch(connection)
     const vault = createVault(vaultKey)

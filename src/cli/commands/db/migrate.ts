@@ -1,5 +1,10 @@
 import type { Command } from '@commander-js/extra-typings'
-import { describeRoles, foreseeMigration, type MigrationForecast, migrateDatabase } from '../../../project/data-dir/maintain-database.ts'
+import {
+  describeRoles,
+  foreseeMigration,
+  type MigrationForecast,
+  migrateDatabase,
+} from '../../../project/data-dir/maintain-database.ts'
 import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'

@@ -6,9 +6,9 @@ import { parseArgs } from 'node:util'
 import { parseAst } from 'vite'
 
 /*
- * Breaks places of the code at random, one at a time, and runs the tests until one of them fails:
- * `npm run mutate -- --count 20`. A change that no test finds is printed, with its line. It works on
- * a copy of the last commit, takes minutes for each change, and ends with 1 where one was not found.
+ * Breaks places of the code at random, one at a time, and runs the tests until one of them fails.
+ * A change that no test finds is printed with its line, and the script ends with 1. It works on a
+ * copy of the last commit. A change takes minutes: `npm run mutate -- --count 20`.
  */
 
 interface Report {

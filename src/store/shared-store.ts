@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads'
+import { UpshotError } from '../core/errors.ts'
 import type { ListReads, ReadStore, Store } from '../core/store/store.ts'
 
 /** The store of a process, which other threads may use as well. */
@@ -29,4 +30,9 @@ export interface StoreConnection {
   port: MessagePort
   /** Drops calls that have not arrived. Later calls on the store of the process come after it. */
   cut(): void
+}
+
+/** True for a fault of the database that may pass, so that it is worth waiting for. */
+export function mayPass(error: unknown): error is UpshotError {
+  return error instanceof UpshotError && error.code === 'store_unavailable' && error.details.passes === true
 }

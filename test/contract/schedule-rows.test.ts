@@ -125,7 +125,8 @@ describeStores((open) => {
     const next = await record(NOW + 2)
     const [first] = await store.claimRuns('wrk_1', 9, NOW + 2)
     if (!first) throw new Error('no run')
-    const successor = { run: `${first.lease.runId.slice(0, -1)}x`, account: 'default', input: '{}', received: {} }
+    // No id of ours has this letter.
+    const successor = { run: `${first.lease.runId.slice(0, -1)}u`, account: 'default', input: '{}', received: {} }
     await store.continueRun(first.lease, successor, NOW + 3)
     expect(await store.findRun(next ?? '')).toMatchObject({ status: 'waiting' })
     expect(await store.findRun(successor.run)).toMatchObject({ status: 'pending', tickAt: NOW + 1 })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeError } from '../../../core/errors.ts'
 import type { Publish } from '../../../core/notices.ts'
-import { mayPass } from '../../../store/may-pass.ts'
+import { mayPass } from '../../../store/shared-store.ts'
 
 /** Pause before a database that did not answer is asked again, in milliseconds. */
 const AGAIN_MS = 1_000

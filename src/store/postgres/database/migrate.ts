@@ -1,16 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { UpshotError } from '../../../core/errors.ts'
+import { readMigrations } from '../../schema/read-migrations.ts'
 
-const FOLDER = new URL('./migrations/', import.meta.url)
-
-const FILES = readdirSync(FOLDER)
-  .filter((file) => /^\d{3}-.+\.sql$/.test(file))
-  .sort()
+const FILES = readMigrations('postgres')
 
 /** SQL of each migration, in their order. A line `-- least: n` is told by `Schema.least`. */
-export const MIGRATIONS: readonly string[] = FILES.map((file) => readFileSync(new URL(file, FOLDER), 'utf8'))
+export const MIGRATIONS: readonly string[] = FILES.map(({ sql }) => sql)
 
 /** Numbers of the tables. */
 export interface Schema {
@@ -152,7 +148,7 @@ export async function listMissing(client: Client): Promise<{ before: number; mis
   const schema = await findSchema(client)
   if (schema.version > MIGRATIONS.length) throw describeNewer(schema, MIGRATIONS.length)
   const { version: before } = schema
-  return { before, missing: FILES.slice(before), sql: MIGRATIONS.slice(before).join('\n') }
+  return { before, missing: FILES.slice(before).map(({ name }) => name), sql: MIGRATIONS.slice(before).join('\n') }
 }
 
 async function findSchema(client: Client): Promise<Schema> {

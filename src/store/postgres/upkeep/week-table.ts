@@ -26,7 +26,7 @@ interface Scan extends RunBounds {
   upTo: string
 }
 
-/** The first table of each kind: see 004-weeks.sql. */
+/** The first table of each kind: see 004-weeks.postgres.sql. */
 const TABLES = { runs: 'run', deliveries: 'delivery', payloads: 'event_body' } as const satisfies Record<
   WeekKind,
   string

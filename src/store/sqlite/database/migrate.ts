@@ -1,40 +1,42 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
+import { readMigrations } from '../../schema/read-migrations.ts'
 import { refuseMoved } from './moved.ts'
 
-const FOLDER = new URL('./migrations/', import.meta.url)
-
-const files = readdirSync(FOLDER)
-  .filter((file) => /^\d{3}-.+\.sql$/.test(file))
-  .sort()
+const migrations = readMigrations('sqlite')
 
 /** The schema version of this Upshot: the number of its migrations. */
 export function latestSchema(): number {
-  return files.length
+  return migrations.length
 }
 
 /** The migrations that a database lacks, by name. Throws `invalid_config` for a newer one. */
 export function listMissing(db: Database): { before: number; missing: string[] } {
   const before = Number(db.pragma('user_version', { simple: true }))
   refuseNewer(before)
-  return { before, missing: files.slice(before) }
+  return { before, missing: migrations.slice(before).map(({ name }) => name) }
 }
 
 /** Throws `invalid_config` unless a database, which must not be changed, has this schema. */
 export function requireLatest(db: Database): void {
   const { before, missing } = listMissing(db)
   if (missing.length === 0) return
-  throw new UpshotError('invalid_config', `The database has schema ${before}, and this Upshot reads ${files.length}.`, {
-    details: { fix: 'Migrate it first: "upshot db migrate". A backup: in a folder of its own, with UPSHOT_DATA_DIR.' },
-  })
+  throw new UpshotError(
+    'invalid_config',
+    `The database has schema ${before}, and this Upshot reads ${migrations.length}.`,
+    {
+      details: {
+        fix: 'Migrate it first: "upshot db migrate". A backup: in a folder of its own, with UPSHOT_DATA_DIR.',
+      },
+    },
+  )
 }
 
 function refuseNewer(found: number): void {
-  if (found <= files.length) return
+  if (found <= migrations.length) return
   throw new UpshotError(
     'invalid_config',
-    `The database has schema ${found}, and this Upshot only knows ${files.length}.`,
+    `The database has schema ${found}, and this Upshot only knows ${migrations.length}.`,
     {
       details: { fix: 'Start the newer Upshot. There is no way back but a backup of before its first start.' },
     },
@@ -48,16 +50,16 @@ function refuseNewer(found: number): void {
 export function migrate(db: Database): { before: number; after: number } {
   const upgrade = db.transaction(() => {
     refuseMoved(db)
-    const { before, missing } = listMissing(db)
-    for (const file of missing) db.exec(readFileSync(new URL(file, FOLDER), 'utf8'))
-    db.pragma(`user_version = ${files.length}`)
-    return { before, after: files.length }
+    const { before } = listMissing(db)
+    for (const { sql } of migrations.slice(before)) db.exec(sql)
+    db.pragma(`user_version = ${migrations.length}`)
+    return { before, after: migrations.length }
   })
   return upgrade.immediate()
 }
 
 /** Names of the tables that the migrations create. */
 export function knownTables(): string[] {
-  const text = files.map((file) => readFileSync(new URL(file, FOLDER), 'utf8')).join('\n')
+  const text = migrations.map(({ sql }) => sql).join('\n')
   return [...text.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => name ?? '')
 }

@@ -1,3 +1,7 @@
+import type { Condition } from './rows/build-where.ts'
+
+type EventPlace = { receivedAt: number; seq: number }
+
 /** The few places where the SQL of the two databases differs. */
 export interface Dialect {
   /** `column` is one of a list, which is one `?` and is given as an array of `type`. */
@@ -14,6 +18,12 @@ export interface Dialect {
   along(index: string | null): string
   /** The row of `event` with this number. */
   isEvent(seq: string): string
+  /** The order of lists of events, newest last, and the rows before or after one. */
+  events: { order(direction: 'ASC' | 'DESC'): string; at(than: '<' | '<=' | '>' | '>=', event: EventPlace): Condition }
+  /** Texts of any case match where the ASCII letters do. */
+  like: 'LIKE' | 'ILIKE'
+  /** The function that gives the place of a text in another, from 1; 0: none. */
+  position: 'instr' | 'strpos'
   /** The number of the newest event in the stream of an account, given as SQL. */
   newestEvent(account: string): string
   /** The function that gives the largest of its values. */
@@ -45,6 +55,10 @@ export const SQLITE: Dialect = {
   tagsOf: (run) => `(SELECT json_group_object(name, value) FROM run_tag WHERE run_tag.run_id = ${run})`,
   along: (index) => (index === null ? 'NOT INDEXED' : `INDEXED BY ${index}`),
   isEvent: (seq) => `event.seq = ${seq}`,
+  // Events are numbered as they arrive, and their moments have no index.
+  events: { order: (direction) => `seq ${direction}`, at: (than, { seq }) => [`seq ${than} ?`, seq] },
+  like: 'LIKE',
+  position: 'instr',
   newestEvent: () => '(SELECT coalesce(max(seq), 0) FROM event)',
   greatest: 'max',
   hasRowLocks: false,
@@ -68,6 +82,13 @@ export const POSTGRES: Dialect = {
   tagsOf: (run) => `(SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = ${run})`,
   along: () => '',
   isEvent: (seq) => `event.seq = ${seq} AND event.stream = ${seq} % 8`,
+  // Index: event_received.
+  events: {
+    order: (direction) => `received_at ${direction}, seq ${direction}`,
+    at: (than, { receivedAt, seq }) => [`(received_at, seq) ${than} (?::bigint, ?::bigint)`, receivedAt, seq],
+  },
+  like: 'ILIKE',
+  position: 'strpos',
   newestEvent: (account) => `(SELECT seq FROM stream WHERE id = stream_of(coalesce(${account}, 'default')))`,
   greatest: 'greatest',
   hasRowLocks: true,

@@ -18,6 +18,10 @@ CREATE TABLE event (
 -- A segment is 512 rows, so new events share a few warm pages of this index. See decision 3.
 CREATE UNIQUE INDEX event_identity ON event (segment, identity);
 
+-- An event as PostgreSQL has it. All of them are in one stream.
+CREATE VIEW full_event AS
+  SELECT 0 AS stream, seq, id, account, type, origin, created_at, received_at, body FROM event;
+
 -- The Bloom filter of each full block of 65,536 events.
 CREATE TABLE event_block (
   number      INTEGER PRIMARY KEY,

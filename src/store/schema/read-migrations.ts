@@ -45,13 +45,15 @@ interface Migration {
   sql: string
 }
 
+const FILE = /^\d{3}-[\w-]+(\.\w+)?\.sql$/
+
 /**
- * The migrations, in their order. `NNN-<what>.sql` is for both databases; then come the files of the
- * number that are for one, `NNN-<what>.<database>.sql`.
+ * The migrations, in their order. `NNN-<what>.sql` is for both databases. Then come those files of
+ * the number that are for one, `NNN-<what>.<database>.sql`.
  */
 export function readMigrations(database: 'sqlite' | 'postgres'): Migration[] {
   const migrations: Migration[] = []
-  const files = readdirSync(FOLDER).filter((file) => /^\d{3}-[\w-]+(\.\w+)?\.sql$/.test(file))
+  const files = readdirSync(FOLDER).filter((name) => FILE.test(name))
   for (const name of files.sort(bySharedFirst)) {
     const [, kind] = name.split('.')
     const text = kind === 'sql' || kind === database ? readFileSync(new URL(name, FOLDER), 'utf8') : ''

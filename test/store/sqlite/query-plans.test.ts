@@ -245,7 +245,7 @@ test('the deliveries of an event are found without reading others', () => {
 
 test('events to match are read by their numbers', () => {
   const byNumber = 'SEARCH event USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'
-  const plan = planOf('FROM event WHERE seq > ? AND seq <= ?')
+  const plan = planOf('FROM full_event AS event WHERE stream = ? AND seq > ? AND seq <= ?')
   expect(plan.filter((line) => line.includes('event'))).toEqual([byNumber, byNumber])
 })
 

@@ -1,9 +1,9 @@
-import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import type { ClaimRow } from '../../rows/runs/claim-row.ts'
 import type { GateTable } from '../../tables/gates/gate-table.ts'
 import type { ClaimReader } from '../../tables/runs/claim-reader.ts'
+import { prepareFirstClaimable } from '../../tables/runs/first-claimable.ts'
 import type { ClaimKind, ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
 
@@ -20,36 +20,22 @@ interface ClaimOrder {
   start: ClaimStart
 }
 
-/** Of no paused workflow, and of none that only other workers at work have. */
-const IS_OURS = `workflow NOT IN (SELECT paused.workflow FROM workflow_pause AS paused)
-  AND workflow NOT IN (SELECT theirs.workflow FROM worker_workflow AS theirs WHERE theirs.worker <> ?
-    AND NOT EXISTS (SELECT 1 FROM worker_workflow AS own WHERE own.worker = ? AND own.workflow = theirs.workflow))`
-
 type Marks = [turns: readonly number[], after: readonly string[], due: number | null]
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
 export class Claims {
   readonly #reader: ClaimReader
   readonly #sql
+  /** The first run that a claim would give the worker, were it free; null: none. */
+  readonly find
 
   constructor(db: Connection, reader: ClaimReader) {
     this.#reader = reader
+    this.find = prepareFirstClaimable(db)
     this.#sql = {
       claim: db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
         'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
       ),
-      firstDue: db
-        .prepare<[number, string, string], string>(
-          `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ? AND ${IS_OURS}
-           ORDER BY due_at LIMIT 1`,
-        )
-        .pluck(),
-      firstReady: db
-        .prepare<[string, string], string>(
-          `SELECT run_id FROM work WHERE status = 'pending' AND suspicion < ${TRIED_ALONE} AND ${IS_OURS}
-           ORDER BY turn, run_id LIMIT 1`,
-        )
-        .pluck(),
       // A run that a worker claims now is passed over. As a subquery, the function is called once;
       // without, once for each row of `work`.
       hold: db
@@ -83,12 +69,6 @@ export class Claims {
     const held = await this.#sql.hold.all(kind, worker, limit, now, ...marksOf(start))
     for (const run of held) await gates.sleep(run)
     return held.length
-  }
-
-  /** The first run that a claim would give the worker, were it free; null: none. */
-  async find(worker: string, now: number): Promise<string | null> {
-    const due = await this.#sql.firstDue.get(now, worker, worker)
-    return due ?? (await this.#sql.firstReady.get(worker, worker)) ?? null
   }
 }
 

@@ -1,17 +1,9 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
-import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import { isNeeded, type OldEvent } from '../../tables/upkeep/old-bodies.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'
 import type { WeekTable } from './week-table.ts'
-
-interface OldEvent {
-  seq: number
-  received_at: number
-  /** Size of the body, 0 once pruned. */
-  bytes: number
-  is_needed: number
-}
 
 /** Removes bodies that no unfinished run needs, except those of weeks that go at once. */
 export class BodyPruning {
@@ -45,16 +37,8 @@ function readPosition(after: string): { receivedAt: number; seq: number } {
   return { receivedAt, seq }
 }
 
-/**
- * The oldest bodies. Index: primary keys; run_caused for the runs that may still need a body.
- * Without `OFFSET 0` and the limit, the planner may read all runs of the history for a slice.
- */
-const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, (EXISTS (
-    SELECT 1 FROM run LEFT JOIN LATERAL (
-      SELECT run_id, folded_into FROM outcome WHERE run_id = run.id LIMIT 1) AS outcome ON true
-    WHERE run.event_seq = event_body.seq AND (outcome.run_id IS NULL
-      OR outcome.folded_into IS NOT NULL AND EXISTS (
-        ${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL)) OFFSET 0))::int AS is_needed
+/** The oldest bodies. Index: primary key. */
+const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, ${isNeeded('event_body.seq')} AS is_needed
   FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
   ORDER BY received_at, seq LIMIT @limit`
 

@@ -4,7 +4,7 @@ import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import type { Connection } from '../../connection.ts'
 import { SecretUses } from '../../tables/incoming/secret-uses.ts'
 import type { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
-import { IS_READY } from '../database/is-ready.ts'
+import { IS_READY } from '../../tables/runs/first-claimable.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 
 /** Saves deliveries with their events and runs. */

@@ -3,9 +3,9 @@ import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import { type ClaimRow, claimColumns } from '../../rows/runs/claim-row.ts'
 import type { ClaimReader } from '../../tables/runs/claim-reader.ts'
+import { IS_READY, prepareFirstClaimable } from '../../tables/runs/first-claimable.ts'
 import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
 import type { SqliteConnection } from '../database/connection.ts'
-import { IS_READY } from '../database/is-ready.ts'
 import { PartialQueue } from './partial-queue.ts'
 
 /** Runs of paused workflows that one claim holds at most; the next claim goes on. */
@@ -20,12 +20,15 @@ export class Claims {
   readonly #workflows: WorkflowTable
   readonly #sql
   readonly #partial
+  /** The first run that a claim would give the worker; null: none. */
+  readonly find
 
   constructor(db: SqliteConnection, reader: ClaimReader, workflows: WorkflowTable) {
     this.#reader = reader
     this.#workflows = workflows
     this.#sql = prepareStatements(db)
     this.#partial = new PartialQueue(db.raw)
+    this.find = prepareFirstClaimable(db)
   }
 
   async claim(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
@@ -60,16 +63,6 @@ export class Claims {
     if (foreign.length === 0) return ids
     const own = await Array.fromAsync(ids, async (id) => !foreign.includes((await this.#sql.workflowOf.get(id)) ?? ''))
     return ids.filter((_, at) => own[at])
-  }
-
-  /** The first run that a claim would give the worker; null: none. */
-  async find(worker: string, now: number): Promise<string | null> {
-    const without = [...(await this.#elsewhere(worker)), ...(await this.#workflows.paused())]
-    return this.#partial.first(now, JSON.stringify(without))
-  }
-
-  async hasSuspects(): Promise<boolean> {
-    return (await this.#sql.suspects.get(1)) !== undefined
   }
 
   async #claimable(limit: number, now: number): Promise<string[]> {

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { IS_READY } from '../database/is-ready.ts'
+import { IS_READY } from '../../tables/runs/first-claimable.ts'
 
 /** Ids that one look finds beyond those asked for, so that the next claims need no look. */
 const LOOK_AHEAD = 200
@@ -40,10 +40,6 @@ export class PartialQueue {
   list(limit: number, now: number, foreign: string): string[] {
     const due = this.#due.all(now, foreign, limit)
     return due.length < limit ? [...due, ...this.#listReady(limit - due.length, foreign)] : due
-  }
-
-  first(now: number, foreign: string): string | null {
-    return this.#due.get(now, foreign, 1) ?? this.#ready.get(foreign, 1) ?? null
   }
 
   #listReady(limit: number, foreign: string): string[] {

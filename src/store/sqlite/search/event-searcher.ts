@@ -1,11 +1,11 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventSearch } from '../../../core/incoming/event-search.ts'
-import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
-import { listSubjects } from '../../../core/service/subjects.ts'
+import { parsePathPattern } from '../../../core/incoming/path-pattern.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import { buildWhere, type Condition, likePattern } from '../../rows/build-where.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import { EVENT_COLUMNS } from '../../tables/incoming/events.ts'
+import { bodySearchOf, describeSearch, describeTimes, fitsBody } from '../../tables/search/event-conditions.ts'
 import type { SqliteConnection } from '../database/connection.ts'
-import { EVENT_COLUMNS, type EventRow, readEvent } from '../incoming/event-table.ts'
 import { SubjectIndex } from './subject-index.ts'
 
 /**
@@ -32,7 +32,9 @@ export class EventSearcher {
   readonly #oldest
 
   constructor(db: SqliteConnection) {
-    addBodyFunctions(db)
+    db.raw.function('fits_body', { deterministic: true }, (body, search) =>
+      Number(fitsBody(String(body), JSON.parse(String(search)))),
+    )
     this.#db = db
     this.subjects = new SubjectIndex(db)
     // Index: primary key, for all of these.
@@ -58,11 +60,7 @@ export class EventSearcher {
     const bottom = Math.max(whole?.bottom ?? 0, after === null ? 0 : Number(after) + 1)
     if (whole === null || bottom > whole.top) return { items: [], next: null, rows: 0, from: null }
     const top = Math.min(whole.top, bottom + rows - 1)
-    const { where, values } = buildWhere([['seq BETWEEN ? AND ?', bottom, top], ...describeSearch(search)])
-    const found = this.#db.prepare<unknown[], EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq LIMIT ?`,
-    )
-    const items = (await found.all(...values, limit)).map(readEvent)
+    const items = await this.#find(search, ['seq BETWEEN ? AND ?', bottom, top], limit, 'ASC')
     const reached = items.length === limit ? (items.at(-1)?.seq ?? top) : top
     const from = (await this.#at.get(bottom))?.receivedAt ?? null
     return { items, next: reached === whole.top ? null : String(reached), rows: reached - bottom + 1, from }
@@ -70,11 +68,7 @@ export class EventSearcher {
 
   async #read(search: EventSearch, span: Span, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
     const within: Condition = ['seq BETWEEN ? AND ?', span.bottom, span.top]
-    const { where, values } = buildWhere([within, ...describeSearch(search)])
-    const found = this.#db.prepare<unknown[], EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
-    )
-    const items = (await found.all(...values, slice.limit)).map(readEvent)
+    const items = await this.#find(search, within, slice.limit)
     const last = items.at(-1)
     if (items.length < slice.limit || last === undefined) return this.#end(span, items)
     // The page is full before the slice is read to its end.
@@ -93,19 +87,29 @@ export class EventSearcher {
     }
     const { top, oldest: bottom } = span
     const { found, reached } = await this.subjects.find(subject, { top, bottom, limit: slice.limit })
-    const { where, values } = buildWhere([
-      ['seq IN (SELECT value FROM json_each(?))', JSON.stringify(found)],
-      ...describeSearch(search),
-    ])
-    const rows = this.#db.prepare<unknown[], EventRow>(
-      `SELECT ${EVENT_COLUMNS} FROM event ${where} ORDER BY seq DESC LIMIT ?`,
-    )
-    const items = (await rows.all(...values, slice.limit)).map(readEvent)
+    const items = await this.#find(search, [this.#db.sql.isOneOf('seq', 'bigint'), found], slice.limit)
     const last = items.at(-1)
     if (items.length === slice.limit && last) {
       return { items, next: String(last.seq), rows: found.length, from: last.receivedAt }
     }
     return this.#end({ ...span, bottom: reached, isLast: reached === bottom }, items, found.length)
+  }
+
+  async #find(
+    search: EventSearch,
+    within: Condition,
+    limit: number,
+    order: 'ASC' | 'DESC' = 'DESC',
+  ): Promise<EventRecord[]> {
+    const { sql } = this.#db
+    const conditions = [within, ...describeTimes(search), ...describeSearch(search, sql)]
+    const ofBody = bodySearchOf(search)
+    if (ofBody) conditions.push(['fits_body(body, ?)', JSON.stringify(ofBody)])
+    const { where, values } = buildWhere(conditions)
+    const found = this.#db.prepare<unknown[], EventRecord>(
+      `SELECT ${EVENT_COLUMNS} FROM full_event AS event ${where} ORDER BY ${sql.events.order(order)} LIMIT ?`,
+    )
+    return found.all(...values, limit)
   }
 
   async #end(span: Span, items: EventRecord[], rows = span.top - span.bottom + 1): Promise<SearchPart<EventRecord>> {
@@ -147,59 +151,4 @@ function subjectOf({ subject, path }: EventSearch): string | null {
   const pattern = parsePathPattern(path)
   if (pattern.isPrefix || !pattern.path.startsWith('/')) return null
   return pattern.service === null ? pattern.path : `${pattern.service}:${pattern.path}`
-}
-
-function describeSearch({
-  idBeginning,
-  type,
-  account,
-  since,
-  until,
-  path,
-  subject,
-  words = [],
-}: EventSearch): Condition[] {
-  const conditions: Condition[] = []
-  if (since !== undefined) conditions.push(['received_at >= ?', since])
-  if (until !== undefined) conditions.push(['received_at < ?', until])
-  if (type?.endsWith('.*')) conditions.push([`type GLOB ?`, `${type.slice(0, -1)}*`])
-  else if (type !== undefined) conditions.push(['type = ?', type])
-  if (idBeginning !== undefined) conditions.push(['substr(id, 1, length(?)) = ?', idBeginning, idBeginning])
-  if (account !== undefined) conditions.push(['account = ?', account])
-  for (const word of words) {
-    const pattern = likePattern(inJson(word))
-    conditions.push([
-      `(body LIKE ? ${ESCAPE} OR (${MAY_DIFFER} AND plain_json(body) LIKE ? ${ESCAPE}))`,
-      pattern,
-      pattern,
-    ])
-  }
-  if (subject !== undefined) conditions.push(['tells_of(body, ?)', subject])
-  if (path !== undefined) {
-    const hint = likePattern(inJson(parsePathPattern(path).path))
-    conditions.push([`(body LIKE ? ${ESCAPE} OR ${MAY_DIFFER}) AND mentions_path(body, ?)`, hint, path])
-  }
-  return conditions
-}
-
-const ESCAPE = `ESCAPE '\\'`
-/** A sender may escape any character, so such a body is compared after parsing. */
-const MAY_DIFFER = `instr(body, '\\') > 0`
-
-/** The text as it stands within a JSON text. */
-function inJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1)
-}
-
-/** Gives SQLite the functions that conditions on bodies call. */
-function addBodyFunctions(db: SqliteConnection): void {
-  db.raw.function('plain_json', { deterministic: true }, (body) =>
-    body === '' ? '' : JSON.stringify(JSON.parse(String(body))),
-  )
-  db.raw.function('tells_of', { deterministic: true }, (body, subject) =>
-    Number(body !== '' && listSubjects(JSON.parse(String(body)).data).includes(String(subject))),
-  )
-  db.raw.function('mentions_path', { deterministic: true }, (body, path) =>
-    Number(body !== '' && mentionsPath(JSON.parse(String(body)).data, parsePathPattern(String(path)))),
-  )
 }

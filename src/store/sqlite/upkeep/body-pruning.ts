@@ -1,18 +1,11 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
-import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import { isNeeded, type OldEvent } from '../../tables/upkeep/old-bodies.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
+
 import type { EventTable } from '../incoming/event-table.ts'
 import { blockOf } from '../search/subject-index.ts'
-
-interface OldEvent {
-  seq: number
-  received_at: number
-  /** Size of the body, 0 once pruned. */
-  bytes: number
-  is_needed: number
-}
 
 /** Events that one statement of a count reads. */
 const EVENTS_AT_ONCE = 2_000
@@ -62,12 +55,8 @@ export class BodyPruning {
   }
 }
 
-/** The oldest events. Index: primary key; run_caused for the runs that may still need a body. */
-const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, EXISTS (
-    SELECT 1 FROM run LEFT JOIN outcome ON outcome.run_id = run.id
-    WHERE event_seq = event.seq AND (outcome.run_id IS NULL OR outcome.folded_into IS NOT NULL
-      AND EXISTS (${selectAbsorber('outcome.folded_into')} AND run.work_status IS NOT NULL))
-  ) AS is_needed
+/** The oldest events. Index: primary key. */
+const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, ${isNeeded('event.seq')} AS is_needed
   FROM event WHERE seq > ? ORDER BY seq LIMIT ?`
 
 /** Position before the first event whose body may still be there. Index: primary key. */

@@ -1,10 +1,9 @@
-import { UpshotError } from '../../../core/errors.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
-import type { Events } from '../../events.ts'
 import { type ClaimRow, claimColumns, readClaim } from '../../rows/runs/claim-row.ts'
+import { type Events, requireEvent } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import { prepareFindRoot } from './find-root.ts'
 
@@ -50,10 +49,4 @@ export class ClaimReader {
     }
     return { kind: 'tick', account, ...(tick ?? { scheduledFor: 0, lastRunAt: null, missed: 0 }) }
   }
-}
-
-/** Throws for an event that a run was made for, and that is gone. */
-export function requireEvent(found: EventRecord | null | undefined, seq: number): EventRecord {
-  if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
-  return found
 }

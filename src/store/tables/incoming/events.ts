@@ -1,0 +1,120 @@
+import { UpshotError } from '../../../core/errors.ts'
+import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
+import { type EventFilter, readEventMark } from '../../../core/store/events.ts'
+import type { EventRange } from '../../../core/store/matches.ts'
+import type { Connection } from '../../connection.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+
+/** An event that does not come by a delivery. `createdAt`: epoch milliseconds. */
+export interface OwnEvent {
+  id: string
+  type: string
+  account: string
+  createdAt: number
+  body: string
+  origin: EventOrigin
+}
+
+/** The columns of an `EventRecord`, of `full_event AS event`. */
+export const EVENT_COLUMNS = `event.stream, event.seq, event.id, event.account, event.type, event.origin,
+  event.created_at AS createdAt, event.received_at AS receivedAt, event.body`
+
+/** The stored events, each once per account. Index: primary keys, except where one is named. */
+export abstract class Events {
+  /** How many streams there are; numbers of two events of one stream differ by a multiple of it. */
+  abstract readonly streams: number
+  readonly #db: Connection
+  readonly #sql
+
+  constructor(db: Connection) {
+    this.#db = db
+    this.#sql = prepareReads(db)
+  }
+
+  /** Saves an event of our own. Null when it is known. */
+  abstract saveOwn(event: OwnEvent): Promise<number | null>
+  /** The stream of an account's events. Numbers rise within a stream. */
+  abstract streamOf(account: string): number
+  /** Numbers of the events with this id, at most one per account. */
+  protected abstract search(eventId: string, accounts: readonly string[]): Promise<number[]>
+  /** The newest number of each stream. */
+  abstract newest(): Promise<Map<number, number>>
+  /** By number; one that is missing is left out. */
+  abstract getAll(seqs: readonly number[]): Promise<Map<number, EventRecord>>
+
+  async get(seq: number): Promise<EventRecord> {
+    return requireEvent(await this.find(seq), seq)
+  }
+
+  /** Null when there is no such event. */
+  async find(seq: number): Promise<EventRecord | null> {
+    return (await this.#sql.get.get({ seq })) ?? null
+  }
+
+  /** Newest first. */
+  async list({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
+    const { events } = this.#db.sql
+    const conditions: Condition[] = []
+    if (type !== undefined) conditions.push(['type = ?', type])
+    if (since !== undefined) conditions.push(['received_at >= ?', since])
+    if (until !== undefined) conditions.push(['received_at < ?', until])
+    if (before !== undefined) conditions.push(events.at('<', readEventMark(before)))
+    const { where, values } = buildWhere(conditions)
+    const list = this.#db.prepare<unknown[], EventRecord>(
+      `SELECT ${EVENT_COLUMNS} FROM full_event AS event ${where} ORDER BY ${events.order('DESC')} LIMIT ?`,
+    )
+    return list.all(...values, limit)
+  }
+
+  async listOf(owner: 'run' | 'delivery', ids: readonly string[]): Promise<{ of: string; event: EventRecord }[]> {
+    return (await this.#sql.of[owner].all([...ids])).map(({ of, ...event }) => ({ of, event }))
+  }
+
+  async listAfter({ stream, after, upTo, types }: EventRange): Promise<EventRecord[]> {
+    if (types === null) return this.#sql.listAfter.all(stream, after, upTo)
+    return this.#sql.listTypesAfter.all(stream, after, upTo, [...types])
+  }
+
+  /** The event with this id in one account. */
+  async findIn(account: string, eventId: string): Promise<EventRecord | null> {
+    const [seq] = await this.search(eventId, [account])
+    return seq === undefined ? null : this.get(seq)
+  }
+
+  /** The events with this id, one per account at most. */
+  async findAll(eventId: string): Promise<EventRecord[]> {
+    return Array.fromAsync(await this.findSeqs(eventId), (seq) => this.get(seq))
+  }
+
+  /** Numbers of the events with this id, at most one per account: of all, or of one. */
+  async findSeqs(eventId: string, account?: string): Promise<number[]> {
+    return this.search(eventId, account === undefined ? await this.#sql.accounts.all() : [account])
+  }
+}
+
+/** Throws for an event that a run was made for, and that is gone. */
+export function requireEvent(found: EventRecord | null | undefined, seq: number): EventRecord {
+  if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
+  return found
+}
+
+function prepareReads(db: Connection) {
+  const select = `SELECT ${EVENT_COLUMNS} FROM full_event AS event`
+  const listOf = (owner: 'run' | 'delivery') =>
+    db.prepare<[string[]], EventRecord & { of: string }>(
+      `SELECT owner.id AS "of", ${EVENT_COLUMNS} FROM ${owner} AS owner
+         JOIN full_event AS event ON ${db.sql.isEvent('owner.event_seq')}
+       WHERE ${db.sql.isOneOf('owner.id', 'text')}`,
+    )
+  const after = `${select} WHERE stream = ? AND seq > ? AND seq <= ?`
+  return {
+    get: db.prepare<{ seq: number }, EventRecord>(`${select} WHERE ${db.sql.isEvent('@seq')}`),
+    of: { run: listOf('run'), delivery: listOf('delivery') },
+    listAfter: db.prepare<[number, number, number], EventRecord>(`${after} ORDER BY seq`),
+    listTypesAfter: db.prepare<[number, number, number, string[]], EventRecord>(
+      `${after} AND ${db.sql.isOneOf('type', 'text')} ORDER BY seq`,
+    ),
+    // A row for each account that has events.
+    accounts: db.prepare<[], string>('SELECT name FROM event_account').pluck(),
+  }
+}

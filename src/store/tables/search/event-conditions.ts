@@ -1,0 +1,56 @@
+import type { EventSearch } from '../../../core/incoming/event-search.ts'
+import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
+import { listSubjects } from '../../../core/service/subjects.ts'
+import type { Dialect } from '../../dialect.ts'
+import { type Condition, likePattern } from '../../rows/build-where.ts'
+
+/** The parts of a search that compare bodies. */
+type BodySearch = { [Part in 'path' | 'subject' | 'words']: EventSearch[Part] | undefined }
+
+/** Conditions on moments. */
+export function describeTimes({ since, until }: EventSearch): Condition[] {
+  const conditions: Condition[] = []
+  if (since !== undefined) conditions.push(['received_at >= ?', since])
+  if (until !== undefined) conditions.push(['received_at < ?', until])
+  return conditions
+}
+
+/** Conditions on rows without their moments. They find every body that `fitsBody`, and others. */
+export function describeSearch(search: EventSearch, { like, position }: Dialect): Condition[] {
+  const { idBeginning, type, account, path, words = [] } = search
+  const conditions: Condition[] = []
+  if (type?.endsWith('.*')) conditions.push([`${position}(type, ?) = 1`, type.slice(0, -1)])
+  else if (type !== undefined) conditions.push(['type = ?', type])
+  if (idBeginning !== undefined) conditions.push([`${position}(id, ?) = 1`, idBeginning])
+  if (account !== undefined) conditions.push(['account = ?', account])
+  for (const text of path === undefined ? words : [...words, parsePathPattern(path).path]) {
+    // A sender may escape any character, so such a body is compared after parsing.
+    const condition = `(body ${like} ? ESCAPE '\\' OR ${position}(body, '\\') > 0)`
+    conditions.push([condition, likePattern(inJson(text))])
+  }
+  return conditions
+}
+
+/** The parts of a search for `fitsBody`; null: every body fits. */
+export function bodySearchOf({ path, subject, words = [] }: EventSearch): BodySearch | null {
+  return path === undefined && subject === undefined && words.length === 0 ? null : { path, subject, words }
+}
+
+export function fitsBody(body: string, { path, subject, words = [] }: BodySearch): boolean {
+  if (body === '') return false
+  const parsed = JSON.parse(body)
+  if (subject !== undefined && !listSubjects(parsed.data).includes(subject)) return false
+  const texts = [body, JSON.stringify(parsed)].map(foldCase)
+  const hasWords = words.every((word) => texts.some((text) => text.includes(foldCase(inJson(word)))))
+  return hasWords && (path === undefined || mentionsPath(parsed.data, parsePathPattern(path)))
+}
+
+/** ASCII letters in lower case. */
+function foldCase(text: string): string {
+  return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** The text as it stands within a JSON text. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}

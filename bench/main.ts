@@ -10,6 +10,7 @@ import { killChildren, startProcess } from './processes/child.ts'
 import { type Machine, measureMachine, measureSpeed } from './report/machine.ts'
 import { createPatience } from './report/patience.ts'
 import type { Result } from './report/result.ts'
+import { appBelt } from './suites/app-belt.ts'
 import { appProcess } from './suites/app-process.ts'
 import { backtest } from './suites/backtest.ts'
 import { blocked } from './suites/blocked.ts'
@@ -64,6 +65,7 @@ const SUITES: readonly Suite[] = [
   mixed,
   download,
   sandbox,
+  appBelt,
   appProcess,
 ]
 

@@ -27,8 +27,8 @@ async function planMany({ workflowsDir, workflow, files }: { workflowsDir: strin
   const [here, there] = [process.pid, childOf(process.pid)]
   const before = readMemory(here, 'VmRSS') + readMemory(there, 'VmRSS')
   const begunAt = performance.now()
-  const rules = { recorded: null, readsLive: true, borrows: false }
-  const { effects, end } = await room.plan({ claim: imagineRun(EVENT, workflow, AT), use: [], rules })
+  const rules = { readsLive: true, plans: { use: [], borrows: false } }
+  const { effects, end } = await room.playOne({ claim: imagineRun(EVENT, workflow, AT), steps: [] }, rules)
   const seconds = (performance.now() - begunAt) / 1_000
   const peak = readMemory(here, 'VmHWM') + readMemory(there, 'VmHWM')
   const deleted = effects.filter(({ outcome }) => outcome === 'deleted').length

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { imagineRun } from '../../src/app/play/plan-event.ts'
-import { playPlan } from '../../src/app/play/play-plan.ts'
+import { playJob } from '../../src/app/play/play-job.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { RunContext } from '../../src/author/index.ts'
 import type { EventRecord } from '../../src/core/incoming/event.ts'
@@ -90,7 +90,7 @@ test(`nothing happens in ${RUNS} plans of generated workflows`, { timeout: 600_0
         await Promise.all(begun)
       },
     })
-    const { effects: found } = await playPlan(
+    const { effects: found } = await playJob(
       {
         parts: {
           reads: { listDeletes: async () => [], listRunEvents: async () => [], readOutput: async () => 'null' },
@@ -105,7 +105,8 @@ test(`nothing happens in ${RUNS} plans of generated workflows`, { timeout: 600_0
         borrow: async () => (borrows ? { output: 'null', run: 'run_1' } : null),
       },
       workflow,
-      { claim: imagineRun(event, 'generated', NOW), use: [], rules: { recorded: null, readsLive: true, borrows } },
+      { claim: imagineRun(event, 'generated', NOW), steps: [] },
+      { readsLive: true, plans: { use: [], borrows } },
     )
     told += found.length
     expect(effects).toEqual([])

@@ -20,7 +20,7 @@ export interface Backtest extends Differences {
 }
 
 /** The code of one side. */
-type Code = Pick<Room, 'playAll' | 'settings' | 'code'>
+type Code = Pick<Room, 'play' | 'settings' | 'code'>
 
 interface Options extends PageOptions {
   workflow: string
@@ -98,10 +98,7 @@ async function playCases(cases: readonly Case[], options: Options, guard: GuardT
   const { room, against, workflow, rules } = options
   if (cases.length === 0) return []
   const jobsOf = (isTwice: boolean) => cases.map((each) => ({ ...each.job, isTwice: isTwice && each.isTwice }))
-  const [ends, others] = await Promise.all([
-    room.playAll(workflow, jobsOf(true), rules),
-    against?.playAll(workflow, jobsOf(false), rules),
-  ])
+  const [ends, others] = await Promise.all([room.play(jobsOf(true), rules), against?.play(jobsOf(false), rules)])
   return cases.flatMap((each, index) => {
     const [end, other] = [ends[index], others?.[index]]
     if (end === undefined) return []

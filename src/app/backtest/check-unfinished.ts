@@ -1,11 +1,13 @@
 import type { Recording } from '../../core/runs/claim.ts'
 import type { RunStatus } from '../../core/runs/run.ts'
+import { DIVERGED } from '../../core/runs/step.ts'
 import { type Differences, NO_DIFFERENCES } from '../../core/safety/differences/difference.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { groupOf } from '../../engine/play/compare/compare-sides.ts'
-import type { Fit } from '../../engine/play/fit-recording.ts'
+import { goesOn, KEEPS_WAIT } from '../../engine/play/play-journal.ts'
+import type { PlayedEnd } from '../../engine/play/played.ts'
 import { describeRefused } from '../play/describe-play.ts'
-import type { Room, RoomFit } from '../play/room.ts'
+import { describeMissing, type PlayedJob, type Room } from '../play/room.ts'
 import { addPages, type PageOptions } from './backtest.ts'
 import { listIds } from './read-cases.ts'
 
@@ -19,21 +21,23 @@ interface Options extends PageOptions {
 
 const UNFINISHED: readonly RunStatus[] = ['waiting', 'pending', 'running']
 
-/** How a run ends that would not go on, in a word of a difference. */
-const WORDS: Record<Exclude<Fit['kind'], 'fits'>, string> = {
-  diverges: 'diverges',
-  fails: 'fails',
-  halts: 'waits for a person',
-  skips: 'is skipped',
-  keeps: 'keeps its wait',
-}
-
 /** Plays every unfinished run on its journal with the code of a room. Nothing is written. */
-export function checkUnfinished(store: Reads, room: Pick<Room, 'fit'>, options: Options): Promise<Differences> {
+export function checkUnfinished(
+  store: Reads,
+  room: Pick<Room, 'play' | 'code'>,
+  options: Options,
+): Promise<Differences> {
   const { workflow, now } = options
-  return addPages(readUnfinished(store, workflow), options, (recordings) =>
-    Promise.all(recordings.map(async (recording) => judge(recording, await room.fit(recording, now)))),
-  )
+  const { code } = room
+  const known = new Set(code.workflows.map(({ id }) => id))
+  return addPages(readUnfinished(store, workflow), options, async (recordings) => {
+    const [there, gone] = [true, false].map((is) => recordings.filter(({ run }) => known.has(run.workflow) === is))
+    const played = await room.play(there ?? [], { readsLive: false, journalAt: now })
+    return [
+      ...(there ?? []).flatMap((recording, index) => judge(recording, played[index])),
+      ...(gone ?? []).map(({ run }) => differ(run, `waits for a person: ${describeMissing(run.workflow, code)}`)),
+    ]
+  })
 }
 
 /** A journal without a step fits any code. */
@@ -45,12 +49,34 @@ async function* readUnfinished(store: Reads, workflow: string | undefined): Asyn
   }
 }
 
-function judge({ run: { id, workflow, eventId } }: Recording, fit: RoomFit): Differences {
-  const one = { ...NO_DIFFERENCES, runs: 1, answered: 1 }
-  if (fit.kind === 'fits') return { ...one, same: 1 }
+const ONE = { ...NO_DIFFERENCES, runs: 1, answered: 1 }
+
+function judge({ run }: Recording, played: PlayedJob | undefined): Differences[] {
+  if (played === undefined) return []
+  const { end, undeclared } = played
+  // An error after which a worker tries again is no news.
+  const isKnown = end.kind === 'failed' && end.error.message === run.error?.message
+  if (goesOn(end) || isKnown) return [{ ...ONE, same: 1 }]
   // A refused call explains more than the fault that followed it.
-  const [refused] = fit.undeclared
-  const to = refused ? `fails: ${describeRefused(refused)} is refused here` : `${WORDS[fit.kind]}: ${fit.reason}`
+  const [refused] = undeclared
+  return [differ(run, refused ? `fails: ${describeRefused(refused)} is refused here` : describeEnd(end))]
+}
+
+function differ({ id, workflow, eventId }: Recording['run'], to: string): Differences {
   const about = { sign: '~', class: 'end', operation: workflow, target: null, bytes: 0 } as const
-  return { ...one, groups: [groupOf([{ ...about, from: 'goes on', to }], { run: id, event: eventId })] }
+  return { ...ONE, groups: [groupOf([{ ...about, from: 'goes on', to }], { run: id, event: eventId })] }
+}
+
+/** The end of a run that would not go on. */
+function describeEnd(end: PlayedEnd): string {
+  if (end.kind === 'failed') {
+    const { name, message, step } = end.error
+    return `fails: ${step === undefined ? '' : `step "${step}": `}${name}: ${message}`
+  }
+  if (end.kind === 'skipped') return `is skipped: ${end.reason}`
+  if (end.kind !== 'halted') return end.kind
+  if (end.reason.startsWith(KEEPS_WAIT)) return end.reason
+  return end.reason.startsWith(DIVERGED)
+    ? `diverges: ${end.reason.slice(DIVERGED.length)}`
+    : `waits for a person: ${end.reason}`
 }

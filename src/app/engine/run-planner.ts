@@ -5,11 +5,12 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/safety/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
+import { PLAYED_NOTHING } from '../../engine/play/played.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
 import { describeEnd, sumEffects } from '../play/describe-play.ts'
 import { openReads } from '../play/open-reads.ts'
 import { openRoom } from '../play/open-room.ts'
-import type { Room, RoomPlan } from '../play/room.ts'
+import type { PlayedJob, Room } from '../play/room.ts'
 import type { AccountClients } from '../service/account-clients.ts'
 import type { EngineConfig } from './engine-messages.ts'
 
@@ -30,7 +31,6 @@ const MAX_MS = 15 * 60_000
 /** Switches are read again after so long, sooner than a silent process counts as gone. */
 const SWITCHES_FOR_MS = 10_000
 const TOO_LONG = 'Its plan took too long: the code waits for something of its own, or reads without end.'
-const RULES = { recorded: null, readsLive: true, borrows: true } as const
 
 /**
  * Plans runs in a room in place of their code. A run is planned where it was made while effects
@@ -87,7 +87,7 @@ export class RunPlanner implements Planner {
   }
 
   /** Null where the room ended meanwhile. Rejects where the store fails, or no room can be had. */
-  async #playBesideOthers(run: ClaimedRun): Promise<RoomPlan | null> {
+  async #playBesideOthers(run: ClaimedRun): Promise<PlayedJob | null> {
     this.#room ??= this.#open()
     const opening = this.#room
     const forget = () => {
@@ -103,7 +103,7 @@ export class RunPlanner implements Planner {
   }
 
   /** Another run may have ended the room. One that ends a room of its own is to blame. */
-  #playAlone(run: ClaimedRun): Promise<RoomPlan> {
+  #playAlone(run: ClaimedRun): Promise<PlayedJob> {
     const turn = this.#alone.then(async () => {
       const room = await this.#open()
       const plan = await this.#play(room, run).finally(() => this.#close(room))
@@ -114,13 +114,13 @@ export class RunPlanner implements Planner {
   }
 
   /** Null where the room ends before the plan does. */
-  async #play(room: Room, claim: ClaimedRun): Promise<RoomPlan | null> {
+  async #play(room: Room, claim: ClaimedRun): Promise<PlayedJob | null> {
     const { store, clock, longestMs = MAX_MS } = this.#parts
     const use = await store.listGuardUse(clock.now())
-    const late = Promise.withResolvers<RoomPlan>()
+    const late = Promise.withResolvers<PlayedJob>()
     const timer = setTimeout(() => late.resolve(failed(new Error(TOO_LONG))), longestMs)
     const plan = room
-      .plan({ claim, use, rules: RULES })
+      .playOne({ claim, steps: [] }, { readsLive: true, plans: { use, borrows: true } })
       .catch((error: unknown) => (isEndOfRoom(error) ? null : failed(error)))
     return Promise.race([plan, late.promise]).finally(() => clearTimeout(timer))
   }
@@ -148,13 +148,13 @@ function isEndOfRoom(error: unknown): boolean {
   return error instanceof UpshotError && error.code === 'internal'
 }
 
-function failed(error: unknown): RoomPlan {
+function failed(error: unknown): PlayedJob {
   const end = { kind: 'failed', error: describeError(error) } as const
-  return { end, effects: [], others: [], log: [], holds: [], undeclared: [] }
+  return { ...PLAYED_NOTHING, end, unstarted: null, holds: [], isSteady: true, undeclared: [] }
 }
 
 /** How the run would end and what it would do, in a sentence without its subject. */
-function describePlan({ end, effects, holds, undeclared }: RoomPlan): string {
+function describePlan({ end, effects, holds, undeclared }: PlayedJob): string {
   const { would, why } = describeEnd(end)
   const counts = [
     sumEffects([{ effects }]).words,

@@ -16,7 +16,7 @@ type Reads = Pick<ReadStore, 'readRecordings' | 'listGuardUse'>
 /** Plays held runs on from their journals to their end. Real reads, and no effect. */
 export async function lookAhead(
   store: Reads,
-  room: Pick<Room, 'plan'>,
+  room: Pick<Room, 'playOne'>,
   {
     runs,
     items,
@@ -28,8 +28,7 @@ export async function lookAhead(
   const found: Ahead[] = []
   for (const { run, claim, steps } of recordings) {
     const listed = new Set(items.filter(({ runId }) => runId === run.id).map(({ step }) => step))
-    const recorded = { run: run.id, steps, isWhole: true }
-    const { effects, end } = await room.plan({ claim, use, rules: { recorded, readsLive: true, borrows: true } })
+    const { effects, end } = await room.playOne({ claim, steps }, { readsLive: true, plans: { use, borrows: true } })
     const isNew = ({ class: kind, source, step }: PlayedEffect) =>
       (kind === 'delete' || kind === 'write') && source !== 'recorded' && !listed.has(step)
     found.push({ run: run.id, effects: effects.filter(isNew), end })

@@ -4,7 +4,8 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { FIRST_FENCE } from '../../core/runs/lease.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import type { Borrowed, PlanRules } from './play-plan.ts'
+import type { RecordedRun } from '../../engine/play/play-recorded.ts'
+import type { Borrowed } from './play-job.ts'
 
 /** Completed runs that are looked at for the result of a step. */
 const LENDERS = 10
@@ -50,15 +51,17 @@ export async function borrowResult(
   return null
 }
 
-/** The newest run of an event that has a journal, for the reads of a plan; null without one. */
+/** The reads of the newest run of an event that has a journal, for a plan; none without one. */
 export async function findRecorded(
   store: Pick<ReadStore, 'listRuns' | 'readRecordings'>,
   { id: eventId, account }: EventRecord,
   workflow: string,
-): Promise<PlanRules['recorded']> {
+): Promise<Pick<RecordedRun, 'of' | 'steps'>> {
   const runs = await store.listRuns({ eventId, account, workflow, limit: LENDERS })
   const recordings = await store.readRecordings(runs.map(({ id }) => id))
   const byId = new Map(recordings.map((each) => [each.run.id, each.steps]))
   const found = runs.find(({ id }) => (byId.get(id) ?? []).length > 0)
-  return found ? { run: found.id, steps: byId.get(found.id) ?? [], isWhole: false } : null
+  const steps = found ? (byId.get(found.id) ?? []) : []
+  const reads = steps.filter(({ kind, effect }) => kind === 'run' && effect === 'read')
+  return { steps: reads, ...(found && { of: found.id }) }
 }

@@ -8,7 +8,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { targetsOf } from '../../engine/admit/gather-event-facts.ts'
 import type { RunSide } from '../../engine/play/compare/deed.ts'
 import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
-import { rulesOfTest, type TestedFile, type WholeRun } from '../../engine/play/play-recorded.ts'
+import { type RecordedRun, rulesOfTest, type TestedFile, type WholeRun } from '../../engine/play/play-recorded.ts'
 import { Portable } from '../../engine/play/portable.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Room } from './room.ts'
@@ -23,7 +23,7 @@ type Reads = Pick<ReadStore, 'readOutput' | 'listRunEvents' | 'listDeletes'>
 /** A recorded run with all that a play of it would ask the store for. */
 export async function readWhole(
   store: Reads,
-  { run, claim, steps }: Pick<Recording, 'claim' | 'steps'> & { run: Pick<Recording['run'], 'id' | 'account'> },
+  { run, claim, steps }: Pick<RecordedRun, 'claim' | 'steps'> & { run: Pick<Recording['run'], 'id' | 'account'> },
   spellings: StorageSpellings,
 ): Promise<WholeRun> {
   const whole = steps.map(async ({ apartBytes, ...step }) => {
@@ -64,11 +64,8 @@ export async function recordRun(
 }
 
 /** Plays such a run in a room, as its test will. */
-export async function playTested(room: Pick<Room, 'playAll'>, recorded: TestedFile): Promise<RunSide> {
-  const jobs = [{ ...recorded, isTwice: false }]
-  const [played] = await room.playAll(recorded.claim.workflow, jobs, rulesOfTest(recorded))
-  if (played === undefined) throw new Error('A room plays each job.')
-  return sideOfPlay(played)
+export async function playTested(room: Pick<Room, 'playOne'>, recorded: TestedFile): Promise<RunSide> {
+  return sideOfPlay(await room.playOne(recorded, rulesOfTest(recorded)))
 }
 
 function portCause(cause: RunCause, portable: Portable): RunCause {

@@ -2,7 +2,6 @@ import type { Failure } from '../../core/errors.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import type { WorkflowMatch } from '../../core/incoming/event-match.ts'
 import type { JsonValue } from '../../core/json.ts'
-import type { Recording } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Starts } from '../../core/safety/differences/difference.ts'
 import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
@@ -10,14 +9,11 @@ import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
-import type { AnswerRules } from '../../engine/play/compose-answers.ts'
-import type { Fit } from '../../engine/play/fit-recording.ts'
-import type { PlayedRecording, RecordedRun } from '../../engine/play/play-recorded.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
 import { besides, Child, importFirst, loadInChild, NO_REACH } from './child/child.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
-import type { PlannedRun, PlanRequest } from './play-plan.ts'
+import type { PlayedRun, PlayJob, PlayRules } from './play-job.ts'
 import type { FileCoverage } from './start-coverage.ts'
 
 /** The project, as a room is told of it. It gets no key and no address. */
@@ -51,19 +47,8 @@ export interface LoadedCode {
   undeclared: UndeclaredEffect[]
 }
 
-/** How a run would go on, with the calls of its code that were refused. */
-export type RoomFit = Fit & { undeclared: UndeclaredEffect[] }
-
-/** A planned run, with the calls of its code that were refused. */
-export type RoomPlan = PlannedRun & { undeclared: UndeclaredEffect[] }
-
-/** A recorded run to play; twice, to see whether it is steady. */
-export interface PlayJob extends RecordedRun {
-  isTwice: boolean
-}
-
-/** The end of a job, with the calls of its code that were refused. */
-export interface PlayedJob extends PlayedRecording {
+/** A run that was played, with the calls of its code that were refused. */
+export interface PlayedJob extends PlayedRun {
   /** False where two plays of it differ. */
   isSteady: boolean
   undeclared: UndeclaredEffect[]
@@ -110,24 +95,24 @@ export class Room implements AsyncDisposable {
     this.code = code
   }
 
-  /** How a run would go on with the code of this room at `now`. */
-  fit(recording: Recording, now: number): Promise<RoomFit> {
-    return this.#child.call('fit', recording, now)
+  /**
+   * Plays runs, in the order of the jobs: a message and a turn of the loop serve them all. Throws
+   * `not_found` without the workflow of one. Only plans have steps without effects, and log lines.
+   */
+  play(jobs: readonly PlayJob[], rules: PlayRules): Promise<PlayedJob[]> {
+    return this.#child.call('play', jobs, rules)
   }
 
-  /** Plans a run: real reads, and no effect. Throws `not_found` without its workflow. */
-  plan(request: PlanRequest): Promise<RoomPlan> {
-    return this.#child.call('plan', request)
+  /** Plays one run. */
+  async playOne(job: PlayJob, rules: PlayRules): Promise<PlayedJob> {
+    const [played] = await this.play([job], rules)
+    if (played === undefined) throw new Error('A room plays each job.')
+    return played
   }
 
   /** Asks the workflows of this room about an event, and starts nothing. */
   match(event: EventRecord, now: number): Promise<WorkflowMatch[]> {
     return this.#child.call('match', event, now)
-  }
-
-  /** Plays recorded runs of a workflow, in the order of the jobs. Throws `not_found` without it. */
-  playAll(workflow: string, jobs: readonly PlayJob[], rules: AnswerRules): Promise<PlayedJob[]> {
-    return this.#child.call('playAll', workflow, jobs, rules)
   }
 
   /** The code that has run, where the settings ask for it; else none. */
@@ -162,6 +147,12 @@ function begin({ settings, store, readFiles = refuseFiles, ...parts }: RoomParts
     output: onPrint,
     ...{ patienceMs, ...(clock && { clock }) },
   })
+}
+
+/** Why there is no such workflow, in words. */
+export function describeMissing(workflow: string, { broken }: Pick<LoadedCode, 'broken'>): string {
+  const faults = broken.map(({ file, error }) => `${file} cannot be loaded (${error.message})`)
+  return [`no module defines the workflow "${workflow}"`, ...faults].join('; ')
 }
 
 async function refuseFiles(): Promise<never> {

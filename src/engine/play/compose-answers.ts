@@ -18,7 +18,8 @@ export interface AnswerRules {
   endsWhereHeld?: boolean
 }
 
-interface AnswerParts {
+/** All that answers come from. */
+export interface AnswerParts {
   rules: AnswerRules
   /** The finished steps of a run, and all that it waits for. */
   steps: readonly Checkpoint[]

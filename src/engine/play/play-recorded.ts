@@ -5,17 +5,20 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { RunSide } from './compare/deed.ts'
-import { type AnswerRules, composeAnswers } from './compose-answers.ts'
+import { type AnswerParts, type AnswerRules, composeAnswers } from './compose-answers.ts'
 import { findUnstarted, type Unstarted } from './find-unstarted.ts'
 import type { AnswerStep } from './first-answer.ts'
 import type { PlayParts } from './play-pass.ts'
-import { playRun } from './play-run.ts'
-import type { Played } from './played.ts'
+import { type PlayControl, playRun } from './play-run.ts'
+import { PLAYED_NOTHING, type Played } from './played.ts'
 
-/** A recorded run to play with other code. */
+/** A run to play, with what is recorded of it. */
 export interface RecordedRun {
   claim: ClaimedRun
-  steps: Checkpoint[]
+  /** Those that answer first. */
+  steps: readonly Checkpoint[]
+  /** The run that recorded them, where it is another one. */
+  of?: string
   /** All else that its code was given; absent where a store has it. */
   given?: GivenFacts
 }
@@ -44,15 +47,15 @@ export interface TestedFile extends WholeRun {
   did?: RunSide
 }
 
-/** The end and the effects of a recorded run that was played. */
-export interface PlayedRecording extends Pick<Played, 'end' | 'effects'> {
+/** A run that was played. */
+export interface PlayedRecording extends Played {
   /** Null where the cause of the run starts this code. */
   unstarted: Unstarted | null
 }
 
-interface PlayWith {
-  rules: AnswerRules
-  files?: Parameters<typeof composeAnswers>[0]['files']
+interface PlayWith extends Pick<AnswerParts, 'rules' | 'files'> {
+  /** More answers; see {@link AnswerParts}. */
+  more?: (control: PlayControl) => Pick<AnswerParts, 'before' | 'after'>
 }
 
 /** How a test plays its run: on what the file has, and no function of a step is called. */
@@ -64,29 +67,33 @@ export function rulesOfTest({ answers = {} }: Pick<TestedFile, 'answers'>): Answ
 export async function playRecorded(
   parts: PlayParts,
   workflow: AnyWorkflow,
-  { claim, steps, given }: RecordedRun,
-  { rules, files }: PlayWith,
+  { claim, steps, of = claim.lease.runId, given }: RecordedRun,
+  { rules, files, more }: PlayWith,
 ): Promise<PlayedRecording> {
   const unstarted = findUnstarted(workflow, claim)
   if (unstarted !== null) {
-    return { unstarted, end: { kind: 'skipped', reason: `it runs on ${unstarted.on}` }, effects: [] }
+    return { ...PLAYED_NOTHING, unstarted, end: { kind: 'skipped', reason: `it runs on ${unstarted.on}` } }
   }
   const { reads } = parts
   const own = given && {
     reads: { ...reads, listRunEvents: async () => given.events, listDeletes: async () => given.deletes },
     spellingsOf: () => given.spellings,
   }
-  const readOutput = (key: string) => reads.readOutput(claim.lease.runId, key)
-  const after = rules.endsWhereHeld ? explainMissing : undefined
-  const { end, effects } = await playRun(
+  const readOutput = (key: string) => reads.readOutput(of, key)
+  const played = await playRun(
     { ...parts, ...own },
     {
       ...{ claim, workflow },
-      answersFor: (control) =>
-        composeAnswers({ rules, steps, readOutput, ...(files && { files }), ...(after && { after }) }, control),
+      answersFor: (control) => {
+        const after = rules.endsWhereHeld ? { after: explainMissing } : {}
+        return composeAnswers(
+          { rules, steps, readOutput, ...(files && { files }), ...after, ...more?.(control) },
+          control,
+        )
+      },
     },
   )
-  return { unstarted, end, effects }
+  return { ...played, unstarted }
 }
 
 /** Names the line of a test that answers a step of changed code. */

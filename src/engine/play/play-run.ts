@@ -2,6 +2,7 @@ import type { AnyWorkflow } from '../../author/workflow.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import { ManualClock, systemClock } from '../../core/time.ts'
 import type { LiveReads } from '../pass/stage.ts'
 import type { AnswerStep } from './first-answer.ts'
@@ -27,6 +28,8 @@ export interface PlayControl {
 interface Play {
   claim: ClaimedRun
   workflow: AnyWorkflow
+  /** The journal that it goes on from, in the same run. Default: it begins as a new one. */
+  known?: readonly Checkpoint[]
   /** Gives the answers to its steps. */
   answersFor: (control: PlayControl) => AnswerStep
 }
@@ -35,7 +38,7 @@ interface Play {
  * Plays a run from its first line to its end, and gathers what it would do. Nothing is written, and
  * no function of a write or delete is called.
  */
-export async function playRun(parts: PlayParts, { claim, workflow, answersFor }: Play): Promise<Played> {
+export async function playRun(parts: PlayParts, { claim, workflow, known, answersFor }: Play): Promise<Played> {
   const log: Played['log'] = []
   const publish: Publish = (notice) => {
     if (notice.kind === 'run.log') log.push({ level: notice.level, message: notice.message, facts: notice.facts })
@@ -48,9 +51,9 @@ export async function playRun(parts: PlayParts, { claim, workflow, answersFor }:
     { ...parts, publish },
     {
       // Its keys are asked for again: one that throws keeps the run from starting.
-      claim: { ...claim, codeHash: null, isAdmitted: false },
+      claim: known ? claim : { ...claim, codeHash: null, isAdmitted: false },
       workflow,
-      known: [],
+      known: known ?? [],
       clock,
       openStage: (control) => {
         const answerStep = answersFor({
@@ -89,7 +92,7 @@ function describeEnd(outcome: RunOutcome, lastRead: string | null): PlayedEnd {
     case 'expired':
       return { kind: 'failed', error: { name: 'Error', message: outcome.reason } }
     case 'parked':
-      if (outcome.dueAt === null) return { kind: 'halted', reason: outcome.reason }
+      if (outcome.dueAt === null && !outcome.awaits?.length) return { kind: 'halted', reason: outcome.reason }
       return { kind: 'open', step: lastRead ?? '', reason: outcome.reason }
     case 'canceled':
     case 'lost':

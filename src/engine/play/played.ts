@@ -13,6 +13,9 @@ export interface Played {
   log: { level: 'info' | 'warn' | 'error'; message: string; facts: object }[]
 }
 
+/** Of a play that did not come to the code. */
+export const PLAYED_NOTHING: Omit<Played, 'end'> = { effects: [], others: [], log: [] }
+
 /** How a played run ends. */
 export type PlayedEnd =
   /** `output`: JSON text. */

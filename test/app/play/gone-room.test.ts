@@ -38,8 +38,8 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: ${run} })`
     ...{ id: 'evt_1', account: 'default', type: 'file.created', origin: 'webhook', seq: 1, stream: 0 },
     ...{ createdAt: NOW, receivedAt: NOW, body: '{"id":"evt_1","type":"file.created","data":{}}' },
   }
-  const rules = { recorded: null, readsLive: true, borrows: false }
-  const plan = room.plan({ claim: imagineRun(event, 'tidy', NOW), use: [], rules })
+  const rules = { readsLive: true, plans: { use: [], borrows: false } }
+  const plan = room.playOne({ claim: imagineRun(event, 'tidy', NOW), steps: [] }, rules)
   await asked.promise
   const closed = room[Symbol.asyncDispose]()
   holdStill(200)

@@ -94,10 +94,6 @@ export async function openZoo({ notesLines = false, trustsReads = false, animals
     reached: [...reached],
   })
   const plan = (workflow: string, claim = imagineRun(event, workflow, NOW)) =>
-    room.plan({
-      claim,
-      use: [],
-      rules: { recorded: null, readsLive: true, borrows: true },
-    })
+    room.playOne({ claim, steps: [] }, { readsLive: true, plans: { use: [], borrows: true } })
   return { room, plan, readWorld, event, url }
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { imagineRun } from '../../../src/app/play/plan-event.ts'
-import type { PlannedRun } from '../../../src/app/play/play-plan.ts'
+import type { PlayedRun } from '../../../src/app/play/play-job.ts'
 import { Room } from '../../../src/app/play/room.ts'
 import { DEFAULT_POLICY } from '../../../src/core/safety/guard.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
@@ -13,7 +13,7 @@ import { openZoo } from './open-zoo.ts'
 import { type Animal, ZOO } from './zoo.ts'
 
 /** The effects, the other steps and the end that a plan tells of. */
-function listTold({ effects, others, end }: Pick<PlannedRun, 'effects' | 'others' | 'end'>): string[] {
+function listTold({ effects, others, end }: Pick<PlayedRun, 'effects' | 'others' | 'end'>): string[] {
   return [...effects.map((each) => each.class), ...others.map(({ kind }) => kind), end.kind]
 }
 

@@ -18,7 +18,7 @@ type Store = CaseStore & Pick<ReadStore, 'listRunEvents' | 'listDeletes'>
 
 interface Options {
   /** Plays each run with its own texts and with the replaced ones. */
-  room: Pick<Room, 'playAll' | 'settings'>
+  room: Pick<Room, 'play' | 'settings'>
   /** Texts whose words stay, beside those of the code. */
   kept: readonly string[]
   signal: AbortSignal
@@ -61,7 +61,6 @@ export async function makeCorpus(store: Store, choice: RunChoice, options: Optio
     const redacted = batch.map(({ complete }) => redactCase(words, complete))
     const cases = await checkBatch(
       room,
-      choice.workflow,
       batch.map(({ found }) => found),
       redacted,
     )
@@ -102,14 +101,12 @@ function wordsIn({ texts, lists, objects }: Shape, name: string): string[] {
 /** The redacted cases of which the code of today makes the same as of the recorded ones. */
 async function checkBatch(
   room: Options['room'],
-  workflow: string,
   recorded: readonly RecordedCase[],
   redacted: readonly CorpusCase[],
 ): Promise<CorpusCase[]> {
   const play = (cases: readonly RecordedCase[]) =>
-    room.playAll(
-      workflow,
-      cases.map(({ job }) => ({ ...job, isTwice: false })),
+    room.play(
+      cases.map(({ job }) => job),
       RULES,
     )
   const [before, after] = await Promise.all([play(recorded), play(redacted)])

@@ -44,7 +44,6 @@ export function addBacktestOptions(command: Command) {
       'keep these differences in workflows/backtest/<workflow>.json or beside the file, and fail on others only',
     )
     .option('--markdown <file>', 'also write a report for a comment on a pull request')
-    .option('--html <file>', 'also write a report as one page without script')
     .option('--save <file>', 'compare nothing: write the runs with other words to this file, for --from')
     .option('--keep <words>', 'with --save: words that are no secret and stay; may be repeated', gather)
 }

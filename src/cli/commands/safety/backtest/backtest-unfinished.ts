@@ -6,7 +6,7 @@ import { showProgress } from '../../../terminal/progress.ts'
 import { openCode } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
-import { writeReports } from './report-differences.ts'
+import { writeReport } from './report-differences.ts'
 
 const ADVICE =
   'Runs that do not go on would wait for a person. Keep their path with step.patched, or begin them anew after the ' +
@@ -21,7 +21,7 @@ const SCHEDULE_ADVICE =
 export function backtestUnfinished(
   { out, project }: Cli,
   workflow: string | undefined,
-  { workflows, markdown, html }: BacktestOptions,
+  { workflows, markdown }: BacktestOptions,
 ): Promise<void> {
   return project.withReads(async (store, config) => {
     const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
@@ -42,7 +42,7 @@ export function backtestUnfinished(
       ...(found.runs === 0 ? lines : formatBacktest(found, { ...about, lines }, out)),
       ...schedules.map(({ schedule, why }) => `The schedule "${schedule}" does not fit: ${why}`),
     ])
-    writeReports(found, { ...about, lines }, { markdown, html })
+    writeReport(found, { ...about, lines }, markdown)
     const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))
     if (ends.includes(false)) out.note(ADVICE)
     if (ends.includes(true)) out.note(KEPT_ADVICE)

@@ -17,7 +17,7 @@ export interface AboutBacktest {
   lines: readonly string[]
 }
 
-/** A backtest in words, the same for a person, Markdown and HTML. */
+/** A backtest in words, the same for a person and as Markdown. */
 export interface Report {
   /** Such as `tidy: 3f9a1b2c against what 5,000 runs did`. */
   title: string
@@ -41,7 +41,7 @@ export interface ReportRow {
 /** Groups, and questions, that a report shows; `--json` has all of them. */
 const SHOWN = 30
 
-export function writeReport(found: Backtest, about: AboutBacktest): Report {
+export function describeBacktest(found: Backtest, about: AboutBacktest): Report {
   return {
     title: describeSides(found, about),
     lines: about.lines,
@@ -66,7 +66,7 @@ export function writeReport(found: Backtest, about: AboutBacktest): Report {
 
 /** A backtest for a person: its groups, largest first, then what nobody can say. */
 export function formatBacktest(found: Backtest, about: AboutBacktest, { paint }: Layout): string[] {
-  const { title, lines, rows, findings } = writeReport(found, about)
+  const { title, lines, rows, findings } = describeBacktest(found, about)
   return [
     paint('bold', title),
     ...lines,
@@ -146,15 +146,6 @@ function commandOf({ run, event }: Sample): string {
 export function listSamples({ samples }: ReportRow): { command: string; event: string | null }[] {
   return samples.slice(0, 10).map((each) => ({ command: commandOf(each), event: each.event }))
 }
-
-/** Foreign text without signs that HTML, or a table of Markdown, gives a meaning. */
-export function escapeText(text: string, signs = '&<>"'): string {
-  return text.replace(/[&<>"|`]/g, (sign) =>
-    signs.includes(sign) ? (NAMED[sign] ?? `&#${sign.charCodeAt(0)};`) : sign,
-  )
-}
-
-const NAMED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
 /** The signs of differences, for a person who sees them the first time. */
 export function explainSigns(side: 'run' | 'other code'): string {

@@ -9,12 +9,12 @@ type Source = 'from' | 'unfinished' | 'shadow' | 'save' | null
 const RUNS = ['since', 'until', 'type', 'account', 'sample', 'limit']
 const CODE = ['workflows', 'code', 'against']
 const ANSWERS = ['outputs', 'reads', 'fixtures', 'rerun', 'trustReads']
-const VERDICT = ['failOn', 'require', 'accept', 'markdown', 'html']
+const VERDICT = ['failOn', 'require', 'accept', 'markdown']
 /** The options that each source takes. */
 const TAKES: Record<`${Source}`, readonly string[]> = {
   null: [...RUNS, ...CODE, ...ANSWERS, ...VERDICT],
   from: ['from', ...CODE, ...ANSWERS, ...VERDICT],
-  unfinished: ['unfinished', 'workflows', 'markdown', 'html'],
+  unfinished: ['unfinished', 'workflows', 'markdown'],
   shadow: ['shadow', 'against', ...RUNS, ...ANSWERS, ...VERDICT],
   save: ['save', 'keep', 'workflows', ...RUNS],
 }

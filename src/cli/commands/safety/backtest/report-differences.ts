@@ -2,27 +2,21 @@ import { writeFileSync } from 'node:fs'
 import { writeAccepted } from '../../../../app/backtest/accepted-keys.ts'
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
 import type { Output } from '../../../terminal/output.ts'
-import { type AboutBacktest, explainSigns, writeReport } from './backtest-view.ts'
+import { type AboutBacktest, describeBacktest, explainSigns } from './backtest-view.ts'
 import { judgeBacktest } from './judge-backtest.ts'
-import { writeHtml } from './write-html.ts'
 import { writeMarkdown } from './write-markdown.ts'
-
-interface Files {
-  markdown?: string | undefined
-  html?: string | undefined
-}
 
 interface Report {
   about: AboutBacktest
   /** Of accepted differences. */
   file: string
-  asked: Files & { accept?: boolean | undefined }
+  asked: { accept?: boolean | undefined; markdown?: string | undefined }
   rule: Omit<Parameters<typeof judgeBacktest>[1], 'accepted'>
 }
 
 /** Writes the reports that were asked for, accepts, and leaves with the verdict. */
 export function reportDifferences(out: Output, found: Backtest, { about, file, asked, rule }: Report): void {
-  writeReports(found, about, asked)
+  writeReport(found, about, asked.markdown)
   const { accept = false } = asked
   if (accept && !out.given.dryRun) {
     out.note(`${writeAccepted(file, found.groups).length} differences are accepted in ${file}.`)
@@ -34,9 +28,7 @@ export function reportDifferences(out: Output, found: Backtest, { about, file, a
   if (exit !== null) out.leaveWith(exit)
 }
 
-/** The files that were asked for. */
-export function writeReports(found: Backtest, about: AboutBacktest, { markdown, html }: Files): void {
-  const report = writeReport(found, about)
-  if (markdown !== undefined) writeFileSync(markdown, writeMarkdown(report))
-  if (html !== undefined) writeFileSync(html, writeHtml(report))
+/** The file that was asked for. */
+export function writeReport(found: Backtest, about: AboutBacktest, file: string | undefined): void {
+  if (file !== undefined) writeFileSync(file, writeMarkdown(describeBacktest(found, about)))
 }

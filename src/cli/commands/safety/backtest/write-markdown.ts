@@ -1,5 +1,5 @@
 import { formatText } from '../../../terminal/format-value.ts'
-import { escapeText, listSamples, type Report, type ReportRow } from './backtest-view.ts'
+import { listSamples, type Report, type ReportRow } from './backtest-view.ts'
 
 /** A backtest as Markdown, for a comment on a pull request. */
 export function writeMarkdown({ title, lines, rows, findings }: Report): string {
@@ -34,6 +34,7 @@ function describeSamples(row: ReportRow): string[] {
   ]
 }
 
+/** Foreign text without signs that HTML, or a table of Markdown, gives a meaning. */
 function protect(text: string): string {
-  return escapeText(text, '&<>|`')
+  return text.replace(/[&<>|`]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }

@@ -1,5 +1,5 @@
 import { count, describeEnd, describeRefused, sumEffects } from '../../../../app/play/describe-play.ts'
-import type { RoomPlan } from '../../../../app/play/room.ts'
+import type { PlayedJob } from '../../../../app/play/room.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
@@ -7,8 +7,8 @@ import { isoTime } from '../../../../core/time.ts'
 import { formatBytes, formatFailure, formatText, parseOutput } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 
-type PlayedEffect = RoomPlan['effects'][number]
-type PlayedStep = RoomPlan['others'][number]
+type PlayedEffect = PlayedJob['effects'][number]
+type PlayedStep = PlayedJob['others'][number]
 
 interface AboutPlan {
   workflow: string
@@ -21,7 +21,7 @@ interface AboutPlan {
 }
 
 /** A plan as `--json` gives it. */
-export function describePlan(plan: RoomPlan, { workflow, event, codeHash, reads, stops }: AboutPlan) {
+export function describePlan(plan: PlayedJob, { workflow, event, codeHash, reads, stops }: AboutPlan) {
   return {
     ...{ workflow, codeHash, event: event.id, account: event.account },
     end: endForJson(plan.end),
@@ -33,13 +33,13 @@ export function describePlan(plan: RoomPlan, { workflow, event, codeHash, reads,
   }
 }
 
-function endForJson(end: RoomPlan['end']): Record<string, unknown> {
+function endForJson(end: PlayedJob['end']): Record<string, unknown> {
   if (end.kind === 'completed') return { kind: end.kind, output: parseOutput(end.output) }
   return end.kind === 'continued' ? { kind: end.kind, input: parseOutput(end.input) } : { ...end }
 }
 
 /** A plan for a person: its end first, then the effects, and what nobody has done. */
-export function formatPlan(plan: RoomPlan, about: AboutPlan, layout: Layout): string[] {
+export function formatPlan(plan: PlayedJob, about: AboutPlan, layout: Layout): string[] {
   const { paint } = layout
   const { workflow, event, codeHash } = about
   const code = codeHash === null ? '' : ` (code ${codeHash.slice(0, 8)})`
@@ -54,7 +54,7 @@ export function formatPlan(plan: RoomPlan, about: AboutPlan, layout: Layout): st
 }
 
 /** The effects, steps, log lines and refused calls of a plan. */
-export function formatFindings(plan: RoomPlan, layout: Layout): string[] {
+export function formatFindings(plan: PlayedJob, layout: Layout): string[] {
   const { paint } = layout
   return [
     ...formatSection('It would do', formatTable(plan.effects, EFFECTS, indented(layout)), paint),
@@ -73,7 +73,7 @@ export function formatFindings(plan: RoomPlan, layout: Layout): string[] {
 }
 
 /** With what the run would give. */
-function formatEnd(end: RoomPlan['end']): string {
+function formatEnd(end: PlayedJob['end']): string {
   const { would, why } = describeEnd(end)
   if (end.kind === 'completed') return `${would}: ${formatText(end.output, 200)}`
   if (end.kind === 'continued') return `${would}, with the input ${formatText(end.input, 200)}`
@@ -117,7 +117,7 @@ function formatSource({ source, from, kind }: PlayedStep): string {
 }
 
 /** The effects that the guard would hold, in a line; none where it holds none. */
-export function formatHolds({ holds }: RoomPlan): string[] {
+export function formatHolds({ holds }: PlayedJob): string[] {
   const [first] = holds
   if (first === undefined) return []
   const more = holds.length === 1 ? '' : `, and ${holds.length - 1} more`
@@ -126,7 +126,7 @@ export function formatHolds({ holds }: RoomPlan): string[] {
 }
 
 /** A line for each plan of several. */
-export const PLANS: Column<{ event: EventRecord; plan: RoomPlan }>[] = [
+export const PLANS: Column<{ event: EventRecord; plan: PlayedJob }>[] = [
   { title: 'EVENT', value: ({ event }) => event.id, isId: true },
   { title: 'WOULD', value: ({ plan }) => formatEnd(plan.end), most: 60 },
   { title: 'DELETES', value: ({ plan }) => sumEffects([plan]).deletes, align: 'right' },
@@ -137,7 +137,7 @@ export const PLANS: Column<{ event: EventRecord; plan: RoomPlan }>[] = [
 ]
 
 /** Lines about answers that a person may take for more than they are. */
-export function advise(plans: readonly RoomPlan[], { hasRecorded }: { hasRecorded: boolean }): string[] {
+export function advise(plans: readonly PlayedJob[], { hasRecorded }: { hasRecorded: boolean }): string[] {
   const isBorrowed = plans.some(({ effects, others }) =>
     [...effects, ...others].some(({ source }) => source === 'borrowed'),
   )
@@ -151,7 +151,7 @@ export function advise(plans: readonly RoomPlan[], { hasRecorded }: { hasRecorde
 }
 
 /** The sum of several plans, as their last line. */
-export function formatSum(plans: readonly RoomPlan[], reads: readonly string[]): string {
+export function formatSum(plans: readonly PlayedJob[], reads: readonly string[]): string {
   const { deletes, bytes, others } = sumEffects(plans)
   const would = `${count(deletes, 'delete')} (${formatBytes(bytes)}), ${count(others, 'other effect')}`
   return `${would}. Nothing was done: ${count(reads.length, 'read')} sent.`

@@ -1,5 +1,5 @@
 import { type Command, Option } from '@commander-js/extra-typings'
-import type { Room, RoomPlan } from '../../../../app/play/room.ts'
+import type { PlayedJob, Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
@@ -50,7 +50,7 @@ export function define(command: Command, { out, project }: Cli): void {
           const codeHash = room.code.workflows.find((each) => each.id === workflow)?.codeHash ?? null
           const about = { workflow, codeHash, reads, stops: await store.listStops() }
           const rules = { readsLive: source === 'live', borrows: !strict }
-          const plans: { event: EventRecord; plan: RoomPlan }[] = []
+          const plans: { event: EventRecord; plan: PlayedJob }[] = []
           using progress = showProgress(out, { title: 'Events planned', total: events.length, unit: 'count' })
           for (const event of events) {
             plans.push({ event, plan: await planEvent(store, room, { event, workflow, rules, now }) })
@@ -89,16 +89,20 @@ interface Planned {
   now: number
 }
 
-async function planEvent(store: ReadStore, room: Room, { event, workflow, rules, now }: Planned): Promise<RoomPlan> {
+async function planEvent(store: ReadStore, room: Room, { event, workflow, rules, now }: Planned): Promise<PlayedJob> {
   const { findRecorded, imagineRun } = await import('../../../../app/play/plan-event.ts')
-  const recorded = rules.readsLive ? null : await findRecorded(store, event, workflow)
-  const claim = imagineRun(event, workflow, now)
-  return room.plan({ claim, use: await store.listGuardUse(now), rules: { ...rules, recorded } })
+  const { readsLive, borrows } = rules
+  const recorded = readsLive ? { steps: [] } : await findRecorded(store, event, workflow)
+  const plans = { use: await store.listGuardUse(now), borrows }
+  const plan = await room.playOne({ claim: imagineRun(event, workflow, now), ...recorded }, { readsLive, plans })
+  if (plan.unstarted === null) return plan
+  const { by, on } = plan.unstarted
+  throw new UpshotError('invalid_request', `"${workflow}" does not run on ${by}: it runs on ${on}.`)
 }
 
 function savePlan(
   out: Cli['out'],
-  { event, plan: planned }: { event: EventRecord; plan: RoomPlan },
+  { event, plan: planned }: { event: EventRecord; plan: PlayedJob },
   about: { file: string; workflow: string; codeHash: string | null; now: number },
 ): void {
   const { file, workflow, codeHash, now } = about
@@ -109,8 +113,8 @@ function savePlan(
 }
 
 /** The gravest finding of all plans decides. */
-function leave(out: Cli['out'], plans: readonly RoomPlan[]): void {
-  const endsAs = (kind: RoomPlan['end']['kind']) => plans.some(({ end }) => end.kind === kind)
+function leave(out: Cli['out'], plans: readonly PlayedJob[]): void {
+  const endsAs = (kind: PlayedJob['end']['kind']) => plans.some(({ end }) => end.kind === kind)
   if (plans.some(({ undeclared }) => undeclared.length > 0)) out.leaveWith('difference')
   else if (endsAs('failed')) out.leaveWith('failed')
   else if (endsAs('open')) out.leaveWith('unknown')

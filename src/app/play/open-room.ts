@@ -7,7 +7,7 @@ import { Room, type RoomParts, type RoomSettings } from './room.ts'
 /** By default the code, and the trust in its reads, are those of the project. */
 interface Wanted
   extends Omit<RoomParts, 'settings' | 'store'>,
-    Partial<Pick<RoomSettings, 'workflowsDir' | 'notesLines' | 'trustsReads'>> {
+    Partial<Pick<RoomSettings, 'workflowsDir' | 'trustsReads'>> {
   /** How the service spells the storages of the default account. Default: as configured. */
   own?: StorageSpellings
 }
@@ -25,7 +25,6 @@ export async function openRoom(
   config: RoomConfig,
   {
     workflowsDir = config.workflowsDir,
-    notesLines = false,
     trustsReads = config.trustsReads ?? false,
     own = spell(config),
     ...wanted
@@ -34,7 +33,7 @@ export async function openRoom(
   const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
   const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
   const limits = config.limits && { maxSteps: config.limits.steps }
-  const settings = { workflowsDir, notesLines, trustsReads, guard: config.guardPolicy, ...limits, spellings }
+  const settings = { workflowsDir, trustsReads, guard: config.guardPolicy, ...limits, spellings }
   return Room.open({ settings, store, ...wanted })
 }
 

@@ -1,7 +1,6 @@
 import { basename, isAbsolute } from 'node:path'
-import type { Failure } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json.ts'
-import type { Recording, RunCause } from '../../core/runs/claim.ts'
+import type { Recording } from '../../core/runs/claim.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
@@ -11,6 +10,7 @@ import { sideOfPlay } from '../../engine/play/compare/side-of-play.ts'
 import { type RecordedRun, rulesOfTest, type TestedFile, type WholeRun } from '../../engine/play/play-recorded.ts'
 import { Portable } from '../../engine/play/portable.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
+import { rewriteRun } from './rewrite-run.ts'
 import type { Room } from './room.ts'
 
 /** Takes out of values what is of this machine and of the project in this folder. */
@@ -45,32 +45,21 @@ export async function recordRun(
   recording: Recording,
   { spellings, portable }: { spellings: StorageSpellings; portable: Portable },
 ): Promise<TestedFile> {
-  const { claim, steps, given } = await readWhole(store, recording, spellings)
-  return {
-    codeHash: claim.codeHash,
-    claim: {
-      ...claim,
-      lease: { ...claim.lease, worker: '' },
-      cause: portCause(claim.cause, portable),
-      failure: claim.failure && portFailure(claim.failure, portable),
+  const whole = rewriteRun(
+    {
+      text: (text) => portable.text(text),
+      name: (name) => name,
+      json: (text) => portable.json(text),
+      output: (output, step) => portOutput(step, output, portable),
     },
-    steps: steps.map((step) => ({
-      ...step,
-      output: step.output === null ? null : portOutput(step, step.output, portable),
-      error: step.error && portFailure(step.error, portable),
-    })),
-    given: { ...given, events: given.events.map((event) => ({ ...event, body: portable.json(event.body) })) },
-  }
+    await readWhole(store, recording, spellings),
+  )
+  return { codeHash: whole.claim.codeHash, ...whole }
 }
 
 /** Plays such a run in a room, as its test will. */
 export async function playTested(room: Pick<Room, 'playOne'>, recorded: TestedFile): Promise<RunSide> {
   return sideOfPlay(await room.playOne(recorded, rulesOfTest(recorded)))
-}
-
-function portCause(cause: RunCause, portable: Portable): RunCause {
-  if (cause.kind === 'event') return { ...cause, event: { ...cause.event, body: portable.json(cause.event.body) } }
-  return cause.kind === 'call' ? { ...cause, input: portable.json(cause.input) } : cause
 }
 
 /** Paths of the service stay as they are; those of a download and of the author become relative. */
@@ -85,9 +74,4 @@ function portDownload(output: string): string {
   const value: unknown = JSON.parse(output)
   if (!isPlainObject(value) || typeof value.path !== 'string' || !isAbsolute(value.path)) return output
   return JSON.stringify({ ...value, path: `downloads/${basename(value.path)}` })
-}
-
-/** The frames of a stack are places of this machine. */
-function portFailure({ at: _, ...failure }: Failure, portable: Portable): Failure {
-  return { ...failure, message: portable.text(failure.message) }
 }

@@ -18,7 +18,6 @@ import { serveParent } from './child/serve-parent.ts'
 import { roomHooks } from './hooks/room-hooks.ts'
 import { type PlayedRun, type PlayJob, type PlayRules, playJob } from './play-job.ts'
 import { describeMissing, type LoadedCode, type PlayedJob, type RoomSettings } from './room.ts'
-import { type FileCoverage, startCoverage } from './start-coverage.ts'
 
 /** The author's code, once the parent has named its folder. */
 let code: { set: WorkflowSet; settings: RoomSettings; broken: LoadedCode['broken'] } | null = null
@@ -40,16 +39,9 @@ const live: LiveReads = {
   },
 }
 
-const link = serveParent({ load, play, match, readLines }, { send: roomHooks.send, gone: () => roomHooks.exit(0) })
-
-let takeLines: () => Promise<FileCoverage[]> = async () => []
-
-function readLines(): Promise<FileCoverage[]> {
-  return takeLines()
-}
+const link = serveParent({ load, play, match }, { send: roomHooks.send, gone: () => roomHooks.exit(0) })
 
 async function load(settings: RoomSettings, skipped: SkippedModule[]): Promise<LoadedCode> {
-  if (settings.notesLines) takeLines = await startCoverage(roomHooks.connectInspector)
   if (settings.trustsReads) roomHooks.trustReads()
   const broken: LoadedCode['broken'] = []
   const publish: Publish = (notice) => {

@@ -14,7 +14,6 @@ import { besides, Child, importFirst, loadInChild, NO_REACH } from './child/chil
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
 import type { PlayedRun, PlayJob, PlayRules } from './play-job.ts'
-import type { FileCoverage } from './start-coverage.ts'
 
 /** The project, as a room is told of it. It gets no key and no address. */
 export interface RoomSettings {
@@ -24,8 +23,6 @@ export interface RoomSettings {
   maxSteps?: number
   /** How the service spells the storages, by account. */
   spellings: Record<string, StorageSpellings>
-  /** Whether the lines that run are noted. Default false. */
-  notesLines?: boolean
   /** Whether steps that read may send what cannot be judged, such as a POST. Default false. */
   trustsReads?: boolean
 }
@@ -115,11 +112,6 @@ export class Room implements AsyncDisposable {
     return this.#child.call('match', event, now)
   }
 
-  /** The code that has run, where the settings ask for it; else none. */
-  readLines(): Promise<FileCoverage[]> {
-    return this.#child.call('readLines')
-  }
-
   [Symbol.asyncDispose](): Promise<void> {
     return this.#child[Symbol.asyncDispose]()
   }
@@ -135,8 +127,6 @@ function begin({ settings, store, readFiles = refuseFiles, ...parts }: RoomParts
       ...NO_REACH,
       // A small young generation saves 100 MB.
       '--max-semi-space-size=8',
-      // The inspector notes lines; it cannot be opened to the network.
-      ...(settings.notesLines ? ['--allow-inspector'] : []),
       ...importFirst(besides(import.meta.url, 'hooks/room-hooks')),
     ],
     env: roomEnvironment(),

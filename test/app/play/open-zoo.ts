@@ -41,7 +41,6 @@ async function openCanary() {
 }
 
 interface Wanted {
-  notesLines?: boolean
   trustsReads?: boolean
   animals?: readonly Animal[]
   /** Of the room's patience. */
@@ -49,7 +48,7 @@ interface Wanted {
 }
 
 /** The zoo in a room, beside a sandbox, a canary, a database and a folder. */
-export async function openZoo({ notesLines = false, trustsReads = false, animals = ZOO, clock }: Wanted) {
+export async function openZoo({ trustsReads = false, animals = ZOO, clock }: Wanted) {
   const folder = tempFolder()
   const modules = tempFolder()
   writeFileSync(join(folder, 'kept'), 'as it was')
@@ -71,7 +70,7 @@ export async function openZoo({ notesLines = false, trustsReads = false, animals
   const client = createFilesClient({ baseUrl: sandbox.url, apiKey, plan: 'enterprise' })
   const store = openTestStore()
   const room = await Room.open({
-    settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {}, notesLines, trustsReads },
+    settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {}, trustsReads },
     store,
     ...(clock && { clock }),
     readFiles: openReads({ clientOf: () => client }, { clock: systemClock, signal: new AbortController().signal }),

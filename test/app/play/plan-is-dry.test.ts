@@ -17,11 +17,8 @@ function listTold({ effects, others, end }: Pick<PlayedRun, 'effects' | 'others'
   return [...effects.map((each) => each.class), ...others.map(({ kind }) => kind), end.kind]
 }
 
-test.each([
-  ['a plan', false],
-  ['a room that notes lines, with an inspector,', true],
-])('%s leaves the world as it was, whatever its code tries, and names what it refused', async (_, notesLines) => {
-  const { room, plan, readWorld } = await openZoo({ notesLines })
+test('a plan leaves the world as it was, whatever its code tries, and names what it refused', async () => {
+  const { room, plan, readWorld } = await openZoo({})
   const before = readWorld()
   expect(before.reached).toEqual([])
   expect(room.code.broken).toEqual([])

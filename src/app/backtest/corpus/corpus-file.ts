@@ -1,13 +1,11 @@
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, renameSync, rmSync } from 'node:fs'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGunzip, createGzip } from 'node:zlib'
+import { hash } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { UpshotError } from '../../../core/errors.ts'
-import { isPlainObject } from '../../../core/json.ts'
+import { parseJson } from '../../../core/json.ts'
 import type { Starts } from '../../../core/safety/differences/difference.ts'
 import type { CasePage } from '../read-cases.ts'
-import type { CorpusCase } from './redact-case.ts'
+import type { CorpusCase } from './make-corpus.ts'
 
 /** The first line of a corpus. */
 interface CorpusHead {
@@ -27,95 +25,45 @@ export const CORPUS_VERSION = 2
 const PAGE = 64
 
 /** Writes gzipped lines: the head, each case, and the SHA-256 of all before. Returns that hash. */
-export async function writeCorpus(file: string, head: CorpusHead, cases: readonly CorpusCase[]): Promise<string> {
-  const hash = createHash('sha256')
-  const lines = function* () {
-    for (const each of [head, ...cases]) {
-      const line = `${JSON.stringify(each)}\n`
-      hash.update(line)
-      yield line
-    }
-    yield `${JSON.stringify({ sha256: hash.copy().digest('hex') })}\n`
-  }
-  const part = `${file}.part`
-  try {
-    await pipeline(Readable.from(lines()), createGzip(), createWriteStream(part))
-    renameSync(part, file)
-  } catch (error) {
-    rmSync(part, { force: true })
-    throw error
-  }
-  return hash.digest('hex')
+export function writeCorpus(file: string, head: CorpusHead, cases: readonly CorpusCase[]): string {
+  const text = [head, ...cases].map((line) => `${JSON.stringify(line)}\n`).join('')
+  const sha256 = hash('sha256', text)
+  writeFileSync(`${file}.part`, gzipSync(`${text}${JSON.stringify({ sha256 })}\n`))
+  renameSync(`${file}.part`, file)
+  return sha256
 }
 
-/** The head of a whole and unchanged corpus; throws `invalid_request` for any other file. */
-export async function readCorpusHead(file: string): Promise<CorpusHead> {
-  const hash = createHash('sha256')
-  let head: CorpusHead | null = null
-  let cases = 0
-  let end: string | null = null
-  for await (const line of readLines(file)) {
-    if (end !== null) throw damaged(file, 'it goes on behind its end')
-    head ??= parseHead(file, line)
-    if (line.startsWith('{"sha256":')) {
-      end = line
-      continue
-    }
-    hash.update(`${line}\n`)
-    cases += 1
+/** The head and the cases of a whole and unchanged corpus. Throws `invalid_request` for another. */
+export function readCorpus(file: string): { head: CorpusHead; pages: AsyncIterable<CasePage> } {
+  const text = readText(file)
+  const end = text.lastIndexOf('\n', text.length - 2) + 1
+  const lines = text.slice(0, end)
+  const [first = '', ...cases] = lines.trimEnd().split('\n')
+  const head = parseJson(first) as Partial<CorpusHead> | null | undefined
+  const isWhole = text.slice(end) === `${JSON.stringify({ sha256: hash('sha256', lines) })}\n`
+  if (typeof head?.corpus !== 'number') throw damaged(file, 'it does not begin as one')
+  if (head.corpus === CORPUS_VERSION) {
+    if (!isWhole) throw damaged(file, 'its lines do not fit the hash at its end')
+    return { head: head as CorpusHead, pages: readPages(cases) }
   }
-  if (head === null || end === null) throw damaged(file, 'its end is missing')
-  const isWhole = end === JSON.stringify({ sha256: hash.digest('hex') }) && cases === head.runs + 1
-  if (!isWhole) throw damaged(file, 'its lines do not fit its hash')
-  return head
-}
-
-/** The cases of a corpus in pages, for a backtest. Call {@link readCorpusHead} first. */
-export async function* readCorpus(file: string): AsyncGenerator<CasePage> {
-  const cases: CorpusCase[] = []
-  const page = () => ({ cases: cases.splice(0), noBody: 0, notStarted: 0, unfinished: [] })
-  for await (const line of readLines(file)) {
-    if (!line.startsWith('{"run":')) continue
-    cases.push(JSON.parse(line))
-    if (cases.length === PAGE) yield page()
-  }
-  if (cases.length > 0) yield page()
-}
-
-function parseHead(file: string, line: string): CorpusHead {
-  const head: unknown = parse(line)
-  if (!isPlainObject(head) || typeof head.corpus !== 'number') throw damaged(file, 'it does not begin as one')
-  if (head.corpus === CORPUS_VERSION) return head as unknown as CorpusHead
   throw new UpshotError('invalid_request', `${file} has version ${head.corpus} of a corpus, which is not known here.`, {
     details: { fix: 'Save it anew with this version: "upshot backtest <workflow> --save <file>".' },
   })
 }
 
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
+async function* readPages(lines: readonly string[]): AsyncGenerator<CasePage> {
+  for (let from = 0; from < lines.length; from += PAGE) {
+    const cases = lines.slice(from, from + PAGE).map((line): CorpusCase => JSON.parse(line))
+    yield { cases, noBody: 0, notStarted: 0, unfinished: [] }
   }
 }
 
-async function* readLines(file: string): AsyncGenerator<string> {
-  const packed = createReadStream(file)
-  const unpacked = createGunzip().setEncoding('utf8')
-  packed.on('error', (error) => unpacked.destroy(error)).pipe(unpacked)
-  let rest = ''
+function readText(file: string): string {
   try {
-    for await (const text of unpacked) {
-      const lines = `${rest}${text}`.split('\n')
-      rest = lines.pop() ?? ''
-      yield* lines
-    }
+    return gunzipSync(readFileSync(file)).toString()
   } catch (error) {
     throw damaged(file, error instanceof Error ? error.message : 'it cannot be read')
-  } finally {
-    packed.destroy()
   }
-  if (rest !== '') yield rest
 }
 
 function damaged(file: string, why: string): UpshotError {

@@ -1,20 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import type { ServiceEvent } from '../../../core/incoming/event.ts'
-import { foldBody } from '../../../core/service/shapes/fold-body.ts'
-import { emptyShape, type Shape } from '../../../core/service/shapes/shape.ts'
-import { listWords } from '../../../core/service/shapes/write-schema.ts'
 import type { StorageSpellings } from '../../../core/service/storage.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { type Comparison, compareSides } from '../../../engine/play/compare/compare-sides.ts'
 import { sideOfPlay } from '../../../engine/play/compare/side-of-play.ts'
+import type { WholeRun } from '../../../engine/play/play-recorded.ts'
 import { readWhole } from '../../play/record-run.ts'
+import { type Rewriting, rewriteRun, rewriteSide } from '../../play/rewrite-run.ts'
 import type { Room } from '../../play/room.ts'
 import { type CaseStore, type RecordedCase, type RunChoice, readCases } from '../read-cases.ts'
-import { listKept } from './list-kept.ts'
-import { type CorpusCase, redactCase } from './redact-case.ts'
-import { WordRedactor } from './word-redactor.ts'
+import { redactWords } from './redact-words.ts'
 
 type Store = CaseStore & Pick<ReadStore, 'listRunEvents' | 'listDeletes'>
+
+/** A case that needs no database: its job has all that its code was given. */
+export interface CorpusCase extends RecordedCase {
+  job: WholeRun
+}
 
 interface Options {
   /** Plays each run with its own texts and with the replaced ones. */
@@ -36,36 +37,24 @@ export interface Corpus {
   unfinished: number
 }
 
-const RULES = { readsLive: false, rerun: [], fixtures: {} }
-const BATCH = 64
+const RULES = { readsLive: false }
 
 /** Makes a corpus of recorded runs. Runs that differ only by the replaced words are left out. */
 export async function makeCorpus(store: Store, choice: RunChoice, options: Options): Promise<Corpus> {
   const { room, kept, signal, onRead = () => {} } = options
   const corpus: Corpus = { cases: [], leftOut: 0, noBody: 0, notStarted: 0, unfinished: 0 }
-  const whole: { found: RecordedCase; complete: CorpusCase }[] = []
-  for await (const page of readCases(store, choice, { withOutputs: true })) {
+  const rewriting = redactWords(room.settings.workflowsDir, kept, randomBytes(32))
+  for await (const { cases, ...page } of readCases(store, choice, { withOutputs: true })) {
     signal.throwIfAborted()
     for (const count of ['noBody', 'notStarted'] as const) corpus[count] += page[count]
     corpus.unfinished += page.unfinished.length
-    for (const found of page.cases) {
-      whole.push({ found, complete: await completeCase(store, found, room.settings.spellings[found.account] ?? {}) })
-    }
-    onRead(whole.length)
-  }
-  const enumerated = listEnumerated(whole.map(({ complete }) => complete))
-  const words = new WordRedactor(randomBytes(32), [...listKept(room.settings.workflowsDir), ...kept, ...enumerated])
-  for (let from = 0; from < whole.length; from += BATCH) {
-    signal.throwIfAborted()
-    const batch = whole.slice(from, from + BATCH)
-    const redacted = batch.map(({ complete }) => redactCase(words, complete))
-    const cases = await checkBatch(
-      room,
-      batch.map(({ found }) => found),
-      redacted,
+    const own = await Promise.all(
+      cases.map((each) => completeCase(store, each, room.settings.spellings[each.account] ?? {})),
     )
-    corpus.cases.push(...cases)
-    corpus.leftOut += batch.length - cases.length
+    const checked = await checkCases(room, own, rewriting)
+    corpus.cases.push(...checked)
+    corpus.leftOut += own.length - checked.length
+    onRead(corpus.cases.length)
   }
   return corpus
 }
@@ -76,42 +65,29 @@ async function completeCase(store: Store, found: RecordedCase, spellings: Storag
   return { ...found, job: await readWhole(store, { ...job, run: { id, account } }, spellings) }
 }
 
-/** The words of enumerations in the data of events, as `types generate` knows them. */
-function listEnumerated(cases: readonly CorpusCase[]): string[] {
-  const shapes = new Map<string, Shape>()
-  for (const { job } of cases) {
-    for (const { type, body } of job.given.events) {
-      if (body === '') continue
-      const shape = shapes.get(type) ?? emptyShape()
-      shapes.set(type, foldBody(shape, (JSON.parse(body) as ServiceEvent).data))
-    }
-  }
-  return [...shapes.values()].flatMap((shape) => wordsIn(shape, ''))
-}
-
-function wordsIn({ texts, lists, objects }: Shape, name: string): string[] {
-  const named = objects?.kind === 'names' ? [...objects.names] : []
-  return [
-    ...((texts && listWords(texts, name)) ?? []),
-    ...(lists ? wordsIn(lists.items, name) : []),
-    ...named.flatMap(([each, shape]) => wordsIn(shape, each)),
-  ]
+function redactCase(rewriting: Rewriting, { event, account, job, side, ...more }: CorpusCase): CorpusCase {
+  const { name } = rewriting
+  const texts = { event: event && name(event), account: name(account) }
+  return { ...more, ...texts, job: rewriteRun(rewriting, job), side: rewriteSide(rewriting, side) }
 }
 
 /** The redacted cases of which the code of today makes the same as of the recorded ones. */
-async function checkBatch(
+async function checkCases(
   room: Options['room'],
-  recorded: readonly RecordedCase[],
-  redacted: readonly CorpusCase[],
+  recorded: readonly CorpusCase[],
+  rewriting: Rewriting,
 ): Promise<CorpusCase[]> {
-  const play = (cases: readonly RecordedCase[]) =>
-    room.play(
-      cases.map(({ job }) => job),
-      RULES,
-    )
-  const [before, after] = await Promise.all([play(recorded), play(redacted)])
+  const redacted = recorded.map((each) => redactCase(rewriting, each))
+  const [before, after] = await Promise.all(
+    [recorded, redacted].map((cases) =>
+      room.play(
+        cases.map(({ job }) => job),
+        RULES,
+      ),
+    ),
+  )
   return redacted.flatMap((each, index) => {
-    const [own, one, other] = [recorded[index], before[index], after[index]]
+    const [own, one, other] = [recorded[index], before?.[index], after?.[index]]
     if (!own || !one || !other) return []
     const [from, to] = [sideOfPlay(one), sideOfPlay(other)]
     // Words of the engine in the text of an end are those of the play.

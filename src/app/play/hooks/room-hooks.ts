@@ -82,7 +82,6 @@ function noteRefusals(): void {
 /** The ways out that only the room itself uses, and the calls that the hooks refused. */
 export const roomHooks = {
   send: process.send?.bind(process),
-  connectInspector: inspector.Session.prototype.connect,
   // `process.exit` ends by this function, which the hooks refuse.
   exit: (process as unknown as { reallyExit: (code: number) => void }).reallyExit.bind(process),
   takeRefused,

@@ -8,7 +8,7 @@ import { formatFailure } from '../../terminal/format-value.ts'
 
 type Opening = Parameters<typeof openRoom>
 
-interface Wanted extends Pick<Opening[2], 'notesLines'> {
+interface Wanted {
   store: Opening[0]
   config: Config
   /** The folder of the code; undefined: that of the project. */
@@ -23,12 +23,11 @@ interface Wanted extends Pick<Opening[2], 'notesLines'> {
 /** Opens a room with the author's code, and names the modules that it cannot load. */
 export async function openCode(
   out: Cli['out'],
-  { store, config, workflows, module, readFiles, trustReads, ...wanted }: Wanted,
+  { store, config, workflows, module, readFiles, trustReads }: Wanted,
 ): Promise<Room> {
   // Loaded here, so that `--help` does not wait for it.
   const { openRoom } = await import('../../../app/play/open-room.ts')
   const room = await openRoom(store, config, {
-    ...wanted,
     onPrint: (text) => out.detail(text.trimEnd()),
     ...(readFiles && { readFiles }),
     ...(trustReads === undefined ? {} : { trustsReads: trustReads }),

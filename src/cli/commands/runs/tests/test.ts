@@ -119,13 +119,12 @@ function requireBodies({ claim: { cause, lease }, given: { events } }: Recorded)
 /** The run with other words. Throws where the code takes them otherwise. */
 async function redact(room: Room, own: Recorded, found: Played): Promise<Recorded & { played: Played }> {
   const { playTested } = await import('../../../../app/play/record-run.ts')
-  const { listKept } = await import('../../../../app/backtest/corpus/list-kept.ts')
-  const { isAlike, redactRun } = await import('../../../../app/backtest/corpus/redact-case.ts')
-  const { WordRedactor } = await import('../../../../app/backtest/corpus/word-redactor.ts')
-  const words = new WordRedactor(randomBytes(32), listKept(room.settings.workflowsDir))
-  const recorded = redactRun(words, own)
+  const { isAlike, redactWords } = await import('../../../../app/backtest/corpus/redact-words.ts')
+  const { rewriteRun } = await import('../../../../app/play/rewrite-run.ts')
+  const rewriting = redactWords(room.settings.workflowsDir, [], randomBytes(32))
+  const recorded = rewriteRun(rewriting, own)
   const played = await playTested(room, recorded)
-  if (isAlike(words, found, played)) return { ...recorded, played }
+  if (isAlike(rewriting, found, played)) return { ...recorded, played }
   throw new UpshotError('conflict', 'With other words the run goes another way: its code decides by one of them.', {
     details: { fix: 'Leave out --redact, and edit the answers by hand.' },
   })

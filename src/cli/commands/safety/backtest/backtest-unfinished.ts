@@ -36,13 +36,12 @@ export function backtestUnfinished(
     const found: Backtest = { ...checked, unfinished: 0, guard: [] }
     const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
     const about = { workflow: workflow ?? null, candidate, against: 'unfinished', accepted: new Set<string>() }
-    const lines = found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : []
     const { broken } = room.code
     out.result({ workflow: about.workflow, candidate, against: about.against, ...found, schedules, broken }, () => [
-      ...(found.runs === 0 ? lines : formatBacktest(found, { ...about, lines }, out)),
+      ...(found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : formatBacktest(found, about, out)),
       ...schedules.map(({ schedule, why }) => `The schedule "${schedule}" does not fit: ${why}`),
     ])
-    writeReport(found, { ...about, lines }, markdown)
+    writeReport(found, about, markdown)
     const ends = found.groups.map(({ key }) => key.includes('→ keeps its wait'))
     if (ends.includes(false)) out.note(ADVICE)
     if (ends.includes(true)) out.note(KEPT_ADVICE)

@@ -13,15 +13,12 @@ export interface AboutBacktest {
   against: string
   /** Keys of groups that the authors want. */
   accepted: ReadonlySet<string>
-  /** Lines that belong to the head of a report. */
-  lines: readonly string[]
 }
 
 /** A backtest in words, the same for a person and as Markdown. */
 export interface Report {
   /** Such as `tidy: 3f9a1b2c against what 5,000 runs did`. */
   title: string
-  lines: readonly string[]
   rows: ReportRow[]
   /** Limits that would be exceeded, unsteady runs and refused calls, a line for each. */
   findings: string[]
@@ -44,7 +41,6 @@ const SHOWN = 30
 export function describeBacktest(found: Backtest, about: AboutBacktest): Report {
   return {
     title: describeSides(found, about),
-    lines: about.lines,
     rows: [
       rowOf('same', found.same, [about.against === 'unfinished' ? 'go on with this code' : 'same']),
       ...found.groups.slice(0, SHOWN).map(({ key, count, changes, bytes, samples }) => {
@@ -66,10 +62,9 @@ export function describeBacktest(found: Backtest, about: AboutBacktest): Report 
 
 /** A backtest for a person: its groups, largest first, then what nobody can say. */
 export function formatBacktest(found: Backtest, about: AboutBacktest, { paint }: Layout): string[] {
-  const { title, lines, rows, findings } = describeBacktest(found, about)
+  const { title, rows, findings } = describeBacktest(found, about)
   return [
     paint('bold', title),
-    ...lines,
     ...rows.flatMap(({ count, kind, texts, remark, samples }) => {
       const isPlain = kind === 'same' || kind === 'uncompared'
       const painted = texts.map((text) =>

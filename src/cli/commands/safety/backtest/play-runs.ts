@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join } from 'node:path'
 import { acceptedFile, readAccepted } from '../../../../app/backtest/accepted-keys.ts'
-import type { LineReport } from '../../../../app/backtest/changed-lines.ts'
 import type { OtherCode } from '../../../../app/backtest/check-out.ts'
 import type { Room } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
@@ -16,7 +15,7 @@ import { openCodeOf, requireLoaded } from '../open-code.ts'
 import { openLiveReads } from '../open-live-reads.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 import { formatBacktest } from './backtest-view.ts'
-import { type Candidate, openCandidate } from './open-candidate.ts'
+import { openCandidate } from './open-candidate.ts'
 import { reportDifferences } from './report-differences.ts'
 import { type Runs, withRuns } from './with-runs.ts'
 
@@ -33,10 +32,9 @@ export function playRuns({ out, project }: Cli, named: string | undefined, optio
     const { backtest } = await import('../../../../app/backtest/backtest.ts')
     await using live = rules.readsLive ? await openLiveReads(config) : null
     const code = { store, config, trustReads: options.trustReads, readFiles: live?.readFiles }
-    const wanted = { ...code, workflows, notesLines: against !== undefined }
     const shadow = options.shadow ? requireShadow(config, workflow, runs.file) : null
     const module = shadow ?? options.code
-    await using candidate = await openCandidate(out, workflow, { ...wanted, code: module, against })
+    await using candidate = await openCandidate(out, workflow, { ...code, workflows, code: module, against })
     const { room, dir, hash } = candidate
     await using other = against === undefined ? null : await openOther(against, dir)
     await using base = other && (await openCodeOf(out, workflow, { ...code, workflows: other.workflowsDir }))
@@ -48,19 +46,14 @@ export function playRuns({ out, project }: Cli, named: string | undefined, optio
       onPlayed: (count) => progress.set(count),
     })
     progress.end()
-    const lines = other && (await readLines(candidate, other))
     const file = acceptedFile(dir, workflow, from)
     const accepted = readAccepted(file)
-    const about = {
-      ...{ workflow, candidate: hash, against: against ?? 'recorded', accepted },
-      lines: describeLines(lines),
-    }
+    const about = { workflow, candidate: hash, against: against ?? 'recorded', accepted }
     // Those of a corpus are in its file alone.
     const hasRuns = found.runs > 0 || from !== undefined || (await store.listRuns({ workflow, limit: 1 })).length > 0
-    const { changed: linesChanged = null, ran: linesRan = null, notReached = [] } = lines ?? {}
     const data = {
       ...{ workflow, candidate: hash, against: about.against, ...found, isNew: !hasRuns },
-      ...{ linesChanged, linesRan, notReached, accepted: [...accepted] },
+      accepted: [...accepted],
     }
     out.result(data, () => formatBacktest(found, about, out))
     const isThrottled = live?.isThrottled() ?? false
@@ -93,27 +86,6 @@ function requireShadow({ workflowsDir }: Config, workflow: string, file: string 
 async function openOther(against: string, workflowsDir: string): Promise<OtherCode> {
   const { checkOut } = await import('../../../../app/backtest/check-out.ts')
   return checkOut(against, workflowsDir)
-}
-
-/** The changed lines of the code that is tried, with those that ran. */
-async function readLines({ room, dir, module }: Candidate, other: OtherCode): Promise<LineReport> {
-  const { reportLines } = await import('../../../../app/backtest/changed-lines.ts')
-  return reportLines(await other.listChanged(module), await room.readLines(), {
-    read: (file) => readFileSync(file, 'utf8'),
-    nameOf: (file) => relative(dir, file),
-  })
-}
-
-/** Lines that the summary names; the rest is in `--json`. */
-const NAMED = 10
-
-function describeLines(lines: LineReport | null): string[] {
-  if (lines === null || lines.changed === 0) return []
-  const { changed, ran, notReached } = lines
-  const head = `${ran} of ${changed} changed lines ran`
-  if (notReached.length === 0) return [`${head}.`]
-  const more = notReached.length > NAMED ? `, and ${notReached.length - NAMED} more` : ''
-  return [`${head}; reached by no run: ${notReached.slice(0, NAMED).join(', ')}${more}.`]
 }
 
 function readFixtures(file: string): Record<string, JsonValue> {

@@ -32,7 +32,7 @@ export function saveRuns({ out, project }: Cli, workflow: string, options: Backt
     const { codeHash, starts } = requireLoaded(room, workflow)
     const about = { workflow, codeHash, starts, savedAt: commandClock.now(), runs: cases.length }
     const isDry = out.given.dryRun
-    const sha256 = isDry ? null : await writeCorpus(file, { corpus: CORPUS_VERSION, ...about }, cases)
+    const sha256 = isDry ? null : writeCorpus(file, { corpus: CORPUS_VERSION, ...about }, cases)
     const bytes = isDry ? null : statSync(file).size
     out.result({ file, workflow, runs: cases.length, ...counts, sha256, bytes, dryRun: isDry }, () => [
       `${file}: ${cases.length} runs of ${workflow}${bytes === null ? '' : `, ${formatBytes(bytes)}`}`,

@@ -58,9 +58,10 @@ export async function withRuns(
 }
 
 async function openCorpus(project: Project, file: string, named: string | undefined): Promise<Runs> {
-  const { readCorpus, readCorpusHead } = await import('../../../../app/backtest/corpus/corpus-file.ts')
+  const { readCorpus } = await import('../../../../app/backtest/corpus/corpus-file.ts')
   const { compareStarts } = await import('../../../../app/backtest/compare-starts.ts')
-  const { workflow, starts, savedAt } = await readCorpusHead(file)
+  const { head, pages } = readCorpus(file)
+  const { workflow, starts, savedAt } = head
   if (named !== undefined && workflow !== named) {
     throw new UpshotError('invalid_request', `${file} has runs of "${workflow}", not of "${named}".`, {
       details: { fix: `Name its workflow, or none: "upshot backtest --from ${file}".` },
@@ -69,7 +70,7 @@ async function openCorpus(project: Project, file: string, named: string | undefi
   const config = await project.load({}, { isSandbox: true })
   const stretch = { since: savedAt, until: savedAt }
   return {
-    ...{ config, workflow, store: NO_STORE, pages: readCorpus(file), file: null, starts },
+    ...{ config, workflow, store: NO_STORE, pages, file: null, starts },
     compareStarts: (sides) => compareStarts(null, sides, stretch),
   }
 }

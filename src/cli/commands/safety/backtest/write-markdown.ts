@@ -2,11 +2,10 @@ import { formatText } from '../../../terminal/format-value.ts'
 import { listSamples, type Report, type ReportRow } from './backtest-view.ts'
 
 /** A backtest as Markdown, for a comment on a pull request. */
-export function writeMarkdown({ title, lines, rows, findings }: Report): string {
+export function writeMarkdown({ title, rows, findings }: Report): string {
   return [
     `### Backtest of ${title}`,
     '',
-    ...lines.map((line) => `**${protect(line)}**\n`),
     '| runs | difference |',
     '|---:|---|',
     ...rows.map((row) => `| ${row.count} | ${describe(row)} |`),

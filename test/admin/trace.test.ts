@@ -4,7 +4,6 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { AdminClient } from '../../src/admin/client/index.ts'
 import { callable, defineWorkflow } from '../../src/author/index.ts'
-import { readEventTrace, type TraceNode } from '../../src/cli/commands/events/event-trace.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { incoming } from '../support/fixtures.ts'
 import { startTestApp } from '../support/test-app.ts'
@@ -22,7 +21,7 @@ const parent = defineWorkflow({
 const later = defineWorkflow({ id: 'later', on: 'order.checked', run: async () => 'heard' })
 
 test('a trace has the runs of an event, their runs, and the events that they sent with theirs', async () => {
-  const { urls, dataDir, hear, app } = await startTestApp({ workflows: [child, parent, later] })
+  const { urls, dataDir, hear } = await startTestApp({ workflows: [child, parent, later] })
   const token = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
   const client = new AdminClient({ url: urls.admin, token })
   const { event: id } = await client.call('POST /events', { body: { type: 'order.made', data: {} } })
@@ -44,20 +43,7 @@ test('a trace has the runs of an event, their runs, and the events that they sen
     ['order.checked', 'started', 'later', null],
   ])
   expect(isComplete).toBe(true)
-  // The tree of the command line hangs each event and run below the same one.
-  const [event] = await app.store.findEvents(id)
-  if (!event) throw new Error('the event is stored')
-  const tree = await readEventTrace(app.store, event, Date.now())
-  const parents = Object.fromEntries(nodes.map(({ id: each, parent: from }) => [each, from]))
-  expect(parentsOf(tree, null)).toEqual(parents)
 })
-
-/** Events and runs of a tree, each with the nearest one above it. */
-function parentsOf({ kind, name, children }: TraceNode, above: string | null): Record<string, string | null> {
-  const isNode = kind === 'event' || kind === 'run'
-  const below = children.map((node) => parentsOf(node, isNode ? name : above))
-  return Object.assign({}, isNode ? { [name]: above } : {}, ...below)
-}
 
 test('a trace that is larger than the page says where it is cut', async () => {
   const { store, clock, get } = await startConsole()

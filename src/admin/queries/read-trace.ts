@@ -4,14 +4,14 @@ import type { Run } from '../../core/runs/run.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 
 /** How a node came from its parent. */
-type Cause = 'started' | 'invoked' | 'sent' | 'replayed' | 'forked' | 'failed' | 'continued'
+type Cause = 'started' | 'invoked' | 'sent' | 'absorbed' | 'replayed' | 'forked' | 'failed' | 'continued'
 
 type Node = { id: string; parent: string | null; cause: Cause | null; step: string | null; isCut: boolean } & (
   | { kind: 'event'; event: EventRecord }
   | { kind: 'run'; run: Run }
 )
 
-type TraceStore = Pick<ReadStore, 'listRuns' | 'listSteps' | 'findEvents'>
+type TraceStore = Pick<ReadStore, 'findRun' | 'listRuns' | 'listSteps' | 'findEvents'>
 
 /** Nodes of one trace. */
 const MAX_NODES = 500
@@ -30,9 +30,6 @@ const CAUSES: Partial<Record<Run['origin'], Cause>> = {
 /**
  * The events and runs that go back to one event, nearest first; each parent comes before its
  * children. `isCut` marks nodes with more children than are there.
- *
- * A page opens the steps of a node by itself. `upshot events show --trace` has another walk, which
- * reads all of them in the order of their story. A test holds both to the same parents.
  */
 export async function readTrace(store: TraceStore, root: EventRecord, signal: AbortSignal): Promise<Node[]> {
   const nodes: Node[] = [{ ...nodeOf(root.id, null), kind: 'event', event: root }]
@@ -64,7 +61,7 @@ async function listOfEvent(store: TraceStore, { id, account }: EventRecord): Pro
   return { children: own.map((run) => toNode(run, CAUSES[run.origin] ?? 'started')), isMore }
 }
 
-/** The runs that a run invoked, the events that it sent, and the runs that repeat or follow it. */
+/** What a run invoked and sent, the run that it was folded into, and what repeats or follows it. */
 async function listOfRun(store: TraceStore, run: Run, { account }: EventRecord): Promise<Children> {
   const invoked = await listRuns(store, { parentRun: run.id })
   const later = await listRuns(store, { originRun: run.id })
@@ -74,10 +71,12 @@ async function listOfRun(store: TraceStore, run: Run, { account }: EventRecord):
     const event = await findSent(store, output, account)
     if (event) sent.push({ ...nodeOf(event.id, 'sent', key), kind: 'event', event })
   }
+  const absorber = run.foldedInto === null ? null : await store.findRun(run.foldedInto)
   return {
     children: [
       ...invoked.runs.map((each) => toNode(each, 'invoked', each.parentStep)),
       ...sent,
+      ...(absorber === null ? [] : [toNode(absorber, 'absorbed')]),
       ...later.runs.map((each) => toNode(each, CAUSES[each.origin] ?? 'replayed')),
     ],
     isMore: invoked.isMore || later.isMore || sends.length > MAX_CHILDREN,

@@ -5,6 +5,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import type { EventSearch } from '../../core/incoming/event-search.ts'
 import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { pickRoutes, planRuns } from '../../core/incoming/route.ts'
+import type { Run } from '../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
@@ -17,15 +18,19 @@ import { parseSearch } from '../queries/parse-search.ts'
 import { readPage } from '../queries/read-page.ts'
 import { given, readMoment } from '../queries/read-query.ts'
 import { readTrace } from '../queries/read-trace.ts'
+import { redactEvent } from '../queries/redact-event.ts'
 import { requireEndpoint, requireWorkflow } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/describe-deliveries.ts'
 import { describeEvent, readData, readSubjects } from '../views/event-view.ts'
 import { describeRuns, seesPayloads } from '../views/run-view.ts'
 import { startOperation } from './operation-handlers.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
+import { tellSteps } from './tell-story.ts'
 
 /** Deliveries and runs that are listed with one event. */
 const MAX_OF_EVENT = 200
+/** Steps that one trace tells. */
+const MAX_STEPS = 5_000
 
 type EventRoute = keyof typeof EVENT_ROUTES
 type EventAction = Extract<EventRoute, `POST ${string}`>
@@ -37,15 +42,20 @@ export function eventHandlers(parts: ResourceParts): Handlers<EventRoute> {
 
 function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<EventRoute, EventAction>> {
   return {
+    async 'GET /events/:id/redacted'({ params, query }) {
+      return redactEvent(store, await findEvent(store, { id: params.id, account: query.account }))
+    },
     async 'GET /events/:id/trace'({ params, query, caller, signal }) {
       const nodes = await readTrace(store, await findEvent(store, { id: params.id, account: query.account }), signal)
       const found = nodes.flatMap((node) => (node.kind === 'run' ? [node.run] : []))
       const runs = new Map((await describeRuns(store, found, caller)).map((run) => [run.id, run]))
+      const steps = query.steps ? await tellStepsOf(store, found, caller) : null
       return {
         nodes: nodes.map(({ id, parent, cause, step, isCut, ...node }) => ({
           ...{ id, parent, cause, step, isCut },
           event: node.kind === 'event' ? describeEvent(node.event, caller) : null,
           run: runs.get(id) ?? null,
+          steps: steps?.get(id) ?? null,
         })),
         isComplete: nodes.every(({ isCut }) => !isCut),
       }
@@ -72,6 +82,19 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
       }
     },
   }
+}
+
+/** The steps of the first runs, as long as their number is bounded. */
+async function tellStepsOf(store: ReadStore, runs: readonly Run[], caller: Caller) {
+  const told = new Map<string, Awaited<ReturnType<typeof tellSteps>>>()
+  let left = MAX_STEPS
+  for (const { id } of runs) {
+    const steps = left > 0 ? await tellSteps(store, id, caller) : []
+    if (steps.length > left || left === 0) break
+    told.set(id, steps)
+    left -= steps.length
+  }
+  return told
 }
 
 /**
@@ -117,7 +140,8 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       const action = { action: 'event.match', target: event.id, parameters: { type: event.type } }
       await recordAction(parts, { caller, body }, action, 'begun')
       const { workflows, broken } = await surroundings.matchEvent(event)
-      return { workflows, broken: broken.map(({ file, error }) => ({ file, message: error.message })) }
+      const unloaded = broken.map(({ file, error }) => ({ file, message: error.message }))
+      return { event: event.id, type: event.type, workflows, broken: unloaded }
     },
     async 'POST /events/replay'({ body, caller, now, signal }) {
       const { filter, workflows, perSecond, reason = null } = body
@@ -156,25 +180,18 @@ function nameEvent(key: string | null, { kind, id }: Caller, now: number): strin
   return key === null ? newId('evt', now) : deriveId('evt', kind, id, key)
 }
 
-interface AskedEvent {
-  event?: string | undefined
-  account?: string | undefined
-  type?: string | undefined
-  data?: Record<string, unknown> | undefined
-}
-
 /** The event of a question: a stored one, or one that is given and goes nowhere. */
 async function readAskedEvent(
   store: Pick<ReadStore, 'findEvents' | 'searchEvents'>,
-  { event: id, account, type, data }: AskedEvent,
+  { event: id, account, type, data, created }: Call<'POST /events/match'>['body'],
   now: number,
 ): Promise<EventRecord> {
   if (id !== undefined && type === undefined && data === undefined) return findEvent(store, { id, account })
-  if (id !== undefined || type === undefined || data === undefined) {
+  if (type === undefined || data === undefined) {
     throw new UpshotError('invalid_request', 'Give either the id of an event, or a type with its data.')
   }
-  const asked = parseEvent({ id: newId('evt', now), type, created: isoTime(now), data })
-  const at = { createdAt: now, receivedAt: now, stream: 0, seq: 0 }
+  const asked = parseEvent({ id: id ?? newId('evt', now), type, created: created ?? isoTime(now), data })
+  const at = { createdAt: Date.parse(asked.created), receivedAt: now, stream: 0, seq: 0 }
   return { id: asked.id, account: account ?? DEFAULT_ACCOUNT, type, origin: 'send', body: JSON.stringify(asked), ...at }
 }
 

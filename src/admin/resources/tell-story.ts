@@ -24,14 +24,10 @@ export async function tellStory(
 ): Promise<Story> {
   const { id } = run
   const isSeen = seesPayloads(caller)
-  const read = (json: string | null) => {
-    const value: unknown = json === null ? null : JSON.parse(json)
-    return isSeen ? value : maskValue(value)
-  }
+  const read = (json: string | null) => readValue(json, caller)
   const [view] = await describeRuns(store, [run], caller)
   const [event] = run.eventId === null ? [] : await store.findEvents(run.eventId)
-  const steps = await store.listSteps(id)
-  const failures = Map.groupBy(await store.listStepFailures(id), ({ key }) => key)
+  const steps = await tellSteps(store, id, caller)
   const outside = await store.listEffects({ runId: id, phases: ['noted'], limit: MAX_OUTSIDE })
   // A plan is told whole, however large it is.
   const output = run.status === 'planned' && run.output === null ? await store.readOutput(id, null) : run.output
@@ -39,10 +35,7 @@ export async function tellStory(
     ...(view as Omit<Story, 'event'>),
     output: read(output),
     event: event === undefined ? null : describeCause(event, caller),
-    steps: steps.slice(0, most).map((step) => ({
-      ...describeStep(step, failures.get(step.key)),
-      output: read(step.output),
-    })),
+    steps: steps.slice(0, most),
     stepsInAll: steps.length,
     hooks: (await store.listHooks(id)).map((hook) => describeHook(hook, now)),
     log: (isSeen ? await store.listRunLog(id) : []).map(({ number, at, level, message, facts }) => ({
@@ -65,4 +58,23 @@ export async function tellStory(
 function describeCause(event: Parameters<typeof readData>[0], caller: Caller) {
   const { id, account, type, receivedAt } = event
   return { id, account, type, receivedAt: isoTime(receivedAt), data: readData(event, caller) }
+}
+
+/** The steps of a run, in their order, with their results and failed attempts. */
+export async function tellSteps(
+  store: Pick<ReadStore, 'listSteps' | 'listStepFailures'>,
+  run: string,
+  caller: Caller,
+): Promise<Story['steps']> {
+  const failures = Map.groupBy(await store.listStepFailures(run), ({ key }) => key)
+  const steps = await store.listSteps(run)
+  return steps.map((step) => ({
+    ...describeStep(step, failures.get(step.key)),
+    output: readValue(step.output, caller),
+  }))
+}
+
+function readValue(json: string | null, caller: Caller): unknown {
+  const value: unknown = json === null ? null : JSON.parse(json)
+  return seesPayloads(caller) ? value : maskValue(value)
 }

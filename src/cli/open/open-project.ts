@@ -35,14 +35,19 @@ export interface Project {
   withLists<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /**
    * The operations of the table: at the server that `--server` or `UPSHOT_SERVER` names, or on the
-   * database of this machine. `isList`: a standby may answer.
+   * database of this machine.
    */
-  withOperations<T>(
-    use: (operations: Operations) => Promise<T>,
-    options?: { mayCreate?: boolean; isList?: boolean },
-  ): Promise<T>
+  withOperations<T>(use: (operations: Operations) => Promise<T>, options?: OpenOptions): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>
+}
+
+interface OpenOptions {
+  mayCreate?: boolean
+  /** A standby may answer. */
+  isList?: boolean
+  /** Settings of this machine, which a server does not take. */
+  flags?: ConfigFlags
 }
 
 /** The options of every command that name a project, a server or a reason. */
@@ -127,15 +132,16 @@ interface Opening {
 async function openOperations<T>(
   { load, useStore, operator, choice }: Opening,
   use: (operations: Operations) => Promise<T>,
-  { mayCreate = false, isList = false }: { mayCreate?: boolean; isList?: boolean },
+  { mayCreate = false, isList = false, flags }: OpenOptions,
 ): Promise<T> {
   const { readServer } = await import('./find-server.ts')
   const server = readServer(choice)
   if (server !== null) {
+    if (flags !== undefined) throw describeLocal(server.url)
     const { openRemoteOperations } = await import('./remote-operations.ts')
     return use(openRemoteOperations(server, operator.reason))
   }
-  const [config, { openLocalOperations }] = await Promise.all([load(), import('./local-operations.ts')])
+  const [config, { openLocalOperations }] = await Promise.all([load(flags), import('./local-operations.ts')])
   if (!mayCreate && !config.database) await requireDatabase(config)
   if (!isList || !config.database?.readHosts) {
     return useStore(config, async (person, store) => {

@@ -3,7 +3,7 @@ import { MATCH_CLAUSES, MATCH_FATES } from '../../../core/incoming/event-match.t
 import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../route.ts'
 import { delivery } from './deliveries.ts'
 import { operation, perSecond } from './operations.ts'
-import { run } from './runs.ts'
+import { run, toldStep } from './runs.ts'
 
 export const event = z
   .object({
@@ -19,6 +19,8 @@ export const event = z
     isPruned: z.boolean().describe('True once retention removed the body.'),
   })
   .meta({ id: 'Event' })
+
+const account = z.string().optional().describe('Needed where two accounts share the id.')
 
 const eventFilter = {
   q: z.string().max(500).optional().describe('Words to find in the body; not for a viewer.'),
@@ -61,12 +63,15 @@ const traceNode = z
     id: z.string(),
     parent: z.string().nullable().describe('Id of the node that caused it; null for the first event.'),
     cause: z
-      .enum(['started', 'invoked', 'sent', 'replayed', 'forked', 'failed', 'continued'])
+      .enum(['started', 'invoked', 'sent', 'absorbed', 'replayed', 'forked', 'failed', 'continued'])
       .nullable()
-      .describe('How it came from its parent; `failed`: a run of `onFailure`.'),
+      .describe(
+        'How it came from its parent; `absorbed`: its parent was folded into it; `failed`: a run of `onFailure`.',
+      ),
     step: z.string().nullable().describe('Key of the step that invoked or sent it.'),
     event: event.nullable(),
     run: run.nullable(),
+    steps: z.array(toldStep).nullable().describe('Of a run, where they are asked for: of the first 5,000 steps.'),
     isCut: z.boolean().describe('True when it has more children than are here.'),
   })
   .meta({ id: 'TraceNode' })
@@ -82,13 +87,21 @@ export const EVENT_ROUTES = defineRoutes({
   'GET /events/:id': {
     id: 'getEvent',
     summary: 'An event with its data, deliveries and runs',
-    query: { account: z.string().optional().describe('Needed where two accounts share the id.') },
+    query: { account },
     answer: oneEvent,
+  },
+  'GET /events/:id/redacted': {
+    id: 'redactEvent',
+    summary: 'The type and data of an event with other texts of the same form, to show it to others',
+    role: 'operator',
+    query: { account },
+    answer: z.object({ type: z.string(), data: z.unknown().describe('Null once it is pruned.') }),
+    isSearch: true,
   },
   'GET /events/:id/trace': {
     id: 'traceEvent',
     summary: 'Everything that goes back to an event: runs, runs that they invoked, events that they sent',
-    query: { account: z.string().optional().describe('Needed where two accounts share the id.') },
+    query: { account, steps: z.enum(['true']).optional().describe('Also tells the steps of the runs.') },
     answer: z.object({
       nodes: z.array(traceNode).describe('Nearest first, 500 at most; each parent before its children.'),
       isComplete: z.boolean().describe('False where a node is cut.'),
@@ -118,12 +131,15 @@ export const EVENT_ROUTES = defineRoutes({
     isSafe: true,
     summary: 'What the workflows of the project would make of an event; starts and stores nothing',
     body: {
-      event: z.string().optional().describe('Id of a stored event; or else `type` and `data`.'),
-      account: z.string().optional().describe('Needed where two accounts share the id.'),
+      event: z.string().optional().describe('Id of a stored event, or else `type` and `data`, which may have one.'),
+      account,
       type: z.string().max(100).optional().describe('Of an event that is not stored.'),
       data: z.record(z.string(), z.unknown()).optional().describe('Of an event that is not stored.'),
+      created: z.iso.datetime({ offset: true }).optional().describe('Of an event that is not stored. Default: now.'),
     },
     answer: z.object({
+      event: z.string(),
+      type: z.string(),
       workflows: z.array(match).describe('Those that start a run first, those that ignore it last.'),
       broken: z.array(z.object({ file: z.string(), message: z.string() })).describe('Modules that cannot be loaded.'),
     }),
@@ -148,7 +164,7 @@ export const EVENT_ROUTES = defineRoutes({
     id: 'replayEvent',
     summary: 'New runs of a stored event',
     body: {
-      account: z.string().optional().describe('Needed where two accounts share the id.'),
+      account,
       workflows: z.array(z.string()).min(1).optional().describe('Default: all that its type starts.'),
       isDryRun,
     },

@@ -81,6 +81,10 @@ export const step = z
   })
   .meta({ id: 'Step' })
 
+export const toldStep = step.extend({
+  output: z.unknown().describe('Its result; null where it has none, and above 64 KiB.'),
+})
+
 const output = z
   .object({
     bytes: z.int(),
@@ -136,9 +140,7 @@ const story = z
       })
       .nullable()
       .describe('The event that caused it.'),
-    steps: z
-      .array(step.extend({ output: z.unknown().describe('Its result; null where it has none, and above 64 KiB.') }))
-      .describe('In the order in which they began, with their failed attempts.'),
+    steps: z.array(toldStep).describe('In the order in which they began, with their failed attempts.'),
     stepsInAll: z.int(),
     hooks: z.array(hook).describe('The callback URLs that it has opened.'),
     log: z

@@ -1,14 +1,12 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
-import { findEvent } from '../../../admin/queries/find-event.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { EventMatches, MatchFate, WorkflowMatch } from '../../../core/incoming/event-match.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
+import { parseEvent } from '../../../core/incoming/parse-event.ts'
+import { parseJson } from '../../../core/json.ts'
 import type { Cli } from '../../command.ts'
-import { commandClock } from '../../open/command-clock.ts'
-import { readEventFile } from '../../open/read-event-file.ts'
-import { formatFailure } from '../../terminal/format-value.ts'
+import { readText } from '../../input/read-source.ts'
+import { call } from '../../open/operations.ts'
 import { type Column, formatTable, type Layout } from '../../terminal/table.ts'
 
 /** `upshot events match <id>`: what the workflows of the project would make of an event. */
@@ -19,31 +17,36 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--account <name>', 'account of the event, if several have one with this id')
     .option('--workflow <id>', 'only this workflow')
     .option('--workflows <folder>', 'the folder of the code (default: that of the project)')
-    .action((id, { file, account, workflow, workflows: folder }) =>
-      project.withStore(async (store, config) => {
-        if ((id === undefined) === (file === undefined)) throw describeMisuse()
-        const now = commandClock.now()
-        const event =
-          file === undefined
-            ? await findEvent(store, { id: id ?? '', account })
-            : readEventFile(file, { account: account ?? DEFAULT_ACCOUNT, now })
-        const { matchWorkflows } = await import('../../../app/play/match-workflows.ts')
-        const matches = await matchWorkflows(store, config, {
-          ...{ event, now, onPrint: (text) => out.detail(text.trimEnd()) },
-          ...(folder === undefined ? {} : { workflowsDir: resolve(folder) }),
-        })
-        const found = matches.workflows.filter((match) => workflow === undefined || match.workflow === workflow)
-        if (workflow !== undefined && found.length === 0) throw describeUnknown(workflow)
-        const { broken } = matches
-        out.result({ event: event.id, type: event.type, workflows: found, broken }, () =>
-          formatMatches({ workflows: found, broken }, event, out),
-        )
-        for (const { file, error } of broken) out.note(`${file} cannot be loaded: ${formatFailure(error)}`)
-      }),
-    )
+    .action((id, { file, account, workflow, workflows: folder }) => {
+      if ((id === undefined) === (file === undefined)) throw describeMisuse()
+      const given = file === undefined ? { event: id } : readGiven(file)
+      const body = { ...given, ...(account === undefined ? {} : { account }) }
+      const flags =
+        folder === undefined ? null : { UPSHOT_WORKFLOWS_DIR: { flag: '--workflows', value: resolve(folder) } }
+      return project.withOperations(
+        async (operations) => {
+          const matches = await call(operations, 'POST /events/match', { body })
+          const found = matches.workflows.filter((match) => workflow === undefined || match.workflow === workflow)
+          if (workflow !== undefined && found.length === 0) throw describeUnknown(workflow)
+          const asked = { ...matches, workflows: found }
+          out.result(asked, () => formatMatches(asked, out))
+          for (const { file, message } of matches.broken) out.note(`${file} cannot be loaded: ${message}`)
+        },
+        { ...(flags && { flags }) },
+      )
+    })
 }
 
-const WORDS: Record<MatchFate, string> = {
+/** An event that is not stored, from the body of one. */
+function readGiven(file: string) {
+  const { id: event, type, created, data } = parseEvent(parseJson(readText(file)))
+  return { event, type, created, data }
+}
+
+type Matches = AnswerOf<'POST /events/match'>
+type WorkflowMatch = Matches['workflows'][number]
+
+const WORDS: Record<WorkflowMatch['fate'], string> = {
   starts: 'starts',
   waits: 'waits',
   halts: 'needs a person',
@@ -63,7 +66,7 @@ function describeLast(clauses: WorkflowMatch['clauses']): string {
   return last === undefined ? '' : `${last.name}: ${last.says}`
 }
 
-function formatMatches({ workflows }: EventMatches, { id, type }: EventRecord, layout: Layout): string[] {
+function formatMatches({ event: id, type, workflows }: Matches, layout: Layout): string[] {
   const concerned = workflows.filter(({ fate }) => fate !== 'ignored')
   const others = workflows.filter(({ fate }) => fate === 'ignored')
   return [

@@ -1,19 +1,13 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { findEvent } from '../../../admin/queries/find-event.ts'
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { call, requireLocal } from '../../open/operations.ts'
+import { call } from '../../open/operations.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
-import type { Output } from '../../terminal/output.ts'
 import { formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { deliveryColumns } from '../deliveries/delivery-view.ts'
 import { eventRunColumns } from '../runs/run-view.ts'
-import { readEventTrace } from './event-trace.ts'
-import { redactEvent } from './redact-event.ts'
-import { describeTrace, formatTrace } from './trace-view.ts'
+import { formatTrace } from './trace-view.ts'
 
 const LINES_SHOWN = 60
 
@@ -28,24 +22,21 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--redacted', 'show its type and data with other texts of the same form, to show it to others')
     .action((id, { account, trace: isTrace = false, redacted: isRedacted = false }) =>
       project.withOperations(async (operations) => {
-        if (isTrace || isRedacted) {
-          const { store } = requireLocal(operations)
-          const event = await findEvent(store, { id, account })
-          if (isTrace) return showTrace(store, event, out)
-          const redacted = await redactEvent(store, event)
+        const params = { id }
+        const query = account === undefined ? {} : { account }
+        if (isRedacted) {
+          const redacted = await call(operations, 'GET /events/:id/redacted', { params, query })
           return out.result(redacted, () => JSON.stringify(redacted, null, 2).split('\n'))
         }
-        const query = account === undefined ? {} : { account }
-        const story = await call(operations, 'GET /events/:id', { params: { id }, query })
+        const story = await call(operations, 'GET /events/:id', { params, query })
+        if (isTrace) {
+          const trace = await call(operations, 'GET /events/:id/trace', { params, query: { ...query, steps: 'true' } })
+          const view = { now: commandClock.now(), paint: out.paint }
+          return out.result(trace, () => formatTrace(story, trace.nodes, view))
+        }
         out.result(story, () => formatStory(story, commandClock.now(), out))
       }),
     )
-}
-
-async function showTrace(store: ReadStore, event: EventRecord, out: Output): Promise<void> {
-  const now = commandClock.now()
-  const tree = await readEventTrace(store, event, now)
-  out.result(describeTrace(tree), () => formatTrace(tree, now, out.paint))
 }
 
 function formatStory(event: Story, now: number, layout: Layout): string[] {

@@ -1,50 +1,152 @@
-import { VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
-import { RUN_STATUSES } from '../../../core/runs/run.ts'
-import { formatMoment, formatSpan, formatText, withIsoTimes } from '../../terminal/format-value.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { isPlainObject } from '../../../core/json.ts'
+import { formatBytes, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output, Style } from '../../terminal/output.ts'
-import { styleVerdict } from '../deliveries/delivery-view.ts'
-import { styleStatus } from '../runs/run-view.ts'
-import type { TraceNode } from './event-trace.ts'
+import { describeRefusal, styleVerdict } from '../deliveries/delivery-view.ts'
+import { describeOrigin, describeReason, styleStatus } from '../runs/run-view.ts'
 
-const MAX_LENGTHS = { subject: 200, name: 60, about: 60, note: 120 } as const
+type Event = AnswerOf<'GET /events/:id'>
+type Node = AnswerOf<'GET /events/:id/trace'>['nodes'][number]
+type Run = NonNullable<Node['run']>
+type Step = NonNullable<Node['steps']>[number]
 
-/** A trace for JSON: its times as text. */
-export function describeTrace({ children, ...node }: TraceNode): Record<string, unknown> {
-  return { ...withIsoTimes(node), children: children.map(describeTrace) }
+/** A line of the tree, and what hangs below it. */
+interface Branch {
+  line: string
+  children: Branch[]
 }
 
-/** A trace for a person: one line per node, behind the branches of the tree. */
-export function formatTrace(root: TraceNode, now: number, paint: Output['paint']): string[] {
-  const lines = [formatNode(root, now, paint)]
-  const grow = ({ children }: TraceNode, stem: string) => {
-    children.forEach((child, index) => {
-      const isLast = index === children.length - 1
-      lines.push(paint('dim', `${stem}${isLast ? '└─ ' : '├─ '}`) + formatNode(child, now, paint))
+interface View {
+  now: number
+  paint: Output['paint']
+}
+
+/** The parts of a line; what is null or empty is left out. */
+interface Words {
+  kind: string
+  name: string
+  about?: string | null
+  effect?: string
+  status?: string
+  style?: Style | null
+  time?: string | null
+  note?: string | null
+}
+
+/** The tree of an event: its deliveries and runs, and everything that these caused. */
+export function formatTrace(event: Event, nodes: readonly Node[], view: View): string[] {
+  const below = Map.groupBy(nodes, ({ parent }) => parent)
+  const deliveries = event.deliveries.toReversed().map((delivery) => tellDelivery(delivery, view))
+  const roots = (below.get(null) ?? []).map((node) => growNode(node, below, view))
+  const root: Branch = { line: roots[0]?.line ?? '', children: [...deliveries, ...(roots[0]?.children ?? [])] }
+  if (event.subject === null) return drawTree(root, view.paint)
+  return drawTree({ line: view.paint('bold', formatText(event.subject, 200)), children: [root] }, view.paint)
+}
+
+function drawTree(root: Branch, paint: Output['paint']): string[] {
+  const lines = [root.line]
+  const grow = ({ children }: Branch, stem: string) => {
+    for (const child of children) {
+      const isLast = child === children.at(-1)
+      lines.push(paint('dim', `${stem}${isLast ? '└─ ' : '├─ '}`) + child.line)
       grow(child, `${stem}${isLast ? '   ' : '│  '}`)
-    })
+    }
   }
   grow(root, '')
   return lines
 }
 
-function formatNode(node: TraceNode, now: number, paint: Output['paint']): string {
-  const { kind, name, about, status, effect, note, startedAt, finishedAt } = node
-  const style = styleOf(node)
-  const parts = [
-    kind === 'subject' || kind === 'cut' ? null : paint('dim', kind),
-    paint('bold', formatText(name, kind === 'subject' ? MAX_LENGTHS.subject : MAX_LENGTHS.name)),
-    about === null ? null : formatText(about, MAX_LENGTHS.about),
-    effect === null || effect === 'read' ? null : effect,
-    status === null ? null : style === null ? status : paint(style, status),
-    formatSpan(startedAt, finishedAt) ?? formatMoment(startedAt, now),
-    note === null ? null : formatText(`(${note})`, MAX_LENGTHS.note),
-  ]
-  return parts.filter((part) => part !== null).join(' ')
+/** An event with its runs, or a run with its steps. What a step caused hangs below the step. */
+function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, view: View): Branch {
+  const { id, event, run, steps, isCut } = node
+  const caused = below.get(id) ?? []
+  const grow = (each: Node) => growNode(each, below, view)
+  const more = `${view.paint('bold', '…')} (more: upshot runs ${run === null ? 'list --event' : 'show'} ${id})`
+  const rest = isCut || (run !== null && steps === null) ? [{ line: more, children: [] }] : []
+  if (run === null) {
+    const { type = null, receivedAt = null } = event ?? {}
+    const line = tell({ kind: 'event', name: id, about: type, time: formatMoment(receivedAt, view.now) }, view)
+    return { line, children: [...caused.map(grow), ...rest] }
+  }
+  const keys = new Set(steps?.map(({ key }) => key))
+  const done = (steps ?? []).map((step): Branch => {
+    const made = caused.filter((each) => each.step === step.key).map(grow)
+    return { line: tellStep(step, view), children: [...step.failures.map((each) => tellAttempt(each, view)), ...made] }
+  })
+  const others = caused.filter(({ step }) => step === null || !keys.has(step)).map(grow)
+  return { line: tellRun(run, view), children: [...done, ...others, ...rest] }
 }
 
-function styleOf({ kind, status }: TraceNode): Style | null {
-  if (kind === 'attempt') return 'red'
-  if (status !== null && kind === 'delivery' && status in VERDICTS) return styleVerdict(status as Verdict)
-  const known = RUN_STATUSES.find((each) => each === status)
-  return known === undefined ? null : styleStatus({ status: known })
+function tell({ kind, name, about, effect, status, style, time, note }: Words, { paint }: View): string {
+  const parts = [
+    paint('dim', kind),
+    paint('bold', formatText(name, 60)),
+    about && formatText(about, 60),
+    effect !== 'read' && effect,
+    status && (style ? paint(style, status) : status),
+    time,
+    note && formatText(`(${note})`, 120),
+  ]
+  return parts.filter(Boolean).join(' ')
+}
+
+function tellDelivery(delivery: Event['deliveries'][number], view: View): Branch {
+  const { id: name, endpoint: about, verdict: status, receivedAt } = delivery
+  const words = {
+    style: styleVerdict(status),
+    time: formatMoment(receivedAt, view.now),
+    note: describeRefusal(delivery),
+  }
+  return { line: tell({ kind: 'delivery', name, about, status, ...words }, view), children: [] }
+}
+
+function tellRun(run: Run, view: View): string {
+  const { id: name, workflow, handler, status, folded, startedAt, createdAt, finishedAt } = run
+  const notes = [folded > 0 && `${folded} folded into it`, describeOrigin(run), describeReason(run, view.now)]
+  return tell(
+    {
+      ...{ kind: 'run', name, status, style: styleStatus(run), note: notes.filter(Boolean).join('; ') },
+      about: handler === 'run' ? workflow : `${workflow} (${handler})`,
+      time: formatTime(startedAt ?? createdAt, finishedAt, view.now),
+    },
+    view,
+  )
+}
+
+function tellStep(step: Step, view: View): string {
+  const { key, kind, target, status, effect, startedAt, finishedAt } = step
+  const call = /^files\.(\w+)/.exec(key)
+  return tell(
+    {
+      ...(call ? { kind: 'call', name: call[0] } : { kind: kind === 'run' ? 'step' : kind, name: key }),
+      ...{ about: kind === 'invoke' ? null : target, effect, status, style: styleStatus({ status }) },
+      ...{ time: formatTime(startedAt, finishedAt, view.now), note: describeEnd(step, view.now) },
+    },
+    view,
+  )
+}
+
+function tellAttempt({ attempt, error }: Step['failures'][number], view: View): Branch {
+  const note = `${error.name}: ${error.message}`
+  const words = { kind: 'attempt', name: String(attempt), status: 'failed', style: 'red', note } as const
+  return { line: tell(words, view), children: [] }
+}
+
+function formatTime(startedAt: string, finishedAt: string | null, now: number): string | null {
+  return formatSpan(startedAt, finishedAt) ?? formatMoment(startedAt, now)
+}
+
+/** A step's outcome in words: of a delete, a download or a wait. */
+function describeEnd({ kind, status, error, dueAt, output, outputBytes }: Step, now: number): string | null {
+  if (status === 'failed') return error?.message ?? null
+  if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt, now)}`
+  if (status === 'started') return 'its outcome is not known yet'
+  const isEvent = kind === 'wait' || kind === 'receive'
+  // A large result is not told, and has more bytes than "null".
+  if (isEvent && output === null && outputBytes === 4) return 'no event arrived in time'
+  if (!isPlainObject(output)) return null
+  if (isEvent) return `${output.id} arrived`
+  const { outcome, proof, bytes } = output
+  if (typeof outcome === 'string') return proof === 'verified' ? `${outcome}, verified` : outcome
+  return typeof bytes === 'number' ? formatBytes(bytes) : null
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
+import { readTraffic, TRAFFIC_MS } from '../../../../admin/queries/read-traffic.ts'
 import { openRoom } from '../../../../app/play/open-room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
@@ -16,7 +17,6 @@ import { parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
-import { readTraffic, TRAFFIC_MS } from './read-traffic.ts'
 import { readShapes, SHAPES_FILE } from './shapes-file.ts'
 
 /** How a definition and the events of a type get on. */

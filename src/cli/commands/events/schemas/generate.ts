@@ -2,6 +2,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
+import {
+  foldTraffic,
+  readTraffic,
+  TRAFFIC_MS,
+  type TrafficChoice,
+  type TypeTraffic,
+} from '../../../../admin/queries/read-traffic.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { chooseUnions, findSplits, foldSplits } from '../../../../core/service/shapes/find-unions.ts'
 import { outlineOf } from '../../../../core/service/shapes/outline.ts'
@@ -10,7 +17,6 @@ import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
-import { foldTraffic, readTraffic, TRAFFIC_MS, type TrafficChoice, type TypeTraffic } from './read-traffic.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
 import { isMade, type TypedTraffic, writeModule } from './write-module.ts'
 

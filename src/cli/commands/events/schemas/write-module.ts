@@ -1,7 +1,7 @@
+import type { TypeTraffic } from '../../../../admin/queries/read-traffic.ts'
 import type { ShapeUnion } from '../../../../core/service/shapes/write-schema.ts'
 import { writeSchema } from '../../../../core/service/shapes/write-schema.ts'
 import { isoTime } from '../../../../core/time.ts'
-import type { TypeTraffic } from './read-traffic.ts'
 
 /** The events of a type, and what was found in them. */
 export interface TypedTraffic extends TypeTraffic {

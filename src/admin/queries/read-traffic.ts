@@ -1,7 +1,7 @@
-import { type EventRecord, OWN_TYPES, type ServiceEvent } from '../../../../core/incoming/event.ts'
-import { foldBody } from '../../../../core/service/shapes/fold-body.ts'
-import { emptyShape, type Shape } from '../../../../core/service/shapes/shape.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
+import { type EventRecord, OWN_TYPES, type ServiceEvent } from '../../core/incoming/event.ts'
+import { foldBody } from '../../core/service/shapes/fold-body.ts'
+import { emptyShape, type Shape } from '../../core/service/shapes/shape.ts'
+import type { ReadStore } from '../../core/store/store.ts'
 
 /** How far back the commands look unless told otherwise. */
 export const TRAFFIC_MS = 30 * 24 * 60 * 60 * 1_000

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import type { EventRecord, ServiceEvent } from '../../../core/incoming/event.ts'
-import { foldBody } from '../../../core/service/shapes/fold-body.ts'
-import { redactBody } from '../../../core/service/shapes/redact-body.ts'
-import { emptyShape } from '../../../core/service/shapes/shape.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
-import { readTraffic } from './schemas/read-traffic.ts'
+import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
+import { foldBody } from '../../core/service/shapes/fold-body.ts'
+import { redactBody } from '../../core/service/shapes/redact-body.ts'
+import { emptyShape } from '../../core/service/shapes/shape.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import { readTraffic } from './read-traffic.ts'
 
 /** Events of the type that tell which texts are words of an enumeration. */
 const LEARNED_FROM = 500

@@ -175,7 +175,7 @@ test('the doctor of a server examines its machine, and repairs nothing from afar
   const { upshot, client } = await startFarApp()
   const { exit, json } = await upshot('doctor')
   const failed = json.data.findings.filter(({ level }: { level: string }) => level === 'fail')
-  expect({ exit, isHealthy: json.data.healthy }).toEqual(
+  expect({ exit, isHealthy: json.data.isHealthy }).toEqual(
     failed.length === 0 ? { exit: 0, isHealthy: true } : { exit: 7, isHealthy: false },
   )
   expect(json.data.findings.map(({ check }: { check: string }) => check)).toContain('endpoint sandbox')

@@ -14,13 +14,9 @@ export async function runDoctor(
 ): Promise<DoctorFinding[]> {
   // It exits with 7 where a check fails, which is an answer.
   const { document, error } = await runCommand(config, ['doctor'], { ...BOUNDS, signal })
-  const { findings } = (document?.data ?? {}) as { findings?: (Omit<DoctorFinding, 'fix'> & { fix?: string })[] }
-  if (findings === undefined) throw describeFailure(error)
-  return findings.map(({ check, level, found, fix = '' }) => ({ check, level, found, fix: fix === '' ? null : fix }))
-}
-
-function describeFailure(error: Error | null): UpshotError {
-  return new UpshotError('internal', 'The doctor did not come to an end.', {
+  const { findings } = (document?.data ?? {}) as { findings?: DoctorFinding[] }
+  if (findings !== undefined) return findings
+  throw new UpshotError('internal', 'The doctor did not come to an end.', {
     cause: error,
     details: { fix: 'Run "upshot doctor" in the folder of the project: it shows how far it comes.' },
   })

@@ -96,7 +96,7 @@ test.each([
     const env = { ...serviceEnv(sandbox.url, apiKey ?? 'sk_sandbox_x'), UPSHOT_ADMIN_PORT: '0' }
     const { exit, json, stdout } = await runHere(tempFolder(), ['doctor', '--json'], { env })
     expect(exit).toBe(7)
-    expect(json).toMatchObject({ ok: true, data: { healthy: false } })
+    expect(json).toMatchObject({ ok: true, data: { isHealthy: false } })
     expect(pick(json.data.findings, check)).toMatchObject({ level: 'fail', fix: expect.stringMatching(/\S/) })
     expect(stdout).not.toContain('sk_sandbox_')
   },
@@ -143,11 +143,12 @@ test('doctor --fix makes its repairs only after a confirmation', async () => {
   expect(modes()).toEqual([0o644, 0o755])
 
   const dry = await runHere(dataDir, ['doctor', '--fix', '--yes', '--dry-run', '--json'], { env })
-  expect(dry).toMatchObject({ exit: 7, json: { data: { mended: [] } } })
+  expect(dry).toMatchObject({ exit: 7, json: { data: { isHealthy: false } } })
+  expect(dry.json.data.mended).toBeUndefined()
   expect(modes()).toEqual([0o644, 0o755])
 
   const mended = await runHere(dataDir, ['doctor', '--fix', '--yes', '--json'], { env })
-  expect(mended).toMatchObject({ exit: 0, json: { data: { healthy: true } } })
+  expect(mended).toMatchObject({ exit: 0, json: { data: { isHealthy: true } } })
   expect(mended.json.data.mended).toHaveLength(3)
   expect(modes()).toEqual([0o600, 0o700])
   expect(() => statSync(runtime)).toThrow()

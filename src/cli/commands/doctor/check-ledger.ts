@@ -1,10 +1,9 @@
 import { dirname } from 'node:path'
 import type { Seal } from '../../../core/safety/ledger/seal.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
-import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import type { Project } from '../../open/open-project.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** The app anchors every hour, and seals every five seconds. */
@@ -12,11 +11,8 @@ const OLD_ANCHOR_MS = 2 * 3_600_000
 const OLD_ROW_MS = 10 * 60_000
 
 /** Checks that the effect ledger is sealed and anchored. No finding without rows. */
-export async function checkLedger(project: Project, config: Config): Promise<Finding[]> {
-  if (!hasDatabase(config)) return []
-  const state = await project.withStore((store) => store.readSealState()).catch(() => null)
-  if (state === null) return []
-  const { head, unsealed, unsealedSince } = state
+export async function checkLedger(store: Pick<ReadStore, 'readSealState'>, config: Config): Promise<Finding[]> {
+  const { head, unsealed, unsealedSince } = await store.readSealState()
   const now = commandClock.now()
   if (unsealedSince !== null && unsealedSince < now - OLD_ROW_MS) {
     const found = `${unsealed} rows have had no seal for over ten minutes`

@@ -1,31 +1,25 @@
 import { describeScope, presentMode } from '../../../core/safety/stop.ts'
 import { listSwitches } from '../../../core/store/safety/list-switches.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import type { Project } from '../../open/open-project.ts'
-import type { PersonStore } from '../../open/operations.ts'
 import { type Finding, warn } from './finding.ts'
 
 /** A stop that is this old was perhaps forgotten. */
 const OLD_STOP_MS = 86_400_000
 
 /** Checks that deletes are bounded, and that people hear of what waits for them. */
-export async function checkSafety(project: Project, config: Config): Promise<Finding[]> {
-  const guard = checkGuard(config)
-  if (!hasDatabase(config)) return guard
-  const found = await project
-    .withStore(async (store) => [
-      ...(await checkEffects(store, config)),
-      ...(await checkApprovals(store, config)),
-      ...(await checkStops(store)),
-    ])
-    .catch(() => [])
-  return [...guard, ...found]
+export async function checkSafety(store: ReadStore, config: Config): Promise<Finding[]> {
+  return [
+    ...(await checkEffects(store, config)),
+    ...(await checkApprovals(store, config)),
+    ...(await checkStops(store)),
+  ]
 }
 
-function checkGuard({ guardPolicy }: Config): Finding[] {
+/** Warns where the guard is off, also before there is a database. */
+export function checkGuard({ guardPolicy }: Config): Finding[] {
   if (guardPolicy.limits !== null) return []
   return [
     warn('guard', 'it is off: workflows may delete any number of files', {
@@ -35,7 +29,7 @@ function checkGuard({ guardPolicy }: Config): Finding[] {
 }
 
 /** The mode of the last start, and the one that the environment here names. */
-async function checkEffects(store: PersonStore, { effects = 'live' }: Config): Promise<Finding[]> {
+async function checkEffects(store: ReadStore, { effects = 'live' }: Config): Promise<Finding[]> {
   const switches = await listSwitches(store)
   const mode = presentMode(switches)
   const since = switches.at(-1)?.at
@@ -54,7 +48,7 @@ async function checkEffects(store: PersonStore, { effects = 'live' }: Config): P
 }
 
 /** One finding at most: who may decide, and who is told. */
-async function checkApprovals(store: PersonStore, { alerts }: Config): Promise<Finding[]> {
+async function checkApprovals(store: ReadStore, { alerts }: Config): Promise<Finding[]> {
   const open = await store.listApprovals({ status: 'open', limit: 1, now: commandClock.now() })
   const [first] = open
   if (first === undefined) return []
@@ -73,7 +67,7 @@ async function checkApprovals(store: PersonStore, { alerts }: Config): Promise<F
   return [warn('approvals', found, { fix: fixes.join(' ') })]
 }
 
-async function checkStops(store: PersonStore): Promise<Finding[]> {
+async function checkStops(store: ReadStore): Promise<Finding[]> {
   const now = commandClock.now()
   const old = (await store.listStops()).filter(({ since }) => since < now - OLD_STOP_MS)
   return old.map((stop) => {

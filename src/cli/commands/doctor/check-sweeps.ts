@@ -1,9 +1,7 @@
 import { FILE_TYPES, type SweepPlan } from '../../../core/service/sweep/sweep-plan.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import type { Project } from '../../open/open-project.ts'
-import type { PersonStore } from '../../open/operations.ts'
 import { describeSweepView, readSweepViews, type SweepView } from '../events/losses/sweep-view.ts'
 import { type Finding, ok, warn } from './finding.ts'
 
@@ -13,13 +11,8 @@ const LATE_AFTER = 3
 const LOST = 'See what was lost with "upshot coverage --since 7d", and why with "upshot endpoints list".'
 
 /** One finding for each storage that is compared with events; none where no storage is. */
-export async function checkSweeps(project: Project, config: Config): Promise<Finding[]> {
-  const plans = config.reconcile ?? []
-  if (plans.length === 0 || !hasDatabase(config)) return []
-  return project.withStore((store) => examine(store, plans)).catch(() => [])
-}
-
-async function examine(store: PersonStore, plans: readonly SweepPlan[]): Promise<Finding[]> {
+export async function checkSweeps(store: ReadStore, { reconcile: plans = [] }: Config): Promise<Finding[]> {
+  if (plans.length === 0) return []
   const now = commandClock.now()
   const views = await readSweepViews(store, now)
   const book = (await store.loadFileBook())?.book

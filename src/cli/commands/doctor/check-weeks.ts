@@ -1,8 +1,8 @@
 import type { ServerRoom, WeekRoom } from '../../../core/store/health/server.ts'
 import { type Retention, type WeekKind, weekGoesAt } from '../../../core/store/retention.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import type { Project } from '../../open/open-project.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { type Finding, ok, warn } from './finding.ts'
 
@@ -17,10 +17,9 @@ const WORDS: Record<WeekKind, string> = { runs: 'runs', deliveries: 'deliveries'
 const FIX = 'Run a process with the role all or scheduler. If one runs, a report or a backup may hold the tables.'
 
 /** One finding for each kind of rows that goes by the week; none for a file. */
-export async function checkWeeks({ withStore }: Pick<Project, 'withStore'>, config: Config): Promise<Finding[]> {
-  if (!config.database) return []
+export async function checkWeeks(store: Pick<ReadStore, 'readServerRoom'>, config: Config): Promise<Finding[]> {
   const now = commandClock.now()
-  const room = await withStore((store) => store.readServerRoom(now)).catch(() => null)
+  const room = await store.readServerRoom(now)
   return room === null ? [] : judgeWeeks(room, config.retention, now)
 }
 

@@ -3,13 +3,14 @@ import { listUnmatched } from '../../../admin/queries/list-unmatched.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { describeBroken } from '../../../core/runs/workflow-record.ts'
 import { listBrokenModules } from '../../../core/store/health/list-broken-modules.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { hasDatabase } from '../../../project/data-dir/data-files.ts'
 import { removeRuntimeFile } from '../../../project/data-dir/runtime-file.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import type { Project } from '../../open/open-project.ts'
-import { call, type Operations } from '../../open/operations.ts'
+import { call } from '../../open/operations.ts'
 import { probeKeyOf } from '../../open/probe-key.ts'
 import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
@@ -20,7 +21,7 @@ import { checkDatabase } from './check-database.ts'
 import { checkEndpoints } from './check-endpoints.ts'
 import { checkLedger } from './check-ledger.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
-import { checkSafety } from './check-safety.ts'
+import { checkGuard, checkSafety } from './check-safety.ts'
 import { checkService } from './check-service.ts'
 import { checkSweeps } from './check-sweeps.ts'
 import { checkWeeks } from './check-weeks.ts'
@@ -39,14 +40,15 @@ export function define(command: Command, { out, project }: Cli): void {
       const options = { isTryingDelete: tryDelete }
       if (await project.isFar()) {
         if (fix || tryDelete) throw describeFar()
-        report(out, { findings: await project.withOperations(examineFar), repairs: [], isRepairing: false })
-        return
+        const { findings } = await project.withOperations((far) => call(far, 'POST /doctor', { body: {} }))
+        return report(out, { findings, mended: [] })
       }
       const findings = await examine(project, options)
       const repairs = fix ? findings.flatMap(({ repair }) => repair ?? []) : []
       const isRepairing = repairs.length > 0 && (await agree(repairs, out))
       if (isRepairing) for (const repair of repairs) repair.perform()
-      report(out, { findings: isRepairing ? await examine(project, options) : findings, repairs, isRepairing })
+      const mended = isRepairing ? repairs.map(({ will }) => will) : []
+      report(out, { findings: isRepairing ? await examine(project, options) : findings, mended })
     })
 }
 
@@ -54,12 +56,6 @@ function describeFar(): UpshotError {
   return new UpshotError('invalid_request', 'At a server, the doctor examines and does nothing else.', {
     details: { fix: 'Leave out --fix and --try-delete, or run it on the machine of the app.' },
   })
-}
-
-/** The checks of the machine of the server. */
-async function examineFar(operations: Operations): Promise<Finding[]> {
-  const { findings } = await call(operations, 'POST /doctor', { body: {} })
-  return findings.map(({ fix, ...finding }) => (fix === null ? finding : { ...finding, fix }))
 }
 
 /** Runs all checks in order. Without a valid configuration most are left out. */
@@ -74,13 +70,9 @@ async function examine(project: Project, { isTryingDelete }: DoctorOptions): Pro
     ...checkRights(config, root),
     checkDisk(config, root),
     checkWorkflows(config),
-    ...(await checkModules(project, config)),
     ...(await checkDatabase(project, config)),
-    ...(await checkWeeks(project, config)),
-    ...(await checkLedger(project, config)),
-    ...(await checkSafety(project, config)),
-    ...(await checkSweeps(project, config)),
-    ...(await checkUnmatched(project, config)),
+    ...checkGuard(config),
+    ...(await checkContent(project, config)),
     checkApp(config, app),
     ...(app === null ? await checkPorts(config) : []),
     ...(app === null ? [] : await checkDoors(project, config, app)),
@@ -110,19 +102,26 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
   })
 }
 
-/** One finding for each module that a process at work could not load. */
-async function checkModules(project: Project, config: Config): Promise<Finding[]> {
+const CONTENT = [checkModules, checkWeeks, checkLedger, checkSafety, checkSweeps, checkUnmatched]
+
+/** Findings about what the database holds; none where it cannot be opened, which is told already. */
+async function checkContent(project: Project, config: Config): Promise<Finding[]> {
   if (!hasDatabase(config)) return []
-  const broken = await project.withStore((store) => listBrokenModules(store, commandClock.now())).catch(() => [])
+  const examine = (store: ReadStore) => Promise.all(CONTENT.map((check) => check(store, config).catch(() => [])))
+  return (await project.withStore(examine).catch(() => [])).flat()
+}
+
+/** One finding for each module that a process at work could not load. */
+async function checkModules(store: ReadStore): Promise<Finding[]> {
+  const broken = await listBrokenModules(store, commandClock.now())
   return broken.map(({ pids, ...module }) =>
     fail('module', describeBroken(module), { fix: `The log of process ${pids.join(', ')} has the whole fault.` }),
   )
 }
 
 /** Not a fault: a service sends types that nobody follows. No finding where there are none. */
-async function checkUnmatched(project: Project, config: Config): Promise<Finding[]> {
-  if (!hasDatabase(config)) return []
-  const unmatched = await project.withStore(listUnmatched).catch(() => [])
+async function checkUnmatched(store: ReadStore): Promise<Finding[]> {
+  const unmatched = await listUnmatched(store)
   if (unmatched.length === 0) return []
   return [ok('unmatched', describeUnmatched(unmatched))]
 }
@@ -140,22 +139,18 @@ function agree(repairs: readonly Repair[], out: Output): Promise<boolean> {
 
 const MARKS = { ok: ['✓', 'green'], warn: ['!', 'yellow'], fail: ['✗', 'red'] } as const
 
-function report(
-  out: Output,
-  { findings, repairs, isRepairing }: { findings: Finding[]; repairs: Repair[]; isRepairing: boolean },
-): void {
-  const shown = findings.map(({ repair, ...finding }) => ({ ...finding, canMend: repair !== undefined }))
-  const mended = isRepairing ? repairs.map(({ will }) => will) : []
-  const failed = findings.filter(({ level }) => level === 'fail').length
-  out.result({ healthy: failed === 0, findings: shown, mended }, () => [
+function report(out: Output, { findings, mended }: { findings: readonly Finding[]; mended: readonly string[] }): void {
+  const shown = findings.map(({ repair: _, ...finding }) => finding)
+  const isHealthy = findings.every(({ level }) => level !== 'fail')
+  out.result({ isHealthy, findings: shown, ...(mended.length > 0 && { mended }) }, () => [
     ...mended.map((will) => `Done: ${will}.`),
     ...findings.flatMap(({ check, level, found, fix }) => {
       const [mark, style] = MARKS[level]
       const line = `${out.paint(style, mark)} ${check.padEnd(16)} ${found}`
-      return fix === undefined ? [line] : [line, out.paint('dim', `  ${' '.repeat(16)} ${fix}`)]
+      return fix === null ? [line] : [line, out.paint('dim', `  ${' '.repeat(16)} ${fix}`)]
     }),
   ])
-  const isRepairable = !isRepairing && findings.some(({ repair }) => repair !== undefined)
+  const isRepairable = mended.length === 0 && findings.some(({ repair }) => repair !== undefined)
   if (isRepairable) out.note('Some of these can be repaired: upshot doctor --fix')
-  if (failed > 0) out.leaveWith('difference')
+  if (!isHealthy) out.leaveWith('difference')
 }

@@ -1,11 +1,7 @@
-/** The result of one check. */
-export interface Finding {
-  check: string
-  level: 'ok' | 'warn' | 'fail'
-  found: string
-  /** The advice, as a sentence. */
-  fix?: string
-  /** The repair that `--fix` can make. */
+import type { DoctorFinding } from '../../../admin/ports/surroundings.ts'
+
+/** The result of one check, and the repair that `--fix` can make. */
+export interface Finding extends DoctorFinding {
   repair?: Repair
 }
 
@@ -16,21 +12,22 @@ export interface Repair {
   perform(): void
 }
 
-type Advice = Pick<Finding, 'fix' | 'repair'>
+/** `fix`: a sentence. */
+type Advice = Partial<Pick<Finding, 'repair'>> & { fix?: string }
 
 /** A check that passed. */
 export function ok(check: string, found: string): Finding {
-  return { check, level: 'ok', found }
+  return { check, level: 'ok', found, fix: null }
 }
 
 /** A check that passed with a warning. */
-export function warn(check: string, found: string, advice: Advice = {}): Finding {
-  return { check, level: 'warn', found, ...advice }
+export function warn(check: string, found: string, { fix, ...rest }: Advice = {}): Finding {
+  return { check, level: 'warn', found, fix: fix || null, ...rest }
 }
 
 /** A check that failed; the doctor exits with 7. */
 export function fail(check: string, found: string, advice: Advice = {}): Finding {
-  return { check, level: 'fail', found, ...advice }
+  return { ...warn(check, found, advice), level: 'fail' }
 }
 
 /** The code of a Node error, such as `EACCES`. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkSafety } from '../../../../src/cli/commands/doctor/check-safety.ts'
+import { checkGuard, checkSafety } from '../../../../src/cli/commands/doctor/check-safety.ts'
 import type { AlertRule } from '../../../../src/core/alerts/alert-rule.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
@@ -18,7 +18,7 @@ const rule: AlertRule = {
 
 /** The findings of a project whose store this is. */
 const examine = (store: Store, dataDir: string, part: Partial<Config> = {}) =>
-  checkSafety({ withStore: (use: (store: Store) => unknown) => use(store) } as never, testConfig(dataDir, part))
+  checkSafety(store, testConfig(dataDir, part))
 
 test('doctor says nothing of the guard where it is on, nothing waits and nothing is stopped', async () => {
   const { store, dataDir } = await openTestProject()
@@ -26,8 +26,7 @@ test('doctor says nothing of the guard where it is on, nothing waits and nothing
 })
 
 test('doctor warns where the guard is off, also before there is a database', async () => {
-  const guardPolicy = { ...DEFAULT_POLICY, limits: null }
-  const findings = await examine({} as Store, tempFolder(), { guardPolicy })
+  const findings = checkGuard(testConfig(tempFolder(), { guardPolicy: { ...DEFAULT_POLICY, limits: null } }))
   expect(findings).toMatchObject([{ check: 'guard', level: 'warn', fix: expect.stringContaining('`guard`') }])
   const { json } = await runHere(tempFolder(), ['doctor', '--json'], { env: { UPSHOT_GUARD: 'off' } })
   expect(json.data.findings).toContainEqual(expect.objectContaining({ check: 'guard', level: 'warn' }))

@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { checkSweeps } from '../../../../src/cli/commands/doctor/check-sweeps.ts'
 import { commandClock } from '../../../../src/cli/open/command-clock.ts'
-import type { Store } from '../../../../src/core/store/store.ts'
 import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
 import { openDataDir } from '../../../support/open-data-dir.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
@@ -17,11 +16,10 @@ function openWorld(plan: Partial<SweepWorld['plan']> = {}) {
   const world = new SweepWorld(store, plan)
   vi.spyOn(commandClock, 'now').mockImplementation(() => world.clock.now())
   onTestFinished(() => void vi.restoreAllMocks())
-  const project = { withStore: (use: (store: Store) => unknown) => use(store) }
   return {
     world,
-    examine: () => checkSweeps(project as never, testConfig(dataDir, { reconcile: [world.plan] })),
-    silent: () => checkSweeps(project as never, testConfig(dataDir)),
+    examine: () => checkSweeps(store, testConfig(dataDir, { reconcile: [world.plan] })),
+    silent: () => checkSweeps(store, testConfig(dataDir)),
   }
 }
 

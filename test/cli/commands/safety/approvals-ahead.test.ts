@@ -41,12 +41,13 @@ test('"approvals show --ahead" tells what a held run would still ask for, and do
   const { json } = await show('--json')
   expect(json.error).toBeUndefined()
   expect(json.data.list).toMatchObject([{ path: '/in/c.txt' }])
-  expect(json.data.ahead).toMatchObject([
+  expect(json.data.foreseen.ahead).toMatchObject([
     {
       run: runs[0],
-      effects: [
-        { class: 'delete', asked: { path: '/in/d.txt', bytes: 5 } },
-        { class: 'delete', asked: { path: '/in/e.txt' } },
+      effects: 3,
+      list: [
+        { class: 'delete', path: '/in/d.txt', bytes: 5 },
+        { class: 'delete', path: '/in/e.txt' },
         { class: 'write', target: 'notes' },
       ],
       end: { kind: 'open', step: 'note' },

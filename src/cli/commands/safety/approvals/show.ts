@@ -11,7 +11,7 @@ import { formatBytes, formatMoment, formatText } from '../../../terminal/format-
 import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
 import { toCsv } from '../../../terminal/to-csv.ts'
 import { readProof } from './decide.ts'
-import { describeAhead, foresee, formatAhead } from './foresee.ts'
+import { foresee, formatAhead } from './foresee.ts'
 import { describeApproval } from './list.ts'
 
 type Approval = AnswerOf<'GET /approvals/:id'>
@@ -38,10 +38,9 @@ export function define(command: Command, { out, project }: Cli): void {
         if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
         const found = isAhead ? await foresee(out, operations, approval) : null
         const about = { ...approval, list: items.map(describeItem) }
-        const ahead = found && { ahead: found.ahead.map(describeAhead), aheadOf: found.total }
-        out.result({ ...about, ...ahead }, () => [
+        out.result({ ...about, ...(found && { foreseen: found }) }, () => [
           ...formatApproval(approval, items, out),
-          ...(found === null ? [] : formatAhead(found.ahead, out)),
+          ...(found === null ? [] : formatAhead(found, out)),
         ])
         if (approval.status === 'open') out.note(adviseDecision(approval))
         if (found?.ahead.some(({ end }) => end.kind === 'open')) out.leaveWith('unknown')

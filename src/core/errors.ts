@@ -45,10 +45,15 @@ export class UpshotError extends Error {
   /** Facts for `--json`, the log and the hint of the command line; never a secret. */
   readonly details: Record<string, unknown>
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; details?: Record<string, unknown> } = {}) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause })
+  /** `fix`: the next thing to do, as a sentence. It becomes one of the details. */
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, details = {}, fix }: { cause?: unknown; details?: Record<string, unknown>; fix?: string } = {},
+  ) {
+    super(message, cause === undefined ? {} : { cause })
     this.code = code
-    this.details = options.details ?? {}
+    this.details = fix === undefined ? details : { ...details, fix }
   }
 
   /** HTTP status that an edge answers with. */

@@ -51,8 +51,9 @@ test.each(['runs', 'events'])(
   '%s tail prints one JSON document per line until Ctrl-C, and exits with 0',
   async (group) => {
     const { dataDir, store } = await openTestProject()
-    await queueRun(store, 'evt_0', 'count', Date.now())
-    const child = spawn(process.execPath, [MAIN, group, 'tail', '--json'], {
+    const before = group === 'events' ? ['evt_before', 'evt_just_before'] : []
+    for (const id of [...before, 'evt_0']) await queueRun(store, id, 'count', Date.now())
+    const child = spawn(process.execPath, [MAIN, group, 'tail', '--json', '--last', '1'], {
       env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir },
     })
     onTestFinished(() => void child.kill('SIGKILL'))

@@ -51,7 +51,7 @@ export class CallerLimits {
 function waitInLine({ waiting }: Line): Promise<void> {
   if (waiting.length < MAX_WAITING) return new Promise((resolve) => waiting.push(resolve))
   throw new UpshotError('too_many_requests', `${MAX_WAITING} of your searches wait already.`, {
-    details: { fix: 'Wait for their answers.' },
+    fix: 'Wait for their answers.',
   })
 }
 

@@ -40,6 +40,6 @@ export async function logIn(
   }
   wrong.count(address)
   throw new UpshotError('unauthenticated', 'The login code is used, over or unknown.', {
-    details: { fix: 'Make another one with "upshot dashboard"; it is valid once, for ten minutes.' },
+    fix: 'Make another one with "upshot dashboard"; it is valid once, for ten minutes.',
   })
 }

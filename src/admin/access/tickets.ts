@@ -36,7 +36,7 @@ export class Tickets<Subject> {
     this.#open.delete(hash)
     if (open !== undefined && now < open.expiresAt) return open.subject
     throw new UpshotError('not_found', 'The ticket is used, over or unknown.', {
-      details: { fix: 'Ask for a new one: each is good for one download within a minute.' },
+      fix: 'Ask for a new one: each is good for one download within a minute.',
     })
   }
 }

@@ -41,5 +41,5 @@ export async function answerOnce(
 }
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('conflict', message, { details: { fix } })
+  return new UpshotError('conflict', message, { fix })
 }

@@ -24,7 +24,7 @@ export function checkOrigin(headers: IncomingHttpHeaders, place: OwnPlace): void
   const site = headers['sec-fetch-site']
   if (isForeign || (site !== undefined && site !== 'same-origin' && site !== 'none')) {
     throw new UpshotError('forbidden', 'Another page sent this request.', {
-      details: { fix: 'Open the dashboard with the link that "upshot dashboard" prints.' },
+      fix: 'Open the dashboard with the link that "upshot dashboard" prints.',
     })
   }
 }

@@ -48,7 +48,7 @@ export function mountRoutes(parts: MountParts): Router {
   }
   router.use((request) => {
     throw new UpshotError('unknown_operation', `The admin API has no ${request.method} ${request.path}.`, {
-      details: { fix: 'GET /api/v1/openapi.json lists every operation.' },
+      fix: 'GET /api/v1/openapi.json lists every operation.',
     })
   })
   return router

@@ -49,7 +49,7 @@ export class LiveFeed {
   open(stream: Stream, listener: Listener): void {
     if (this.#clients.size >= MAX_CLIENTS) {
       throw new UpshotError('overloaded', `This process has ${MAX_CLIENTS} open pages already.`, {
-        details: { fix: 'Close a page, or ask without the live feed.' },
+        fix: 'Close a page, or ask without the live feed.',
       })
     }
     if (this.#clients.size === 0) this.#begin()

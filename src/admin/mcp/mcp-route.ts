@@ -51,6 +51,6 @@ function answer({ authenticator, version, ...parts }: McpParts): RequestHandler 
 function requireToken({ kind }: Caller): void {
   if (kind === 'token') return
   throw new UpshotError('unauthenticated', 'An agent needs a token of its own.', {
-    details: { fix: 'Make one with "upshot tokens add <name> --role viewer".' },
+    fix: 'Make one with "upshot tokens add <name> --role viewer".',
   })
 }

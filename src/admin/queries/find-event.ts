@@ -35,7 +35,7 @@ export async function findEvent(
   if (others.length === 0) return event
   const accounts = found.map((each) => each.account).join(', ')
   throw new UpshotError('invalid_request', `Several accounts have an event ${event.id}: ${accounts}.`, {
-    details: { fix: 'Name the account, too: `account`, or --account.' },
+    fix: 'Name the account, too: `account`, or --account.',
   })
 }
 
@@ -82,7 +82,7 @@ async function searchBeginning(
 function describeMissing({ id, account }: Sought): UpshotError {
   const where = account === undefined ? 'here' : `of account "${account}"`
   return new UpshotError('not_found', `There is no event ${id} ${where}.`, {
-    details: { fix: 'Look at the list of events; retention may have removed it.' },
+    fix: 'Look at the list of events; retention may have removed it.',
   })
 }
 
@@ -93,6 +93,6 @@ function describeUnsure(beginning: string, { items, searched }: Page<EventRecord
   const where = `among the newest ${searched.rows.toLocaleString('en')} events${from}, and no further`
   const what = event === undefined ? `No event begins with ${beginning}` : `Only one event begins with ${beginning}`
   return new UpshotError('invalid_request', `${what} ${where}.`, {
-    details: { fix: event === undefined ? 'Give its whole id.' : `Give the whole id, if you mean it: ${event.id}` },
+    fix: event === undefined ? 'Give its whole id.' : `Give the whole id, if you mean it: ${event.id}`,
   })
 }

@@ -17,6 +17,6 @@ export async function requireRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'
   const run = await findRun(store, id)
   if (run) return run
   throw new UpshotError('not_found', `There is no run ${id}, or retention has removed it.`, {
-    details: { fix: 'List the runs with "upshot runs list".' },
+    fix: 'List the runs with "upshot runs list".',
   })
 }

@@ -67,7 +67,7 @@ export async function requireEndpoint(
   if (found) return found
   const known = endpoints.map((each) => each.name).join(', ')
   throw new UpshotError('not_found', `There is no endpoint${name === undefined ? '' : ` named "${name}"`}.`, {
-    details: { fix: known === '' ? 'Create one with "upshot endpoints add <name>".' : `Choose one of: ${known}.` },
+    fix: known === '' ? 'Create one with "upshot endpoints add <name>".' : `Choose one of: ${known}.`,
   })
 }
 
@@ -80,7 +80,7 @@ export async function requireAccount(
   if (account !== null || name === DEFAULT_ACCOUNT) return account
   const known = [DEFAULT_ACCOUNT, ...(await store.listAccounts()).map((each) => each.name)].join(', ')
   throw new UpshotError('not_found', `There is no account named "${name}".`, {
-    details: { fix: `Create it with "upshot accounts add ${name}", or choose one of: ${known}.` },
+    fix: `Create it with "upshot accounts add ${name}", or choose one of: ${known}.`,
   })
 }
 
@@ -89,7 +89,7 @@ export async function requireWorkflow(store: Pick<ReadStore, 'listWorkflows'>, i
   const workflow = workflows.find((each) => each.id === id)
   if (workflow) return workflow
   throw new UpshotError('not_found', `There is no workflow "${id}".`, {
-    details: { fix: adviseNames(workflows.map((each) => each.id)) },
+    fix: adviseNames(workflows.map((each) => each.id)),
   })
 }
 
@@ -109,17 +109,15 @@ export async function requireSchedule(
   if (schedule) return schedule
   const known = await store.listSchedules({ limit: MAX_ADVISED })
   throw new UpshotError('not_found', `There is no schedule "${name}".`, {
-    details: {
-      fix:
-        known.length === 0
-          ? 'Write "on: cron(…)" in a workflow, or add one for a callable workflow.'
-          : known.length < MAX_ADVISED
-            ? adviseNames(known.map((each) => each.name))
-            : 'List them with "upshot schedules list".',
-    },
+    fix:
+      known.length === 0
+        ? 'Write "on: cron(…)" in a workflow, or add one for a callable workflow.'
+        : known.length < MAX_ADVISED
+          ? adviseNames(known.map((each) => each.name))
+          : 'List them with "upshot schedules list".',
   })
 }
 
 function missing(message: string, list: string): never {
-  throw new UpshotError('not_found', message, { details: { fix: `List them with "upshot ${list} list".` } })
+  throw new UpshotError('not_found', message, { fix: `List them with "upshot ${list} list".` })
 }

@@ -57,6 +57,6 @@ export function withoutEllipsis(text: string): string {
 export function refuseAmbiguous(beginning: string, ids: readonly string[]): UpshotError {
   const shown = `${ids.slice(0, SHOWN).join(', ')}${ids.length > SHOWN ? ', …' : ''}`
   return new UpshotError('invalid_request', `Several ids begin with ${beginning}.`, {
-    details: { fix: `Give more of it: ${shown}.` },
+    fix: `Give more of it: ${shown}.`,
   })
 }

@@ -67,7 +67,7 @@ async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: End
 }
 
 function refuse(message: string): UpshotError {
-  return new UpshotError('conflict', message, { details: { fix: 'Choose an accepted delivery.' } })
+  return new UpshotError('conflict', message, { fix: 'Choose an accepted delivery.' })
 }
 
 function readVerdicts(text: string | undefined): Verdict[] | undefined {
@@ -92,6 +92,6 @@ async function findEndpointId(store: Pick<ReadStore, 'listEndpointNames'>, name:
   const endpoint = found.find(({ removedAt }) => removedAt === null) ?? found.at(-1)
   if (endpoint) return endpoint.id
   throw new UpshotError('not_found', `There is no endpoint named "${name}", not even a removed one.`, {
-    details: { fix: 'List the endpoints with "upshot endpoints list".' },
+    fix: 'List the endpoints with "upshot endpoints list".',
   })
 }

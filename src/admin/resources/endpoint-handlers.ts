@@ -92,7 +92,7 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
           'conflict',
           `The app creates the endpoint "${name}" at each start, so it cannot be removed.`,
           {
-            details: { fix: `Refuse its deliveries with "upshot endpoints disable ${name}".` },
+            fix: `Refuse its deliveries with "upshot endpoints disable ${name}".`,
           },
         )
       }
@@ -158,7 +158,7 @@ function planChange(
     throw new UpshotError(
       'conflict',
       `The header of endpoint "${endpoint.name}" comes from SERVICE_SIGNATURE_HEADER.`,
-      { details: { fix: 'Change SERVICE_SIGNATURE_HEADER and restart the app.' } },
+      { fix: 'Change SERVICE_SIGNATURE_HEADER and restart the app.' },
     )
   }
   return planScheme(edited, scheme)
@@ -167,11 +167,9 @@ function planChange(
 /** The scheme of an endpoint that is learning is not known yet. */
 function describeLearning({ name }: Endpoint): UpshotError {
   return new UpshotError('conflict', `Endpoint "${name}" is still learning how its deliveries are signed.`, {
-    details: {
-      fix:
-        `Find the scheme with "upshot endpoints solve ${name}", ` +
-        `or set it with "upshot endpoints pin ${name} --scheme <scheme>".`,
-    },
+    fix:
+      `Find the scheme with "upshot endpoints solve ${name}", ` +
+      `or set it with "upshot endpoints pin ${name} --scheme <scheme>".`,
   })
 }
 
@@ -210,7 +208,7 @@ function describeNone({ name, status }: Endpoint, delivery: string | undefined):
         ? 'Make the service send an event, then run this again.'
         : `Capture deliveries with "upshot endpoints edit ${name} --learn", which refuses them meanwhile.`
   const what = delivery === undefined ? 'no delivery yet' : `no delivery ${delivery}`
-  return new UpshotError('not_found', `Endpoint "${name}" has captured ${what}.`, { details: { fix } })
+  return new UpshotError('not_found', `Endpoint "${name}" has captured ${what}.`, { fix })
 }
 
 function describeSolution(solution: Solution, isPinned: boolean) {
@@ -225,7 +223,7 @@ function describeSolution(solution: Solution, isPinned: boolean) {
 function refuseKept({ surroundings }: ResourceParts, endpoint: Endpoint): void {
   if (surroundings.keeperOf(endpoint) !== 'environment') return
   throw new UpshotError('conflict', `The secret of endpoint "${endpoint.name}" comes from SERVICE_WEBHOOK_SECRET.`, {
-    details: { fix: 'Change SERVICE_WEBHOOK_SECRET and restart the app. The old one is accepted for another 24 h.' },
+    fix: 'Change SERVICE_WEBHOOK_SECRET and restart the app. The old one is accepted for another 24 h.',
   })
 }
 

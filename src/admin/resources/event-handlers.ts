@@ -148,7 +148,7 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       const search = readSearch(filter, caller, now)
       if (Object.keys(search).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every event is refused.', {
-          details: { fix: 'Name a type, a path or a time.' },
+          fix: 'Name a type, a path or a time.',
         })
       }
       for (const workflow of workflows ?? []) await requireWorkflow(store, workflow)
@@ -208,5 +208,5 @@ function describeUnfit({ id, type }: EventRecord, unknown: readonly string[], kn
     known.length === 0
       ? 'See which types start which workflows: upshot workflows list'
       : `Choose from: ${known.join(', ')}.`
-  return new UpshotError('conflict', `${who} on events of type ${type}, such as ${id}.`, { details: { fix } })
+  return new UpshotError('conflict', `${who} on events of type ${type}, such as ${id}.`, { fix })
 }

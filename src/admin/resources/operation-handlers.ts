@@ -40,12 +40,12 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
       const selected = await readRunFilter(store, filter, now)
       if (Object.keys(selected).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every run is refused.', {
-          details: { fix: 'Name a status, a workflow or a time.' },
+          fix: 'Name a status, a workflow or a time.',
         })
       }
       if (kind === 'resolve' && reason === null) {
         throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
-          details: { fix: 'Say in `reason` what was done, such as "copied by hand".' },
+          fix: 'Say in `reason` what was done, such as "copied by hand".',
         })
       }
       const id = newId('opr', now)

@@ -138,7 +138,7 @@ function describeRefusal(operation: RunOperation, run: Run, now: number): Upshot
   const isLost = operation === 'retry' && findLostCause(run, now) !== null
   const fix = isLost ? suggestNewRun(run) : `See its state with "upshot runs show ${run.id}".`
   const verb = operation === 'unresolve' ? 'take back the resolution of' : operation
-  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { details: { fix } })
+  return new UpshotError('conflict', `Cannot ${verb} run ${run.id}: ${why}.`, { fix })
 }
 
 /** The commands that make a new run in place of one that a retry cannot help. */

@@ -92,7 +92,7 @@ function handleEdits(parts: ResourceParts): Handlers<Edits> {
       if (before.plan.kind === 'backfill' || before.workflow === null) {
         const what = before.workflow === null ? 'sends an event' : 'is a backfill'
         throw new UpshotError('conflict', `The schedule "${before.name}" ${what}, which is not edited.`, {
-          details: { fix: `Remove it with "upshot schedules remove ${before.name}", and make another one.` },
+          fix: `Remove it with "upshot schedules remove ${before.name}", and make another one.`,
         })
       }
       const plan = await readPlan(parts, body, before.plan, now)
@@ -210,7 +210,7 @@ async function requireEditable({ store }: ResourceParts, named: string): Promise
   const schedule = await requireSchedule(store, named)
   if (schedule.owner !== 'module') return schedule
   throw new UpshotError('conflict', `The schedule "${schedule.name}" is the cron line of ${schedule.madeBy}.`, {
-    details: { fix: `Edit "on: cron(…)" in ${schedule.madeBy}, or pause it: upshot schedules pause ${schedule.name}` },
+    fix: `Edit "on: cron(…)" in ${schedule.madeBy}, or pause it: upshot schedules pause ${schedule.name}`,
   })
 }
 
@@ -280,5 +280,5 @@ function listPast(
 }
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
+  return new UpshotError('invalid_request', message, { fix })
 }

@@ -75,7 +75,7 @@ export function requireCallable({ id, eventTypes, schedule }: WorkflowRecord): v
     schedule === null
       ? `Send an event of one of its types: ${eventTypes.join(', ')}.`
       : `Make a tick: upshot schedules run ${id}`
-  throw new UpshotError('conflict', `The workflow "${id}" is not callable.`, { details: { fix } })
+  throw new UpshotError('conflict', `The workflow "${id}" is not callable.`, { fix })
 }
 
 function describeWorkflow(

@@ -155,5 +155,5 @@ function parsePlan(text: string): Plan {
 }
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
+  return new UpshotError('invalid_request', message, { fix })
 }

@@ -33,11 +33,13 @@ const ACCOUNTS = commandsOf(() => import('./accounts.ts'), {
 })
 
 const EVENTS: CommandTree = {
-  list: command('list the newest events', () => import('./events/list.ts')),
+  ...commandsOf(() => import('./events/list.ts'), {
+    list: 'list the newest events',
+    tail: 'follow events as they arrive',
+  }),
   show: command('show an event with its content, deliveries and runs', () => import('./events/show.ts')),
   match: command('ask which workflows an event would start, and why not the others', () => import('./events/match.ts')),
   replay: command('run workflows again on one or many stored events', () => import('./events/replay.ts')),
-  tail: command('follow events as they arrive', () => import('./events/tail.ts')),
 }
 
 const DELIVERIES: CommandTree = {
@@ -49,7 +51,10 @@ const DELIVERIES: CommandTree = {
 }
 
 const RUNS: CommandTree = {
-  list: command('list the newest runs', () => import('./runs/list.ts')),
+  ...commandsOf(() => import('./runs/list.ts'), {
+    list: 'list the newest runs',
+    tail: 'follow runs as their states change',
+  }),
   summary: command(
     'group failed runs by their error, with counts, first and last moment',
     () => import('./runs/summary.ts'),
@@ -64,7 +69,6 @@ const RUNS: CommandTree = {
   }),
   answer: command('answer a callback URL at which a run waits', () => import('./runs/answer.ts')),
   test: command('write a test from a run, with its answers beside it', () => import('./runs/tests/test.ts')),
-  tail: command('follow runs as their states change', () => import('./runs/tail.ts')),
 }
 
 const WORKFLOWS: CommandTree = {

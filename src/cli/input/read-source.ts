@@ -22,7 +22,7 @@ export async function readSecret(
   const value = processEnvironment()[secretEnv]
   if (value) return value.trim()
   throw new UpshotError('invalid_request', `The environment variable ${secretEnv} is not set, or empty.`, {
-    details: { fix: `Set ${secretEnv} to ${what}, then run the command again.` },
+    fix: `Set ${secretEnv} to ${what}, then run the command again.`,
   })
 }
 
@@ -39,7 +39,7 @@ export function readBytes(file: string): Buffer {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw new UpshotError('invalid_request', `Cannot read the file ${file} (${why}).`, {
       cause,
-      details: { fix: 'Name a file that exists and that this user may read.' },
+      fix: 'Name a file that exists and that this user may read.',
     })
   }
 }
@@ -48,6 +48,6 @@ export function readBytes(file: string): Buffer {
 export async function readStdin(what: string): Promise<string> {
   if (!process.stdin.isTTY) return text(process.stdin)
   throw new UpshotError('invalid_request', `Standard input is a terminal, but ${what} must be piped in.`, {
-    details: { fix: 'Pipe it in, as in "cat file | upshot …".' },
+    fix: 'Pipe it in, as in "cat file | upshot …".',
   })
 }

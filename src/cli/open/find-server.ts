@@ -52,5 +52,5 @@ function readAddress(address: string): string {
 }
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_config', message, { details: { fix } })
+  return new UpshotError('invalid_config', message, { fix })
 }

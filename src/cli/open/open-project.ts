@@ -178,7 +178,7 @@ async function openStoreOf(config: Config): Promise<Store> {
     const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown'
     throw new UpshotError('store_unavailable', `Cannot open the data directory ${config.dataDir} (${why}).`, {
       cause,
-      details: { fix: 'Make it readable and writable for this user, or name another one with UPSHOT_DATA_DIR.' },
+      fix: 'Make it readable and writable for this user, or name another one with UPSHOT_DATA_DIR.',
     })
   }
 }
@@ -190,7 +190,7 @@ async function openStoreOf(config: Config): Promise<Store> {
 export async function requireDatabase(config: Pick<Config, 'dataDir' | 'database'>): Promise<string> {
   if (config.database) {
     throw new UpshotError('invalid_request', 'This command works on a database file; yours is in PostgreSQL.', {
-      details: { fix: 'Use the tools of PostgreSQL or of its provider, such as pg_dump.' },
+      fix: 'Use the tools of PostgreSQL or of its provider, such as pg_dump.',
     })
   }
   const { databaseFile } = await import('../../project/data-dir/data-files.ts')
@@ -200,15 +200,13 @@ export async function requireDatabase(config: Pick<Config, 'dataDir' | 'database
     'not_found',
     `There is no database in ${config.dataDir}, so there is no project here, or its app has never run.`,
     {
-      details: {
-        fix: 'Go to the folder of a project and start its app once (npm start), or name the data with UPSHOT_DATA_DIR.',
-      },
+      fix: 'Go to the folder of a project and start its app once (npm start), or name the data with UPSHOT_DATA_DIR.',
     },
   )
 }
 
 function describeLocal(server: string): UpshotError {
   return new UpshotError('invalid_request', `This command works on the machine of the app, and not at ${server}.`, {
-    details: { fix: 'Run it there, without --server and UPSHOT_SERVER.' },
+    fix: 'Run it there, without --server and UPSHOT_SERVER.',
   })
 }

@@ -41,7 +41,7 @@ export function withReason(operations: Operations, reason: string | null): Opera
 export function requireLocal({ local }: Operations): NonNullable<Operations['local']> {
   if (local) return local
   throw new UpshotError('invalid_request', 'This command works on the machine of the app, and not at a server.', {
-    details: { fix: 'Run it there, without --server and UPSHOT_SERVER.' },
+    fix: 'Run it there, without --server and UPSHOT_SERVER.',
   })
 }
 

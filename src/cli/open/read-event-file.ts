@@ -17,7 +17,7 @@ function readBody(file: string): unknown {
   } catch (cause) {
     throw new UpshotError('invalid_request', `${file} is no readable JSON.`, {
       cause,
-      details: { fix: 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.' },
+      fix: 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.',
     })
   }
 }

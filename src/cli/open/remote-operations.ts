@@ -70,12 +70,12 @@ function describeRefusal(
 ): UpshotError {
   if (problem === null || typeof problem.code !== 'string') {
     return new UpshotError('misdirected', `${url} does not answer like the admin server of Upshot (HTTP ${status}).`, {
-      details: { fix: 'Name the address of its admin server, with its base path and without /api/v1.' },
+      fix: 'Name the address of its admin server, with its base path and without /api/v1.',
     })
   }
   if (status === 401) {
     return new UpshotError('unauthenticated', `The server ${url} refuses the token: ${message}`, {
-      details: { fix: 'Let an admin make one with "upshot tokens add <name>", and name its file with --token-file.' },
+      fix: 'Let an admin make one with "upshot tokens add <name>", and name its file with --token-file.',
     })
   }
   const faults = (problem.errors ?? []).map(({ at, fault }) => `${at}: ${fault}`).join('; ')
@@ -100,8 +100,7 @@ function describeUnreachable(url: string, cause: unknown): unknown {
   const reason = cause.cause as { code?: string; message?: string } | undefined
   const code = reason?.code ?? ''
   const why = code || reason?.message || cause.message
-  const tell = (kind: ErrorCode, message: string, fix: string) =>
-    new UpshotError(kind, message, { cause, details: { fix } })
+  const tell = (kind: ErrorCode, message: string, fix: string) => new UpshotError(kind, message, { cause, fix })
   if (UNTRUSTED.test(code)) {
     const fix = 'Name the certificate of its authority in NODE_EXTRA_CA_CERTS.'
     return tell('invalid_config', `The certificate of ${url} is not trusted here (${code}).`, fix)

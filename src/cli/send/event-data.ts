@@ -46,5 +46,5 @@ function nameOf(source: string): string {
 }
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
+  return new UpshotError('invalid_request', message, { fix })
 }

@@ -27,7 +27,7 @@ export async function confirm(out: Output, intent: Intent, environment = process
   if (yes) return true
   if (canAsk(out, environment) && (await ask(out, 'Continue? [y/N] '))) return true
   throw new UpshotError('needs_confirmation', `This would ${intent.will}. Nothing was done.`, {
-    details: { fix: 'Add --yes to do it, or --dry-run to see what it would do.' },
+    fix: 'Add --yes to do it, or --dry-run to see what it would do.',
   })
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { deliveryColumns } from '../../../src/cli/commands/deliveries/delivery-view.ts'
-import { eventColumns } from '../../../src/cli/commands/events/event-columns.ts'
+import { eventColumns } from '../../../src/cli/commands/events/list.ts'
 import { runColumns } from '../../../src/cli/commands/runs/run-view.ts'
 import { approvalColumns } from '../../../src/cli/commands/safety/approvals/list.ts'
 import { effectColumns } from '../../../src/cli/commands/safety/effects/effect-view.ts'

@@ -25,7 +25,7 @@ export function tokenHandlers(parts: ResourceParts): Handlers<keyof typeof TOKEN
       const token = valid.find(({ name }) => name === params.id) ?? resolveAmong(params.id, valid)
       if (token && (await asCaller(parts, { caller, body: query }).revokeToken(token.id, now))) return undefined
       throw new UpshotError('not_found', `There is no token "${params.id}" that is not revoked.`, {
-        details: { fix: 'List them with "upshot tokens list".' },
+        fix: 'List them with "upshot tokens list".',
       })
     },
     'GET /sessions': async ({ now }) => ({ items: (await store.listSessions(now)).map(describeLogin) }),

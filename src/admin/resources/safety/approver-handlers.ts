@@ -22,7 +22,7 @@ export function approverHandlers(parts: ResourceParts): Handlers<keyof typeof AP
     async 'DELETE /approvers/:name'({ params, caller, now, query }) {
       if (await asCaller(parts, { caller, body: query }).removeApprover(params.name, now)) return undefined
       throw new UpshotError('not_found', `There is no approver "${params.name}".`, {
-        details: { fix: 'List them with "upshot approvers list".' },
+        fix: 'List them with "upshot approvers list".',
       })
     },
   }
@@ -42,7 +42,7 @@ function readKey(text: string): string {
 function refuse(cause?: unknown): UpshotError {
   return new UpshotError('invalid_request', 'This is no Ed25519 public key in PEM.', {
     cause,
-    details: { fix: 'Make a pair with "upshot approvers key <name>", and give the .pub file.' },
+    fix: 'Make a pair with "upshot approvers key <name>", and give the .pub file.',
   })
 }
 

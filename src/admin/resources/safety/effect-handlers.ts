@@ -51,7 +51,7 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
       const rows = await listOfFile(store, query.file)
       if (rows.length === 0) {
         throw new UpshotError('not_found', `The ledger has no effect on ${query.file}.`, {
-          details: { fix: 'A delete is found by the path that its run saw, and by its target: storage_a:<id>.' },
+          fix: 'A delete is found by the path that its run saw, and by its target: storage_a:<id>.',
         })
       }
       return { items: await Promise.all(rows.map((row) => tellEffect(store, row, { caller, now }))) }
@@ -61,7 +61,7 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
       const [row] = await store.listEffects({ after: seq - 1, limit: 1 })
       if (row?.seq !== seq) {
         throw new UpshotError('not_found', `The ledger has no row ${params.seq}.`, {
-          details: { fix: 'List its rows with "upshot effects list"; retention may have removed it.' },
+          fix: 'List its rows with "upshot effects list"; retention may have removed it.',
         })
       }
       const { head } = await store.readSealState()
@@ -90,7 +90,7 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
       if (woken === null) {
         const known = (await store.listStops()).map(describeScope).join(', ')
         throw new UpshotError('not_found', `No stop of ${describeScope(scope)} is in force.`, {
-          details: { fix: known === '' ? 'Nothing is stopped.' : `In force: ${known}.` },
+          fix: known === '' ? 'Nothing is stopped.' : `In force: ${known}.`,
         })
       }
       return { ...(await describeGuard(parts, now)), woken }

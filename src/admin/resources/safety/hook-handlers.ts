@@ -21,7 +21,7 @@ export function hookHandlers(parts: ResourceParts): Handlers<keyof typeof HOOK_R
     const found = await store.findHook(id)
     if (found) return found
     const fix = 'See the hooks of a run with "upshot runs show <run>".'
-    throw new UpshotError('not_found', `There is no hook ${id}.`, { details: { fix } })
+    throw new UpshotError('not_found', `There is no hook ${id}.`, { fix })
   }
   return {
     async 'GET /hooks'({ query, now }) {

@@ -32,7 +32,7 @@ export function accountHandlers(parts: ResourceParts): Handlers<keyof typeof ACC
       const known = body.isNew === false ? await requireAccount(store, name) : await store.findAccount(name)
       if (known !== null && body.isNew) {
         throw new UpshotError('conflict', `An account named "${name}" already exists.`, {
-          details: { fix: `Choose another name, or change it with "upshot accounts edit ${name}".` },
+          fix: `Choose another name, or change it with "upshot accounts edit ${name}".`,
         })
       }
       const account = planAccount(
@@ -98,5 +98,5 @@ function refuseDefault(act: string): UpshotError {
 }
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
+  return new UpshotError('invalid_request', message, { fix })
 }

@@ -68,7 +68,7 @@ export function fileHandlers(parts: ResourceParts): Handlers<keyof typeof FILE_R
       const most = surroundings.guard()?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY
       if (most < 1 && count === undefined) {
         throw new UpshotError('needs_confirmation', 'The guard lets no run delete a file without people.', {
-          details: { fix: 'Confirm the number of files: send `count` as 1.' },
+          fix: 'Confirm the number of files: send `count` as 1.',
         })
       }
       const target = `${file.service}:${file.id}`
@@ -82,9 +82,7 @@ export function fileHandlers(parts: ResourceParts): Handlers<keyof typeof FILE_R
 function requireStorage(name: string): StorageName {
   const known = STORAGES.find((storage) => storage === name)
   if (known !== undefined) return known
-  throw new UpshotError('not_found', `There is no storage "${name}".`, {
-    details: { fix: `Use one of: ${STORAGES.join(', ')}.` },
-  })
+  throw new UpshotError('not_found', `There is no storage "${name}".`, { fix: `Use one of: ${STORAGES.join(', ')}.` })
 }
 
 /** A file of the real service is gone for good: that needs an admin. */

@@ -21,7 +21,7 @@ export function alertHandlers(parts: ResourceParts): Handlers<keyof typeof ALERT
     if (rule) return rule
     const known = setup.rules.map((each) => each.name).join(', ')
     throw new UpshotError('not_found', `The project has no alert rule "${name}".`, {
-      details: { fix: known === '' ? 'Add one to the project file.' : `Choose one of: ${known}.` },
+      fix: known === '' ? 'Add one to the project file.' : `Choose one of: ${known}.`,
     })
   }
   return {

@@ -13,7 +13,7 @@ export function define(command: Command, { out }: Cli): void {
     })
     if (failed !== 0) {
       throw new UpshotError('internal', 'The demo failed: at least one promise was broken.', {
-        details: { fix: 'See the lines marked with ✗ above, and run the demo again.' },
+        fix: 'See the lines marked with ✗ above, and run the demo again.',
       })
     }
     out.result({ story }, () => [])

@@ -26,9 +26,7 @@ export function define(command: Command, { out, project }: Cli): void {
 function requireRealService({ service }: Config, isRehearsal: boolean): void {
   if (service.kind === 'sandbox') {
     throw new UpshotError('invalid_config', 'No service is configured, and "upshot start" starts no sandbox.', {
-      details: {
-        fix: 'Set the SERVICE_ variables and check them with "upshot doctor", or use the sandbox: upshot dev.',
-      },
+      fix: 'Set the SERVICE_ variables and check them with "upshot doctor", or use the sandbox: upshot dev.',
     })
   }
   // Such a key is accepted against a loopback address only; see `decideKeyFault`.
@@ -37,9 +35,7 @@ function requireRealService({ service }: Config, isRehearsal: boolean): void {
       'invalid_config',
       'SERVICE_API_KEY is a key of the sandbox, which must not be used in production.',
       {
-        details: {
-          fix: 'Set SERVICE_API_KEY to a key of the real service, or rehearse with it: upshot start --rehearse.',
-        },
+        fix: 'Set SERVICE_API_KEY to a key of the real service, or rehearse with it: upshot start --rehearse.',
       },
     )
   }

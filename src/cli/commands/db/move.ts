@@ -13,7 +13,7 @@ export function define(command: Command, { out, project }: Cli): void {
     const app = await findRunningApp(config)
     if (app !== null) {
       throw new UpshotError('conflict', `An app is running on ${config.dataDir} (process ${app.pid}).`, {
-        details: { fix: 'Stop every process of the app, run this again, then start the app.' },
+        fix: 'Stop every process of the app, run this again, then start the app.',
       })
     }
     if (!(await confirm(out, { will: `move the database in ${config.dataDir} to PostgreSQL` }))) {

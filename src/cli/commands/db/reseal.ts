@@ -46,6 +46,6 @@ async function requireStopped(config: Config): Promise<void> {
   const app = await findRunningApp(config)
   if (app === null) return
   throw new UpshotError('conflict', `An app is running on ${config.dataDir} (process ${app.pid}), with the old key.`, {
-    details: { fix: 'Stop every process of the app, run this again, then start the app.' },
+    fix: 'Stop every process of the app, run this again, then start the app.',
   })
 }

@@ -1,25 +1,7 @@
 import { type DeliveryRecord, VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
-import type { EndpointName } from '../../../core/incoming/endpoint.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
-
-/** A delivery with the name of its endpoint; null if it reached none. */
-export type NamedDelivery = DeliveryRecord & { endpoint: string | null }
-
-/** Adds the names of endpoints, removed ones too. */
-export async function nameDeliveries(
-  store: Pick<ReadStore, 'listEndpointNames'>,
-  deliveries: readonly DeliveryRecord[],
-): Promise<NamedDelivery[]> {
-  const names = new Map((await store.listEndpointNames()).map((endpoint) => [endpoint.id, nameOf(endpoint)]))
-  return deliveries.map((delivery) => ({ ...delivery, endpoint: names.get(delivery.endpointId ?? '') ?? null }))
-}
-
-function nameOf({ name, removedAt }: EndpointName): string {
-  return removedAt === null ? name : `${name} (removed)`
-}
 
 /** A delivery as the store has it or as the API tells it. */
 type ShownDelivery = Pick<DeliveryRecord, 'id' | 'verdict' | 'eventId' | 'bodyBytes'> & {

@@ -54,7 +54,7 @@ export function define(command: Command, { out, project }: Cli): void {
 
 function describeFar(): UpshotError {
   return new UpshotError('invalid_request', 'At a server, the doctor examines and does nothing else.', {
-    details: { fix: 'Leave out --fix and --try-delete, or run it on the machine of the app.' },
+    fix: 'Leave out --fix and --try-delete, or run it on the machine of the app.',
   })
 }
 

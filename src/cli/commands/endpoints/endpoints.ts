@@ -140,7 +140,7 @@ export const edit = actCommand('PATCH /endpoints/:name', {
 function requireChange<Change extends object>(change: Change): Change {
   if (Object.values(change).some((value) => value !== undefined)) return change
   throw new UpshotError('invalid_request', 'No change was given.', {
-    details: { fix: 'Add --events, --account, --scheme, --header or --learn.' },
+    fix: 'Add --events, --account, --scheme, --header or --learn.',
   })
 }
 

@@ -29,13 +29,13 @@ export function define(command: Command, { out }: Cli): void {
   ).action(async (url, { scheme, header, file, ...source }) => {
     if (file === '-' && source.secretStdin) {
       throw new UpshotError('invalid_request', 'Standard input cannot hold both the secret and the body.', {
-        details: { fix: 'Read the secret with --secret-file or --secret-env.' },
+        fix: 'Read the secret with --secret-file or --secret-env.',
       })
     }
     const secret = await readSecret(source)
     if (secret === undefined) {
       throw new UpshotError('invalid_request', 'No secret was given to sign with.', {
-        details: { fix: 'Add --secret-file, --secret-stdin or --secret-env.' },
+        fix: 'Add --secret-file, --secret-stdin or --secret-env.',
       })
     }
     const now = commandClock.now()
@@ -71,7 +71,7 @@ async function readBody(file: string | undefined, now: number): Promise<Buffer> 
   if (file !== '-') return readBytes(file)
   if (!process.stdin.isTTY) return buffer(process.stdin)
   throw new UpshotError('invalid_request', 'Standard input is a terminal, but the body must be piped in.', {
-    details: { fix: 'Pipe it in, as in "cat file | upshot …", or name a file with --file.' },
+    fix: 'Pipe it in, as in "cat file | upshot …", or name a file with --file.',
   })
 }
 

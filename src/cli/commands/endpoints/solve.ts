@@ -99,5 +99,5 @@ export function parseHeaders(text: string): Record<string, string> {
 const HEADERS = 'Write one header per line, as in an HTTP request, or a JSON object.'
 
 function refuse(message: string, fix: string): UpshotError {
-  return new UpshotError('invalid_request', message, { details: { fix } })
+  return new UpshotError('invalid_request', message, { fix })
 }

@@ -1,12 +1,37 @@
 import { EVENT_ROUTES } from '../../../admin/contract/resources/events.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { listCommand } from '../../operate/list-command.ts'
-import { eventColumns } from './event-columns.ts'
+import type { ItemOf } from '../../operate/read-list.ts'
+import { tailCommand } from '../../operate/tail-command.ts'
+import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
+import type { Column } from '../../terminal/table.ts'
 
 /** `upshot events list`: the newest events first. */
-export const define = listCommand(EVENT_ROUTES, 'GET /events', {
+export const list = listCommand(EVENT_ROUTES, 'GET /events', {
   flags: { q: 'text' },
   columns: eventColumns,
   empty: 'No event yet. Send one with "upshot trigger file.created".',
   noMatch: 'No event matches.',
   what: 'events',
 })
+
+/** `upshot events tail`: each event as it arrives, until Ctrl-C. */
+export const tail = tailCommand('GET /events', {
+  only: ['type', '--type <type>', 'only events of this exact type, such as file.created'],
+  place: ({ seq }) => seq,
+  line({ id, type, receivedAt, origin, account }) {
+    return `${formatMoment(receivedAt, commandClock.now())}  ${formatText(`${id}  ${type}  ${origin}  ${account}`, 160)}`
+  },
+})
+
+/** Columns of a table of events. */
+export function eventColumns(now: number): Column<ItemOf<'GET /events'>>[] {
+  return [
+    { title: 'EVENT', value: ({ id }) => id, most: 60, least: 20, isId: true },
+    { title: 'TYPE', value: ({ type }) => type, least: 12 },
+    { title: 'RECEIVED', value: ({ receivedAt }) => formatMoment(receivedAt, now), cut: 'never' },
+    { title: 'ORIGIN', value: ({ origin }) => origin, isMinor: true },
+    { title: 'ACCOUNT', value: ({ account }) => account },
+    { title: 'SIZE', value: ({ bodyBytes }) => formatBytes(bodyBytes), align: 'right', isMinor: true },
+  ]
+}

@@ -78,12 +78,12 @@ function formatMatches({ event: id, type, workflows }: Matches, layout: Layout):
 
 function describeMisuse(): UpshotError {
   return new UpshotError('invalid_request', 'Name one event, or --file.', {
-    details: { fix: 'For example: "upshot events match evt_1", or "upshot events match --file event.json".' },
+    fix: 'For example: "upshot events match evt_1", or "upshot events match --file event.json".',
   })
 }
 
 function describeUnknown(workflow: string): UpshotError {
   return new UpshotError('not_found', `In the workflows folder, no module defines the workflow "${workflow}".`, {
-    details: { fix: 'See which there are: upshot workflows list' },
+    fix: 'See which there are: upshot workflows list',
   })
 }

@@ -127,15 +127,13 @@ function describeWill(events: number, runs: number): string {
 
 function describeMisuse(): UpshotError {
   return new UpshotError('invalid_request', 'Give either ids of events or options that select them.', {
-    details: {
-      fix: 'For example: "upshot events replay evt_1", or "upshot events replay --type file.created --since 1h".',
-    },
+    fix: 'For example: "upshot events replay evt_1", or "upshot events replay --type file.created --since 1h".',
   })
 }
 
 function describeLoosePlan(): UpshotError {
   return new UpshotError('invalid_request', 'A plan is for one event. Name that event, and no other.', {
-    details: { fix: 'For example: upshot events replay evt_1 --plan plan.json' },
+    fix: 'For example: upshot events replay evt_1 --plan plan.json',
   })
 }
 

@@ -61,12 +61,13 @@ function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, view: V
   const { id, event, run, steps, isCut } = node
   const caused = below.get(id) ?? []
   const grow = (each: Node) => growNode(each, below, view)
-  const more = `${view.paint('bold', '…')} (more: upshot runs ${run === null ? 'list --event' : 'show'} ${id})`
-  const rest = isCut || (run !== null && steps === null) ? [{ line: more, children: [] }] : []
+  const rest = run === null ? `upshot runs list --event ${id}` : `upshot runs show ${id}`
+  const more = { line: `${view.paint('bold', '…')} (more: ${rest})`, children: [] }
+  const cut = isCut || (run !== null && steps === null) ? [more] : []
   if (run === null) {
     const { type = null, receivedAt = null } = event ?? {}
     const line = tell({ kind: 'event', name: id, about: type, time: formatMoment(receivedAt, view.now) }, view)
-    return { line, children: [...caused.map(grow), ...rest] }
+    return { line, children: [...caused.map(grow), ...cut] }
   }
   const keys = new Set(steps?.map(({ key }) => key))
   const done = (steps ?? []).map((step): Branch => {
@@ -74,7 +75,7 @@ function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, view: V
     return { line: tellStep(step, view), children: [...step.failures.map((each) => tellAttempt(each, view)), ...made] }
   })
   const others = caused.filter(({ step }) => step === null || !keys.has(step)).map(grow)
-  return { line: tellRun(run, view), children: [...done, ...others, ...rest] }
+  return { line: tellRun(run, view), children: [...done, ...others, ...cut] }
 }
 
 function tell({ kind, name, about, effect, status, style, time, note }: Words, { paint }: View): string {

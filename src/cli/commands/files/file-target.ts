@@ -14,7 +14,7 @@ export function parseTarget(text: string, config: Pick<Config, 'service'>): File
   const { service, path } = parsePlace(text, config)
   if (path === '/') {
     throw new UpshotError('invalid_request', `"${text}" names a whole storage, not an entry.`, {
-      details: { fix: 'Write <service:/path> or <service:id>, such as storage_a:/reports/june.pdf.' },
+      fix: 'Write <service:/path> or <service:id>, such as storage_a:/reports/june.pdf.',
     })
   }
   return path.startsWith('/') ? { service, path: posix.normalize(path).replace(/\/$/, '') } : { service, id: path }
@@ -27,6 +27,6 @@ export async function findEntry(files: FilesClient, target: FileTarget, signal: 
   const entry = await files.find({ service, path }, { signal })
   if (entry) return entry
   throw new UpshotError('not_found', `There is nothing at ${service}:${path}.`, {
-    details: { fix: `List the parent folder: upshot files ls ${service}:${posix.dirname(path)}` },
+    fix: `List the parent folder: upshot files ls ${service}:${posix.dirname(path)}`,
   })
 }

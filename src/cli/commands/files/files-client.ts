@@ -52,7 +52,7 @@ async function findAccess(config: Config): Promise<Omit<FilesClientOptions, 'lim
   const sandbox = (await findRunningApp(config))?.sandbox
   if (sandbox) return { baseUrl: sandbox.baseUrl, apiKey: sandbox.apiKey, plan: 'enterprise' }
   throw new UpshotError('not_running', `No sandbox is running on the data directory ${config.dataDir}.`, {
-    details: { fix: 'Start the app with "npm start", or set the SERVICE_ variables to use the real service.' },
+    fix: 'Start the app with "npm start", or set the SERVICE_ variables to use the real service.',
   })
 }
 
@@ -69,6 +69,6 @@ export function parsePlace(text: string, { service }: Pick<Config, 'service'>): 
   const storage = findStorage(name, wire)
   if (storage !== null) return { service: storage, path: path === '' ? '/' : path }
   throw new UpshotError('invalid_request', `"${text}" names no storage.`, {
-    details: { fix: `Write <service:/path> with one of ${STORAGES.join(', ')}, such as ${STORAGES[0]}:/reports.` },
+    fix: `Write <service:/path> with one of ${STORAGES.join(', ')}, such as ${STORAGES[0]}:/reports.`,
   })
 }

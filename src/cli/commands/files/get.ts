@@ -25,7 +25,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .action(async (text, { output }) => {
       if (output === '-' && (out.given.json || out.given.ndjson)) {
         throw new UpshotError('invalid_request', 'Standard output cannot hold both the file and JSON.', {
-          details: { fix: 'Leave out --json, or name a file with --output.' },
+          fix: 'Leave out --json, or name a file with --output.',
         })
       }
       const config = await project.load()
@@ -74,6 +74,6 @@ async function chooseTarget(entry: FileEntry, output: string | undefined): Promi
 
 function refuseFolder({ service, path }: FileEntry): UpshotError {
   return new UpshotError('invalid_request', `${service}:${path} is a folder.`, {
-    details: { fix: `List its entries: upshot files ls ${service}:${path}` },
+    fix: `List its entries: upshot files ls ${service}:${path}`,
   })
 }

@@ -58,14 +58,14 @@ async function listFiles(
   const place = `${entry.service}:${entry.path}`
   if (!recursive) {
     throw new UpshotError('invalid_request', `${place} is a folder. Nothing was deleted.`, {
-      details: { fix: 'Add --recursive to delete the files below it.' },
+      fix: 'Add --recursive to delete the files below it.',
     })
   }
   const { items, reason } = await files.snapshot({ service: entry.service, path: entry.path, recursive }, { signal })
   if (reason === null) return items.filter(({ type }) => type === 'file')
   const fix = reason === 'max' ? 'Delete its subfolders one by one.' : 'Try again, or delete its files by their ids.'
   throw new UpshotError('invalid_request', `${place}: ${describeIncomplete(reason)} Nothing was deleted.`, {
-    details: { fix },
+    fix,
   })
 }
 
@@ -99,7 +99,7 @@ async function requireCount(
   if (count === undefined && canAsk(out) && (await typesCount(out, found))) return
   const given = count === undefined ? 'no number was given' : `--count says ${count}`
   throw new UpshotError('needs_confirmation', `These are ${found} files, and ${given}. Nothing was deleted.`, {
-    details: { fix: `More than ${most} need their number: add --count ${found}.` },
+    fix: `More than ${most} need their number: add --count ${found}.`,
   })
 }
 

@@ -51,7 +51,7 @@ export function resolve(command: Command, cli: Cli): void {
     .action((ids, { undo, ...options }) => {
       if (!undo && cli.project.operator.reason === null) {
         throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
-          details: { fix: 'Say what was done: upshot runs resolve <id> --reason "copied by hand"' },
+          fix: 'Say what was done: upshot runs resolve <id> --reason "copied by hand"',
         })
       }
       return operateOnRuns(cli, undo ? UNDO : RESOLVE, { ids, options })
@@ -123,7 +123,7 @@ async function operateOnRuns(
   const isSelected = Object.keys(choice).length > 0
   if (ids.length > 0 === isSelected) {
     throw new UpshotError('invalid_request', 'Give either ids of runs or options that select them.', {
-      details: { fix: 'For example: "run_1", or "--status failed --since 1h".' },
+      fix: 'For example: "run_1", or "--status failed --since 1h".',
     })
   }
   await project.withOperations(async (operations) => {

@@ -19,7 +19,7 @@ export function define(command: Command, { out, project }: Cli): void {
         if (hook === undefined) {
           const known = items.map(({ step }) => `"${step}"`).join(', ')
           const fix = known === '' ? 'It has no hooks.' : `It has: ${known}.`
-          throw new UpshotError('not_found', `Run ${run} has no hook "${named}".`, { details: { fix } })
+          throw new UpshotError('not_found', `Run ${run} has no hook "${named}".`, { fix })
         }
         const question = hook.ask === null ? '' : `, which asks: ${hook.ask}`
         const will = `answer hook "${hook.step}" of run ${hook.runId}${question}`

@@ -37,7 +37,7 @@ export function key(command: Command, { out }: Cli): void {
     } catch (cause) {
       throw new UpshotError('conflict', `Cannot write ${files.privateKey} and ${files.publicKey} here.`, {
         cause,
-        details: { fix: 'Choose a name whose files do not exist yet, in a folder that you may write to.' },
+        fix: 'Choose a name whose files do not exist yet, in a folder that you may write to.',
       })
     }
     out.result({ ...files, made: true }, () => [`Wrote ${files.privateKey}, which is secret, and ${files.publicKey}.`])

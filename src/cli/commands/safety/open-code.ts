@@ -50,7 +50,7 @@ export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Want
     module === undefined ? `No module of ${room.settings.workflowsDir} defines` : `${module} does not define`
   const faults = broken.map(({ file, error }) => ` ${module ?? file} cannot be loaded: ${formatFailure(error)}.`)
   throw new UpshotError('not_found', `${where} the workflow "${workflow}".${faults.join('')}`, {
-    details: { fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.' },
+    fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.',
   })
 }
 

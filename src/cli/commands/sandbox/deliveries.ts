@@ -67,7 +67,7 @@ export function resend(command: Command, { out, project }: Cli): void {
       const queued = await sandbox.post<Delivery[]>(`/events/${encodeURIComponent(id)}/resend`)
       if (queued.length === 0) {
         throw new UpshotError('not_found', `No webhook subscribes to ${id}.`, {
-          details: { fix: 'Add one with "upshot sandbox webhook add <url>".' },
+          fix: 'Add one with "upshot sandbox webhook add <url>".',
         })
       }
       out.result(queued, () => queued.map(({ url }) => `Queued ${id} for ${url}.`))

@@ -69,7 +69,7 @@ export function revoke(command: Command, { out, project }: Cli): void {
       const key = resolveAmong(given, await sandbox.get<ApiKey[]>('/keys'))
       if (key === null)
         throw new UpshotError('not_found', `There is no key ${given}.`, {
-          details: { fix: 'List the keys with "upshot sandbox key list".' },
+          fix: 'List the keys with "upshot sandbox key list".',
         })
       const isConfirmed = await confirm(out, { will: `revoke the key "${key.name}" (…${key.key.slice(-4)}) for good` })
       if (isConfirmed) await sandbox.delete(`/keys/${encodeURIComponent(key.id)}`)

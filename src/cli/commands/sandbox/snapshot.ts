@@ -32,12 +32,10 @@ export function load(command: Command, { out, project }: Cli): void {
       const known = await sandbox.get<string[]>('/snapshots')
       if (!known.includes(name)) {
         throw new UpshotError('not_found', `There is no snapshot "${name}".`, {
-          details: {
-            fix:
-              known.length === 0
-                ? 'Save one with "upshot sandbox snapshot save <name>".'
-                : `Choose one of: ${known.join(', ')}.`,
-          },
+          fix:
+            known.length === 0
+              ? 'Save one with "upshot sandbox snapshot save <name>".'
+              : `Choose one of: ${known.join(', ')}.`,
         })
       }
       const isConfirmed = await confirm(out, {

@@ -21,7 +21,7 @@ export function put(command: Command, { out, project }: Cli): void {
     .action(async (file, { storage, path: given }, choice) => {
       if (file === '-' && given.endsWith('/'))
         throw new UpshotError('invalid_request', 'Standard input has no file name to add to the path.', {
-          details: { fix: 'Write the whole path, such as storage_a:/in/report.pdf.' },
+          fix: 'Write the whole path, such as storage_a:/in/report.pdf.',
         })
       const path = given.endsWith('/') ? `${given}${basename(file)}` : given
       const content = file === '-' ? await readAll(out) : await openFile(file)
@@ -41,13 +41,11 @@ async function openFile(file: string): Promise<Blob> {
   } catch (cause) {
     throw new UpshotError('invalid_request', `Cannot read the file ${file}.`, {
       cause,
-      details: { fix: 'Name a file that exists and that this user may read.' },
+      fix: 'Name a file that exists and that this user may read.',
     })
   }
   throw new UpshotError('invalid_request', `${file} is not a file.`, {
-    details: {
-      fix: 'Copy a folder into the directory of the storage, which "upshot sandbox status" prints.',
-    },
+    fix: 'Copy a folder into the directory of the storage, which "upshot sandbox status" prints.',
   })
 }
 
@@ -90,7 +88,7 @@ export function rm(command: Command, { out, project }: Cli): void {
       const name = `${place.storage}:${entry.path}`
       if (entry.type === 'folder' && !recursive) {
         throw new UpshotError('invalid_request', `${name} is a folder. Nothing was deleted.`, {
-          details: { fix: 'Add --recursive to delete it with everything in it.' },
+          fix: 'Add --recursive to delete it with everything in it.',
         })
       }
       const bytes = files.reduce((sum, { size = 0 }) => sum + size, 0)
@@ -114,14 +112,14 @@ async function readEntry(
   const path = posix.normalize(given).replace(/(?<=.)\/$/, '')
   if (path === '/')
     throw new UpshotError('invalid_request', `${storage}:/ is a whole storage, which cannot be deleted.`, {
-      details: { fix: 'Delete its entries, or use "upshot sandbox reset".' },
+      fix: 'Delete its entries, or use "upshot sandbox reset".',
     })
   const list = (folder: string, recursive: boolean) =>
     sandbox.get<WireEntry[]>(withQuery(`/storages/${storage}`, { path: folder, recursive }))
   const entry = (await list(posix.dirname(path), false)).find((each) => each.path === path)
   if (entry === undefined)
     throw new UpshotError('not_found', `There is nothing at ${storage}:${path}.`, {
-      details: { fix: `List the parent folder: upshot sandbox storage ls ${storage}:${posix.dirname(path)}` },
+      fix: `List the parent folder: upshot sandbox storage ls ${storage}:${posix.dirname(path)}`,
     })
   const found = entry.type === 'file' ? [entry] : await list(path, true)
   return { entry, files: found.filter(({ type }) => type === 'file') }

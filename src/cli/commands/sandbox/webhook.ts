@@ -113,8 +113,6 @@ export async function findWebhook(
 
 function refuseWebhook(message: string): UpshotError {
   return new UpshotError('not_found', message, {
-    details: {
-      fix: 'List the webhooks with "upshot sandbox webhook list", or add one with "upshot sandbox webhook add <url>".',
-    },
+    fix: 'List the webhooks with "upshot sandbox webhook list", or add one with "upshot sandbox webhook add <url>".',
   })
 }

@@ -106,7 +106,7 @@ function parseChange(text: string): [string, string | boolean] {
   const [, name, value] = /^(\w+)=(\S+)$/.exec(text) ?? []
   if (name !== undefined && value !== undefined) return [name, /^(true|false)$/.test(value) ? value === 'true' : value]
   throw new UpshotError('invalid_request', `"${text}" is not a change of a setting.`, {
-    details: { fix: 'Write it as name=value, such as plan=pro. "upshot sandbox settings" lists the names.' },
+    fix: 'Write it as name=value, such as plan=pro. "upshot sandbox settings" lists the names.',
   })
 }
 

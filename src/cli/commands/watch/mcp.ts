@@ -60,6 +60,6 @@ async function findRole(operations: Operations, role: AccessRole): Promise<Acces
 function requireStreams({ stdin, stdout }: OutputStreams): { stdin: Readable; stdout: Writable } {
   if (stdin !== undefined) return { stdin: stdin as Readable, stdout: stdout as Writable }
   throw new UpshotError('invalid_request', 'No agent is at the standard input of this command.', {
-    details: { fix: 'Let the agent start it: see docs/agents.md.' },
+    fix: 'Let the agent start it: see docs/agents.md.',
   })
 }

@@ -93,7 +93,7 @@ async function loadDefinitions(store: ReadStore, config: Config): Promise<UsedDe
 /** Values of events end in logs and pipes only where somebody puts them there. */
 function noTerminal(): UpshotError {
   return new UpshotError('invalid_request', 'Values of events are shown on a terminal only.', {
-    details: { fix: 'Leave out --show-values, or look at one event with "upshot events show <event>".' },
+    fix: 'Leave out --show-values, or look at one event with "upshot events show <event>".',
   })
 }
 

@@ -76,6 +76,6 @@ function parseShare(text: string): number {
 
 function noEvents(): UpshotError {
   return new UpshotError('not_found', 'No stored event of these types has its body.', {
-    details: { fix: 'Look further back with --since 90d, or send one with "upshot trigger file.created".' },
+    fix: 'Look further back with --since 90d, or send one with "upshot trigger file.created".',
   })
 }

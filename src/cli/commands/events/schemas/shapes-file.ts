@@ -30,7 +30,7 @@ export function readShapes(file: string): Map<string, Outline> | null {
   const isKnown = parsed.success && Object.values(parsed.data).every((each) => Object.values(each).every(areKinds))
   if (!parsed.success || !isKnown) {
     throw new UpshotError('invalid_config', `${file} does not hold the shapes of events.`, {
-      details: { fix: 'Make it anew with "upshot types generate --out <module>".' },
+      fix: 'Make it anew with "upshot types generate --out <module>".',
     })
   }
   return new Map(Object.entries(parsed.data).map(([type, places]) => [type, readOutline(places)]))

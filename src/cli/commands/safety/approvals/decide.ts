@@ -108,7 +108,7 @@ async function signWord(
   if (keyFile === undefined) return { hash: word.hash, ...named }
   if (as === undefined && operations.local === null) {
     throw new UpshotError('invalid_request', 'A signature at a server needs the name of its approver.', {
-      details: { fix: 'Add --as with the name that "upshot approvers list" has.' },
+      fix: 'Add --as with the name that "upshot approvers list" has.',
     })
   }
   // A no needs no list, so that one can be given to a list that was changed.
@@ -128,7 +128,7 @@ async function findWholeHash(operations: Operations, approval: Approval, hash: s
   throw new UpshotError(
     'list_changed',
     `The list of approval ${approval.id} has no hash ${hash}, or two. Nothing was signed.`,
-    { details: { fix: `Look again: "upshot approvals show ${approval.id}".` } },
+    { fix: `Look again: "upshot approvals show ${approval.id}".` },
   )
 }
 
@@ -154,7 +154,7 @@ export function signVote(decision: Decision, keyFile: string): Uint8Array {
   } catch (cause) {
     throw new UpshotError('invalid_request', `Cannot sign with the key in ${keyFile}.`, {
       cause,
-      details: { fix: 'Name a file with an Ed25519 private key in PEM: "upshot approvers key <name>" makes one.' },
+      fix: 'Name a file with an Ed25519 private key in PEM: "upshot approvers key <name>" makes one.',
     })
   }
 }
@@ -172,6 +172,6 @@ export async function requireHash(
   if (given !== undefined) return given
   if (canAsk(out, environment) && (await typesCount(out, approval.openItems))) return approval.hash
   throw new UpshotError('needs_confirmation', `The list of approval ${approval.id} was not named. Nothing was done.`, {
-    details: { fix: `Look at it with "upshot approvals show ${approval.id}", and add the --hash that it prints.` },
+    fix: `Look at it with "upshot approvals show ${approval.id}", and add the --hash that it prints.`,
   })
 }

@@ -52,9 +52,7 @@ export function define(command: Command, { out, project }: Cli): void {
 function requireHashed({ id, hash }: Approval, proof: ApprovalProof): void {
   if (proof.hash === hash) return
   throw new UpshotError('conflict', `Approval ${id} cannot be shown: ${CHANGED_LIST}.`, {
-    details: {
-      fix: `Somebody changed the database. Deny it: "upshot approvals deny ${id}".`,
-    },
+    fix: `Somebody changed the database. Deny it: "upshot approvals deny ${id}".`,
   })
 }
 

@@ -14,7 +14,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const anchor = await takeAnchor(store, config, { isDryRun: out.given.dryRun })
         if (anchor === null) {
           throw new UpshotError('not_found', 'The effect ledger has no row yet, so there is nothing to anchor.', {
-            details: { fix: 'Run it again once a workflow has deleted or written something.' },
+            fix: 'Run it again once a workflow has deleted or written something.',
           })
         }
         out.result(withIsoTimes(anchor), () => [formatAnchor(anchor)])

@@ -62,7 +62,7 @@ export function stop(command: Command, { out, project }: Cli): void {
         const { reason } = project.operator
         if (reason === null) {
           throw new UpshotError('invalid_request', 'A stop needs a reason, which its runs show meanwhile.', {
-            details: { fix: 'Add --reason "…".' },
+            fix: 'Add --reason "…".',
           })
         }
         out.result(await call(operations, 'POST /effects/stop', { body: { ...scope, reason } }), () => [

@@ -16,7 +16,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const { actor, reason } = project.operator
         if (reason === null) {
           throw new UpshotError('invalid_request', 'A restoration needs a reason, which every verification shows.', {
-            details: { fix: 'Add --reason "…".' },
+            fix: 'Add --reason "…".',
           })
         }
         if (!(await confirm(out, { will: 'accept that the ledger lost its newest rows to a backup' }))) {

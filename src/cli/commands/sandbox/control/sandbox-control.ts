@@ -85,7 +85,7 @@ function readOrigin(dir: string): string {
 function parseOrigin(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return new URL(text).origin
   throw new UpshotError('invalid_request', `"${text}" is not an http address.`, {
-    details: { fix: 'Give the address that "upshot sandbox start" printed, such as http://127.0.0.1:4747.' },
+    fix: 'Give the address that "upshot sandbox start" printed, such as http://127.0.0.1:4747.',
   })
 }
 
@@ -105,14 +105,14 @@ async function checkHealth(origin: string): Promise<void> {
     'invalid_request',
     `The server at ${origin} is not a sandbox, or does not accept this host name.`,
     {
-      details: { fix: 'Give the address that the sandbox printed at its start with --url.' },
+      fix: 'Give the address that the sandbox printed at its start with --url.',
     },
   )
 }
 
 function notRunning(message: string): UpshotError {
   return new UpshotError('not_running', message, {
-    details: { fix: 'Start one with "upshot sandbox start" or "upshot dev", or name one with --url.' },
+    fix: 'Start one with "upshot sandbox start" or "upshot dev", or name one with --url.',
   })
 }
 

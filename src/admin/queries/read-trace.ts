@@ -61,7 +61,7 @@ async function listOfEvent(store: TraceStore, { id, account }: EventRecord): Pro
   return { children: own.map((run) => toNode(run, CAUSES[run.origin] ?? 'started')), isMore }
 }
 
-/** What a run invoked and sent, the run that it was folded into, and what repeats or follows it. */
+/** The runs that it invoked, the events that it sent, and runs that absorb, repeat or follow it. */
 async function listOfRun(store: TraceStore, run: Run, { account }: EventRecord): Promise<Children> {
   const invoked = await listRuns(store, { parentRun: run.id })
   const later = await listRuns(store, { originRun: run.id })

@@ -104,7 +104,7 @@ function checkApp({ dataDir }: Config, app: RunningApp | null): Finding {
 
 const CONTENT = [checkModules, checkWeeks, checkLedger, checkSafety, checkSweeps, checkUnmatched]
 
-/** Findings about what the database holds; none where it cannot be opened, which is told already. */
+/** Findings about the content of the database; none where it cannot be opened. */
 async function checkContent(project: Project, config: Config): Promise<Finding[]> {
   if (!hasDatabase(config)) return []
   const examine = (store: ReadStore) => Promise.all(CONTENT.map((check) => check(store, config).catch(() => [])))

@@ -20,7 +20,8 @@ export const tail = tailCommand('GET /events', {
   only: ['type', '--type <type>', 'only events of this exact type, such as file.created'],
   place: ({ seq }) => seq,
   line({ id, type, receivedAt, origin, account }) {
-    return `${formatMoment(receivedAt, commandClock.now())}  ${formatText(`${id}  ${type}  ${origin}  ${account}`, 160)}`
+    const facts = formatText(`${id}  ${type}  ${origin}  ${account}`, 160)
+    return `${formatMoment(receivedAt, commandClock.now())}  ${facts}`
   },
 })
 

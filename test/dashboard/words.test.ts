@@ -8,10 +8,16 @@ import {
   sourceOf,
 } from '../../src/dashboard/words/approvals.ts'
 import { describeFault } from '../../src/dashboard/words/fault.ts'
-import { countOf, formatBytes, formatDistance, formatDuration, formatMoment } from '../../src/dashboard/words/format.ts'
+import {
+  countOf,
+  formatBytes,
+  formatDistance,
+  formatDuration,
+  formatMoment,
+  shellWord,
+} from '../../src/dashboard/words/format.ts'
 import { ceilingOf, foldHours, nameHour } from '../../src/dashboard/words/hours.ts'
 import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
-import { shellWord } from '../../src/dashboard/words/shell-word.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
 
 const AT = Date.UTC(2026, 10, 22, 12)

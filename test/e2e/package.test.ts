@@ -23,6 +23,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const PACKED = [
   'src',
   'packaging',
+  'style',
   'templates',
   'workflows',
   'config',

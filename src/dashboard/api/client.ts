@@ -67,3 +67,14 @@ async function readProblem(response: Response): Promise<ApiError['problem']> {
   const { status, statusText } = response
   return { status, code: 'internal', title: statusText, detail: `The app answered ${status} without a reason.` }
 }
+
+/** Saves an answer as a file of the browser. Throws where the API refuses. */
+export async function saveAnswer(url: string, name: string): Promise<void> {
+  const response = await fetch(url, { headers: { 'X-Upshot': pageKey.read() ?? '' }, credentials: 'same-origin' })
+  if (!response.ok) throw new Error(`The app answered ${response.status}.`)
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(await response.blob())
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
+}

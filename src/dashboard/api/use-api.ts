@@ -44,7 +44,7 @@ interface Page {
   items: readonly unknown[]
   next: string | null
 }
-type ListName = { [Name in RouteName]: AnswerOf<Name> extends Page ? Name : never }[RouteName]
+export type ListName = { [Name in RouteName]: AnswerOf<Name> extends Page ? Name : never }[RouteName]
 
 /** A list that grows downwards, a page at a time. */
 export function useList<Name extends ListName>(
@@ -65,11 +65,15 @@ export function useList<Name extends ListName>(
   }) as never
 }
 
-/** An action; all that is on the page is asked again after it. */
-export function useAction<Name extends RouteName>(name: Name) {
+/** An action; the question that it changes is asked again after it, or all that is on the page. */
+export function useAction<Name extends RouteName>(
+  name: Name,
+  changed?: RouteName,
+  perform: (input: InputOf<Name>) => Promise<AnswerOf<Name>> = (input) => call(name, input),
+) {
   const client = useQueryClient()
   return useMutation<AnswerOf<Name>, ApiError, InputOf<Name>>({
-    mutationFn: (input) => call(name, input),
-    onSettled: () => client.invalidateQueries(),
+    mutationFn: perform,
+    onSettled: () => client.invalidateQueries(changed && { queryKey: [changed] }),
   })
 }

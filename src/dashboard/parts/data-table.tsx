@@ -6,7 +6,7 @@ export interface Column<Row> {
   title: string
   /** CSS width; default: an equal share of what is left. */
   width?: string
-  /** `number`, `wide` (a line of its own on a phone), or `spare` (left out on a narrow page). */
+  /** Any of `number`, `quiet`, `wide` (a line on a phone) and `spare` (left out on a narrow page). */
   className?: string
   cell: (row: Row) => ReactNode
 }
@@ -14,7 +14,7 @@ export interface Column<Row> {
 /** Height of a row on a wide page, as `table.css` has it. */
 const ROW_HEIGHT = 36
 
-interface TableParts<Row> {
+export interface TableParts<Row> {
   /** Name of the table, for a screen reader. */
   label: string
   columns: readonly Column<Row>[]
@@ -45,7 +45,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, hrefOf, selection,
       <colgroup>
         {selection && <col width="36px" />}
         {columns.map(({ title, width, className }) => (
-          <col key={title} width={width} className={className === 'spare' ? 'spare' : undefined} />
+          <col key={title} width={width} className={className?.includes('spare') ? 'spare' : undefined} />
         ))}
       </colgroup>
       <thead>

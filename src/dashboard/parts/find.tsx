@@ -1,19 +1,26 @@
-import { type FormEvent, useEffect, useState } from 'react'
-import { Link } from 'wouter'
+import { type FormEvent, useEffect, useId, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useFilters } from '../state/filters.ts'
+import { useSearches } from '../state/settings.ts'
+import { localOf } from '../words/format.ts'
 
-/** The search of a list. It is sent with Enter and kept in the address as `q`. */
-export function Find({ label, placeholder }: { label: string; placeholder: string }) {
-  const filters = useFilters()
-  const given = filters.read('q')
+interface SearchParts {
+  label: string
+  placeholder: string
+  given: string
+  submit: (text: string) => void
+}
+
+/** A field for words, which are sent with Enter. */
+export function Search({ label, placeholder, given, submit }: SearchParts) {
   const [text, setText] = useState(given)
   useEffect(() => setText(given), [given])
-  const submit = (event: FormEvent) => {
+  const send = (event: FormEvent) => {
     event.preventDefault()
-    filters.set({ q: text.trim() })
+    submit(text.trim())
   }
   return (
-    <form className="find" onSubmit={submit} aria-label={label}>
+    <form className="find grow" onSubmit={send} aria-label={label}>
       <input
         type="search"
         data-key="/"
@@ -33,33 +40,31 @@ export function Tabs({ path, name, values }: { path: string; name: string; value
   return (
     <nav className="tabs" aria-label={`Filter by ${name}`}>
       {values.map(([value, word]) => (
-        <FilterLink key={value} href={filters.href(path, { [name]: value })} isOn={filters.read(name) === value}>
+        <Link
+          key={value}
+          href={filters.href(path, { [name]: value })}
+          aria-current={filters.read(name) === value ? 'true' : undefined}
+        >
           {word}
-        </FilterLink>
+        </Link>
       ))}
     </nav>
   )
 }
 
-function FilterLink({ href, isOn, children }: { href: string; isOn: boolean; children: string }) {
-  return (
-    <Link href={href} aria-current={isOn ? 'true' : undefined}>
-      {children}
-    </Link>
-  )
+interface ChoiceParts {
+  label: string
+  value: string
+  values: readonly (readonly [string, string])[]
+  set: (value: string) => void
 }
 
-/** A filter with many values, such as a time range. */
-export function Choice({ name, label, values }: { name: string; label: string; values: readonly [string, string][] }) {
-  const filters = useFilters()
+/** A filter with many values. */
+export function Choice({ label, value, values, set }: ChoiceParts) {
   return (
-    <select
-      aria-label={label}
-      value={filters.read(name)}
-      onChange={(event) => filters.set({ [name]: event.target.value })}
-    >
-      {values.map(([value, word]) => (
-        <option key={value} value={value}>
+    <select aria-label={label} value={value} onChange={(event) => set(event.target.value)}>
+      {values.map(([each, word]) => (
+        <option key={each} value={each}>
           {word}
         </option>
       ))}
@@ -67,11 +72,97 @@ export function Choice({ name, label, values }: { name: string; label: string; v
   )
 }
 
-/** Ranges of time of a list. */
-export const RANGES: readonly [string, string][] = [
-  ['', 'any time'],
+const RANGES = [
   ['1h', 'last hour'],
   ['24h', 'last 24 hours'],
   ['7d', 'last 7 days'],
   ['30d', 'last 30 days'],
-]
+] as const
+const BETWEEN = 'between'
+
+/** A range of time of a list, in the address as `since` and `until`. `usual`: what none means. */
+export function Range({ usual = 'any time', hasEnd }: { usual?: string | undefined; hasEnd: boolean }) {
+  const { read, set } = useFilters()
+  const [since, until] = [read('since'), read('until')]
+  const isBetween = since.includes('T') || until !== ''
+  const choose = (value: string) => {
+    const from = new Date(Date.now() - 86_400_000).toISOString()
+    set(value === BETWEEN ? { since: from, until: new Date().toISOString() } : { since: value, until: null })
+  }
+  const shown = RANGES.filter(([, words]) => words !== usual)
+  const values = [['', usual], ...shown, ...(hasEnd || isBetween ? [[BETWEEN, 'from … to …'] as const] : [])] as const
+  return (
+    <>
+      <Choice label="Range of time" value={isBetween ? BETWEEN : since} values={values} set={choose} />
+      {isBetween && <Moment label="From" value={since} set={(moment) => set({ since: moment })} />}
+      {isBetween && <Moment label="To" value={until} set={(moment) => set({ until: moment })} />}
+    </>
+  )
+}
+
+function Moment({ label, value, set }: { label: string; value: string; set: (moment: string | null) => void }) {
+  const change = (text: string) => set(text === '' ? null : new Date(text).toISOString())
+  return (
+    <span>
+      <input
+        type="datetime-local"
+        aria-label={label}
+        value={value.includes('T') ? localOf(value) : ''}
+        onChange={(event) => change(event.target.value)}
+      />
+    </span>
+  )
+}
+
+/** The searches of a page that this browser keeps under names, and a name for the present one. */
+export function SavedSearches({ path, isFiltered }: { path: string; isFiltered: boolean }) {
+  const id = useId()
+  const [, go] = useLocation()
+  const { searches, save } = useSearches(path)
+  const [name, setName] = useState('')
+  if (searches.length === 0 && !isFiltered) return null
+  const keep = (event: FormEvent) => {
+    event.preventDefault()
+    save([...searches.filter((search) => search.name !== name.trim()), { name: name.trim(), query: location.search }])
+    setName('')
+  }
+  return (
+    <span className="menu">
+      <button type="button" className="plain" popoverTarget={id}>
+        Searches
+      </button>
+      <div id={id} popover="auto">
+        <ul aria-label="Saved searches">
+          {searches.map((search) => (
+            <li key={search.name} className="row">
+              <button type="button" className="plain grow" onClick={() => go(`${path}${search.query}`)}>
+                {search.name}
+              </button>
+              <button
+                type="button"
+                className="plain"
+                aria-label={`Forget ${search.name}`}
+                onClick={() => save(searches.filter((each) => each !== search))}
+              >
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+        {isFiltered && (
+          <form className="row" onSubmit={keep}>
+            <input
+              required
+              aria-label="Name of this search"
+              placeholder="Name of this search"
+              maxLength={60}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+            <button type="submit">Save it</button>
+          </form>
+        )}
+      </div>
+    </span>
+  )
+}

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react'
 import type { ApiError } from '../api/client.ts'
-import { PageHead } from './page-head.tsx'
 import { When } from './when.tsx'
 
 /** An error of the API: what happened, and what to do next. The rest of the page stays. */
@@ -52,7 +51,8 @@ export function Bones({ lines = 8 }: { lines?: number }) {
   )
 }
 
-interface Answer<Data> {
+/** An answer that may be on its way. */
+export interface Answer<Data> {
   data: Data | undefined
   error: ApiError | null
   isPending: boolean
@@ -72,24 +72,5 @@ export function Loaded<Data>({ of, lines, children }: LoadedParts<Data>) {
       {of.error && <ProblemNote error={of.error} />}
       {of.data !== undefined ? children(of.data) : of.isPending && <Bones {...(lines !== undefined && { lines })} />}
     </>
-  )
-}
-
-interface PageParts<Data> {
-  of: Answer<Data>
-  /** Heading of the page where there is no answer to take one from. */
-  title: string
-  children: (data: Data) => ReactNode
-}
-
-/** The answer as a whole page, which has a heading even where there is only a problem. */
-export function LoadedPage<Data>({ of, title, children }: PageParts<Data>) {
-  const answer = <Loaded of={of}>{children}</Loaded>
-  if (of.data !== undefined || !of.error) return answer
-  return (
-    <div className="stack">
-      <PageHead title={title} isStill />
-      {answer}
-    </div>
   )
 }

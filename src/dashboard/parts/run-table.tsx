@@ -1,18 +1,17 @@
 import { useApi } from '../api/use-api.ts'
 import { formatDuration } from '../words/format.ts'
 import { type Run, tookMs, whyOf } from '../words/runs.ts'
-import { ProgressBar } from './charts/progress-bar.tsx'
-import { UsualBar } from './charts/usual-bar.tsx'
+import { ProgressBar, UsualBar } from './charts/gauges.tsx'
 import { type Column, DataTable } from './data-table.tsx'
-import { Status } from './status.tsx'
-import { Path, RunLink, RunTags } from './text.tsx'
+import { hrefOfRun, Path, RunLink, RunTags, Status } from './text.tsx'
 import { useNow, When } from './when.tsx'
 
-const COLUMNS: readonly Column<Run>[] = [
+/** The columns of a table of runs. */
+export const RUNS: readonly Column<Run>[] = [
   {
     title: 'Status',
     width: '116px',
-    cell: ({ status, needsPerson }) => <Status status={status} needsPerson={needsPerson} />,
+    cell: (run) => <Status of={run} />,
   },
   {
     title: 'Run',
@@ -27,7 +26,12 @@ const COLUMNS: readonly Column<Run>[] = [
   {
     title: 'Subject',
     className: 'wide',
-    cell: ({ subject, eventType, tags }) => <Subject text={subject ?? eventType} tags={tags} />,
+    cell: ({ subject, eventType, tags }) => (
+      <>
+        <Path text={subject ?? eventType} />
+        <RunTags tags={tags} />
+      </>
+    ),
   },
   { title: 'Made', width: '84px', cell: ({ createdAt }) => <When at={createdAt} /> },
   { title: 'Took', width: '76px', className: 'number', cell: (run) => <Took run={run} /> },
@@ -43,15 +47,6 @@ const COLUMNS: readonly Column<Run>[] = [
   },
 ]
 
-function Subject({ text, tags }: { text: string | null; tags: Run['tags'] }) {
-  return (
-    <>
-      <Path text={text} />
-      <RunTags tags={tags} />
-    </>
-  )
-}
-
 function Took({ run }: { run: Run }) {
   const now = useNow()
   const workflows = useApi('GET /workflows', {})
@@ -66,24 +61,6 @@ function Took({ run }: { run: Run }) {
 }
 
 /** Runs as rows. */
-export function RunTable({
-  runs,
-  selection,
-  isStale,
-}: {
-  runs: readonly Run[]
-  selection?: { keys: ReadonlySet<string>; toggle: (key: string) => void }
-  isStale?: boolean
-}) {
-  return (
-    <DataTable
-      label="Runs"
-      columns={COLUMNS}
-      rows={runs}
-      keyOf={({ id }) => id}
-      hrefOf={({ id }) => `/runs/${id}`}
-      {...(selection ? { selection } : {})}
-      {...(isStale === undefined ? {} : { isStale })}
-    />
-  )
+export function RunTable({ runs }: { runs: readonly Run[] }) {
+  return <DataTable label="Runs" columns={RUNS} rows={runs} keyOf={({ id }) => id} hrefOf={hrefOfRun} />
 }

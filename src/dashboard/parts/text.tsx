@@ -1,5 +1,13 @@
+import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { shortId } from '../words/format.ts'
+import { type Look as Looks, lookOf } from '../words/states.ts'
+
+export const hrefOfRun = ({ id }: { id: string }) => `/runs/${id}`
+export const hrefOfEvent = ({ id }: { id: string }) => `/events/${encodeURIComponent(id)}`
+export const hrefOfWorkflow = (id: string) => `/workflows/${encodeURIComponent(id)}`
+/** The address of the story of a file, a path or a transfer. */
+export const storyOf = (subject: string) => `/story?of=${encodeURIComponent(subject)}`
 
 /** A path, or a path and the one it went to; the front is cut, because the name is what differs. */
 export function Path({ text }: { text: string | null }) {
@@ -12,12 +20,25 @@ export function Path({ text }: { text: string | null }) {
 }
 
 /** A link to a run: its workflow and the end of its id. */
-export function RunLink({ run: { id, workflow } }: { run: { id: string; workflow: string } }) {
+export function RunLink({ run }: { run: { id: string; workflow: string | null } }) {
   return (
-    <Link href={`/runs/${id}`}>
-      {workflow} <span className="mono quiet">{shortId(id)}</span>
+    <Link href={hrefOfRun(run)}>
+      {run.workflow ?? 'a run'} <span className="mono quiet">{shortId(run.id)}</span>
     </Link>
   )
+}
+
+/** A link to an event: its type and the end of its id. */
+export function EventLink({ event }: { event: { id: string; type: string } }) {
+  return (
+    <Link href={hrefOfEvent(event)}>
+      {event.type} <span className="mono quiet">{shortId(event.id)}</span>
+    </Link>
+  )
+}
+
+export function WorkflowLink({ id }: { id: string }) {
+  return <Link href={hrefOfWorkflow(id)}>{id}</Link>
 }
 
 /** The tags of a run; each leads to the runs that have it. */
@@ -42,8 +63,11 @@ export function RunTags({ tags, isLinked = false }: { tags: Readonly<Record<stri
   )
 }
 
+/** A word of a fact and its value; null is left out. */
+export type Fact = readonly [string, ReactNode] | null | false
+
 /** Pairs of a word and a value. */
-export function Facts({ facts }: { facts: readonly (readonly [string, React.ReactNode] | null)[] }) {
+export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl className="facts">
       {facts.map(
@@ -56,5 +80,20 @@ export function Facts({ facts }: { facts: readonly (readonly [string, React.Reac
           ),
       )}
     </dl>
+  )
+}
+
+/** A run's or step's status. */
+export function Status({ of: { status, needsPerson = false } }: { of: { status: string; needsPerson?: boolean } }) {
+  return <Look look={lookOf(status, needsPerson)} />
+}
+
+/** A state: colour, glyph and word. `about`: what a mouse over it tells. */
+export function Look({ look: { state, glyph, word }, about }: { look: Looks; about?: string | null }) {
+  return (
+    <span className="status" data-state={state} title={about ?? undefined}>
+      <span aria-hidden="true">{glyph}</span>
+      {word}
+    </span>
   )
 }

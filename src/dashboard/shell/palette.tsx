@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'wouter'
 import { useApi } from '../api/use-api.ts'
-import { storyOf } from '../words/story.ts'
+import { hrefOfWorkflow, storyOf } from '../parts/text.tsx'
 import { PLACES } from './places.ts'
 
 interface Target {
@@ -65,7 +65,7 @@ function findTargets(text: string, workflows: readonly string[]): Target[] {
   const words = text.trim()
   const matches = ({ title }: Target) => title.toLowerCase().includes(words.toLowerCase())
   const pages = PLACES.flat().map(({ href, title, key }) => ({ title, hint: `g ${key}`, href }))
-  const known = workflows.map((id) => ({ title: id, hint: 'workflow', href: `/workflows/${encodeURIComponent(id)}` }))
+  const known = workflows.map((id) => ({ title: id, hint: 'workflow', href: hrefOfWorkflow(id) }))
   return [...direct(words), ...[...pages, ...known].filter(matches)].slice(0, 12)
 }
 

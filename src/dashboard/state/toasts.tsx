@@ -20,7 +20,7 @@ export function Toasts({ children }: { children: ReactNode }) {
       {children}
       <div className="toasts" role="status">
         {toasts.map(({ id, text, isBad }) => (
-          <div key={id} className={`toast wrap${isBad ? ' bad' : ''}`}>
+          <div key={id} className="toast wrap" data-state={isBad ? 'failed' : 'completed'}>
             {text}
           </div>
         ))}

@@ -1,20 +1,8 @@
 import type { AnswerOf } from '../../admin/contract/routes.ts'
 import { countOf, formatBytes } from './format.ts'
-import type { State } from './states.ts'
 
 export type Approval = AnswerOf<'GET /approvals/:id'>
 export type ApprovalItem = AnswerOf<'GET /approvals/:id/items'>['items'][number]
-
-const LOOKS: Record<Approval['status'], { state: State; glyph: string; word: string }> = {
-  open: { state: 'person', glyph: '⚖', word: 'open' },
-  approved: { state: 'completed', glyph: '✓', word: 'approved' },
-  denied: { state: 'failed', glyph: '✗', word: 'denied' },
-  expired: { state: 'idle', glyph: '⌛', word: 'expired' },
-  withdrawn: { state: 'idle', glyph: '⊘', word: 'withdrawn' },
-}
-
-/** Colour, glyph and word of an approval's status. */
-export const lookOfApproval = (status: Approval['status']) => LOOKS[status]
 
 /** The things that an approval lists: those of a repair are events that would be made up. */
 export const nounOf = (kind: Approval['kind']) => (kind === 'repair' ? 'event' : 'effect')

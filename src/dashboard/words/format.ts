@@ -60,3 +60,29 @@ export function countOf(count: number, noun: string, nouns = `${noun}s`): string
 export function shortId(id: string): string {
   return id.slice(-8)
 }
+
+/** A word of a POSIX shell: quoted, unless it is plain. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+/** A moment as a field of local time has it. */
+export function localOf(iso: string): string {
+  const moment = new Date(iso)
+  return new Date(moment.getTime() - moment.getTimezoneOffset() * MINUTE).toISOString().slice(0, 16)
+}
+
+/** Filters without those that are empty. */
+export function givenOnly(filters: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== '' && value !== undefined))
+}
+
+/** The storages, under our own names. */
+export const STORAGES = ['storage_a', 'storage_b', 'storage_c'] as const
+
+/** A selection with one of its things added or taken away. */
+export function toggled<Thing>(selection: ReadonlySet<Thing>, thing: Thing): ReadonlySet<Thing> {
+  const next = new Set(selection)
+  if (!next.delete(thing)) next.add(thing)
+  return next
+}

@@ -58,3 +58,11 @@ export function causeOf(run: Run): string {
   if (run.origin === 'continue') return 'the run before it'
   return run.parentRun === null ? 'by hand' : 'another run'
 }
+
+export type Workflow = AnswerOf<'GET /workflows'>['items'][number]
+
+/** The trigger of a workflow, in words. */
+export function triggerOf({ eventTypes, schedule }: Workflow): string {
+  if (schedule) return `cron ${schedule.expression}`
+  return eventTypes.length === 0 ? 'other workflows' : eventTypes.join(', ')
+}

@@ -1,72 +1,113 @@
+import type { AnswerOf } from '../../admin/contract/routes.ts'
+
 /** A state that has a colour of its own; every other state is one of these in another word. */
 export type State = 'completed' | 'failed' | 'running' | 'waiting' | 'person' | 'idle'
 
-interface Look {
+/** Colour, glyph and word of a state. */
+export interface Look {
   state: State
   glyph: string
+  word: string
 }
 
-const RUN_LOOKS: Record<string, Look> = {
-  completed: { state: 'completed', glyph: '✓' },
-  failed: { state: 'failed', glyph: '✗' },
-  running: { state: 'running', glyph: '◐' },
-  started: { state: 'running', glyph: '◐' },
-  waiting: { state: 'waiting', glyph: '◷' },
-  pending: { state: 'idle', glyph: '○' },
-  canceled: { state: 'idle', glyph: '⊘' },
-  skipped: { state: 'idle', glyph: '⇥' },
-  planned: { state: 'waiting', glyph: '⇢' },
+/** Looks by their states; without a word of its own, a state is its word. */
+type Looks = Readonly<Record<string, readonly [state: State, glyph: string, word?: string]>>
+
+function lookIn(looks: Looks, name: string, word?: string): Look {
+  const [state, glyph, own] = looks[name] ?? ['idle', '·']
+  return { state, glyph, word: word ?? own ?? name.replaceAll('_', ' ') }
 }
 
-const NEEDS_YOU: Look = { state: 'person', glyph: '☞' }
-const UNKNOWN: Look = { state: 'idle', glyph: '·' }
-
-/** Colour and glyph of a run's or step's status. */
-export function lookOf(status: string, needsPerson = false): Look & { word: string } {
-  if (needsPerson) return { ...NEEDS_YOU, word: 'needs you' }
-  return { ...(RUN_LOOKS[status] ?? UNKNOWN), word: status }
+const RUNS: Looks = {
+  completed: ['completed', '✓'],
+  failed: ['failed', '✗'],
+  running: ['running', '◐'],
+  started: ['running', '◐'],
+  waiting: ['waiting', '◷'],
+  pending: ['idle', '○'],
+  canceled: ['idle', '⊘'],
+  skipped: ['idle', '⇥'],
+  planned: ['waiting', '⇢'],
+  queued: ['idle', '○'],
 }
 
-const FATES: Record<string, Look & { word: string }> = {
-  starts: { state: 'completed', glyph: '✓', word: 'starts' },
-  waits: { state: 'waiting', glyph: '◷', word: 'waits' },
-  halts: { ...NEEDS_YOU, word: 'would need you' },
-  skipped: { state: 'idle', glyph: '⇥', word: 'is skipped' },
+/** The look of a run's, step's or transfer's status. */
+export function lookOf(status: string, needsPerson = false): Look {
+  return needsPerson ? { state: 'person', glyph: '☞', word: 'needs you' } : lookIn(RUNS, status)
 }
 
-/** Colour, glyph and words of an event's fate at a workflow. */
-export function lookOfFate(fate: string): Look & { word: string } {
-  return FATES[fate] ?? { ...UNKNOWN, word: 'ignores it' }
+const FATES: Looks = {
+  starts: ['completed', '✓'],
+  waits: ['waiting', '◷'],
+  halts: ['person', '☞', 'would need you'],
+  skipped: ['idle', '⇥', 'is skipped'],
+  ignored: ['idle', '·', 'ignores it'],
 }
 
-const FINDINGS: Record<string, Look> = {
-  ok: { state: 'completed', glyph: '✓' },
-  warn: { state: 'waiting', glyph: '!' },
-  fail: { state: 'failed', glyph: '✗' },
-}
+/** The look of an event's fate at a workflow. */
+export const lookOfFate = (fate: string): Look => lookIn(FATES, fate)
 
-/** Colour and glyph of a check, by its level. */
-export function lookOfFinding(level: string, check: string): Look & { word: string } {
-  return { ...(FINDINGS[level] ?? UNKNOWN), word: check }
-}
+const FINDINGS: Looks = { ok: ['completed', '✓'], warn: ['waiting', '!'], fail: ['failed', '✗'] }
 
-/** Colour, glyph and words of a delivery's verdict. */
-export function lookOfVerdict(verdict: string): Look & { word: string } {
-  const word = verdict.replaceAll('_', ' ')
-  if (verdict === 'accepted') return { state: 'completed', glyph: '✓', word }
-  if (verdict === 'duplicate') return { state: 'idle', glyph: '⧉', word }
-  if (verdict === 'learning') return { state: 'waiting', glyph: '◔', word }
-  return { state: 'failed', glyph: '✗', word }
+/** The look of a check, by its level. */
+export const lookOfFinding = (level: string, check: string): Look => lookIn(FINDINGS, level, check)
+
+const VERDICTS: Looks = { accepted: ['completed', '✓'], duplicate: ['idle', '⧉'], learning: ['waiting', '◔'] }
+
+/** The look of a delivery's verdict; all others are refusals. */
+export function lookOfVerdict(verdict: string): Look {
+  const look = lookIn(VERDICTS, verdict)
+  return verdict in VERDICTS ? look : { ...look, state: 'failed', glyph: '✗' }
 }
 
 const STANDINGS = {
-  same: { state: 'completed', glyph: '✓', word: 'same size' },
-  differs: { state: 'failed', glyph: '✗', word: 'differs' },
-  both: { state: 'idle', glyph: '=', word: 'in both' },
-  only_here: { state: 'waiting', glyph: '+', word: 'only here' },
-} as const satisfies Record<string, Look & { word: string }>
+  same: ['completed', '✓', 'same size'],
+  differs: ['failed', '✗'],
+  both: ['idle', '=', 'in both'],
+  only_here: ['waiting', '+'],
+} as const satisfies Looks
 
-/** Colour, glyph and words of an entry beside its namesake in another folder. */
-export function lookOfStanding(standing: keyof typeof STANDINGS): Look & { word: string } {
-  return STANDINGS[standing]
+/** The look of an entry beside its namesake in another folder. */
+export const lookOfStanding = (standing: keyof typeof STANDINGS): Look => lookIn(STANDINGS, standing)
+
+export type Endpoint = AnswerOf<'GET /endpoints/:name'>
+
+const ENDPOINTS: Looks = { active: ['completed', '●'], learning: ['waiting', '◔'], disabled: ['idle', '○'] }
+
+/** Whether an endpoint takes deliveries. */
+export const lookOfEndpoint = (status: Endpoint['status']): Look => lookIn(ENDPOINTS, status)
+
+const APPROVALS: Looks = {
+  open: ['person', '⚖'],
+  approved: ['completed', '✓'],
+  denied: ['failed', '✗'],
+  expired: ['idle', '⌛'],
+  withdrawn: ['idle', '⊘'],
+}
+
+/** The look of an approval's status, or of one person's word. */
+export const lookOfApproval = (status: string, word?: string): Look => lookIn(APPROVALS, status, word)
+
+const FAILURES: Looks = { open: ['failed', '✗'], snoozed: ['waiting', '◷'], resolved: ['completed', '✓'] }
+
+/** The look of a kind of failures. */
+export const lookOfFailure = (state: string): Look => lookIn(FAILURES, state)
+
+const PHASES: Looks = {
+  begun: ['running', '◐'],
+  ended: ['completed', '✓'],
+  done: ['completed', '✓'],
+  decided: ['person', '⚖'],
+  switched: ['waiting', '⏻'],
+  outside: ['person', '!'],
+}
+
+type Effect = Pick<AnswerOf<'GET /effects'>['items'][number], 'phase' | 'outcome' | 'error' | 'workflow'>
+
+/** The look of a row of the effect ledger. */
+export function lookOfEffect({ phase, outcome, error, workflow }: Effect): Look {
+  if (error !== null && (phase === 'ended' || phase === 'done')) return lookIn(RUNS, 'failed')
+  // A workflow's code called past the guard and the ledger.
+  const isOutside = phase === 'noted' && workflow !== null
+  return lookIn(PHASES, isOutside ? 'outside' : phase, (outcome ?? phase).replaceAll('_', ' ').slice(0, 16))
 }

@@ -39,26 +39,17 @@ const paginationSchema = z.object({
   totalPages: count,
 })
 
-/** Section 2.1, the alternative form. Folders have a `mime_type` and a size of 0. */
-const alternativeEntrySchema = z.object({
-  id: z.string().min(1),
-  name: z.string().min(1),
-  type: z.enum(['file', 'folder']),
-  mime_type: z.string(),
-  size: count,
-  path: z.string().startsWith('/'),
-  created_at: moment,
-  modified_at: moment,
-})
+/** The same shape with names such as `created_at`, as the alternative form has them. */
+function inSnakeCase(schema: z.ZodObject): z.ZodObject {
+  const renamed = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return z.object(Object.fromEntries(Object.entries(schema.shape).map(([name, field]) => [renamed(name), field])))
+}
 
-export const alternativeDetailsSchema = alternativeEntrySchema.extend({
-  web_view_link: z.url(),
-  thumbnail_url: z.url(),
-  owner: z.email(),
-  shared: z.boolean(),
-})
-
-export const alternativeDownloadUrlSchema = z.object({ download_url: z.url(), expires_at: moment })
+/** Folders have a `mime_type` and a size of 0, too. */
+const ALWAYS = { mimeType: z.string(), size: count }
+const alternativeEntrySchema = inSnakeCase(entrySchema.extend(ALWAYS))
+export const alternativeDetailsSchema = inSnakeCase(detailsSchema.extend(ALWAYS))
+export const alternativeDownloadUrlSchema = inSnakeCase(downloadUrlSchema)
 
 /** Section 2.5: a success around `data`. */
 export function succeeds<Data extends z.ZodType>(data: Data) {

@@ -54,7 +54,7 @@ export function faultsPage(parts: SandboxParts): Html {
       ]),
     ),
     section('Set any other fault', [
-      html`<p class="note">Calls: latencyMs, status, reset, garbage, html, cutAfterBytes, stallAfterBytes,
+      html`<p class="quiet small">Calls: latencyMs, status, reset, garbage, html, cutAfterBytes, stallAfterBytes,
 bytesPerSecond, contradictRateHeaders, afterwards. Deliveries: type, drop, duplicate, delayMs, reorder, signature,
 tamper. Both: times, probability, skip.</p>`,
       callForm(
@@ -83,7 +83,7 @@ export function auditPage(parts: SandboxParts): Html {
     table(
       ['When', 'Operation', 'Key', 'Status', 'Code', 'Fault'],
       requests.map(({ at, operation, keyId, status, code, faultId }) => {
-        const shown = state(status < 400 ? 'good' : 'bad', String(status))
+        const shown = state(status < 400 ? 'completed' : 'failed', String(status))
         return [moment(at), operation, keyId ?? '–', shown, code ?? '–', faultId ?? '–']
       }),
       'There is no request yet.',
@@ -109,7 +109,13 @@ function transferRow(transfer: TransferRecord): Content[] {
   ]
 }
 
-const STATES = { queued: 'wait', running: 'wait', completed: 'good', failed: 'bad', canceled: 'bad' } as const
+const STATES = {
+  queued: 'waiting',
+  running: 'waiting',
+  completed: 'completed',
+  failed: 'failed',
+  canceled: 'failed',
+} as const
 
 function faultRow({ id, on, seen, struck, ...rule }: Fault): Content[] {
   const { times, probability, skip, ...effect } = rule
@@ -123,7 +129,7 @@ function faultRow({ id, on, seen, struck, ...rule }: Fault): Content[] {
     ],
     seen,
     struck,
-    isUsedUp ? state('idle', 'used up') : state('wait', 'set'),
+    isUsedUp ? state('idle', 'used up') : state('waiting', 'set'),
     callForm({ method: 'DELETE', path: `/_sandbox/faults/${id}`, about: id }, 'Remove'),
   ]
 }

@@ -12,7 +12,7 @@ export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
   const total = parts.deliveries.count({ webhookId })
   const shown = parts.deliveries.newest(MAX_SHOWN, { webhookId }).reverse()
   return layout('/account/deliveries', [
-    total > shown.length && html`<p class="note">The newest ${MAX_SHOWN} of ${total}.</p>`,
+    total > shown.length && html`<p class="quiet small">The newest ${MAX_SHOWN} of ${total}.</p>`,
     table(
       ['Event', 'To', 'State', 'Attempts', 'Next', ''],
       shown.map((each) => deliveryRow(parts, each)),
@@ -56,7 +56,7 @@ ${subject && html`<span class="below">${event.service && html`${event.service}:`
   ]
 }
 
-const STATES = { pending: 'wait', sending: 'wait', delivered: 'good', failed: 'bad' } as const
+const STATES = { pending: 'waiting', sending: 'waiting', delivered: 'completed', failed: 'failed' } as const
 
 function attemptItem({ at, status, error, durationMs }: Attempt): Html {
   return html`<li>${moment(at)}: ${status ?? foreign(error ?? '')} in ${durationMs} ms</li>`

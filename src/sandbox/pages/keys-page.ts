@@ -63,7 +63,7 @@ function keyRow(key: ApiKey, now: number): Content[] {
     html`<a href="/account/keys/${key.id}">…${key.key.slice(-4)}</a>`,
     moment(key.createdAt),
     moment(key.lastUsedAt),
-    state(end === null ? 'good' : 'idle', end ?? 'active'),
+    state(end === null ? 'completed' : 'idle', end ?? 'active'),
     end === null && callForm(revoke, 'Revoke'),
   ]
 }

@@ -15,6 +15,14 @@ export const TABS = {
 } as const
 type Tab = keyof typeof TABS
 
+/** Styles of every page, by name, with their places. The dashboard has all but the last, too. */
+export const STYLES = {
+  'tokens.css': '../../../style/tokens.css',
+  'base.css': '../../../style/base.css',
+  'frame.css': '../../../style/frame.css',
+  'account.css': './account.css',
+} as const
+
 /** A whole page. It reads without JavaScript; forms need the script. */
 export function layout(tab: Tab, content: Content): Html {
   return html`<!doctype html>
@@ -24,13 +32,12 @@ export function layout(tab: Tab, content: Content): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${TABS[tab]} · Sandbox account</title>
 <link rel="icon" href="/account/thumbnail.svg">
-<link rel="stylesheet" href="/account/tokens.css">
-<link rel="stylesheet" href="/account/account.css">
+${Object.keys(STYLES).map(styleLink)}
 <script src="/account/account.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header>
+<header class="side">
 <p class="brand">Sandbox</p>
 <nav aria-label="Account"><ul>
 ${Object.entries(TABS).map(([path, title]) => tabItem(path, title, path === tab))}
@@ -38,12 +45,18 @@ ${Object.entries(TABS).map(([path, title]) => tabItem(path, title, path === tab)
 </header>
 <main id="content">
 <h1>${TABS[tab]}</h1>
-<noscript><p class="note">JavaScript is off: pages can be read, but changes need it or the control API.</p></noscript>
-<p id="problem" role="alert" hidden></p>
+<noscript><p class="quiet small">JavaScript is off: pages can be read, but changes need it or the control
+API.</p></noscript>
+<p id="problem" class="problem" role="alert" hidden></p>
 ${content}
 </main>
 </body>
 </html>
+`
+}
+
+function styleLink(name: string): Html {
+  return html`<link rel="stylesheet" href="/account/${name}">
 `
 }
 
@@ -54,7 +67,7 @@ function tabItem(path: string, title: string, isCurrent: boolean): Html {
 
 /** A section with a heading. */
 export function section(title: Content, content: Content): Html {
-  return html`<section><h2>${title}</h2>
+  return html`<section class="card"><h2>${title}</h2>
 ${content}
 </section>
 `
@@ -65,8 +78,8 @@ ${content}
  * cells on narrow screens.
  */
 export function table(columns: string[], rows: Content[][], empty: string): Html {
-  if (rows.length === 0) return html`<div class="list"><p class="empty">${empty}</p></div>`
-  return html`<div class="list"><table>
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`
+  return html`<div class="card"><table>
 <thead><tr>${columns.map(columnHead)}</tr></thead>
 <tbody>
 ${rows.map((row) => html`<tr>${row.map((cell, n) => html`<td data-label="${columns[n]}">${cell}</td>`)}</tr>\n`)}
@@ -164,8 +177,8 @@ export function moment(iso: string | null): Content {
 }
 
 /** A state as coloured text. */
-export function state(kind: 'good' | 'bad' | 'wait' | 'idle', text: string): Html {
-  return html`<span class="state ${kind}">${text}</span>`
+export function state(kind: 'completed' | 'failed' | 'waiting' | 'idle', text: string): Html {
+  return html`<span class="status" data-state="${kind}">${text}</span>`
 }
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { STORAGES } from '../../core/service/storage.ts'
@@ -11,7 +12,7 @@ import { deliveriesPage, eventPage } from './deliveries-page.ts'
 import { foreign } from './foreign-text.ts'
 import { type Html, html } from './html.ts'
 import { keyPage, keysPage } from './keys-page.ts'
-import { layout } from './layout.ts'
+import { layout, STYLES } from './layout.ts'
 import { planPage } from './plan-page.ts'
 import { storagesPage } from './storages-page.ts'
 import { webhooksPage } from './webhooks-page.ts'
@@ -22,12 +23,7 @@ const POLICY = [
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 ].join('; ')
 
-const ASSETS = {
-  'tokens.css': 'text/css',
-  'account.css': 'text/css',
-  'account.js': 'text/javascript',
-  'thumbnail.svg': 'image/svg+xml',
-}
+const ASSETS = { ...STYLES, 'account.js': './account.js', 'thumbnail.svg': './thumbnail.svg' }
 
 const storageName = z.enum(STORAGES)
 
@@ -62,7 +58,7 @@ export function accountPagesRouter(parts: SandboxParts, apiUrl: () => string): R
     const path = parts.index.byId(storage, request.params.id)?.path ?? '/'
     response.redirect(`/account/storages/${storage}?path=${encodeURIComponent(parentOf(path))}`)
   })
-  for (const [name, type] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(name, type))
+  for (const [name, path] of Object.entries(ASSETS)) router.get(`/account/${name}`, serveAsset(path))
   router.use('/account', () => notFound('page', 'of this name'))
   router.use(answerErrorsWithPage(parts))
   return router
@@ -84,16 +80,14 @@ function answerErrorsWithPage({ log }: Pick<SandboxParts, 'log'>): ErrorRequestH
     if (response.headersSent) return next(error)
     reportFailure(log, error)
     const { status, message } = toWireError(error)
-    const content = html`<section><h2>${status}</h2>
+    const content = html`<section class="card"><h2>${status}</h2>
 <p>${foreign(message)}</p>
 <p><a href="/account">Back to the account</a></p></section>`
     response.status(status).type('html').send(layout('/account', content).text)
   }
 }
 
-function serveAsset(name: string, type: string): RequestHandler {
-  const content = readFileSync(new URL(name, import.meta.url))
-  return (_request, response) => {
-    response.type(type).send(content)
-  }
+function serveAsset(path: string): RequestHandler {
+  const content = readFileSync(new URL(path, import.meta.url))
+  return (_request, response) => void response.type(extname(path)).send(content)
 }

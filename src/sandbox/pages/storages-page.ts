@@ -21,9 +21,9 @@ export function storagesPage(parts: SandboxParts, storage: StorageName, path: st
   const total = parts.index.count(query)
   const entries = parts.index.page(query)
   return layout('/account/storages', [
-    html`<ul class="storages" aria-label="Storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
-<p>${breadcrumb(storage, path)} <span class="note">${foreign(parts.storages[storage].dir)}</span></p>`,
-    total > MAX_SHOWN && html`<p class="note">The first ${MAX_SHOWN} of ${total}.</p>`,
+    html`<ul class="tabs" aria-label="Storages">${STORAGES.map((name) => storageItem(name, name === storage))}</ul>
+<p>${breadcrumb(storage, path)} <span class="quiet small">${foreign(parts.storages[storage].dir)}</span></p>`,
+    total > MAX_SHOWN && html`<p class="quiet small">The first ${MAX_SHOWN} of ${total}.</p>`,
     table(['Name', 'Size', 'Type', 'Modified', 'Id', ''], entries.map(entryRow), 'This folder is empty.'),
     section(
       'Upload',

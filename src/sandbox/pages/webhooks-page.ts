@@ -43,7 +43,7 @@ function webhookRow(webhook: Webhook): Content[] {
     webhook.storages?.join(', ') ?? 'all',
     foreign(`${webhook.scheme.header}, ${webhook.scheme.algorithm}, ${webhook.scheme.encoding}`),
     moment(webhook.createdAt),
-    state(webhook.enabled ? 'good' : 'wait', webhook.enabled ? 'on' : 'off'),
+    state(webhook.enabled ? 'completed' : 'waiting', webhook.enabled ? 'on' : 'off'),
     html`<a href="/account/deliveries?webhook=${webhook.id}">Deliveries</a>
 ${callForm({ method: 'PATCH', path, about }, enabled ? 'Switch off' : 'Switch on', enabledField(!enabled))}
 ${callForm({ method: 'DELETE', path, about, confirm: `Remove the webhook ${foreignPlain(about)}?` }, 'Remove')}`,

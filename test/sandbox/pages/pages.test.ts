@@ -106,18 +106,21 @@ test('a fault that struck as often as it was to is shown as used up, another one
   const sandbox = await openSandbox()
   const { key } = await sandbox.keys.create({ name: 'app' })
   await sandbox.faults.add({ on: 'files.list', status: 503, times: 1 })
-  const states = async () => [...(await read(sandbox, '/account/faults')).text.matchAll(/class="state \w+">([^<]+)</g)]
+  const states = async () => [...(await read(sandbox, '/account/faults')).text.matchAll(/data-state="\w+">([^<]+)</g)]
   expect((await states()).map(([, state]) => state)).toEqual(['set'])
   expect((await call(sandbox, '/files?service=storage_a', { key })).status).toBe(503)
   expect((await states()).map(([, state]) => state)).toEqual(['used up'])
 })
 
-test('the account pages have the design tokens of the dashboard', async () => {
+test('the account pages have the styles of the dashboard', async () => {
   const sandbox = await openSandbox()
-  const ours = readFileSync(join(import.meta.dirname, '../../../src/dashboard/style/tokens.css'), 'utf8')
-  const { text, headers } = await read(sandbox, '/account/tokens.css')
-  expect(text, 'copy src/dashboard/style/tokens.css to src/sandbox/pages').toBe(ours)
-  expect(headers.get('content-type')).toContain('text/css')
+  const page = (await read(sandbox, '/account')).text
+  for (const name of ['tokens.css', 'base.css', 'frame.css']) {
+    const { text, headers } = await read(sandbox, `/account/${name}`)
+    expect(text).toBe(readFileSync(join(import.meta.dirname, '../../../style', name), 'utf8'))
+    expect(headers.get('content-type')).toContain('text/css')
+    expect(page).toContain(`href="/account/${name}"`)
+  }
 })
 
 test('the pages list keys without credentials, deliveries with attempts, and folders', async () => {

@@ -1,29 +1,47 @@
-import { useState } from 'react'
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
+import { Act, SecretOnce } from '../../parts/act.tsx'
+import type { Field } from '../../parts/fields.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
-import { type Endpoint, EndpointStatus } from './endpoint-status.tsx'
-import { NewEndpoint } from './new-endpoint.tsx'
+import { type Endpoint, lookOfEndpoint } from '../../words/states.ts'
+
+const NEW: readonly Field[] = [
+  { name: 'name', label: 'Name', isRequired: true, example: 'main' },
+  { name: 'events', label: 'Events', hint: 'with commas between', value: '*' },
+  { name: 'learn', label: 'Learn the signature scheme from the first deliveries', kind: 'check' },
+]
 
 /** Endpoints: addresses of ours that receive deliveries. */
 export default function Endpoints() {
   const endpoints = useApi('GET /endpoints', {})
-  const [isAdding, setAdding] = useState(false)
   const mayAdd = useMay('admin')
+  const [, go] = useLocation()
   return (
     <div className="stack">
       <PageHead title="Endpoints">
         {mayAdd && (
-          <button type="button" className="main" onClick={() => setAdding(true)}>
-            New endpoint…
-          </button>
+          <Act
+            label="New endpoint…"
+            look="main"
+            title="New endpoint"
+            action="Make the endpoint"
+            fields={NEW}
+            to="POST /endpoints"
+            given={({ events, ...rest }) => ({
+              body: { ...rest, events: String(events).split(/\s*,\s*/) },
+            })}
+            then={({ secret, endpoint: { name } }) => {
+              const open = () => go(hrefOf(name))
+              return secret === null ? open() : <SecretOnce secret={secret} onClose={open} />
+            }}
+          />
         )}
       </PageHead>
-      {isAdding && <NewEndpoint onClose={() => setAdding(false)} />}
       <Loaded of={endpoints}>
         {({ items }) =>
           items.length === 0 ? (
@@ -44,6 +62,8 @@ export default function Endpoints() {
   )
 }
 
+const hrefOf = (name: string) => `/endpoints/${encodeURIComponent(name)}`
+
 function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
   const { name, url, path, events, account, secrets, status } = endpoint
   const lastUsed = secrets.map(({ lastUsedAt }) => lastUsedAt).findLast((at) => at !== null) ?? null
@@ -51,9 +71,9 @@ function EndpointCard({ endpoint }: { endpoint: Endpoint }) {
     <article className="card padded stack">
       <div className="row">
         <h2>
-          <Link href={`/endpoints/${encodeURIComponent(name)}`}>{name}</Link>
+          <Link href={hrefOf(name)}>{name}</Link>
         </h2>
-        <EndpointStatus status={status} />
+        <Look look={lookOfEndpoint(status)} />
       </div>
       <code className="wrap">{url ?? path}</code>
       <p className="quiet small">

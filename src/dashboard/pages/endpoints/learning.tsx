@@ -4,7 +4,7 @@ import { useAction, useApi } from '../../api/use-api.ts'
 import { Loaded, ProblemNote } from '../../parts/messages.tsx'
 import { When } from '../../parts/when.tsx'
 import { countOf, formatBytes } from '../../words/format.ts'
-import type { Endpoint } from './endpoint-status.tsx'
+import type { Endpoint } from '../../words/states.ts'
 
 type Solution = AnswerOf<'POST /endpoints/:name/solve'>
 

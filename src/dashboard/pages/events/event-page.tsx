@@ -1,48 +1,48 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useAction, useApi } from '../../api/use-api.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { JsonTree } from '../../parts/json-tree.tsx'
-import { Empty, LoadedPage } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { Empty } from '../../parts/messages.tsx'
+import { Card, DetailPage } from '../../parts/page.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
-import { VerdictMark } from '../../parts/status.tsx'
-import { Facts, Path } from '../../parts/text.tsx'
+import { type Fact, hrefOfEvent, Look, Path, storyOf } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { formatDuration, shortId } from '../../words/format.ts'
-import { storyOf } from '../../words/story.ts'
+import { formatDuration } from '../../words/format.ts'
+import { lookOfVerdict } from '../../words/states.ts'
 import { AskWorkflows } from '../workflows/event-matches.tsx'
 
 type Event = AnswerOf<'GET /events/:id'>
 
 /** One event: what it says, how it came, and what it started. */
 export default function EventPage({ id }: { id: string }) {
-  const event = useApi('GET /events/:id', { params: { id }, query: {} })
+  const input = { params: { id }, query: {} }
+  const event = useApi('GET /events/:id', input)
   return (
-    <LoadedPage of={event} title="Event">
+    <DetailPage
+      of={event}
+      title="Event"
+      above={[['/events', 'Events']]}
+      head={(found) => ({
+        title: found.type,
+        facts: factsOf(found),
+        children: (
+          <>
+            <Replay event={found} />
+            <CopyAs cli={`upshot events show ${id}`} to="GET /events/:id" input={input} />
+          </>
+        ),
+      })}
+    >
       {(found) => (
-        <div className="stack">
-          <div>
-            <p className="crumbs">
-              <Link href="/events">Events</Link> / <span className="mono">{shortId(id)}</span>
-            </p>
-            <PageHead title={found.type}>
-              <Replay event={found} />
-              <CopyAs cli={`upshot events show ${id}`} url={urlOf('GET /events/:id', { params: { id } })} />
-            </PageHead>
-            <EventFacts event={found} />
-          </div>
-          <section className="stack" aria-label="Runs">
-            <div className="row">
-              <h2>Runs</h2>
-              <Link className="push" href={`/events/${encodeURIComponent(id)}/trace`}>
-                Everything that came of it
-              </Link>
-            </div>
+        <>
+          <Card
+            title="Runs"
+            isPlain
+            beside={<Link href={`${hrefOfEvent({ id })}/trace`}>Everything that came of it</Link>}
+          >
             {found.runs.length > 0 ? (
               <RunTable runs={found.runs} />
             ) : (
@@ -50,102 +50,71 @@ export default function EventPage({ id }: { id: string }) {
                 <p>No workflow takes events of this type, or the endpoint's filter leaves it out.</p>
               </Empty>
             )}
-          </section>
+          </Card>
           <div className="columns">
-            <section className="card padded stack" aria-label="Data">
-              <h2>Data</h2>
+            <Card title="Data">
               {found.isPruned ? (
                 <p className="quiet">Retention has removed the body.</p>
               ) : (
                 <JsonTree value={found.data} />
               )}
-            </section>
-            <Subjects subjects={found.subjects} />
-            <Deliveries event={found} />
+            </Card>
+            {found.subjects.length > 0 && (
+              <Card title="The story of" label="Stories">
+                <ul>
+                  {found.subjects.map((subject) => (
+                    <li key={subject} className="wrap">
+                      <Link href={storyOf(subject)}>{subject}</Link>
+                    </li>
+                  ))}
+                </ul>
+              </Card>
+            )}
+            <Card title="Deliveries">
+              {found.deliveries.length === 0 && <p className="quiet">None: a step of a workflow made it.</p>}
+              <ul>
+                {found.deliveries.map(({ id: delivery, verdict, endpoint, receivedAt }) => (
+                  <li className="row" key={delivery}>
+                    <Look look={lookOfVerdict(verdict)} />
+                    <span>{endpoint ?? 'no endpoint'}</span>
+                    <span className="quiet push">
+                      <When at={receivedAt} />
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            </Card>
           </div>
           <AskWorkflows event={found} />
-        </div>
+        </>
       )}
-    </LoadedPage>
+    </DetailPage>
   )
 }
 
-function EventFacts({ event }: { event: Event }) {
-  const delay = Date.parse(event.receivedAt) - Date.parse(event.createdAt)
-  return (
-    <Facts
-      facts={[
-        ['Event', <code key="id">{event.id}</code>],
-        event.subject === null ? null : ['Subject', <Path key="subject" text={event.subject} />],
-        ['Account', event.account],
-        ['Received', <Moment key="received" at={event.receivedAt} />],
-        ['After it happened', delay < 0 ? 'before its own time' : formatDuration(delay)],
-      ]}
-    />
-  )
+function factsOf({ id, subject, account, receivedAt, createdAt }: Event): Fact[] {
+  const delay = Date.parse(receivedAt) - Date.parse(createdAt)
+  return [
+    ['Event', <code key="id">{id}</code>],
+    subject !== null && ['Subject', <Path key="subject" text={subject} />],
+    ['Account', account],
+    ['Received', <Moment key="received" at={receivedAt} />],
+    ['After it happened', delay < 0 ? 'before its own time' : formatDuration(delay)],
+  ]
 }
 
-function Subjects({ subjects }: { subjects: readonly string[] }) {
-  if (subjects.length === 0) return null
-  return (
-    <section className="card padded stack" aria-label="Stories">
-      <h2>The story of</h2>
-      <ul>
-        {subjects.map((subject) => (
-          <li key={subject} className="wrap">
-            <Link href={storyOf(subject)}>{subject}</Link>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function Deliveries({ event }: { event: Event }) {
-  return (
-    <section className="card padded stack" aria-label="Deliveries">
-      <h2>Deliveries</h2>
-      {event.deliveries.length === 0 && <p className="quiet">None: a step of a workflow made it.</p>}
-      <ul>
-        {event.deliveries.map(({ id, verdict, endpoint, receivedAt }) => (
-          <li className="row" key={id}>
-            <VerdictMark verdict={verdict} />
-            <span>{endpoint ?? 'no endpoint'}</span>
-            <span className="quiet push">
-              <When at={receivedAt} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function Replay({ event }: { event: Event }) {
+function Replay({ event: { id, type, account, isPruned } }: { event: Event }) {
   const mayAct = useMay('operator')
-  const [isOpen, setOpen] = useState(false)
-  const replay = useAction('POST /events/:id/replay')
-  if (!mayAct || event.isPruned) return null
+  if (!mayAct || isPruned) return null
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Replay…
-      </button>
-      {isOpen && (
-        <Confirm
-          title="Replay this event?"
-          action="Start new runs"
-          onClose={() => setOpen(false)}
-          perform={(reason) =>
-            replay.mutateAsync({
-              params: { id: event.id },
-              body: { account: event.account, reason },
-            })
-          }
-        >
-          <p>Each workflow that takes {event.type} gets a new run. Their effects happen again.</p>
-        </Confirm>
-      )}
-    </>
+    <Act
+      label="Replay…"
+      title="Replay this event?"
+      action="Start new runs"
+      to="POST /events/:id/replay"
+      given={{ params: { id }, body: { account } }}
+    >
+      <p>Each workflow that takes {type} gets a new run. Their effects happen again.</p>
+    </Act>
   )
 }

@@ -1,86 +1,85 @@
-import { Link } from 'wouter'
-import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useList } from '../../api/use-api.ts'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Choice, Find, RANGES } from '../../parts/find.tsx'
-import { List } from '../../parts/list.tsx'
+import { useLocation } from 'wouter'
+import type { AnswerOf, InputOf } from '../../../admin/contract/routes.ts'
+import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Path } from '../../parts/text.tsx'
+import { EventLink, hrefOfEvent, Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
-import { formatBytes, shortId } from '../../words/format.ts'
-import { ReplayAll } from './replay-all.tsx'
+import { countOf, formatBytes, formatCount, givenOnly } from '../../words/format.ts'
 
 type Event = AnswerOf<'GET /events'>['items'][number]
 
 const COLUMNS: readonly Column<Event>[] = [
-  {
-    title: 'Type',
-    width: '300px',
-    cell: ({ id, type }) => (
-      <Link href={`/events/${encodeURIComponent(id)}`}>
-        {type} <span className="mono quiet">{shortId(id)}</span>
-      </Link>
-    ),
-  },
+  { title: 'Type', width: '300px', cell: (event) => <EventLink event={event} /> },
   { title: 'Subject', className: 'wide', cell: ({ subject }) => <Path text={subject} /> },
-  { title: 'Account', width: '110px', cell: ({ account }) => <span className="quiet">{account}</span> },
-  { title: 'From', width: '90px', cell: ({ origin }) => <span className="quiet">{origin}</span> },
+  { title: 'Account', width: '110px', className: 'quiet', cell: ({ account }) => account },
+  { title: 'From', width: '90px', className: 'quiet', cell: ({ origin }) => origin },
   {
     title: 'Size',
     width: '80px',
-    className: 'number',
-    cell: ({ bodyBytes, isPruned }) => <span className="quiet">{isPruned ? 'pruned' : formatBytes(bodyBytes)}</span>,
+    className: 'number quiet',
+    cell: ({ bodyBytes, isPruned }) => (isPruned ? 'pruned' : formatBytes(bodyBytes)),
   },
   { title: 'Received', width: '92px', cell: ({ receivedAt }) => <When at={receivedAt} /> },
 ]
 
 /** Events, newest first. */
 export default function Events() {
-  const filters = useFilters()
-  const query = { q: filters.read('q'), type: filters.read('type'), since: filters.read('since') }
-  const events = useList('GET /events', { query })
   const mayAct = useMay('operator')
-  const type = query.type === '' ? '' : ` --type ${query.type}`
-  const isFiltered = Object.values(query).some((value) => value !== '')
   return (
-    <div className="stack">
-      <PageHead title="Events">
-        {isFiltered && mayAct && <ReplayAll filter={query} />}
-        <CopyAs cli={`upshot events list${type}`} url={urlOf('GET /events', { query: query as never })} />
-      </PageHead>
-      <div className="row">
-        <div className="grow">
-          <Find label="Search events" placeholder="A word of the body, a path or an id" />
-        </div>
-        <Choice name="since" label="Range of time" values={RANGES} />
-      </div>
-      <List of={events} empty={<NoEvents isFiltered={isFiltered} />}>
-        {(items) => (
-          <DataTable
-            label="Events"
-            columns={COLUMNS}
-            rows={items}
-            keyOf={({ id, account }) => `${account} ${id}`}
-            hrefOf={({ id }) => `/events/${encodeURIComponent(id)}`}
-            isStale={events.isPlaceholderData}
-          />
-        )}
-      </List>
-    </div>
+    <ListPage
+      title="Events"
+      path="/events"
+      of="GET /events"
+      filters={['q', 'type', 'since', 'until']}
+      cli={({ type }) => `upshot events list${type === '' ? '' : ` --type ${type}`}`}
+      find={{ label: 'Search events', placeholder: 'A word of the body, a path or an id' }}
+      range={{ hasEnd: true }}
+      actions={(query, isFiltered) => mayAct && isFiltered && <ReplayAll filter={givenOnly(query)} />}
+      label="Events"
+      columns={COLUMNS}
+      keyOf={({ id, account }) => `${account} ${id}`}
+      hrefOf={hrefOfEvent}
+      empty={
+        <Empty title="No event yet.">
+          <p>The service tells of the first one when a file moves. Or make one of your own:</p>
+          <code>upshot trigger transfer.completed</code>
+        </Empty>
+      }
+    />
   )
 }
 
-function NoEvents({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Empty title="No event fits these filters." />
+/** New runs of all events of the filter, in the background; events received later are left out. */
+function ReplayAll({ filter }: { filter: InputOf<'POST /events/replay'>['body']['filter'] }) {
+  const workflows = useApi('GET /workflows', {})
+  const [, go] = useLocation()
+  const all = workflows.data?.items.map(({ id }) => id) ?? []
   return (
-    <Empty title="No event yet.">
-      <p>The service tells of the first one when a file moves. Or make one of your own:</p>
-      <code>upshot trigger transfer.completed</code>
-    </Empty>
+    <Act
+      label="Replay all that match…"
+      title="Replay all events that match?"
+      action="Replay them"
+      fields={[
+        { name: 'workflow', label: 'Workflow', options: [['', 'all that the types start'], ...all] },
+        { name: 'isDryRun', label: 'Only count what it would be', kind: 'check' },
+      ]}
+      to="POST /events/replay"
+      given={({ workflow, isDryRun }) => ({
+        body: { filter, isDryRun: isDryRun === true, ...(workflow !== undefined && { workflows: [String(workflow)] }) },
+      })}
+      then={({ isDryRun, total, runs, refused }) => {
+        if (!isDryRun) return go('/system?tab=operations')
+        return `${countOf(total, 'event')} would make ${countOf(runs, 'new run')}; ${formatCount(refused)} are refused.`
+      }}
+    >
+      <p>
+        Each event makes new runs, oldest first, 100 events a second. Effects happen again. The operation survives a
+        crash and can be aborted; its progress is on the page System.
+      </p>
+    </Act>
   )
 }

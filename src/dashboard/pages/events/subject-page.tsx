@@ -1,13 +1,11 @@
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
 import { useList } from '../../api/use-api.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { List } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Status } from '../../parts/status.tsx'
-import { RunLink } from '../../parts/text.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { hrefOfEvent, RunLink, Status } from '../../parts/text.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useFilters } from '../../state/filters.ts'
 
@@ -18,19 +16,15 @@ type Effect = Story['effects'][number]
 /** Everything that touched a file, a path or a transfer, on one line of time. */
 export default function SubjectPage() {
   const subject = useFilters().read('of')
-  const story = useList('GET /subjects/:subject', { params: { subject }, query: {} })
+  const params = { subject }
+  const story = useList('GET /subjects/:subject', { params, query: {} })
   const effects = story.data?.pages[0]?.effects ?? []
   const command = subject.startsWith('/') ? `upshot events list --path "${subject}"` : `upshot effects of ${subject}`
   return (
     <div className="stack">
-      <div>
-        <p className="crumbs">
-          <Link href="/events">Events</Link> / the story of
-        </p>
-        <PageHead title={subject}>
-          <CopyAs cli={command} url={urlOf('GET /subjects/:subject', { params: { subject } })} />
-        </PageHead>
-      </div>
+      <PageHead title={subject} above={[['/events', 'Events']]}>
+        <CopyAs cli={command} to="GET /subjects/:subject" input={{ params }} />
+      </PageHead>
       <List of={story} empty={effects.length === 0 ? <NoStory /> : <TimeLine chapters={[]} effects={effects} />}>
         {(chapters) => <TimeLine chapters={chapters} effects={effects} />}
       </List>
@@ -45,7 +39,7 @@ function TimeLine({ chapters, effects }: { chapters: readonly Chapter[]; effects
     ...effects.map((effect) => ({ at: effect.at, key: String(effect.seq), effect })),
   ].sort((one, other) => other.at.localeCompare(one.at))
   return (
-    <ol className="card story">
+    <ol className="card pairs story">
       {entries.map((entry) => (
         <li key={entry.key}>
           <span className="quiet small">
@@ -62,25 +56,22 @@ function EventEntry({ chapter: { event, runs } }: { chapter: Chapter }) {
   return (
     <div className="stack tight">
       <div className="row">
-        <Link href={`/events/${encodeURIComponent(event.id)}`}>{event.type}</Link>
+        <Link href={hrefOfEvent(event)}>{event.type}</Link>
         <span className="quiet wrap">{event.subject}</span>
       </div>
-      {runs.length > 0 && (
-        <ul>
-          {runs.map((run) => (
-            <li className="row" key={run.id}>
-              <Status status={run.status} needsPerson={run.needsPerson} />
-              <RunLink run={run} />
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul>
+        {runs.map((run) => (
+          <li className="row" key={run.id}>
+            <Status of={run} />
+            <RunLink run={run} />
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
 
 function EffectEntry({ effect: { operation, phase, outcome, actor, runId, workflow, ...rest } }: { effect: Effect }) {
-  const by = runId === null ? actor : <RunLink run={{ id: runId, workflow: workflow ?? 'a run' }} />
   return (
     <div className="row">
       <span className={`tag ${rest.class}`}>{rest.class}</span>
@@ -88,7 +79,7 @@ function EffectEntry({ effect: { operation, phase, outcome, actor, runId, workfl
         {operation} {phase}
         {outcome !== null && `: ${outcome.replaceAll('_', ' ')}`}
       </span>
-      <span className="quiet">by</span> {by}
+      <span className="quiet">by</span> {runId === null ? actor : <RunLink run={{ id: runId, workflow }} />}
       {rest.approval !== null && <Link href={`/approvals/${rest.approval}`}>approval</Link>}
     </div>
   )

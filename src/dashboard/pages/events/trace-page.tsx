@@ -1,40 +1,38 @@
 import { Link } from 'wouter'
-import { urlOf } from '../../api/client.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { Loaded } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Status } from '../../parts/status.tsx'
-import { Path, RunLink } from '../../parts/text.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { EventLink, hrefOfEvent, Path, RunLink, Status } from '../../parts/text.tsx'
 import { useNow, When } from '../../parts/when.tsx'
 import { countOf, formatDuration, shortId } from '../../words/format.ts'
 import { tookMs, whyOf } from '../../words/runs.ts'
-import { growTree, type TraceTree } from './trace-tree.ts'
+
+type Node = AnswerOf<'GET /events/:id/trace'>['nodes'][number]
 
 /** Everything that goes back to an event, as a tree: runs, runs that they invoked, events that they sent. */
 export default function TracePage({ id }: { id: string }) {
-  const trace = useApi('GET /events/:id/trace', { params: { id }, query: {} })
+  const input = { params: { id }, query: {} }
+  const trace = useApi('GET /events/:id/trace', input)
   return (
     <div className="stack">
-      <div>
-        <p className="crumbs">
-          <Link href="/events">Events</Link> /{' '}
-          <Link href={`/events/${encodeURIComponent(id)}`}>
-            <span className="mono">{shortId(id)}</span>
-          </Link>{' '}
-          / what came of it
-        </p>
-        <PageHead title={trace.data?.nodes[0]?.event?.type ?? 'Trace'}>
-          <CopyAs cli={`upshot events show ${id} --trace`} url={urlOf('GET /events/:id/trace', { params: { id } })} />
-        </PageHead>
-      </div>
+      <PageHead
+        title={trace.data?.nodes[0]?.event?.type ?? 'Trace'}
+        above={[
+          ['/events', 'Events'],
+          [hrefOfEvent({ id }), shortId(id)],
+        ]}
+      >
+        <CopyAs cli={`upshot events show ${id} --trace`} to="GET /events/:id/trace" input={input} />
+      </PageHead>
       <Loaded of={trace}>
         {({ nodes, isComplete }) => {
-          const root = growTree(nodes)
           const runs = nodes.filter(({ run }) => run !== null).length
+          const below = Map.groupBy(nodes.slice(1), ({ parent }) => parent ?? '')
           return (
             <>
-              <ul className="card padded trace">{root && <Branch tree={root} />}</ul>
+              <ul className="card padded trace">{nodes[0] && <Branch node={nodes[0]} below={below} />}</ul>
               <p className="foot">
                 {countOf(runs, 'run')} and {countOf(nodes.length - runs, 'event')} shown
                 {isComplete ? ', and that is all.' : '; at a mark there is more, nearest to the event first.'}
@@ -47,8 +45,10 @@ export default function TracePage({ id }: { id: string }) {
   )
 }
 
-function Branch({ tree: { node, children } }: { tree: TraceTree }) {
-  const { event, run, cause, step, isCut } = node
+/** A node with the ones that it caused. */
+function Branch({ node, below }: { node: Node; below: ReadonlyMap<string, readonly Node[]> }) {
+  const { id, event, run, cause, step, isCut } = node
+  const children = below.get(id) ?? []
   return (
     <li>
       <div className="row">
@@ -69,28 +69,28 @@ function Branch({ tree: { node, children } }: { tree: TraceTree }) {
       {(children.length > 0 || isCut) && (
         <ul>
           {children.map((child) => (
-            <Branch key={child.node.id} tree={child} />
+            <Branch key={child.id} node={child} below={below} />
           ))}
-          {isCut && <More node={node} />}
+          {isCut && (
+            <li>
+              <Link href={run ? `/runs/${id}` : `/runs?q=${encodeURIComponent(`event:${id}`)}`}>… and more</Link>
+            </li>
+          )}
         </ul>
       )}
     </li>
   )
 }
 
-type Node = TraceTree['node']
-
-function EventLine({ event: { id, type, subject, receivedAt } }: { event: NonNullable<Node['event']> }) {
+function EventLine({ event }: { event: NonNullable<Node['event']> }) {
   return (
     <>
-      <Link href={`/events/${encodeURIComponent(id)}`}>
-        {type} <span className="mono quiet">{shortId(id)}</span>
-      </Link>
+      <EventLink event={event} />
       <span className="quiet about">
-        <Path text={subject} />
+        <Path text={event.subject} />
       </span>
       <span className="quiet push small">
-        <When at={receivedAt} />
+        <When at={event.receivedAt} />
       </span>
     </>
   )
@@ -100,21 +100,12 @@ function RunLine({ run }: { run: NonNullable<Node['run']> }) {
   const took = tookMs(run, useNow())
   return (
     <>
-      <Status status={run.status} needsPerson={run.needsPerson} />
+      <Status of={run} />
       <RunLink run={run} />
       <span className="quiet about" title={whyOf(run)}>
         {whyOf(run)}
       </span>
       <span className="quiet push small">{took === null ? 'not begun' : formatDuration(took)}</span>
     </>
-  )
-}
-
-function More({ node: { id, run } }: { node: Node }) {
-  const href = run ? `/runs/${id}` : `/runs?q=${encodeURIComponent(`event:${id}`)}`
-  return (
-    <li>
-      <Link href={href}>… and more</Link>
-    </li>
   )
 }

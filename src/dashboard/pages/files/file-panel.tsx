@@ -1,18 +1,16 @@
 import { useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { type ApiError, call, urlOf } from '../../api/client.ts'
+import { ApiError, call, urlOf } from '../../api/client.ts'
 import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { Bones, ProblemNote } from '../../parts/messages.tsx'
-import { Facts } from '../../parts/text.tsx'
+import { Loaded } from '../../parts/messages.tsx'
+import { Facts, storyOf } from '../../parts/text.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useMay, useSession } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
-import { formatBytes } from '../../words/format.ts'
-import { shellWord } from '../../words/shell-word.ts'
-import { storyOf } from '../../words/story.ts'
-import { DeleteDialog } from './delete-dialog.tsx'
+import { formatBytes, shellWord } from '../../words/format.ts'
 import type { OneSide } from './place.ts'
 
 type Details = AnswerOf<'GET /files/:storage/:id'>
@@ -20,7 +18,8 @@ type Details = AnswerOf<'GET /files/:storage/:id'>
 /** One file as the service has it now, with what may be done with it. */
 export function FilePanel({ side }: { side: OneSide }) {
   const { account, storage, file: id } = side
-  const file = useApi('GET /files/:storage/:id', { params: { storage, id }, query: { account } }, { isStill: true })
+  const input = { params: { storage, id }, query: { account } }
+  const file = useApi('GET /files/:storage/:id', input, { isStill: true })
   return (
     <aside className="card panel first" aria-label="File">
       <div className="row">
@@ -31,70 +30,48 @@ export function FilePanel({ side }: { side: OneSide }) {
           ✕
         </Link>
       </div>
-      {file.error && <ProblemNote error={file.error} />}
-      {!file.data && !file.error && <Bones lines={4} />}
-      {file.data && <Body file={file.data} side={side} />}
+      <Loaded of={file} lines={4}>
+        {(found) => (
+          <>
+            <Actions file={found} side={side} />
+            <Facts
+              facts={[
+                ['Path', <bdi key="path">{`${found.service}:${found.path}`}</bdi>],
+                ['Size', found.size === null ? '–' : formatBytes(found.size)],
+                ['Type', found.mimeType ?? found.type],
+                ['Changed', <Moment key="changed" at={found.modifiedAt} />],
+                ['Made', <Moment key="made" at={found.createdAt} />],
+                found.owner !== null && ['Owner', found.owner],
+                found.shared !== null && ['Shared', found.shared ? 'others have access' : 'no'],
+                ['Id', <code key="id">{found.id}</code>],
+              ]}
+            />
+            <div className="row">
+              <Link href={storyOf(`${found.service}:${found.id}`)}>Story of this file</Link>
+              <span className="quiet">·</span>
+              <Link href={storyOf(`${found.service}:${found.path}`)}>of its path</Link>
+              <span className="push">
+                <CopyAs cli={`upshot files get ${targetOf(found)}`} to="GET /files/:storage/:id" input={input} />
+              </span>
+            </div>
+          </>
+        )}
+      </Loaded>
     </aside>
   )
 }
 
-function Body({ file, side }: { file: Details; side: OneSide }) {
-  const params = { storage: file.service, id: file.id }
-  const target = shellWord(`${file.service}:${file.id}`)
-  return (
-    <>
-      <Actions file={file} side={side} />
-      <Facts
-        facts={[
-          ['Path', <bdi key="path">{`${file.service}:${file.path}`}</bdi>],
-          ['Size', file.size === null ? '–' : formatBytes(file.size)],
-          ['Type', file.mimeType ?? file.type],
-          ['Changed', <Moment key="changed" at={file.modifiedAt} />],
-          ['Made', <Moment key="made" at={file.createdAt} />],
-          file.owner === null ? null : ['Owner', file.owner],
-          file.shared === null ? null : ['Shared', file.shared ? 'others have access' : 'no'],
-          ['Id', <code key="id">{file.id}</code>],
-        ]}
-      />
-      <div className="row">
-        <Link href={storyOf(`${file.service}:${file.id}`)}>Story of this file</Link>
-        <span className="quiet">·</span>
-        <Link href={storyOf(`${file.service}:${file.path}`)}>of its path</Link>
-        <span className="push">
-          <CopyAs
-            cli={`upshot files get ${target}`}
-            url={urlOf('GET /files/:storage/:id', { params, query: { account: side.account } })}
-          />
-        </span>
-      </div>
-    </>
-  )
-}
+const targetOf = ({ service, id }: Details) => shellWord(`${service}:${id}`)
 
 function Actions({ file, side }: { file: Details; side: OneSide }) {
   const isAdmin = useMay('admin')
   const { isSandbox } = useSession()
-  const [isOpen, setOpen] = useState(false)
-  const [, go] = useLocation()
   const isPlayground = isSandbox && side.account === 'default'
   if (file.type === 'folder') return null
   return (
     <div className="row">
       <Download file={file} account={side.account} />
-      {(isPlayground || isAdmin) && (
-        <button type="button" className="danger" onClick={() => setOpen(true)}>
-          Delete…
-        </button>
-      )}
-      {isOpen && (
-        <DeleteDialog
-          file={file}
-          account={side.account}
-          isTyped={!isPlayground}
-          onClose={() => setOpen(false)}
-          onDeleted={() => go(side.hrefWith({ file: '' }))}
-        />
-      )}
+      {(isPlayground || isAdmin) && <Delete file={file} side={side} isTyped={!isPlayground} />}
     </div>
   )
 }
@@ -122,4 +99,53 @@ function Download({ file, account }: { file: Details; account: string }) {
       Download
     </button>
   )
+}
+
+/** Deletes a file as it was seen. `isTyped`: its name has to be typed first. */
+function Delete({ file, side, isTyped }: { file: Details; side: OneSide; isTyped: boolean }) {
+  const [, go] = useLocation()
+  const { service, id, name, path, size, modifiedAt } = file
+  const pattern = name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+  return (
+    <Act
+      label="Delete…"
+      look="danger"
+      title="Delete this file for good?"
+      action="Delete the file"
+      isDangerous
+      fields={isTyped ? [{ name: 'typed', label: `Type ${name} to confirm`, isRequired: true, pattern }] : []}
+      to="POST /files/:storage/:id/delete"
+      given={() => ({
+        params: { storage: service, id },
+        body: { account: side.account, expect: { path, size, modifiedAt }, count: 1 as const },
+      })}
+      cli={`upshot files rm ${targetOf(file)}`}
+      // The folder only: the panel would ask for the file that is gone.
+      changed="GET /files/:storage"
+      then={({ outcome, error }) => {
+        if (outcome !== 'deleted' && outcome !== 'already_gone') throw describeRefusal(outcome, error)
+        go(side.hrefWith({ file: '' }))
+        return `Deleted ${name}.`
+      }}
+    >
+      <p className="wrap">
+        <bdi>{`${service}:${path}`}</bdi>
+        {size !== null && <span className="quiet">, {formatBytes(size)}</span>}
+      </p>
+      <p className="quiet">
+        It goes only if it is still as shown here. The effect ledger keeps who deleted it, and a stop holds it.
+      </p>
+    </Act>
+  )
+}
+
+const REFUSALS: Record<string, string> = {
+  changed: 'It has changed since it was shown. Read it again, then decide anew.',
+  not_found: 'The service has no such file any more.',
+  dry_run: 'The client only rehearses: nothing was sent.',
+}
+
+function describeRefusal(outcome: string, error: string | null): ApiError {
+  const detail = error ?? REFUSALS[outcome] ?? 'The service did not delete it.'
+  return new ApiError({ status: 409, code: outcome, title: 'The file was not deleted', detail })
 }

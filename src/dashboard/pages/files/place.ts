@@ -1,10 +1,8 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useFilters } from '../../state/filters.ts'
+import { STORAGES } from '../../words/format.ts'
 
 export type File = AnswerOf<'GET /files/:storage'>['items'][number]
-
-/** The storages, under our own names. */
-export const STORAGES = ['storage_a', 'storage_b', 'storage_c'] as const satisfies readonly File['service'][]
 
 /** A folder of a storage, and the file of it that is looked at. */
 export interface Side {

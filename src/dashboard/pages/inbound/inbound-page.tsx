@@ -1,18 +1,13 @@
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useApi, useList } from '../../api/use-api.ts'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Choice, RANGES, Tabs } from '../../parts/find.tsx'
-import { List } from '../../parts/list.tsx'
+import { useApi } from '../../api/use-api.ts'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { VerdictMark } from '../../parts/status.tsx'
-import { Path } from '../../parts/text.tsx'
+import { hrefOfEvent, Look, Path } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import { useFilters } from '../../state/filters.ts'
 import { formatBytes, formatCount, shortId } from '../../words/format.ts'
+import { lookOfVerdict } from '../../words/states.ts'
 
 type Delivery = AnswerOf<'GET /deliveries'>['items'][number]
 
@@ -31,19 +26,15 @@ const VERDICTS: readonly [string, string][] = [
 ]
 
 const COLUMNS: readonly Column<Delivery>[] = [
-  { title: 'Verdict', width: '150px', cell: ({ verdict }) => <VerdictMark verdict={verdict} /> },
+  { title: 'Verdict', width: '150px', cell: ({ verdict }) => <Look look={lookOfVerdict(verdict)} /> },
   { title: 'Answer', width: '70px', className: 'number', cell: ({ status }) => status },
-  {
-    title: 'Endpoint',
-    width: '110px',
-    cell: ({ endpoint }) => endpoint ?? <span className="quiet">none</span>,
-  },
+  { title: 'Endpoint', width: '110px', cell: ({ endpoint }) => endpoint ?? <span className="quiet">none</span> },
   {
     title: 'Event',
     width: '160px',
     cell: ({ eventId, eventType }) =>
-      eventId === null ? null : (
-        <Link href={`/events/${encodeURIComponent(eventId)}`} title={eventId}>
+      eventId !== null && (
+        <Link href={hrefOfEvent({ id: eventId })} title={eventId}>
           {eventType ?? <span className="mono">{shortId(eventId)}</span>}
         </Link>
       ),
@@ -52,50 +43,40 @@ const COLUMNS: readonly Column<Delivery>[] = [
   {
     title: 'Size',
     width: '80px',
-    className: 'number',
-    cell: ({ bodyBytes }) => <span className="quiet">{bodyBytes === null ? '–' : formatBytes(bodyBytes)}</span>,
+    className: 'number quiet',
+    cell: ({ bodyBytes }) => (bodyBytes === null ? '–' : formatBytes(bodyBytes)),
   },
   { title: 'Received', width: '92px', cell: ({ receivedAt }) => <When at={receivedAt} /> },
-  {
-    title: 'Why',
-    width: '18%',
-    className: 'wide',
-    cell: ({ facts }) => <span className="quiet">{explain(facts)}</span>,
-  },
+  { title: 'Why', width: '18%', className: 'wide quiet', cell: ({ facts }) => explain(facts) },
 ]
 
 /** The ledger: one row for each request to an endpoint. Never a body, never a signature. */
 export default function Inbound() {
-  const filters = useFilters()
-  const query = { verdict: filters.read('verdict'), endpoint: filters.read('endpoint'), since: filters.read('since') }
-  const deliveries = useList('GET /deliveries', { query })
   const endpoints = useApi('GET /endpoints', {})
-  const names = endpoints.data?.items.map(({ name }): [string, string] => [name, name]) ?? []
+  const names = endpoints.data?.items.map(({ name }) => [name, name] as const) ?? []
   return (
-    <div className="stack">
-      <PageHead title="Inbound">
-        <CopyAs cli="upshot deliveries list" url={urlOf('GET /deliveries', { query: query as never })} />
-      </PageHead>
-      <div className="row">
-        <Tabs path="/inbound" name="verdict" values={VERDICTS} />
-        <div className="row push">
-          <Choice name="endpoint" label="Endpoint" values={[['', 'every endpoint'], ...names]} />
-          <Choice name="since" label="Range of time" values={RANGES} />
-        </div>
-      </div>
-      <List of={deliveries} empty={<NoDelivery />}>
-        {(items) => (
-          <DataTable
-            label="Deliveries"
-            columns={COLUMNS}
-            rows={items}
-            keyOf={({ id }) => id}
-            isStale={deliveries.isPlaceholderData}
-          />
-        )}
-      </List>
+    <ListPage
+      title="Inbound"
+      noun="delivery"
+      path="/inbound"
+      of="GET /deliveries"
+      filters={['verdict', 'endpoint', 'since']}
+      cli={() => 'upshot deliveries list'}
+      choices={[{ name: 'endpoint', label: 'Endpoint', values: [['', 'every endpoint'], ...names] }]}
+      range={{ hasEnd: false }}
+      tabs={{ name: 'verdict', values: VERDICTS }}
+      label="Deliveries"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No request has come.">
+          <p>Send a signed one through the whole way, from the outside in:</p>
+          <code>upshot endpoints test main</code>
+        </Empty>
+      }
+    >
       <Dropped />
-    </div>
+    </ListPage>
   )
 }
 
@@ -116,13 +97,4 @@ function Dropped() {
   if (dropped.length === 0) return null
   const words = dropped.map((tally) => `${tally.verdict.replaceAll('_', ' ')} ${formatCount(tally.dropped)}`)
   return <p className="quiet small">And refused requests that left no row: {words.join(', ')}.</p>
-}
-
-function NoDelivery() {
-  return (
-    <Empty title="No request has come.">
-      <p>Send a signed one through the whole way, from the outside in:</p>
-      <code>upshot endpoints test main</code>
-    </Empty>
-  )
 }

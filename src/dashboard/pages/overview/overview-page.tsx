@@ -3,11 +3,13 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { HourBars } from '../../parts/charts/hour-bars.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { Card, PageHead } from '../../parts/page.tsx'
 import { RunTable } from '../../parts/run-table.tsx'
+import { hrefOfWorkflow, WorkflowLink } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { countOf, formatCount } from '../../words/format.ts'
 import { foldHours } from '../../words/hours.ts'
+import type { State } from '../../words/states.ts'
 
 type Overview = AnswerOf<'GET /overview'>
 
@@ -26,42 +28,29 @@ export default function OverviewPage() {
           </>
         )}
       </Loaded>
-      <section className="stack" aria-label="Newest runs">
-        <h2>Newest runs</h2>
+      <Card title="Newest runs" isPlain>
         <Loaded of={newest}>{({ items }) => (items.length === 0 ? <FirstSteps /> : <RunTable runs={items} />)}</Loaded>
-      </section>
+      </Card>
     </div>
   )
 }
 
-interface Need {
-  href: string
-  glyph: string
-  state: string
-  text: string
-}
+/** A matter for a person: where it leads, its look, and its words. */
+type Need = readonly [href: string, glyph: string, state: State, text: string]
 
 function NeedsYou({ overview }: { overview: Overview }) {
   const endpoints = useApi('GET /endpoints', {})
   const learning = endpoints.data?.items.filter(({ status }) => status === 'learning') ?? []
-  const needs: Need[] = [
-    ...needsOfRuns(overview),
-    ...needsOfSafety(overview),
-    ...needsOfAlerts(overview),
-    ...overview.pausedWorkflows.map((id) =>
-      need(`/workflows/${encodeURIComponent(id)}`, '⏸', 'waiting', `${id} is paused`),
-    ),
-    ...overview.missedTicks.map(({ workflow, missed }) =>
-      need('/schedules', '!', 'waiting', `${workflow} missed ${countOf(missed, 'tick')}`),
-    ),
-    ...learning.map(({ name }) =>
-      need(
-        `/endpoints/${encodeURIComponent(name)}`,
-        '◔',
-        'waiting',
-        `Endpoint ${name} is learning its signature scheme`,
-      ),
-    ),
+  const needs: readonly Need[] = [
+    ...needsOf(overview),
+    ...overview.pausedWorkflows.map((id): Need => [hrefOfWorkflow(id), '⏸', 'waiting', `${id} is paused`]),
+    ...overview.missedTicks.map(({ workflow, missed }): Need => {
+      return ['/schedules', '!', 'waiting', `${workflow} missed ${countOf(missed, 'tick')}`]
+    }),
+    ...learning.map(({ name }): Need => {
+      const text = `Endpoint ${name} is learning its signature scheme`
+      return [`/endpoints/${encodeURIComponent(name)}`, '◔', 'waiting', text]
+    }),
   ]
   return (
     <section className="card needs" aria-label="Needs you">
@@ -73,7 +62,7 @@ function NeedsYou({ overview }: { overview: Overview }) {
           Nothing needs you.
         </p>
       )}
-      {needs.map(({ href, glyph, state, text }) => (
+      {needs.map(([href, glyph, state, text]) => (
         <Link key={text} href={href}>
           <span className="status" data-state={state} aria-hidden="true">
             {glyph}
@@ -88,33 +77,16 @@ function NeedsYou({ overview }: { overview: Overview }) {
   )
 }
 
-function needsOfRuns({ failed, forPerson }: Overview): Need[] {
-  return [
-    ...(failed.count > 0
-      ? [need('/failures', '✗', 'failed', `${countAll(failed, 'run')} failed in the last 24 hours`)]
-      : []),
-    ...(forPerson.count > 0
-      ? [need('/runs?status=person', '☞', 'person', `${countAll(forPerson, 'run')} waiting for a person`)]
-      : []),
+function needsOf({ failed, forPerson, approvals, stops, alerts }: Overview): Need[] {
+  const effects = approvals.effects === 0 ? '' : `: ${countOf(approvals.effects, 'effect')}`
+  const all: [number, Need][] = [
+    [failed.count, ['/failures', '✗', 'failed', `${countAll(failed, 'run')} failed in the last 24 hours`]],
+    [forPerson.count, ['/runs?status=person', '☞', 'person', `${countAll(forPerson, 'run')} waiting for a person`]],
+    [approvals.open, ['/approvals', '⚖', 'person', `${countOf(approvals.open, 'approval')}${effects}`]],
+    [stops, ['/approvals', '⏻', 'failed', `Effects are stopped: ${countOf(stops, 'stop')} in force`]],
+    [alerts.open, ['/system?tab=alerts', '!', 'failed', `${countOf(alerts.open, 'open alert')}: ${alerts.newest}`]],
   ]
-}
-
-function needsOfSafety({ approvals: { open, effects }, stops }: Overview): Need[] {
-  const what = effects === 0 ? '' : `: ${countOf(effects, 'effect')}`
-  return [
-    ...(open > 0 ? [need('/approvals', '⚖', 'person', `${countOf(open, 'approval')}${what}`)] : []),
-    ...(stops > 0
-      ? [need('/approvals', '⏻', 'failed', `Effects are stopped: ${countOf(stops, 'stop')} in force`)]
-      : []),
-  ]
-}
-
-function needsOfAlerts({ alerts: { open, newest } }: Overview): Need[] {
-  return open === 0 ? [] : [need('/system?tab=alerts', '!', 'failed', `${countOf(open, 'open alert')}: ${newest}`)]
-}
-
-function need(href: string, glyph: string, state: string, text: string): Need {
-  return { href, glyph, state, text }
+  return all.filter(([count]) => count > 0).map(([, need]) => need)
 }
 
 function countAll({ count, isMore }: Overview['failed'], noun: string): string {
@@ -123,20 +95,21 @@ function countAll({ count, isMore }: Overview['failed'], noun: string): string {
 
 /** One line that adds up: requests that came, by what became of them; then runs by hour. */
 function LastDay({ overview }: { overview: Overview }) {
-  const { received, running, pending, oldestPendingAt } = overview
-  const upNext = firstOfEach(overview.upNext)
-  const all = received.accepted + received.duplicate + received.conflict + received.refused
+  const { received, running, pending, oldestPendingAt, upNext } = overview
+  const { accepted, duplicate, conflict, refused } = received
+  const all = accepted + duplicate + conflict + refused
+  const firsts = upNext.filter(
+    ({ workflow }, index) => upNext.findIndex((tick) => tick.workflow === workflow) === index,
+  )
   return (
-    <section className="card padded stack" aria-label="Last 24 hours">
-      <h2>Last 24 hours</h2>
+    <Card title="Last 24 hours">
       <HourBars hours={foldHours(overview.hours, Date.now())} />
       <p className="small">
         <Link href="/inbound">{formatCount(all)} received</Link>
         <span className="quiet">
-          {' '}
-          = {formatCount(received.accepted)} accepted + {formatCount(received.duplicate)} duplicate +{' '}
-          {formatCount(received.conflict)} conflict + {formatCount(received.refused)} refused · now{' '}
-          {countAll(running, 'run')} at work, {formatCount(pending.count)} pending
+          {` = ${formatCount(accepted)} accepted + ${formatCount(duplicate)} duplicate + ${formatCount(conflict)} conflict`}
+          {` + ${formatCount(refused)} refused · now ${countAll(running, 'run')} at work, `}
+          {`${formatCount(pending.count)} pending`}
         </span>
         {oldestPendingAt !== null && (
           <span className="quiet">
@@ -144,24 +117,19 @@ function LastDay({ overview }: { overview: Overview }) {
           </span>
         )}
       </p>
-      {upNext.length > 0 && (
+      {firsts.length > 0 && (
         <p className="small">
           <span className="quiet">Up next </span>
-          {upNext.map(({ workflow, at }, index) => (
-            <span key={`${workflow} ${at}`}>
+          {firsts.map(({ workflow, at }, index) => (
+            <span key={workflow}>
               {index > 0 && ' · '}
-              <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link> <When at={at} />
+              <WorkflowLink id={workflow} /> <When at={at} />
             </span>
           ))}
         </p>
       )}
-    </section>
+    </Card>
   )
-}
-
-/** The next tick of each workflow. */
-function firstOfEach(ticks: Overview['upNext']): Overview['upNext'] {
-  return ticks.filter(({ workflow }, index) => ticks.findIndex((tick) => tick.workflow === workflow) === index)
 }
 
 function FirstSteps() {

@@ -9,7 +9,7 @@ export interface Span {
 
 /** A bar of a lane. */
 export interface Bar extends Span {
-  look: State | 'queue'
+  look: State
 }
 
 /** Kinds of steps that wait rather than work. */

@@ -1,33 +1,29 @@
-import { useState } from 'react'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useAction, useApi } from '../../api/use-api.ts'
-import { Confirm } from '../../parts/confirm.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
+import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
+import { formOf } from '../../parts/fields.tsx'
+import { Card } from '../../parts/page.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
-import { AnswerFields, readAnswer } from '../safety/answer-fields.tsx'
 
 type Hook = AnswerOf<'GET /hooks'>['items'][number]
 
 /** The callback URLs that a run has opened. An operator may answer in place of the sender. */
 export function HooksCard({ run }: { run: string }) {
   const hooks = useApi('GET /hooks', { query: { run } })
-  const [answered, setAnswered] = useState<Hook | null>(null)
   const mayAct = useMay('operator')
   const items = hooks.data?.items ?? []
   if (items.length === 0) return null
   return (
-    <section className="card padded stack" aria-label="Callbacks">
-      <h2>Callbacks</h2>
+    <Card title="Callbacks">
       <ul>
         {items.map((hook) => (
           <li className="row" key={hook.id}>
             <strong>{hook.step}</strong>
             <span className="quiet wrap">{hook.ask ?? hook.address}</span>
             <span className="quiet">
-              · {describe(hook)}
+              · {hook.isMany ? `${hook.state}, ${countOf(hook.answers, 'answer')}` : hook.state}
               {hook.state === 'open' && (
                 <>
                   {' '}
@@ -36,42 +32,28 @@ export function HooksCard({ run }: { run: string }) {
               )}
             </span>
             {mayAct && hook.state === 'open' && (
-              <button type="button" className="push" onClick={() => setAnswered(hook)}>
-                Answer…
-              </button>
+              <span className="push">
+                <Answer run={run} hook={hook} />
+              </span>
             )}
           </li>
         ))}
       </ul>
-      {answered && <AnswerDialog run={run} hook={answered} onClose={() => setAnswered(null)} />}
-    </section>
+    </Card>
   )
 }
 
-function describe({ state, answers, isMany }: Hook): string {
-  return isMany ? `${state}, ${countOf(answers, 'answer')}` : state
-}
-
-function AnswerDialog({ run, hook, onClose }: { run: string; hook: Hook; onClose: () => void }) {
-  const answer = useAction('POST /hooks/:id/answer')
-  const [fields, setFields] = useState<Record<string, string>>({})
-  const params = { id: hook.id }
-  const schema = hook.data ?? {}
+function Answer({ run, hook: { id, step, ask, data } }: { run: string; hook: Hook }) {
+  const form = formOf(data ?? {})
   return (
-    <Confirm
-      title={hook.ask ?? `Answer "${hook.step}" in place of its sender?`}
+    <Act
+      label="Answer…"
+      title={ask ?? `Answer "${step}" in place of its sender?`}
       action="Answer"
-      beside={
-        <CopyAs
-          cli={`upshot runs answer ${run} "${hook.step}" --data null`}
-          url={urlOf('POST /hooks/:id/answer', { params, body: { data: null } })}
-          body={{ data: null }}
-        />
-      }
-      onClose={onClose}
-      perform={async (reason) => answer.mutateAsync({ params, body: { data: readAnswer(schema, fields), reason } })}
-    >
-      <AnswerFields schema={schema} fields={fields} setFields={setFields} />
-    </Confirm>
+      fields={form.fields}
+      to="POST /hooks/:id/answer"
+      given={(values) => ({ params: { id }, body: { data: form.valueOf(values) } })}
+      cli={`upshot runs answer ${run} "${step}" --data null`}
+    />
   )
 }

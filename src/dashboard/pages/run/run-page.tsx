@@ -1,11 +1,10 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
-import { ProgressBar } from '../../parts/charts/progress-bar.tsx'
-import { LoadedPage, ProblemNote } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Status } from '../../parts/status.tsx'
-import { Facts, Path, RunLink, RunTags } from '../../parts/text.tsx'
+import { ProgressBar } from '../../parts/charts/gauges.tsx'
+import { ProblemNote } from '../../parts/messages.tsx'
+import { DetailPage } from '../../parts/page.tsx'
+import { type Fact, hrefOfEvent, hrefOfWorkflow, Path, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
@@ -22,82 +21,86 @@ export default function RunPage({ id }: { id: string }) {
   const run = useApi('GET /runs/:id', { params: { id } })
   const steps = useApi('GET /runs/:id/steps', { params: { id }, query: { limit: STEPS } })
   return (
-    <LoadedPage of={run} title="Run">
+    <DetailPage
+      of={run}
+      title="Run"
+      head={(found) => ({
+        title: found.workflow,
+        above: [
+          ['/runs', 'Runs'],
+          [hrefOfWorkflow(found.workflow), found.workflow],
+        ],
+        beside: <Status of={found} />,
+        facts: factsOf(found),
+      })}
+    >
       {(found) => (
-        <div className="stack">
-          <Top run={found} />
-          <RunFacts run={found} />
+        <>
+          <Why run={found} />
           <RunActions run={found} steps={steps.data?.items ?? []} />
           <HooksCard run={id} />
           {steps.error && <ProblemNote error={steps.error} />}
           {steps.data && <Work run={found} steps={steps.data.items} total={steps.data.total} />}
           <Related id={id} />
-        </div>
+        </>
       )}
-    </LoadedPage>
+    </DetailPage>
   )
 }
 
-function Top({ run }: { run: Run }) {
-  const why = run.error ? `${run.error.name}: ${run.error.message}` : run.reason
+function Why({ run }: { run: Run }) {
+  const { error, reason, dueAt, resolution } = run
+  const why = error ? `${error.name}: ${error.message}` : reason
   return (
-    <div>
-      <p className="crumbs">
-        <Link href="/runs">Runs</Link> /{' '}
-        <Link href={`/workflows/${encodeURIComponent(run.workflow)}`}>{run.workflow}</Link>
-      </p>
-      <PageHead title={run.workflow} beside={<Status status={run.status} needsPerson={run.needsPerson} />} />
-      <div className="stack">
-        <ProgressBar run={run} />
-        {why && (
-          <p className={run.error ? 'problem' : 'card padded wrap'}>
-            {why}
-            {run.dueAt && (
-              <span className="quiet">
-                {' '}
-                · goes on <When at={run.dueAt} />
-              </span>
-            )}
-          </p>
-        )}
-        {run.resolution && (
-          <p className="card padded wrap">
-            <span className="status" data-state="completed" aria-hidden="true">
-              ✓
-            </span>{' '}
-            Resolved by {run.resolution.by} <When at={run.resolution.at} />: {run.resolution.reason}
-          </p>
-        )}
-      </div>
-    </div>
+    <>
+      <ProgressBar run={run} />
+      {why && (
+        <p className={error ? 'problem' : 'card padded wrap'}>
+          {why}
+          {dueAt && (
+            <span className="quiet">
+              {' '}
+              · goes on <When at={dueAt} />
+            </span>
+          )}
+        </p>
+      )}
+      {resolution && (
+        <p className="card padded wrap">
+          <span className="status" data-state="completed" aria-hidden="true">
+            ✓
+          </span>{' '}
+          Resolved by {resolution.by} <When at={resolution.at} />: {resolution.reason}
+        </p>
+      )}
+    </>
   )
 }
 
-function RunFacts({ run }: { run: Run }) {
-  const now = useNow()
-  const took = tookMs(run, now)
-  const cause =
-    run.eventId === null ? (
-      causeOf(run)
-    ) : (
-      <Link href={`/events/${encodeURIComponent(run.eventId)}`}>{causeOf(run)}</Link>
-    )
-  return (
-    <Facts
-      facts={[
-        ['Run', <code key="id">{run.id}</code>],
-        ['Caused by', cause],
-        run.subject === null ? null : ['Subject', <Path key="subject" text={run.subject} />],
-        Object.keys(run.tags).length === 0 ? null : ['Tags', <RunTags key="tags" tags={run.tags} isLinked />],
-        run.account === 'default' ? null : ['Account', run.account],
-        run.tickAt === null ? null : ['Due', <Moment key="tick" at={run.tickAt} />],
-        ['Made', <When key="made" at={run.createdAt} />],
-        ['Took', took === null ? '–' : formatDuration(took)],
-        run.attempt === 0 ? null : ['Failed passes', run.attempt],
-        run.deadline === null ? null : ['Times out', <When key="deadline" at={run.deadline} />],
-      ]}
-    />
-  )
+function factsOf(run: Run): Fact[] {
+  const { id, subject, tags, account, tickAt, createdAt, attempt, deadline } = run
+  return [
+    ['Run', <code key="id">{id}</code>],
+    ['Caused by', <Cause key="cause" run={run} />],
+    subject !== null && ['Subject', <Path key="subject" text={subject} />],
+    Object.keys(tags).length > 0 && ['Tags', <RunTags key="tags" tags={tags} isLinked />],
+    account !== 'default' && ['Account', account],
+    tickAt !== null && ['Due', <Moment key="tick" at={tickAt} />],
+    ['Made', <When key="made" at={createdAt} />],
+    ['Took', <Took key="took" run={run} />],
+    attempt > 0 && ['Failed passes', attempt],
+    deadline !== null && ['Times out', <When key="deadline" at={deadline} />],
+  ]
+}
+
+function Cause({ run }: { run: Run }) {
+  const words = causeOf(run)
+  return run.eventId === null ? words : <Link href={hrefOfEvent({ id: run.eventId })}>{words}</Link>
+}
+
+function Took({ run }: { run: Run }) {
+  const took = tookMs(run, useNow())
+  return took === null ? '–' : formatDuration(took)
 }
 
 function Work({ run, steps, total }: { run: Run; steps: readonly Step[]; total: number }) {
@@ -136,7 +139,7 @@ function Related({ id }: { id: string }) {
           <ul>
             {runs.map((run) => (
               <li className="row" key={run.id}>
-                <Status status={run.status} needsPerson={run.needsPerson} />
+                <Status of={run} />
                 <RunLink run={run} />
                 {run.id === id && <span className="quiet">this one</span>}
               </li>

@@ -3,12 +3,10 @@ import { Link } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
 import { JsonTree } from '../../parts/json-tree.tsx'
 import { Loaded } from '../../parts/messages.tsx'
-import { Status } from '../../parts/status.tsx'
-import { Facts } from '../../parts/text.tsx'
+import { Facts, Status } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { formatBytes } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
-import { PlanTab } from './plan-tab.tsx'
 
 /** The chosen step: its error with the author's lines, its output, its attempts. */
 export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
@@ -19,7 +17,7 @@ export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
     <section className="card panel" aria-label="Step">
       <div className="row">
         <h2 className="wrap">{step?.key ?? run.workflow}</h2>
-        {step && <Status status={step.status} />}
+        {step && <Status of={step} />}
       </div>
       <div className="tabs">
         {tabs.map((each) => (
@@ -31,7 +29,7 @@ export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
       {tab === 'Error' && <ErrorTab failure={step?.error ?? run.error} step={step} />}
       {tab === 'Output' && step && <StepOutput run={run.id} step={step.key} />}
       {tab === 'Output of the run' && <RunOutput id={run.id} />}
-      {tab === 'Plan' && <PlanTab id={run.id} />}
+      {tab === 'Plan' && <RunOutput id={run.id} isPlan />}
       {tab === 'About' && step && <About step={step} />}
     </section>
   )
@@ -84,8 +82,17 @@ function StepOutput({ run, step }: { run: string; step: string }) {
   return <OutputView of={output} />
 }
 
-function RunOutput({ id }: { id: string }) {
-  return <OutputView of={useApi('GET /runs/:id/output', { params: { id } })} />
+/** The output of a run; that of one that was only planned is what it would do. */
+function RunOutput({ id, isPlan = false }: { id: string; isPlan?: boolean }) {
+  const output = useApi('GET /runs/:id/output', { params: { id } })
+  const value = output.data?.isWhole ? output.data.value : null
+  return (
+    <div className="stack">
+      {isPlan && <p>Planned only: nothing of this was done.</p>}
+      {isPlan && hasEffects(value) && <Effects plan={value} />}
+      <OutputView of={output} />
+    </div>
+  )
 }
 
 function OutputView({ of }: { of: ReturnType<typeof useApi<'GET /runs/:id/output'>> }) {
@@ -105,23 +112,45 @@ function OutputView({ of }: { of: ReturnType<typeof useApi<'GET /runs/:id/output
   )
 }
 
-function About({ step }: { step: Step }) {
-  const target = step.target?.startsWith('run_') ? (
-    <Link href={`/runs/${step.target}`}>{step.target}</Link>
-  ) : (
-    step.target
+/** The part of a plan that the page shows; a viewer gets it masked. */
+interface Plan {
+  effects: { class: string; step: string; target: string | null; asked: { path?: string; bytes?: number } | null }[]
+}
+
+function hasEffects(value: unknown): value is Plan {
+  return typeof value === 'object' && value !== null && Array.isArray((value as Partial<Plan>).effects)
+}
+
+function Effects({ plan: { effects } }: { plan: Plan }) {
+  if (effects.length === 0) return <p className="quiet">It would do nothing outside.</p>
+  return (
+    <ol className="attempts" aria-label="What it would do">
+      {effects.map(({ class: kind, step, target, asked }) => (
+        <li key={step}>
+          <strong>would {kind}</strong> <span className="wrap">{asked?.path ?? target ?? step}</span>
+          {typeof asked?.bytes === 'number' && <span className="quiet"> {formatBytes(asked.bytes)}</span>}
+        </li>
+      ))}
+    </ol>
   )
+}
+
+function Target({ of }: { of: string }) {
+  return of.startsWith('run_') ? <Link href={`/runs/${of}`}>{of}</Link> : of
+}
+
+function About({ step: { kind, effect, attempt, startedAt, finishedAt, dueAt, target, outputBytes } }: { step: Step }) {
   return (
     <Facts
       facts={[
-        ['Kind', step.kind],
-        ['Effect', step.effect],
-        ['Attempt', step.attempt],
-        ['Began', <Moment key="began" at={step.startedAt} />],
-        step.finishedAt === null ? null : ['Ended', <Moment key="ended" at={step.finishedAt} />],
-        step.dueAt === null ? null : ['Due', <When key="due" at={step.dueAt} />],
-        step.target === null ? null : ['Target', target],
-        step.outputBytes === null ? null : ['Output', formatBytes(step.outputBytes)],
+        ['Kind', kind],
+        ['Effect', effect],
+        ['Attempt', attempt],
+        ['Began', <Moment key="began" at={startedAt} />],
+        finishedAt !== null && ['Ended', <Moment key="ended" at={finishedAt} />],
+        dueAt !== null && ['Due', <When key="due" at={dueAt} />],
+        target !== null && ['Target', <Target key="target" of={target} />],
+        outputBytes !== null && ['Output', formatBytes(outputBytes)],
       ]}
     />
   )

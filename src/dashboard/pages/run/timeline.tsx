@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { Blocks } from '../../parts/blocks.tsx'
-import { describeUsual } from '../../parts/charts/usual-bar.tsx'
+import { describeUsual } from '../../parts/charts/gauges.tsx'
 import { useNow } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
@@ -121,7 +121,7 @@ function WholeRun({ run, span, usual }: { run: Run; span: Span; usual: UsualTime
   const made = Date.parse(run.createdAt)
   const started = run.startedAt === null ? span.to : Date.parse(run.startedAt)
   const end = run.finishedAt === null ? span.to : Date.parse(run.finishedAt)
-  const bars: Bar[] = [{ from: made, to: started, look: 'queue' }]
+  const bars: Bar[] = [{ from: made, to: started, look: 'idle' }]
   if (run.startedAt !== null) bars.push({ from: started, to: end, look: state === 'person' ? 'waiting' : state })
   return (
     <div className="lane" title={usual === null ? undefined : describeUsual(usual)}>
@@ -191,7 +191,7 @@ function Track({ bars, span, usual }: { bars: readonly Bar[]; span: Span; usual:
       {bars.map(({ from, to, look }) => (
         <rect
           key={`${from} ${look}`}
-          className={look}
+          data-state={look}
           x={`${placeOf(from, span)}%`}
           width={`${Math.max(placeOf(to, span) - placeOf(from, span), 0.6)}%`}
           y="2"

@@ -1,78 +1,20 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useAction, useList } from '../../api/use-api.ts'
-import { Sparkline } from '../../parts/charts/sparkline.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Choice, Find } from '../../parts/find.tsx'
-import { List } from '../../parts/list.tsx'
+import { Act } from '../../parts/act.tsx'
+import { Sparkline } from '../../parts/charts/gauges.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
 import { countOf, formatCount } from '../../words/format.ts'
+import { lookOfFailure } from '../../words/states.ts'
 
 type Group = AnswerOf<'GET /failures'>['items'][number]
 
-const RANGES: readonly [string, string][] = [
-  ['', 'last 24 hours'],
-  ['7d', 'last 7 days'],
-  ['30d', 'last 30 days'],
-]
-
-const STATES = { open: 'failed', snoozed: 'waiting', resolved: 'completed' } as const
-const GLYPHS = { open: '✗', snoozed: '◷', resolved: '✓' } as const
-
-/** Failed runs by kind: the same workflow, step and error, without what differs from run to run. */
-export default function FailuresPage() {
-  const filters = useFilters()
-  const since = filters.read('since')
-  const query = { q: filters.read('q'), workflow: filters.read('workflow'), ...(since === '' ? {} : { since }) }
-  const failures = useList('GET /failures', { query })
-  const mayAct = useMay('operator')
-  const columns = mayAct ? [...COLUMNS, ACTIONS] : COLUMNS
-  return (
-    <div className="stack">
-      <PageHead title="Failures">
-        <CopyAs cli="upshot runs summary" url={urlOf('GET /failures', { query: query as never })} />
-      </PageHead>
-      <div className="row">
-        <div className="grow">
-          <Find label="Search failures" placeholder="Words of the error · workflow:verify-transfer step:copy" />
-        </div>
-        <Choice name="since" label="Range of time" values={RANGES} />
-      </div>
-      <List of={failures} empty={<NoFailure since={since} />}>
-        {(items) => (
-          <DataTable
-            label="Kinds of failures"
-            columns={columns}
-            rows={items}
-            keyOf={({ id }) => id}
-            hrefOf={({ lastRun }) => `/runs/${lastRun}`}
-            isStale={failures.isPlaceholderData}
-          />
-        )}
-      </List>
-    </div>
-  )
-}
-
 const COLUMNS: readonly Column<Group>[] = [
-  {
-    title: 'State',
-    width: '110px',
-    cell: ({ state, note }) => (
-      <span className="status" data-state={STATES[state]} title={note ?? ''}>
-        <span aria-hidden="true">{GLYPHS[state]}</span>
-        {state}
-      </span>
-    ),
-  },
+  { title: 'State', width: '110px', cell: ({ state, note }) => <Look look={lookOfFailure(state)} about={note} /> },
   { title: 'Runs', width: '64px', className: 'number', cell: ({ runs }) => formatCount(runs) },
   {
     title: 'Failure',
@@ -86,13 +28,8 @@ const COLUMNS: readonly Column<Group>[] = [
   {
     title: 'Workflow and step',
     width: '20%',
-    className: 'wide',
-    cell: ({ workflow, step }) => (
-      <span className="quiet">
-        {workflow}
-        {step !== null && ` · ${step}`}
-      </span>
-    ),
+    className: 'wide quiet',
+    cell: ({ workflow, step }) => `${workflow}${step === null ? '' : ` · ${step}`}`,
   },
   {
     title: 'Trend',
@@ -110,46 +47,56 @@ const ACTIONS: Column<Group> = {
   cell: (group) => (group.state === 'open' ? <Decide group={group} /> : <span className="quiet">{group.by}</span>),
 }
 
-function Decide({ group }: { group: Group }) {
-  const [dialog, setDialog] = useState<'resolve' | 'snooze' | null>(null)
-  const resolve = useAction('POST /failures/:id/resolve')
-  const snooze = useAction('POST /failures/:id/snooze')
-  const params = { id: group.id }
-  const close = () => setDialog(null)
+/** Failed runs by kind: the same workflow, step and error, without what differs from run to run. */
+export default function FailuresPage() {
+  const mayAct = useMay('operator')
   return (
-    <span className="row">
-      <button type="button" className="plain" onClick={() => setDialog('resolve')}>
-        Resolve…
-      </button>
-      <button type="button" className="plain" onClick={() => setDialog('snooze')}>
-        Snooze…
-      </button>
-      {dialog === 'resolve' && (
-        <Confirm
-          title="Is this kind of failure resolved?"
-          action="Mark as resolved"
-          onClose={close}
-          perform={(reason) => resolve.mutateAsync({ params, body: { note: reason ?? null, reason } })}
-        >
-          <p className="wrap">{group.message}</p>
-          <p className="quiet">It opens again with the next failure of its kind.</p>
-        </Confirm>
-      )}
-      {dialog === 'snooze' && (
-        <Confirm
-          title="Hide this kind of failure for a day?"
-          action="Snooze for a day"
-          onClose={close}
-          perform={(reason) => snooze.mutateAsync({ params, body: { for: '1d', note: reason ?? null, reason } })}
-        >
-          <p className="wrap">{group.message}</p>
-        </Confirm>
-      )}
-    </span>
+    <ListPage
+      title="Failures"
+      path="/failures"
+      of="GET /failures"
+      filters={['q', 'workflow', 'since', 'until']}
+      cli={() => 'upshot runs summary'}
+      find={{ label: 'Search failures', placeholder: 'Words of the error · workflow:verify-transfer step:copy' }}
+      range={{ usual: 'last 24 hours', hasEnd: true }}
+      label="Kinds of failures"
+      columns={mayAct ? [...COLUMNS, ACTIONS] : COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ lastRun }) => `/runs/${lastRun}`}
+      empty={
+        <Empty title="No run failed in the last 24 hours.">
+          <p>Look further back with the range of time above.</p>
+        </Empty>
+      }
+    />
   )
 }
 
-function NoFailure({ since }: { since: string }) {
-  const range = RANGES.find(([value]) => value === since)?.[1] ?? 'this time'
-  return <Empty title={`No run failed in the ${range}.`} />
+function Decide({ group: { id, message } }: { group: Group }) {
+  const params = { id }
+  return (
+    <span className="row">
+      <Act
+        label="Resolve…"
+        look="plain"
+        title="Is this kind of failure resolved?"
+        action="Mark as resolved"
+        to="POST /failures/:id/resolve"
+        given={(_, reason) => ({ params, body: { note: reason ?? null } })}
+      >
+        <p className="wrap">{message}</p>
+        <p className="quiet">It opens again with the next failure of its kind.</p>
+      </Act>
+      <Act
+        label="Snooze…"
+        look="plain"
+        title="Hide this kind of failure for a day?"
+        action="Snooze for a day"
+        to="POST /failures/:id/snooze"
+        given={(_, reason) => ({ params, body: { for: '1d', note: reason ?? null } })}
+      >
+        <p className="wrap">{message}</p>
+      </Act>
+    </span>
+  )
 }

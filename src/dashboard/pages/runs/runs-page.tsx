@@ -1,17 +1,14 @@
 import { useEffect, useState } from 'react'
-import { urlOf } from '../../api/client.ts'
 import { useFeed } from '../../api/live.ts'
-import { useApi, useList } from '../../api/use-api.ts'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { Choice, Find, RANGES, Tabs } from '../../parts/find.tsx'
-import { List } from '../../parts/list.tsx'
+import { useApi } from '../../api/use-api.ts'
+import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { RunTable } from '../../parts/run-table.tsx'
+import { RUNS } from '../../parts/run-table.tsx'
+import { hrefOfRun } from '../../parts/text.tsx'
 import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
-import { BulkBar } from './bulk-bar.tsx'
-import { MatchAll } from './match-all.tsx'
+import { toggled } from '../../words/format.ts'
+import { BulkBar, MatchAll } from './run-acts.tsx'
 
 const STATUSES: readonly [string, string][] = [
   ['', 'All'],
@@ -26,90 +23,80 @@ const STATUSES: readonly [string, string][] = [
   ['planned', 'Planned'],
 ]
 
+const RESOLVED = {
+  name: 'resolved',
+  label: 'Resolved',
+  values: [
+    ['', 'resolved or not'],
+    ['false', 'not resolved'],
+    ['true', 'resolved'],
+  ],
+} as const
+
+const SKIPPED = {
+  name: 'skipped',
+  label: 'Skipped runs',
+  values: [
+    ['', 'without skipped'],
+    ['shown', 'with skipped'],
+  ],
+} as const
+
 /** The list of runs: search, filters, and what can be done with several at once. */
 export default function Runs() {
-  const filters = useFilters()
-  const query = readQuery(filters.read)
-  const listed = { ...query, ...(hidesSkipped(filters.read) && { withoutSkipped: 'true' }) }
-  const runs = useList('GET /runs', { query: listed })
+  const { read } = useFilters()
   const { keys, toggle, clear } = useSelection()
   const mayAct = useMay('operator')
-  const isFiltered = ['q', 'status', 'resolved', 'workflow', 'since', 'until', 'group'].some(
-    (name) => filters.read(name) !== '',
-  )
+  const workflows = useApi('GET /workflows', {})
+  const ids = workflows.data?.items.map(({ id }) => [id, id] as const) ?? []
+  const status = read('status')
+  const isOfFailed = status === 'failed' || read('resolved') !== ''
   return (
-    <div className="stack">
-      <PageHead title="Runs">
-        {mayAct && <MatchAll status={filters.read('status')} filter={query} />}
-        <CopyAs cli={describeCommand(listed)} url={urlOf('GET /runs', { query: listed as never })} />
-      </PageHead>
-      <div className="row">
-        <div className="grow">
-          <Find label="Search runs" placeholder="Id, path, error or payload · status:failed tag:customer=acme" />
-        </div>
-        {(query.status === 'failed' || query.resolved !== '') && (
-          <Choice name="resolved" label="Resolved" values={RESOLVED} />
-        )}
-        {isOfAll(filters.read) && <Choice name="skipped" label="Skipped runs" values={SKIPPED} />}
-        <WorkflowChoice />
-        <Choice name="since" label="Range of time" values={RANGES} />
-      </div>
-      <Tabs path="/runs" name="status" values={STATUSES} />
-      {keys.size > 0 && <BulkBar ids={[...keys]} clear={clear} />}
-      <List of={runs} empty={<NoRuns isFiltered={isFiltered} clear={() => filters.set(NOTHING)} />}>
-        {(items) => (
-          <RunTable
-            runs={items}
-            isStale={runs.isPlaceholderData}
-            {...(mayAct ? { selection: { keys, toggle } } : {})}
-          />
-        )}
-      </List>
-    </div>
+    <ListPage
+      title="Runs"
+      path="/runs"
+      of="GET /runs"
+      filters={['q', 'status', 'resolved', 'workflow', 'since', 'until', 'group']}
+      queryOf={(name) => ({ ...queryOf(name), ...(hidesSkipped(name) && { withoutSkipped: 'true' }) })}
+      cli={describeCommand}
+      find={{ label: 'Search runs', placeholder: 'Id, path, error or payload · status:failed tag:customer=acme' }}
+      choices={[
+        ...(isOfFailed ? [RESOLVED] : []),
+        ...(isOfAll(read) ? [SKIPPED] : []),
+        { name: 'workflow', label: 'Workflow', values: [['', 'every workflow'], ...ids] },
+      ]}
+      range={{ hasEnd: true }}
+      tabs={{ name: 'status', values: STATUSES }}
+      actions={() => mayAct && <MatchAll status={status} filter={queryOf(read)} />}
+      above={keys.size > 0 && <BulkBar ids={[...keys]} clear={clear} />}
+      label="Runs"
+      columns={RUNS}
+      keyOf={({ id }) => id}
+      hrefOf={hrefOfRun}
+      {...(mayAct && { selection: { keys, toggle } })}
+      empty={
+        <Empty title="No run yet.">
+          <p>An event, a tick or another run starts one. Make an event of your own:</p>
+          <code>upshot trigger transfer.completed</code>
+        </Empty>
+      }
+    />
   )
 }
 
-const RESOLVED: readonly [string, string][] = [
-  ['', 'resolved or not'],
-  ['false', 'not resolved'],
-  ['true', 'resolved'],
-]
-
-const SKIPPED: readonly [string, string][] = [
-  ['', 'without skipped'],
-  ['shown', 'with skipped'],
-]
+type Read = (name: string) => string
 
 /** Whether nothing says which states to list. */
-function isOfAll(read: (name: string) => string): boolean {
-  return read('status') === '' && read('q') === ''
-}
+const isOfAll = (read: Read) => read('status') === '' && read('q') === ''
 
 /** Runs that a limit or a rule skipped would drown the others. */
-function hidesSkipped(read: (name: string) => string): boolean {
-  return isOfAll(read) && read('skipped') === ''
-}
+const hidesSkipped = (read: Read) => isOfAll(read) && read('skipped') === ''
 
-const NOTHING = {
-  q: null,
-  status: null,
-  skipped: null,
-  resolved: null,
-  workflow: null,
-  since: null,
-  until: null,
-  group: null,
-}
-
-function readQuery(read: (name: string) => string): Record<string, unknown> {
+function queryOf(read: Read): Record<string, unknown> {
   const status = read('status')
+  const names = ['q', 'workflow', 'since', 'until', 'group', 'resolved']
   return {
-    q: read('q'),
-    workflow: read('workflow'),
-    since: read('since'),
-    until: read('until'),
-    group: read('group'),
-    resolved: read('resolved'),
+    ...Object.fromEntries(names.map((name) => [name, read(name)])),
     ...(status === 'person' ? { needsPerson: 'true' } : { status }),
   }
 }
@@ -124,41 +111,13 @@ function useSelection() {
     setPaused(true)
     return () => setPaused(false)
   }, [isHolding, setPaused])
-  const toggle = (key: string) => {
-    const next = new Set(keys)
-    if (!next.delete(key)) next.add(key)
-    setKeys(next)
-  }
+  const toggle = (key: string) => setKeys(toggled(keys, key))
   const clear = () => setKeys(new Set())
   return { keys, toggle, clear }
 }
 
-function WorkflowChoice() {
-  const workflows = useApi('GET /workflows', {})
-  const ids = workflows.data?.items.map(({ id }): [string, string] => [id, id]) ?? []
-  return <Choice name="workflow" label="Workflow" values={[['', 'every workflow'], ...ids]} />
-}
-
-function NoRuns({ isFiltered, clear }: { isFiltered: boolean; clear: () => void }) {
-  if (isFiltered) {
-    return (
-      <Empty title="No run fits these filters.">
-        <button type="button" onClick={clear}>
-          Clear the filters
-        </button>
-      </Empty>
-    )
-  }
-  return (
-    <Empty title="No run yet.">
-      <p>An event, a tick or another run starts one. Make an event of your own:</p>
-      <code>upshot trigger transfer.completed</code>
-    </Empty>
-  )
-}
-
 function describeCommand(query: Record<string, unknown>): string {
-  const options = ['status', 'workflow', 'since', 'group'].flatMap((name) =>
+  const options = ['status', 'workflow', 'since', 'until', 'group'].flatMap((name) =>
     query[name] ? [`--${name} ${query[name]}`] : [],
   )
   const needs = query.needsPerson ? ['--waiting-for-me'] : []

@@ -1,17 +1,12 @@
 import { Link } from 'wouter'
-import { urlOf } from '../../api/client.ts'
-import { useList } from '../../api/use-api.ts'
-import { CopyAs } from '../../parts/copy-as.tsx'
-import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Tabs } from '../../parts/find.tsx'
-import { List } from '../../parts/list.tsx'
+import type { Column } from '../../parts/data-table.tsx'
+import { ListPage } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { Look } from '../../parts/status.tsx'
+import { Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import { useFilters } from '../../state/filters.ts'
-import { type Approval, describeVotes, lookOfApproval, nameApproval, sourceOf } from '../../words/approvals.ts'
+import { type Approval, describeVotes, nameApproval, sourceOf } from '../../words/approvals.ts'
 import { formatBytes, formatCount } from '../../words/format.ts'
+import { lookOfApproval } from '../../words/states.ts'
 import { GuardPanel } from './guard-panel.tsx'
 
 const STATUSES: readonly [string, string][] = [
@@ -23,36 +18,7 @@ const STATUSES: readonly [string, string][] = [
   ['all', 'All'],
 ]
 
-/** Lists of effects and questions that wait for people, and the limits that made them wait. */
-export default function ApprovalsPage() {
-  const filters = useFilters()
-  const status = filters.read('status')
-  const query = { status: status === '' ? 'open' : status === 'all' ? '' : status, workflow: filters.read('workflow') }
-  const approvals = useList('GET /approvals', { query })
-  const command = `upshot approvals list${status === '' ? '' : ` --status ${status}`}`
-  return (
-    <div className="stack">
-      <PageHead title="Approvals">
-        <CopyAs cli={command} url={urlOf('GET /approvals', { query: query as never })} />
-      </PageHead>
-      <Tabs path="/approvals" name="status" values={STATUSES} />
-      <List of={approvals} empty={<NothingHeld isOpen={status === ''} />}>
-        {(items) => (
-          <DataTable
-            label="Approvals"
-            columns={COLUMNS}
-            rows={items}
-            keyOf={({ id }) => id}
-            hrefOf={({ id }) => `/approvals/${id}`}
-            isStale={approvals.isPlaceholderData}
-          />
-        )}
-      </List>
-      {/* Below a list of unknown length, so that nothing jumps when it comes. */}
-      {!approvals.isPending && <GuardPanel />}
-    </div>
-  )
-}
+const hrefOf = ({ id }: Approval) => `/approvals/${id}`
 
 const COLUMNS: readonly Column<Approval>[] = [
   { title: 'State', width: '116px', cell: ({ status }) => <Look look={lookOfApproval(status)} /> },
@@ -60,25 +26,20 @@ const COLUMNS: readonly Column<Approval>[] = [
     title: 'What',
     className: 'wide',
     cell: (approval) => (
-      <Link href={`/approvals/${approval.id}`} title={nameApproval(approval)}>
+      <Link href={hrefOf(approval)} title={nameApproval(approval)}>
         {nameApproval(approval)}
       </Link>
     ),
   },
-  { title: 'Workflow', width: '17%', cell: (approval) => <span className="quiet">{sourceOf(approval)}</span> },
+  { title: 'Workflow', width: '17%', className: 'quiet', cell: sourceOf },
   { title: 'Runs', width: '64px', className: 'number', cell: ({ runs }) => formatCount(runs) },
   {
     title: 'Bytes',
     width: '84px',
-    className: 'number',
-    cell: ({ bytes, kind }) => <span className="quiet">{kind === 'guard' ? formatBytes(bytes) : '–'}</span>,
+    className: 'number quiet',
+    cell: ({ bytes, kind }) => (kind === 'guard' ? formatBytes(bytes) : '–'),
   },
-  {
-    title: 'People',
-    width: '160px',
-    className: 'spare',
-    cell: (approval) => <span className="quiet">{describeVotes(approval)}</span>,
-  },
+  { title: 'People', width: '160px', className: 'spare quiet', cell: describeVotes },
   { title: 'Asked', width: '88px', cell: ({ openedAt }) => <When at={openedAt} /> },
   {
     title: 'Until',
@@ -87,11 +48,31 @@ const COLUMNS: readonly Column<Approval>[] = [
   },
 ]
 
-function NothingHeld({ isOpen }: { isOpen: boolean }) {
-  if (!isOpen) return <Empty title="No approval fits this filter." />
+/** Lists of effects and questions that wait for people, and the limits that made them wait. */
+export default function ApprovalsPage() {
   return (
-    <Empty title="Nothing is held.">
-      <p>A delete over a limit of the guard waits here, and so does the question of a step.</p>
-    </Empty>
+    <ListPage
+      title="Approvals"
+      path="/approvals"
+      of="GET /approvals"
+      filters={['status', 'workflow']}
+      queryOf={(read) => {
+        const status = read('status') || 'open'
+        return { status: status === 'all' ? '' : status, workflow: read('workflow') }
+      }}
+      cli={({ status }) => `upshot approvals list${status === 'open' ? '' : ` --status ${status || 'all'}`}`}
+      tabs={{ name: 'status', values: STATUSES }}
+      label="Approvals"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={hrefOf}
+      empty={
+        <Empty title="Nothing is held.">
+          <p>A delete over a limit of the guard waits here, and so does the question of a step.</p>
+        </Empty>
+      }
+    >
+      <GuardPanel />
+    </ListPage>
   )
 }

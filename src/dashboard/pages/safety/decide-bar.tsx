@@ -1,15 +1,11 @@
 import { useState } from 'react'
 import { useLocation } from 'wouter'
-import type { InputOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useAction } from '../../api/use-api.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ActDialog } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { useToasts } from '../../state/toasts.tsx'
+import { formOf } from '../../parts/fields.tsx'
 import { type Approval, type ApprovalItem, nounOf } from '../../words/approvals.ts'
 import { countOf, formatBytes } from '../../words/format.ts'
 import { formatRanges } from '../../words/ranges.ts'
-import { AnswerFields, readAnswer } from './answer-fields.tsx'
 
 interface DecideParts {
   approval: Approval
@@ -19,43 +15,54 @@ interface DecideParts {
   left: ReadonlySet<number>
 }
 
-/** The decision on exactly the items that the page has shown. */
+/** What a person decides on: the list as it stood when they opened the dialog. */
+interface Shown {
+  approval: Approval
+  chosen: readonly ApprovalItem[]
+  body: { hash: string; only?: string }
+}
+
+/**
+ * The decision on exactly the items that the page has shown. What joins the list while a dialog is
+ * open is not part of it, and an approval that ends meanwhile leaves the dialog open to say so.
+ */
 export function DecideBar({ approval, items, left }: DecideParts) {
-  const [dialog, setDialog] = useState<'approve' | 'deny' | null>(null)
+  const [dialog, setDialog] = useState<{ Of: typeof ApproveDialog; shown: Shown } | null>(null)
   const open = items.filter(({ state }) => state === 'open')
   const chosen = open.filter(({ number }) => !left.has(number))
   const hash = (items.at(-1)?.hash ?? approval.hash).slice(0, 16)
   const only = chosen.length === open.length ? undefined : formatRanges(chosen.map(({ number }) => number))
   const isQuestion = approval.kind === 'question'
-  const what = isQuestion ? 'the question' : countOf(chosen.length, nounOf(approval.kind))
-  const body = { hash, ...(only === undefined ? {} : { only }) }
+  const body = { hash, ...(only !== undefined && { only }) }
   const command = `upshot approvals approve ${approval.id} --hash ${hash}${only === undefined ? '' : ` --only ${only}`}`
-  const params = { id: approval.id }
-  if (approval.mustSign) return <SignedOnly command={command} />
+  const shown = { approval, chosen, body }
+  const canDecide = approval.status === 'open' && (isQuestion || items.length > 0)
   return (
-    <div className="bulk">
-      <button
-        type="button"
-        className="main"
-        disabled={!isQuestion && chosen.length === 0}
-        onClick={() => setDialog('approve')}
-      >
-        {isQuestion ? 'Answer…' : `Approve ${what}…`}
-      </button>
-      <button type="button" className="danger" onClick={() => setDialog('deny')}>
-        Deny…
-      </button>
-      {left.size > 0 && (
-        <span className="quiet">{countOf(open.length - chosen.length, nounOf(approval.kind))} left out</span>
+    <>
+      {canDecide && approval.mustSign && <SignedOnly command={command} />}
+      {canDecide && !approval.mustSign && (
+        <div className="bulk">
+          <button
+            type="button"
+            className="main"
+            disabled={!isQuestion && chosen.length === 0}
+            onClick={() => setDialog({ Of: ApproveDialog, shown })}
+          >
+            {isQuestion ? 'Answer…' : `Approve ${countOf(chosen.length, nounOf(approval.kind))}…`}
+          </button>
+          <button type="button" className="danger" onClick={() => setDialog({ Of: DenyDialog, shown })}>
+            Deny…
+          </button>
+          {left.size > 0 && (
+            <span className="quiet">{countOf(open.length - chosen.length, nounOf(approval.kind))} left out</span>
+          )}
+          <span className="push">
+            <CopyAs cli={command} to="POST /approvals/:id/approve" input={{ params: { id: approval.id }, body }} />
+          </span>
+        </div>
       )}
-      <span className="push">
-        <CopyAs cli={command} url={urlOf('POST /approvals/:id/approve', { params, body })} body={body} />
-      </span>
-      {dialog === 'approve' && (
-        <ApproveDialog approval={approval} chosen={chosen} body={body} onClose={() => setDialog(null)} />
-      )}
-      {dialog === 'deny' && <DenyDialog approval={approval} hash={hash} onClose={() => setDialog(null)} />}
-    </div>
+      {dialog && <dialog.Of shown={dialog.shown} onClose={() => setDialog(null)} />}
+    </>
   )
 }
 
@@ -70,59 +77,52 @@ function SignedOnly({ command }: { command: string }) {
   )
 }
 
-interface ApproveParts {
-  approval: Approval
-  chosen: readonly ApprovalItem[]
-  body: InputOf<'POST /approvals/:id/approve'>['body']
-  onClose: () => void
-}
-
-function ApproveDialog({ approval, chosen, body, onClose }: ApproveParts) {
-  const approve = useAction('POST /approvals/:id/approve')
-  const toast = useToasts()
+function ApproveDialog({ shown: { approval, chosen, body }, onClose }: { shown: Shown; onClose: () => void }) {
   const [, go] = useLocation()
-  const [fields, setFields] = useState<Record<string, string>>({})
+  const { id, kind, why } = approval
   const schema = approval.question?.answer ?? null
+  const form = schema === null ? null : formOf(schema)
   const size = chosen.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
-  const isQuestion = approval.kind === 'question'
-  const perform = async (reason: string | undefined) => {
-    const answer = schema === null ? {} : { answer: readAnswer(schema, fields) }
-    const result = await approve.mutateAsync({ params: { id: approval.id }, body: { ...body, ...answer, reason } })
-    if (result.status === 'open')
-      return toast(`Your word counts. ${countOf(result.missing, 'more person', 'more people')} decide.`)
-    toast(isQuestion ? 'Answered; the run goes on.' : `Approved ${countOf(result.granted, nounOf(approval.kind))}.`)
-    if (result.next !== null) go(`/approvals/${result.next}`)
-  }
+  const isQuestion = kind === 'question'
+  const approving = `Approve ${countOf(chosen.length, nounOf(kind))}`
   return (
-    <Confirm
-      title={isQuestion ? approval.why : `Approve ${countOf(chosen.length, nounOf(approval.kind))}?`}
-      action={isQuestion ? 'Answer yes' : `Approve ${countOf(chosen.length, nounOf(approval.kind))}`}
+    <ActDialog
+      title={isQuestion ? why : `${approving}?`}
+      action={isQuestion ? 'Answer yes' : approving}
       isDangerous={!isQuestion}
       onClose={onClose}
-      perform={perform}
+      fields={form?.fields ?? []}
+      to="POST /approvals/:id/approve"
+      given={(values) => ({ params: { id }, body: { ...body, ...(form && { answer: form.valueOf(values) }) } })}
+      then={({ status, missing, granted, next }) => {
+        if (status === 'open') return `Your word counts. ${countOf(missing, 'more person', 'more people')} decide.`
+        if (next !== null) go(`/approvals/${next}`)
+        return isQuestion ? 'Answered; the run goes on.' : `Approved ${countOf(granted, nounOf(kind))}.`
+      }}
     >
       {chosen.length > 0 && (
         <p>
-          {approval.kind === 'repair'
+          {kind === 'repair'
             ? 'Exactly these are made up, and start their workflows. All others stay lost.'
             : `Exactly these begin, ${formatBytes(size)} in all, each only in the state that the list shows. All others stay as they are.`}
         </p>
       )}
-      {schema !== null && <AnswerFields schema={schema} fields={fields} setFields={setFields} />}
-    </Confirm>
+    </ActDialog>
   )
 }
 
-function DenyDialog({ approval, hash, onClose }: { approval: Approval; hash: string; onClose: () => void }) {
-  const deny = useAction('POST /approvals/:id/deny')
-  const toast = useToasts()
-  const perform = async (reason: string | undefined) => {
-    const { woken } = await deny.mutateAsync({ params: { id: approval.id }, body: { hash, reason } })
-    toast(`Denied; ${countOf(woken, 'run goes', 'runs go')} on without it.`)
-  }
+function DenyDialog({ shown: { approval, body }, onClose }: { shown: Shown; onClose: () => void }) {
   return (
-    <Confirm title="Deny the whole list?" action="Deny" isDangerous onClose={onClose} perform={perform}>
+    <ActDialog
+      title="Deny the whole list?"
+      action="Deny"
+      isDangerous
+      onClose={onClose}
+      to="POST /approvals/:id/deny"
+      given={{ params: { id: approval.id }, body: { hash: body.hash } }}
+      then={({ woken }) => `Denied; ${countOf(woken, 'run goes', 'runs go')} on without it.`}
+    >
       <p>Nothing of it happens. Each step fails with the code “denied”, which its workflow may handle.</p>
-    </Confirm>
+    </ActDialog>
   )
 }

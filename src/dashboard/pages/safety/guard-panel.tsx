@@ -1,69 +1,27 @@
-import { useState } from 'react'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useAction, useApi } from '../../api/use-api.ts'
-import { Meter } from '../../parts/charts/meter.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
+import { Meter } from '../../parts/charts/gauges.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
+import type { Field, Texts } from '../../parts/fields.tsx'
 import { Loaded } from '../../parts/messages.tsx'
+import { Card } from '../../parts/page.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { formatBytes, formatCount } from '../../words/format.ts'
-import { StopDialog } from './stop-dialog.tsx'
+import { formatBytes, formatCount, STORAGES } from '../../words/format.ts'
 
 type Guard = AnswerOf<'GET /guard'>
 type Use = Guard['use'][number]
 type Stop = Guard['stops'][number]
-
-/** The use of each limit on effects now, the stops in force, and the switch for them. */
-export function GuardPanel() {
-  const guard = useApi('GET /guard', {})
-  const mayAct = useMay('operator')
-  const [isStopping, setStopping] = useState(false)
-  return (
-    <section className="stack" aria-label="Guard">
-      <div className="row">
-        <h2>Guard</h2>
-        <div className="row push">
-          {mayAct && (
-            <button type="button" className="danger" onClick={() => setStopping(true)}>
-              Stop effects…
-            </button>
-          )}
-          <CopyAs cli="upshot guard show" url={urlOf('GET /guard', {})} />
-        </div>
-      </div>
-      <Loaded of={guard}>
-        {({ isOn, use, stops }) => (
-          <>
-            {stops.map((stop) => (
-              <StopNote key={`${stop.kind} ${stop.name}`} stop={stop} />
-            ))}
-            {!isOn && <p className="problem">The guard is off (UPSHOT_GUARD=off): no limit holds a delete.</p>}
-            {use.length === 0 ? (
-              <p className="quiet">Nothing was deleted within a day.</p>
-            ) : (
-              <DataTable label="Use of the limits" columns={COLUMNS} rows={use} keyOf={keyOf} />
-            )}
-          </>
-        )}
-      </Loaded>
-      {isStopping && <StopDialog onClose={() => setStopping(false)} />}
-    </section>
-  )
-}
-
-const keyOf = ({ scope, class: kind, window }: Use) => `${scope} ${kind} ${window}`
 
 const COLUMNS: readonly Column<Use>[] = [
   { title: 'Scope', className: 'wide', cell: ({ scope }) => scope.replaceAll('/', ' ') },
   {
     title: 'Counts',
     width: '150px',
-    cell: ({ class: kind, window }) => (
-      <span className="quiet">{`${kind === 'approved' ? 'approved' : `${kind}s`}, 1 ${window}`}</span>
-    ),
+    className: 'quiet',
+    cell: ({ class: kind, window }) => `${kind === 'approved' ? 'approved' : `${kind}s`}, 1 ${window}`,
   },
   {
     title: 'Used',
@@ -74,11 +32,85 @@ const COLUMNS: readonly Column<Use>[] = [
   { title: 'Bytes', width: '92px', className: 'number', cell: ({ bytes }) => formatBytes(bytes) },
 ]
 
-function StopNote({ stop }: { stop: Stop }) {
-  const { kind, name, since, actor, reason } = stop
+/** The use of each limit on effects now, the stops in force, and the switch for them. */
+export function GuardPanel() {
+  const guard = useApi('GET /guard', {})
   const mayAct = useMay('operator')
-  const [isOpen, setOpen] = useState(false)
-  const resume = useAction('POST /effects/resume')
+  const beside = (
+    <>
+      {mayAct && <StopEffects />}
+      <CopyAs cli="upshot guard show" to="GET /guard" input={{}} />
+    </>
+  )
+  return (
+    <Card title="Guard" isPlain beside={beside}>
+      <Loaded of={guard}>
+        {({ isOn, use, stops }) => (
+          <>
+            {stops.map((stop) => (
+              <StopNote key={`${stop.kind} ${stop.name}`} stop={stop} mayAct={mayAct} />
+            ))}
+            {!isOn && <p className="problem">The guard is off (UPSHOT_GUARD=off): no limit holds a delete.</p>}
+            {use.length === 0 ? (
+              <p className="quiet">Nothing was deleted within a day.</p>
+            ) : (
+              <DataTable
+                label="Use of the limits"
+                columns={COLUMNS}
+                rows={use}
+                keyOf={({ scope, class: kind, window }) => `${scope} ${kind} ${window}`}
+              />
+            )}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+/** Asks what to stop, and why: the runs that wait show the reason. */
+function StopEffects() {
+  const workflows = useApi('GET /workflows', {})
+  const accounts = useApi('GET /accounts', {})
+  const names: Readonly<Record<string, readonly string[]>> = {
+    workflow: workflows.data?.items.map(({ id }) => id) ?? [],
+    account: accounts.data?.items.map(({ name }) => name) ?? [],
+    storage: STORAGES,
+  }
+  const fieldsOf = ({ kind = 'all' }: Texts): Field[] => [
+    {
+      name: 'kind',
+      label: 'What',
+      options: [
+        ['all', 'everything'],
+        ['workflow', 'one workflow'],
+        ['account', 'one account'],
+        ['storage', 'one storage'],
+      ],
+    },
+    // Another name for each kind, so that none keeps what was chosen for another.
+    ...(kind === 'all' ? [] : [{ name: `${kind}`, label: 'Which', options: names[kind] ?? [] }]),
+  ]
+  return (
+    <Act
+      label="Stop effects…"
+      look="danger"
+      title="Stop deletes and `once` steps"
+      action="Stop them"
+      isDangerous
+      isReasonNeeded
+      fields={fieldsOf}
+      to="POST /effects/stop"
+      given={({ kind, ...which }) => ({
+        body: { kind: kind as Stop['kind'], name: String(which[String(kind)] ?? '') },
+      })}
+    >
+      <p>From now on none of them begins, in any process, also after a restart, until somebody resumes them.</p>
+    </Act>
+  )
+}
+
+function StopNote({ stop: { kind, name, since, actor, reason }, mayAct }: { stop: Stop; mayAct: boolean }) {
   const what = kind === 'all' ? 'All effects' : `Effects of the ${kind} ${name}`
   return (
     <div className="problem row">
@@ -86,19 +118,15 @@ function StopNote({ stop }: { stop: Stop }) {
         <strong>{what} are stopped</strong> since <When at={since} /> by {actor}: {reason}
       </p>
       {mayAct && (
-        <button type="button" onClick={() => setOpen(true)}>
-          Resume…
-        </button>
-      )}
-      {isOpen && (
-        <Confirm
+        <Act
+          label="Resume…"
           title={`Let ${what.toLowerCase()} go on?`}
           action="Resume"
-          onClose={() => setOpen(false)}
-          perform={(because) => resume.mutateAsync({ body: { kind, name, reason: because } })}
+          to="POST /effects/resume"
+          given={{ body: { kind, name } }}
         >
           <p>The runs that it holds go on at once.</p>
-        </Confirm>
+        </Act>
       )}
     </div>
   )

@@ -1,9 +1,9 @@
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
 import { useAction } from '../../api/use-api.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { ProblemNote } from '../../parts/messages.tsx'
+import { Card } from '../../parts/page.tsx'
 import { Path } from '../../parts/text.tsx'
 import { useMay } from '../../state/session.ts'
 import { type Approval, describeForeseen, describeForeseenEnd } from '../../words/approvals.ts'
@@ -17,20 +17,17 @@ export function LookAhead({ approval: { id, kind, status } }: { approval: Approv
   const look = useAction('POST /approvals/:id/look-ahead')
   if (!mayAct || kind !== 'guard' || status !== 'open') return null
   const { data, error, isPending } = look
-  const params = { id }
+  const input = { params: { id }, body: {} }
+  const beside = (
+    <>
+      <button type="button" disabled={isPending} onClick={() => look.mutate(input)}>
+        {data === undefined ? 'Look ahead' : 'Look ahead again'}
+      </button>
+      <CopyAs cli={`upshot approvals show ${id} --ahead`} to="POST /approvals/:id/look-ahead" input={input} />
+    </>
+  )
   return (
-    <section className="card padded stack" aria-label="Look ahead">
-      <div className="row">
-        <h2>What comes after it</h2>
-        <button type="button" className="push" disabled={isPending} onClick={() => look.mutate({ params, body: {} })}>
-          {data === undefined ? 'Look ahead' : 'Look ahead again'}
-        </button>
-        <CopyAs
-          cli={`upshot approvals show ${id} --ahead`}
-          url={urlOf('POST /approvals/:id/look-ahead', { params, body: {} })}
-          body={{}}
-        />
-      </div>
+    <Card title="What comes after it" label="Look ahead" beside={beside}>
       <p className="quiet wrap">
         Its runs are played on, with real reads and no effect. What they would ask for is not part of this list.
       </p>
@@ -41,7 +38,7 @@ export function LookAhead({ approval: { id, kind, status } }: { approval: Approv
       )}
       {error && <ProblemNote error={error} />}
       {data !== undefined && !isPending && <Answer foreseen={data} />}
-    </section>
+    </Card>
   )
 }
 
@@ -67,7 +64,7 @@ const SHORT = 20
 function Rest({ run }: { run: Foreseen['ahead'][number] }) {
   const { list, effects, end } = run
   const rows = (
-    <ol className="foreseen">
+    <ol className="pairs foreseen">
       {list.map(({ class: kind, path, target, step, bytes }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
         <li key={index}>

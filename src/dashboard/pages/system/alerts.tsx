@@ -1,12 +1,11 @@
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { call, urlOf } from '../../api/client.ts'
 import { useApi } from '../../api/use-api.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
+import { Card } from '../../parts/page.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
@@ -27,20 +26,14 @@ export function Alerts() {
         ) : (
           <div className="stack">
             <Topics title="Wrong now" topics={topicsOf(rules, 'open')} columns={OPEN} empty="Nothing is wrong." />
-            <section className="stack" aria-label="Rules">
-              <div className="row">
-                <h2>Rules</h2>
-                <span className="push">
-                  <CopyAs cli="upshot alerts list --past" url={urlOf('GET /alerts', {})} />
-                </span>
-              </div>
+            <Card title="Rules" isPlain beside={<CopyAs cli="upshot alerts list --past" to="GET /alerts" input={{}} />}>
               <DataTable
                 label="Alert rules"
                 columns={isAdmin ? [...RULES, TEST] : RULES}
                 rows={rules}
                 keyOf={({ name }) => name}
               />
-            </section>
+            </Card>
             <Topics title="Over" topics={topicsOf(rules, 'past')} columns={PAST} empty="Nothing was told yet." />
           </div>
         )
@@ -64,8 +57,7 @@ interface TopicsParts {
 
 function Topics({ title, topics, columns, empty }: TopicsParts) {
   return (
-    <section className="stack" aria-label={title}>
-      <h2>{title}</h2>
+    <Card title={title} isPlain>
       {topics.length === 0 ? (
         <Empty title={empty} />
       ) : (
@@ -76,7 +68,7 @@ function Topics({ title, topics, columns, empty }: TopicsParts) {
           keyOf={({ rule, id, since }) => `${rule} ${id} ${since}`}
         />
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -157,29 +149,26 @@ function Channel({ channel: { name, kind, sentAt, error } }: { channel: Rule['ch
 const TEST: Column<Rule> = { title: 'Try it', width: '92px', cell: ({ name }) => <Test rule={name} /> }
 
 function Test({ rule }: { rule: string }) {
-  const [isOpen, setOpen] = useState(false)
   const toast = useToasts()
-  const send = async (reason: string | undefined) => {
-    const { channels } = await call('POST /alerts/:name/test', { params: { name: rule }, body: { reason } })
-    const results = channels.map(
-      ({ channel, error }) => `${channel} ${error === null ? 'took it' : `did not: ${error}`}`,
-    )
-    toast(
-      `${results.join(' · ')}.`,
-      channels.some(({ error }) => error !== null),
-    )
-  }
   return (
-    <>
-      <button type="button" className="plain" aria-label={`Test ${rule}`} onClick={() => setOpen(true)}>
-        Test…
-      </button>
-      {isOpen && (
-        <Confirm title={`Test ${rule}?`} action="Send a test" onClose={() => setOpen(false)} perform={send}>
-          <p>Each channel of the rule gets a message that says it is a test.</p>
-        </Confirm>
-      )}
-    </>
+    <Act
+      label="Test…"
+      about={`Test ${rule}`}
+      look="plain"
+      title={`Test ${rule}?`}
+      action="Send a test"
+      to="POST /alerts/:name/test"
+      given={{ params: { name: rule } }}
+      then={({ channels }) => {
+        const isBad = channels.some(({ error }) => error !== null)
+        const results = channels.map(
+          ({ channel, error }) => `${channel} ${error === null ? 'took it' : `did not: ${error}`}`,
+        )
+        toast(`${results.join(' · ')}.`, isBad)
+      }}
+    >
+      <p>Each channel of the rule gets a message that says it is a test.</p>
+    </Act>
   )
 }
 

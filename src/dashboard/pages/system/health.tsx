@@ -1,25 +1,29 @@
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { useApi } from '../../api/use-api.ts'
+import { useAction, useApi } from '../../api/use-api.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Loaded } from '../../parts/messages.tsx'
-import { Facts } from '../../parts/text.tsx'
+import { Loaded, ProblemNote } from '../../parts/messages.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Facts, Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
-import { useSession } from '../../state/session.ts'
+import { useMay, useSession } from '../../state/session.ts'
 import { formatBytes } from '../../words/format.ts'
-import { Doctor } from './doctor.tsx'
-import { ServerRoom } from './server-room.tsx'
+import { lookOfFinding } from '../../words/states.ts'
 
-type Process = AnswerOf<'GET /system'>['processes'][number]
+type System = AnswerOf<'GET /system'>
+type Process = System['processes'][number]
+type Room = NonNullable<System['room']>
+type Week = Room['weeks'][number]
 
-const COLUMNS: readonly Column<Process>[] = [
+const PROCESSES: readonly Column<Process>[] = [
   {
     title: 'State',
     width: '110px',
     cell: ({ isSilent }) => (
-      <span className="status" data-state={isSilent ? 'failed' : 'completed'}>
-        <span aria-hidden="true">{isSilent ? '✗' : '●'}</span>
-        {isSilent ? 'silent' : 'alive'}
-      </span>
+      <Look
+        look={
+          isSilent ? { state: 'failed', glyph: '✗', word: 'silent' } : { state: 'completed', glyph: '●', word: 'alive' }
+        }
+      />
     ),
   },
   { title: 'Role', width: '110px', cell: ({ role }) => role },
@@ -42,7 +46,7 @@ export function Health() {
             <Facts
               facts={[
                 ['Database', formatBytes(databaseBytes)],
-                room === null ? ['Log', formatBytes(logBytes)] : null,
+                room === null && ['Log', formatBytes(logBytes)],
                 [room === null ? 'Disk free' : 'Disk of this machine free', formatBytes(diskFreeBytes)],
                 ['You are', `${session.name}, ${session.role}`],
               ]}
@@ -64,10 +68,80 @@ export function Health() {
             </ul>
           </section>
           <Doctor />
-          <DataTable label="Processes" columns={COLUMNS} rows={processes} keyOf={({ id }) => id} />
+          <DataTable label="Processes" columns={PROCESSES} rows={processes} keyOf={({ id }) => id} />
           {room !== null && <ServerRoom room={room} />}
         </div>
       )}
     </Loaded>
+  )
+}
+
+/** The checks of `upshot doctor`, asked for by a person: they call the service and the endpoints. */
+function Doctor() {
+  const mayAct = useMay('operator')
+  const { data, error, isPending, mutate } = useAction('POST /doctor')
+  if (!mayAct) return null
+  const beside = (
+    <button type="button" disabled={isPending} onClick={() => mutate({ body: {} })}>
+      {data === undefined ? 'Examine' : 'Examine again'}
+    </button>
+  )
+  return (
+    <Card title="Doctor" beside={beside}>
+      <p className="quiet">
+        Machine, database, endpoints and service are checked, as by <code>upshot doctor</code>.
+      </p>
+      {isPending && <p className="quiet">Examining…</p>}
+      {error && <ProblemNote error={error} />}
+      {data !== undefined && !isPending && (
+        <div role="status">
+          <ul className="pairs">
+            {data.findings.map(({ check, level, found, fix }) => (
+              <li key={`${check} ${found}`}>
+                <Look look={lookOfFinding(level, check)} />
+                <span className="wrap">
+                  {found}
+                  {fix !== null && <span className="quiet"> — {fix}</span>}
+                </span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </Card>
+  )
+}
+
+const WORDS: Record<Week['kind'], string> = {
+  runs: 'Runs and their steps',
+  deliveries: 'Rows of the delivery ledger',
+  payloads: 'Bodies of events',
+}
+
+const WEEKS: readonly Column<Week>[] = [
+  { title: 'By the week', className: 'wide', cell: ({ kind }) => WORDS[kind] },
+  { title: 'Weeks kept', width: '110px', className: 'number', cell: ({ kept }) => kept },
+  { title: 'Made until', width: '110px', cell: ({ until }) => <When at={until} /> },
+  { title: 'Next to go', width: '110px', cell: ({ next }) => (next === null ? 'none' : <When at={next.from} />) },
+  { title: 'Frees', width: '110px', className: 'number', cell: ({ next }) => next && formatBytes(next.bytes) },
+  {
+    title: 'Goes',
+    width: '110px',
+    cell: ({ next }) => next && (next.goesAt === null ? 'never' : <When at={next.goesAt} />),
+  },
+]
+
+const TABLES: readonly Column<Room['tables'][number]>[] = [
+  { title: 'Table', className: 'wide', cell: ({ table }) => <span className="mono">{table}</span> },
+  { title: 'Size', width: '110px', className: 'number', cell: ({ bytes }) => formatBytes(bytes) },
+]
+
+/** The room that tables and weeks take on a server. */
+function ServerRoom({ room: { weeks, tables } }: { room: Room }) {
+  return (
+    <>
+      <DataTable label="Weeks" columns={WEEKS} rows={weeks} keyOf={({ kind }) => kind} />
+      <DataTable label="Largest tables" columns={TABLES} rows={tables} keyOf={({ table }) => table} />
+    </>
   )
 }

@@ -1,14 +1,12 @@
 import { useState } from 'react'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import { urlOf } from '../../api/client.ts'
-import { useAction, useApi } from '../../api/use-api.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { useApi } from '../../api/use-api.ts'
+import { ActDialog } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Loaded, ProblemNote } from '../../parts/messages.tsx'
 import { Moment } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
-import { useToasts } from '../../state/toasts.tsx'
 import { countOf, formatBytes, formatCount, formatDuration } from '../../words/format.ts'
 
 type Bound = AnswerOf<'GET /retention'>['items'][number]
@@ -48,7 +46,7 @@ export function Retention() {
                 {isPruning ? 'Pruning…' : 'Prune now…'}
               </button>
             )}
-            <CopyAs cli="upshot db prune" url={urlOf('POST /retention/prune', { body: {} })} body={{}} />
+            <CopyAs cli="upshot db prune" to="POST /retention/prune" input={{ body: {} }} />
           </div>
           <DataTable label="Retention" columns={COLUMNS} rows={items} keyOf={({ kind }) => kind} />
           {isOpen && <PruneDialog bounds={items} onClose={() => setOpen(false)} />}
@@ -60,25 +58,22 @@ export function Retention() {
 
 /** Says how much would go before it asks. A count that fails is told, and forbids nothing. */
 function PruneDialog({ bounds, onClose }: { bounds: readonly Bound[]; onClose: () => void }) {
-  const prune = useAction('POST /retention/prune')
-  const counts = useApi('GET /retention/prunable', {}, { isStill: true })
-  const toast = useToasts()
-  const perform = async (reason: string | undefined) => {
-    const { pruned } = await prune.mutateAsync({ body: { reason } })
-    const total = Object.values(pruned).reduce((sum, count) => sum + count, 0)
-    toast(total === 0 ? 'Nothing was old enough.' : `Removed ${formatCount(total)} rows.`)
-  }
+  const { data, error, isPending } = useApi('GET /retention/prunable', {}, { isStill: true })
   return (
-    <Confirm
+    <ActDialog
       title="Remove old data for good?"
       action="Prune now"
       isDangerous
-      isReady={!counts.isPending}
+      isReady={!isPending}
       onClose={onClose}
-      perform={perform}
+      to="POST /retention/prune"
+      then={({ pruned }) => {
+        const total = Object.values(pruned).reduce((sum, count) => sum + count, 0)
+        return total === 0 ? 'Nothing was old enough.' : `Removed ${formatCount(total)} rows.`
+      }}
     >
-      {counts.error && <ProblemNote error={counts.error} />}
-      <ul className="prunable" aria-busy={counts.isPending}>
+      {error && <ProblemNote error={error} />}
+      <ul className="pairs prunable" aria-busy={isPending}>
         {bounds.map(({ kind, before }) => (
           <li key={kind}>
             <span>{WORDS[kind]}</span>
@@ -91,20 +86,20 @@ function PruneDialog({ bounds, onClose }: { bounds: readonly Bound[]; onClose: (
                 </>
               )}
             </span>
-            {before !== null && <Amount of={counts.data?.items.find((item) => item.kind === kind)} counts={counts} />}
+            {before !== null && <Amount of={data?.items.find((item) => item.kind === kind)} isCounting={isPending} />}
           </li>
         ))}
       </ul>
-    </Confirm>
+    </ActDialog>
   )
 }
 
-function Amount({ of, counts }: { of: Prunable | undefined; counts: { isPending: boolean } }) {
-  if (of === undefined) return <span className="amount quiet">{counts.isPending ? 'counting…' : 'not counted'}</span>
-  const { bytes, weeks } = of
+function Amount({ of, isCounting }: { of: Prunable | undefined; isCounting: boolean }) {
+  if (of === undefined) return <span className="amount quiet">{isCounting ? 'counting…' : 'not counted'}</span>
+  const { rows, bytes, weeks, isComplete } = of
   return (
     <span className="amount">
-      <strong>{describeCount(of)}</strong>
+      <strong>{isComplete ? formatCount(rows) : `${formatCount(rows)} or more`}</strong>
       {bytes !== null && bytes > 0 && <span className="quiet">{formatBytes(bytes)}</span>}
       {weeks !== null && (
         <span className="quiet">
@@ -113,8 +108,4 @@ function Amount({ of, counts }: { of: Prunable | undefined; counts: { isPending:
       )}
     </span>
   )
-}
-
-function describeCount({ rows, isComplete }: Prunable): string {
-  return isComplete ? formatCount(rows) : `${formatCount(rows)} or more`
 }

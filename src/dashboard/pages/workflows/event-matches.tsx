@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react'
-import { Link } from 'wouter'
 import type { AnswerOf, InputOf } from '../../../admin/contract/routes.ts'
 import { useAction } from '../../api/use-api.ts'
 import { ProblemNote } from '../../parts/messages.tsx'
-import { Look } from '../../parts/status.tsx'
+import { Card } from '../../parts/page.tsx'
+import { Look, WorkflowLink } from '../../parts/text.tsx'
 import { useMay } from '../../state/session.ts'
 import { lookOfFate } from '../../words/states.ts'
 
@@ -17,19 +17,18 @@ export function AskWorkflows({ event }: { event: { id: string; account: string; 
   const match = useAction('POST /events/match')
   if (!mayAct || event.isPruned) return null
   const ask = () => match.mutate({ body: { event: event.id, account: event.account } })
+  const beside = (
+    <button type="button" disabled={match.isPending} onClick={ask}>
+      Ask the workflows
+    </button>
+  )
   return (
-    <section className="card padded stack" aria-label="Matches">
-      <div className="row">
-        <h2>What it would start now</h2>
-        <button type="button" className="push" disabled={match.isPending} onClick={ask}>
-          Ask the workflows
-        </button>
-      </div>
+    <Card title="What it would start now" label="Matches" beside={beside}>
       <p className="quiet wrap">
         The conditions of each workflow are asked. Nothing is started: <code>upshot events match {event.id}</code>
       </p>
       <Answer of={match} />
-    </section>
+    </Card>
   )
 }
 
@@ -101,7 +100,7 @@ function Answer({ of, only }: { of: ReturnType<typeof useAction<'POST /events/ma
   return (
     <div className="stack" role="status">
       {concerned.length === 0 && <p>No workflow of the project runs on this type.</p>}
-      <ul className="matches">
+      <ul className="stack">
         {concerned.map((match) => (
           <MatchOf key={match.workflow} match={match} />
         ))}
@@ -123,9 +122,9 @@ function MatchOf({ match: { workflow, fate, clauses } }: { match: Match }) {
     <li>
       <div className="row">
         <Look look={lookOfFate(fate)} />
-        <Link href={`/workflows/${encodeURIComponent(workflow)}`}>{workflow}</Link>
+        <WorkflowLink id={workflow} />
       </div>
-      <ul className="clauses">
+      <ul className="pairs clauses small quiet">
         {clauses.map(({ name, fits, says }) => (
           <li key={name} data-fits={fits}>
             <span aria-hidden="true">{fits ? '✓' : '✗'}</span>

@@ -1,115 +1,97 @@
-import { useState } from 'react'
-import { Link, useLocation } from 'wouter'
-import { call, urlOf } from '../../api/client.ts'
-import { useAction, useApi, useList } from '../../api/use-api.ts'
-import { Confirm } from '../../parts/confirm.tsx'
+import { useLocation } from 'wouter'
+import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
-import { List } from '../../parts/list.tsx'
-import { Empty, LoadedPage } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
-import { RunTable } from '../../parts/run-table.tsx'
-import { Facts } from '../../parts/text.tsx'
+import { ListTable } from '../../parts/list.tsx'
+import { Empty } from '../../parts/messages.tsx'
+import { DetailPage } from '../../parts/page.tsx'
+import { RUNS } from '../../parts/run-table.tsx'
+import { hrefOfRun } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
-import { triggerOf, type Workflow } from '../../words/trigger.ts'
+import { triggerOf, type Workflow } from '../../words/runs.ts'
 import { TryEvent } from './event-matches.tsx'
 
 /** One workflow: what starts it, whether it is paused, and its newest runs. */
 export default function WorkflowPage({ id }: { id: string }) {
-  const workflow = useApi('GET /workflows/:id', { params: { id } })
-  const runs = useList('GET /runs', { query: { workflow: id } })
+  const input = { params: { id } }
+  const workflow = useApi('GET /workflows/:id', input)
   const mayAct = useMay('operator')
   return (
-    <LoadedPage of={workflow} title={id}>
+    <DetailPage
+      of={workflow}
+      title={id}
+      above={[['/workflows', 'Workflows']]}
+      head={(found) => ({
+        title: found.id,
+        beside: found.pausedAt !== null && (
+          <span className="status" data-state="waiting">
+            ⏸ paused <When at={found.pausedAt} />, {countOf(found.held, 'run')} held
+          </span>
+        ),
+        children: (
+          <>
+            {mayAct && <Actions workflow={found} />}
+            <CopyAs cli={`upshot workflows show ${id}`} to="GET /workflows/:id" input={input} />
+          </>
+        ),
+        facts: [
+          ['Starts on', triggerOf(found)],
+          ['File', <code key="file">{found.file}</code>],
+          found.priority !== 0 && ['Priority', found.priority],
+          ['Loaded', <When key="loaded" at={found.loadedAt} />],
+        ],
+      })}
+    >
       {(found) => (
-        <div className="stack">
-          <div>
-            <p className="crumbs">
-              <Link href="/workflows">Workflows</Link>
-            </p>
-            <PageHead title={found.id} beside={<Paused workflow={found} />}>
-              {mayAct && <Actions workflow={found} />}
-              <CopyAs cli={`upshot workflows show ${id}`} url={urlOf('GET /workflows/:id', { params: { id } })} />
-            </PageHead>
-            <Facts
-              facts={[
-                ['Starts on', triggerOf(found)],
-                ['File', <code key="file">{found.file}</code>],
-                found.priority === 0 ? null : ['Priority', found.priority],
-                ['Loaded', <When key="loaded" at={found.loadedAt} />],
-              ]}
-            />
-          </div>
+        <>
           {found.eventTypes.length > 0 && <TryEvent workflow={found.id} type={found.eventTypes[0]} />}
-          <List of={runs} empty={<Empty title="It has no run yet." />}>
-            {(items) => <RunTable runs={items} />}
-          </List>
-        </div>
+          <ListTable
+            of="GET /runs"
+            query={{ workflow: id }}
+            label="Runs"
+            columns={RUNS}
+            keyOf={({ id: run }) => run}
+            hrefOf={hrefOfRun}
+            empty={<Empty title="It has no run yet." />}
+          />
+        </>
       )}
-    </LoadedPage>
+    </DetailPage>
   )
 }
 
-function Paused({ workflow: { pausedAt, held } }: { workflow: Workflow }) {
-  if (pausedAt === null) return null
-  return (
-    <span className="status" data-state="waiting">
-      ⏸ paused <When at={pausedAt} />, {countOf(held, 'run')} held
-    </span>
-  )
-}
-
-function Actions({ workflow }: { workflow: Workflow }) {
-  const [dialog, setDialog] = useState<'pause' | 'start' | null>(null)
-  const pause = useAction('POST /workflows/:id/pause')
-  const resume = useAction('POST /workflows/:id/resume')
-  const params = { id: workflow.id }
-  const isPaused = workflow.pausedAt !== null
-  const isCallable = workflow.schedule === null && workflow.eventTypes.length === 0
+function Actions({ workflow: { id, pausedAt, held, schedule, eventTypes } }: { workflow: Workflow }) {
+  const [, go] = useLocation()
+  const given = { params: { id } }
+  const isPaused = pausedAt !== null
   return (
     <>
-      {isCallable && (
-        <button type="button" onClick={() => setDialog('start')}>
-          Start…
-        </button>
+      {schedule === null && eventTypes.length === 0 && (
+        <Act
+          label="Start…"
+          title={`Start ${id}`}
+          action="Start a run"
+          fields={[{ name: 'input', label: 'Input as JSON', kind: 'json' }]}
+          to="POST /workflows/:id/start"
+          given={({ input }) => ({ ...given, body: { input } })}
+          then={(run) => go(hrefOfRun(run))}
+        />
       )}
-      <button type="button" onClick={() => setDialog('pause')}>
-        {isPaused ? 'Resume…' : 'Pause…'}
-      </button>
-      {dialog === 'pause' && (
-        <Confirm
-          title={`${isPaused ? 'Resume' : 'Pause'} ${workflow.id}?`}
-          action={isPaused ? 'Resume' : 'Pause'}
-          onClose={() => setDialog(null)}
-          perform={(reason) => (isPaused ? resume : pause).mutateAsync({ params, body: { reason } })}
-        >
-          <p>
-            {isPaused
-              ? `Its ${countOf(workflow.held, 'held run')} go on, oldest first.`
-              : 'Its runs are held. Events and ticks are still stored, and nothing is lost.'}
-          </p>
-        </Confirm>
-      )}
-      {dialog === 'start' && <StartDialog workflow={workflow} onClose={() => setDialog(null)} />}
+      <Act
+        label={isPaused ? 'Resume…' : 'Pause…'}
+        title={`${isPaused ? 'Resume' : 'Pause'} ${id}?`}
+        action={isPaused ? 'Resume' : 'Pause'}
+        to={isPaused ? 'POST /workflows/:id/resume' : 'POST /workflows/:id/pause'}
+        given={given}
+      >
+        <p>
+          {isPaused
+            ? `Its ${countOf(held, 'held run')} go on, oldest first.`
+            : 'Its runs are held. Events and ticks are still stored, and nothing is lost.'}
+        </p>
+      </Act>
     </>
-  )
-}
-
-function StartDialog({ workflow, onClose }: { workflow: Workflow; onClose: () => void }) {
-  const [input, setInput] = useState('{}')
-  const [, go] = useLocation()
-  const start = async (reason: string | undefined) => {
-    const params = { id: workflow.id }
-    const run = await call('POST /workflows/:id/start', { params, body: { input: JSON.parse(input), reason } })
-    go(`/runs/${run.id}`)
-  }
-  return (
-    <Confirm title={`Start ${workflow.id}`} action="Start a run" onClose={onClose} perform={start}>
-      <label>
-        Input as JSON
-        <textarea rows={6} className="mono" value={input} onChange={(event) => setInput(event.target.value)} />
-      </label>
-    </Confirm>
   )
 }

@@ -1,20 +1,16 @@
-import { Link } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Empty, Loaded } from '../../parts/messages.tsx'
-import { PageHead } from '../../parts/page-head.tsx'
+import { PageHead } from '../../parts/page.tsx'
+import { hrefOfWorkflow, WorkflowLink } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { countOf } from '../../words/format.ts'
-import { triggerOf, type Workflow } from '../../words/trigger.ts'
+import { triggerOf, type Workflow } from '../../words/runs.ts'
 import { TryEvent } from './event-matches.tsx'
 
 const COLUMNS: readonly Column<Workflow>[] = [
-  {
-    title: 'Workflow',
-    width: '260px',
-    cell: ({ id }) => <Link href={`/workflows/${encodeURIComponent(id)}`}>{id}</Link>,
-  },
-  { title: 'Starts on', className: 'wide', cell: (workflow) => triggerOf(workflow) },
+  { title: 'Workflow', width: '260px', cell: ({ id }) => <WorkflowLink id={id} /> },
+  { title: 'Starts on', className: 'wide', cell: triggerOf },
   {
     title: 'State',
     width: '210px',
@@ -50,7 +46,7 @@ export default function Workflows() {
               columns={COLUMNS}
               rows={items}
               keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/workflows/${encodeURIComponent(id)}`}
+              hrefOf={({ id }) => hrefOfWorkflow(id)}
             />
           )
         }

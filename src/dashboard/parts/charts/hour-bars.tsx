@@ -21,6 +21,7 @@ const KINDS = [
   ['other', 'open, skipped or canceled'],
   ['failed', 'failed'],
 ] as const
+const STATES = { completed: 'completed', other: 'idle', failed: 'failed' } as const
 /** Every third hour has its name below. */
 const NAMED = 3
 
@@ -84,7 +85,7 @@ function Legend() {
       {KINDS.map(([kind, words]) => (
         <li key={kind}>
           <svg aria-hidden="true" viewBox="0 0 10 10">
-            <rect className={`bar ${kind}`} width="10" height="10" rx="2" />
+            <rect data-state={STATES[kind]} width="10" height="10" rx="2" />
           </svg>
           {words}
         </li>
@@ -98,7 +99,7 @@ function Stack({ hour, x, scale }: { hour: Hour; x: number; scale: number }) {
   return KINDS.map(([kind]) => {
     const height = hour[kind] === 0 ? 0 : Math.max(hour[kind] * scale, 1.5)
     bottom -= height
-    return <rect key={kind} className={`bar ${kind}`} x={x} y={bottom} width={BAR} height={height} />
+    return <rect key={kind} data-state={STATES[kind]} x={x} y={bottom} width={BAR} height={height} />
   })
 }
 

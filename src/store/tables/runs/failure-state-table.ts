@@ -6,7 +6,7 @@ import type { Connection } from '../../connection.ts'
 export class FailureStateTable {
   readonly #save
   readonly #list
-  readonly #isSettled
+  readonly #settled
 
   constructor(db: Connection) {
     this.#save = db.prepare(
@@ -19,15 +19,20 @@ export class FailureStateTable {
       `SELECT failure_group AS "group", kind, note, set_by AS "by", set_at AS at, until FROM failure_state
        WHERE ${db.sql.isOneOf('failure_group', 'text')}`,
     )
-    // Index: outcome_failure_kind, and outcome_resolved, of which all is read where none is open.
-    this.#isSettled = db.prepare<[{ id: string; since: number }], number>(
-      `SELECT 1 FROM (SELECT (
-           SELECT set_at FROM failure_state WHERE failure_group = @id AND kind = 'resolved') AS set_at) AS state
-       WHERE NOT EXISTS (SELECT 1 FROM outcome WHERE outcome.status = 'failed' AND outcome.resolution IS NULL
-           AND outcome.failure_group = @id AND outcome.finished_at > coalesce(state.set_at, 0))
-         AND (state.set_at >= @since OR EXISTS (SELECT 1 FROM outcome WHERE outcome.resolution IS NOT NULL
-           AND outcome.failure_group = @id AND ${db.sql.jsonNumber('outcome.resolution', 'at')} >= @since))`,
-    )
+    // Index: primary key, then outcome_failure_kind, and outcome_resolved, of which all is read where
+    // none is open. Subqueries of one row, so that the planner of PostgreSQL joins no tables.
+    this.#settled = db
+      .prepare<[string], string>(
+        `SELECT id FROM (SELECT given.id, given.since, (
+             SELECT set_at FROM failure_state WHERE failure_group = given.id AND kind = 'resolved') AS set_at
+           FROM (SELECT value ->> 0 AS id, CAST(value ->> 1 AS bigint) AS since FROM ${db.sql.rows}) AS given) AS kind
+         WHERE (SELECT 1 FROM outcome WHERE outcome.status = 'failed' AND outcome.resolution IS NULL
+             AND outcome.failure_group = kind.id AND outcome.finished_at > coalesce(kind.set_at, 0) LIMIT 1) IS NULL
+           AND (kind.set_at >= kind.since OR (SELECT 1 FROM outcome WHERE outcome.resolution IS NOT NULL
+             AND outcome.failure_group = kind.id AND ${db.sql.jsonNumber('outcome.resolution', 'at')} >= kind.since
+             LIMIT 1) IS NOT NULL)`,
+      )
+      .pluck()
   }
 
   async save(state: FailureState): Promise<void> {
@@ -38,9 +43,7 @@ export class FailureStateTable {
     return await this.#list.all([...groups])
   }
 
-  async settled(kinds: readonly FailureKindSince[]): Promise<string[]> {
-    const settled: string[] = []
-    for (const { id, since } of kinds) if ((await this.#isSettled.get({ id, since })) !== undefined) settled.push(id)
-    return settled
+  settled(kinds: readonly FailureKindSince[]): Promise<string[]> {
+    return this.#settled.all(JSON.stringify(kinds.map(({ id, since }) => [id, since])))
   }
 }

@@ -3,14 +3,15 @@ const LANES = 2
 
 /**
  * Runs `survive` for a death at store call 1, 2 and so on, until a process lives on. Returns
- * the number of that call.
+ * the number of that call. `every`: only each second, third … call, beginning anywhere.
  */
-export async function dieAtEveryCall(survive: (call: number) => Promise<boolean>): Promise<number> {
-  let next = 1
+export async function dieAtEveryCall(survive: (call: number) => Promise<boolean>, every = 1): Promise<number> {
+  let next = 1 + Math.floor(Math.random() * every)
   let survivedAt = Infinity
   const lane = async () => {
     while (next < survivedAt) {
-      const call = next++
+      const call = next
+      next += every
       if (await survive(call)) survivedAt = Math.min(survivedAt, call)
     }
   }

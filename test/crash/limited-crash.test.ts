@@ -1,59 +1,50 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { awaitRuns } from '../support/await-runs.ts'
+import { DATABASES, type DatabaseName, inDatabase, silenceWorkers } from '../support/databases.ts'
+import { inStore } from '../support/open-place.ts'
+import { tempFolder } from '../support/temp-folder.ts'
 import type { Moment } from './doom.ts'
 import { dieAtEveryCall } from './every-call.ts'
 import { createLimitedWorker, EVENT_IDS, readLines, storeEvents } from './limited-scenario.ts'
 
 const CHILD = join(import.meta.dirname, 'doomed-worker.ts')
 
-let folder = ''
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
-  await inStore(join(folder, 'events'), storeEvents)
+describe.each(DATABASES)('on %s', (database) => {
+  test.each<Moment>(['asked', 'answered'])(
+    'a worker killed at every store call, once the store was %s, folds, limits and throttles each event once',
+    async (moment) => {
+      // A server takes longer, so that each run of the suite tries some of the calls.
+      const every = database === 'SQLite' ? 1 : 8
+      const survivedAt = await dieAtEveryCall((call) => surviveCrash(database, moment, call), every)
+      // The scenario makes enough calls to be a test; the last life made no call to die at.
+      expect(survivedAt).toBeGreaterThan(25)
+    },
+    600_000,
+  )
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-test.each<Moment>(['asked', 'answered'])(
-  'a worker killed at every store call, once the store was %s, folds, limits and throttles each event once',
-  async (moment) => {
-    const survivedAt = await dieAtEveryCall((call) => surviveCrash(moment, call))
-    // The scenario makes enough calls to be a test; the last life made no call to die at.
-    expect(survivedAt).toBeGreaterThan(25)
-  },
-  600_000,
-)
 
 /**
  * Lets a worker die at the n-th call, starts a second one, and checks the database. Returns true
  * when the first lived to its end.
  */
-async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
-  const dataDir = join(folder, `${moment}-${call}`)
-  cpSync(join(folder, 'events'), dataDir, { recursive: true })
-  const child = fork(CHILD, [dataDir, moment, String(call)], {
-    execArgv: [],
+function surviveCrash(database: DatabaseName, moment: Moment, call: number): Promise<boolean> {
+  const folder = tempFolder()
+  return inDatabase(database, async (place) => {
+    await inStore(place, storeEvents)
+    const child = fork(CHILD, [JSON.stringify(place), folder, moment, String(call)], { execArgv: [] })
+    const [code] = await once(child, 'exit')
+    await silenceWorkers(place)
+    await inStore(place, async (store) => {
+      await liveOn(folder, store)
+      await checkEverything(folder, store)
+    })
+    return code === 0
   })
-  const [code] = await once(child, 'exit')
-  await inStore(dataDir, async (store) => {
-    await liveOn(dataDir, store)
-    await checkEverything(dataDir, store)
-  })
-  rmSync(dataDir, { recursive: true, force: true })
-  return code === 0
-}
-
-async function inStore(dataDir: string, act: (store: Store) => Promise<void>): Promise<void> {
-  const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
-  await act(store)
-  await store.close()
 }
 
 async function liveOn(dataDir: string, store: Store): Promise<void> {

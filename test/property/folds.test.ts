@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import type { AdmissionPlan, Fold } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
+import { DATABASES, inDatabase } from '../support/databases.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
-import { openTestStore } from '../support/test-store.ts'
+import { openPlace } from '../support/open-place.ts'
 
 type FoldOf = (key: string) => Fold
 
@@ -106,30 +107,36 @@ class Play {
   }
 }
 
-test('every event is in exactly one run that completes, however runs are folded', async () => {
-  await fc.assert(
-    fc.asyncProperty(fold, fc.array(command, { minLength: 10, maxLength: 60 }), async (foldOf, commands) => {
-      const store = openTestStore()
-      const other = openTestStore(store.folder)
-      const play = new Play(store, other, foldOf)
-      for (const each of commands) await play.do(each)
-      await play.finish()
+test.each(DATABASES)(
+  'on %s, every event is in exactly one run that completes, however runs are folded',
+  async (database) => {
+    await fc.assert(
+      fc.asyncProperty(fold, fc.array(command, { minLength: 10, maxLength: 60 }), async (foldOf, commands) =>
+        inDatabase(database, async (place) => {
+          const [store, other] = await Promise.all([openPlace(place), openPlace(place)])
+          const play = new Play(store, other, foldOf)
+          for (const each of commands) await play.do(each)
+          await play.finish()
 
-      const runs = await store.listRuns({ limit: 1_000 })
-      const completed = runs.filter((run) => run.status === 'completed')
-      const handled: string[] = []
-      for (const run of completed) {
-        const events = (await store.listRunEvents(run.id)).map((event) => event.id)
-        expect(run.folded).toBe(events.length - 1)
-        const plan = foldOf('')
-        if (plan.kind === 'batch') expect(events.length).toBeLessThanOrEqual(plan.size)
-        else expect(events.at(-1)).toBe(run.eventId)
-        handled.push(...events)
-      }
-      expect(handled.toSorted()).toEqual(runs.map((run) => run.eventId).toSorted())
-      for (const run of runs) expect(run.status).toBe(run.foldedInto === null ? 'completed' : 'skipped')
-      await Promise.all([store.close(), other.close()])
-    }),
-    { numRuns: 30 },
-  )
-}, 600_000)
+          const runs = await store.listRuns({ limit: 1_000 })
+          const completed = runs.filter((run) => run.status === 'completed')
+          const handled: string[] = []
+          for (const run of completed) {
+            const events = (await store.listRunEvents(run.id)).map((event) => event.id)
+            expect(run.folded).toBe(events.length - 1)
+            const plan = foldOf('')
+            if (plan.kind === 'batch') expect(events.length).toBeLessThanOrEqual(plan.size)
+            else expect(events.at(-1)).toBe(run.eventId)
+            handled.push(...events)
+          }
+          expect(handled.toSorted()).toEqual(runs.map((run) => run.eventId).toSorted())
+          for (const run of runs) expect(run.status).toBe(run.foldedInto === null ? 'completed' : 'skipped')
+          await Promise.all([store.close(), other.close()])
+        }),
+      ),
+      // A server takes longer.
+      { numRuns: database === 'SQLite' ? 30 : 6 },
+    )
+  },
+  600_000,
+)

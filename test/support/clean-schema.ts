@@ -16,11 +16,23 @@ const left: CleanSchema[] = []
 /** A schema as a migration leaves it, for a test that only reads and writes rows. */
 export async function takeCleanSchema(): Promise<{ url: string; schema: string }> {
   const place = left.pop() ?? (await makeOne())
-  onTestFinished(async () => {
-    await execute(place.url, (client) => client.query(place.emptying))
-    left.push(place)
-  })
+  onTestFinished(() => giveBack(place))
   return place
+}
+
+/** The same for a part of a test. */
+export async function withCleanSchema<T>(use: (place: { url: string; schema: string }) => Promise<T>): Promise<T> {
+  const place = left.pop() ?? (await makeOne())
+  try {
+    return await use(place)
+  } finally {
+    await giveBack(place)
+  }
+}
+
+async function giveBack(place: CleanSchema): Promise<void> {
+  await execute(place.url, (client) => client.query(place.emptying))
+  left.push(place)
 }
 
 async function makeOne(): Promise<CleanSchema> {

@@ -1,10 +1,9 @@
-import { join } from 'node:path'
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { openPlace } from '../../support/open-place.ts'
 import { doom, type Moment } from '../doom.ts'
 import { decideAll } from './decision-scenario.ts'
 
-const [dataDir = '', moment = 'asked', at = '0'] = process.argv.slice(2)
+const [place = '', moment = 'asked', at = '0'] = process.argv.slice(2)
 
-const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
+const store = await openPlace(JSON.parse(place))
 await decideAll(doom(store, moment as Moment, Number(at)))
 await store.close()

@@ -231,6 +231,8 @@ test('every operation of the table answers, in the form that the table says, fro
   const everything = { kind: 'all', name: '', reason } as const
   expect((await call('POST /effects/stop', { body: everything })).stops).toHaveLength(1)
   expect((await call('POST /effects/resume', { body: everything })).stops).toEqual([])
+  expect(await call('POST /effects/anchor', { body: {} })).toMatchObject({ mac: expect.stringMatching(/^\w{64}$/) })
+  expect((await call('POST /effects/restored', { body: { reason } })).seal).toBeGreaterThan(1)
   await call('GET /guard')
   const [switched] = (await call('GET /effects')).items
   expect(switched).toMatchObject({ phase: 'switched' })

@@ -4,6 +4,7 @@ import type { EventRecord, ServiceEvent } from '../../core/incoming/event.ts'
 import type { EventMatches } from '../../core/incoming/event-match.ts'
 import type { SchedulePlan } from '../../core/runs/schedule.ts'
 import type { Guard } from '../../core/safety/guard.ts'
+import type { Anchor } from '../../core/safety/ledger/anchor.ts'
 import type { Account } from '../../core/service/account.ts'
 import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
 import type { FilesDesk } from './files-desk.ts'
@@ -114,6 +115,8 @@ export interface Surroundings {
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
   files: FilesDesk
   sandbox: SandboxDesk
+  /** Seals the effect ledger, and appends its end to the anchor file. Null without rows. */
+  takeAnchor(isDryRun: boolean): Promise<Anchor | null>
   /** The limits of the project; null: the guard is off. */
   guard(): Guard | null
   alerts(): AlertSetup

@@ -84,6 +84,10 @@ export function openSurroundings(
       const { pruneStore } = await import('../../schedule/pruner.ts')
       return pruneStore({ store, clock, retention: config.retention })
     },
+    async takeAnchor(isDryRun) {
+      const { takeAnchor } = await import('../health/take-anchor.ts')
+      return takeAnchor(store, clock, { ...config, isDryRun })
+    },
     guard: () => config.guardPolicy.limits,
     alerts: () => describeAlerts(config),
     async testAlert(rule, signal) {

@@ -98,14 +98,14 @@ const EFFECTS: CommandTree = {
     of: 'show everything that was done to a file',
     stop: 'hold every delete and `once` step from now on',
     resume: 'end a stop, and let what it held go on',
+    anchor: 'seal the ledger and print the end of its chain',
+    restored: 'say that the database was restored from a backup',
   }),
   export: command('write the ledger as CSV or ndjson', () => import('./safety/effects/export.ts')),
   verify: command(
     'follow the seals of the ledger, and look for its anchors',
     () => import('./safety/effects/verify.ts'),
   ),
-  anchor: command('seal the ledger and print the end of its chain', () => import('./safety/effects/anchor.ts')),
-  restored: command('say that the database was restored from a backup', () => import('./safety/effects/restored.ts')),
 }
 
 /** All commands, in the order of the help. */

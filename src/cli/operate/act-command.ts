@@ -1,5 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
+import { UpshotError } from '../../core/errors.ts'
 import type { Cli } from '../command.ts'
 import { call, type Operations } from '../open/operations.ts'
 import { confirm } from '../terminal/confirm.ts'
@@ -18,7 +19,9 @@ export interface ActWords<Name extends RouteName, Look extends RouteName> {
   query?: (options: never, named: string) => object
   body?: (options: never, named: string, about: { found: AnswerOf<Look> | null; out: Output }) => unknown
   /** The action in words, such as `pause the workflow a`; a question has none. */
-  will?: (named: string, found: AnswerOf<Look> | null) => string
+  will?: (named: string, found: AnswerOf<Look> | null, options: Record<string, unknown>) => string
+  /** Told where `--reason` is missing. */
+  needsReason?: string
   /** Its consequences, for the person who is asked. Left out: nobody is asked. */
   asks?: (found: AnswerOf<Look> | null) => readonly string[]
   /** Whether the operation itself tells what it would do: under `--dry-run` it is asked to. */
@@ -75,8 +78,11 @@ export function act<Name extends RouteName, Look extends RouteName>(
       const isTried = dryRun && words.tries === true
       if (isTried) out.note('Dry run: nothing was saved. This is what would be saved.')
       else if (words.will && (words.asks || dryRun)) {
-        const will = words.will(named, found)
+        const will = words.will(named, found, options as Record<string, unknown>)
         if (!(await confirm(out, { will, things: words.asks?.(found) ?? [] }))) return refrain(out, will)
+      }
+      if (words.needsReason && project.operator.reason === null) {
+        throw new UpshotError('invalid_request', words.needsReason, { fix: 'Add --reason "…".' })
       }
       const given = await words.body?.(options as never, named, { found, out })
       const body = isTried ? { ...(given as object), isDryRun: true } : given

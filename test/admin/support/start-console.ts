@@ -73,6 +73,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       ...{ runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0 },
       ...{ audit: 0, effects: 0, files: 0 },
     }),
+    takeAnchor: async () => null,
     guard: () => DEFAULT_GUARD,
     alerts: () => ({ rules: [], kinds: {} }),
     testAlert: async () => [],

@@ -16,7 +16,7 @@ import { readPage } from '../../queries/read-page.ts'
 import { given, readMoment } from '../../queries/read-query.ts'
 import { describeEffect } from '../../views/describe-effect.ts'
 import { seesPayloads } from '../../views/run-view.ts'
-import { asCaller, type ResourceParts } from '../parts.ts'
+import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
 
 /** Rows of the ledger that an export reads at once. */
 const PAGE = 1_000
@@ -25,8 +25,15 @@ const MANY = 5_000
 /** Rows that are read for one file. */
 const MAX_OF_FILE = 1_000
 
+type EffectRoute = keyof typeof EFFECT_ROUTES
+type EffectAction = Extract<EffectRoute, `POST ${string}`>
+
 /** The effect ledger, the guard's counters, and the switch that stops effects. */
-export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFECT_ROUTES> {
+export function effectHandlers(parts: ResourceParts): Handlers<EffectRoute> {
+  return { ...effectReads(parts), ...effectActions(parts) }
+}
+
+function effectReads(parts: ResourceParts): Handlers<Exclude<EffectRoute, EffectAction>> {
   const { store, openLists } = parts
   return {
     async 'GET /effects'({ query, caller, signal, now }) {
@@ -75,6 +82,27 @@ export function effectHandlers(parts: ResourceParts): Handlers<keyof typeof EFFE
         class: 'delete' as const,
       })
       return { items: suggestLimits(await readWhole(await openLists(), filter)) }
+    },
+  }
+}
+
+function effectActions(parts: ResourceParts): Handlers<EffectAction> {
+  const { store, surroundings } = parts
+  return {
+    async 'POST /effects/anchor'({ body, caller }) {
+      const anchor = await surroundings.takeAnchor(body.isDryRun)
+      if (anchor === null) {
+        const fix = 'Run it again once a workflow has deleted or written something.'
+        throw new UpshotError('not_found', 'The effect ledger has no row yet, so there is nothing to anchor.', { fix })
+      }
+      const action = { action: 'effects.anchor', target: null, parameters: { seal: anchor.seal } }
+      if (!body.isDryRun) await recordAction(parts, { caller, body }, action, 'done')
+      return { ...anchor, at: isoTime(anchor.at) }
+    },
+    async 'POST /effects/restored'({ body, caller, now }) {
+      const { actor } = describeOperator(caller, null)
+      const { number } = await asCaller(parts, { caller, body }).noteRestored({ actor, reason: body.reason, now })
+      return { seal: number }
     },
     async 'POST /effects/stop'({ body, caller, now }) {
       const { kind, reason } = body

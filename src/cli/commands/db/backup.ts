@@ -1,12 +1,13 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
+import { takeAnchor } from '../../../app/health/take-anchor.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { formatAnchor } from '../../../core/safety/ledger/anchor.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import { backUp } from '../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { requireDatabase } from '../../open/open-project.ts'
-import { takeAnchor } from '../../open/take-anchor.ts'
 import { formatBytes, withIsoTimes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { showProgress } from '../../terminal/progress.ts'
@@ -26,7 +27,7 @@ export function define(command: Command, { out, project }: Cli): void {
         return
       }
       // Anchored before, so that the backup contains the seal that the anchor names.
-      const anchor = await project.withStore((store) => takeAnchor(store, config))
+      const anchor = await project.withStore((store) => takeAnchor(store, commandClock, config))
       using progress = showProgress(out, { title: 'Backing up', unit: 'count' })
       const { bytes, rows } = await backUp(config, to, {
         onProgress: ({ done, total }) => progress.set(done, total),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
-import { defineRoutes, moment, pageOf, paging, time } from '../../route.ts'
+import { defineRoutes, isDryRun, moment, pageOf, paging, time } from '../../route.ts'
 
 const PHASES = ['begun', 'ended', 'done', 'decided', 'switched', 'noted'] as const
 
@@ -126,6 +126,25 @@ export const EFFECT_ROUTES = defineRoutes({
       ),
     }),
     isSearch: true,
+  },
+  'POST /effects/anchor': {
+    id: 'anchorEffects',
+    summary: 'Seals the ledger, and appends the end of its chain to the anchor file of the server, if one is set',
+    role: 'admin',
+    body: { isDryRun },
+    answer: z
+      .object({ seal: z.int(), last: z.int().describe('The newest row that it covers.'), at: time(), mac: z.string() })
+      .describe('Keep it outside of the database.'),
+    audit: 'effects.anchor',
+  },
+  'POST /effects/restored': {
+    id: 'noteRestored',
+    noTool: 'a word of a person',
+    summary: 'Says that the database was restored from a backup, so that the chain accepts older anchors',
+    role: 'admin',
+    body: { reason: z.string().min(1).max(500).describe('Every verification shows it.') },
+    answer: z.object({ seal: z.int() }),
+    audit: 'effects.restored',
   },
   'POST /effects/stop': {
     id: 'stopEffects',

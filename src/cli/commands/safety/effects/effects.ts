@@ -1,12 +1,10 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { EFFECT_ROUTES } from '../../../../admin/contract/resources/safety/effects.ts'
-import { UpshotError } from '../../../../core/errors.ts'
+import { formatAnchor } from '../../../../core/safety/ledger/anchor.ts'
 import { describeScope, type StopScope } from '../../../../core/safety/stop.ts'
 import { STORAGES, type StorageName } from '../../../../core/service/storage.ts'
-import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { call } from '../../../open/operations.ts'
-import { actCommand, refrain } from '../../../operate/act-command.ts'
+import { actCommand } from '../../../operate/act-command.ts'
 import { listCommand } from '../../../operate/list-command.ts'
 import { effectColumns, tellEffect } from './effect-view.ts'
 
@@ -50,41 +48,40 @@ export const of = actCommand('GET /effects/of-file', {
   done: ({ items }) => items.flatMap((row) => tellEffect(row, commandClock.now())),
 })
 
+/** `upshot effects anchor`: seals the ledger, and prints the end of its chain. */
+export const anchor = actCommand('POST /effects/anchor', {
+  help: 'It is also appended to the file in UPSHOT_ANCHOR_FILE. A --dry-run seals nothing.',
+  tries: true,
+  done: ({ at, ...rest }) => formatAnchor({ ...rest, at: Date.parse(at) }),
+})
+
+/** `upshot effects restored --reason`: says that the database was restored from a backup. */
+export const restored = actCommand('POST /effects/restored', {
+  help: 'The chain then accepts anchors of what the backup did not have. Every verification names the restoration.',
+  needsReason: 'A restoration needs a reason, which every verification shows.',
+  will: () => 'accept that the ledger lost its newest rows to a backup',
+  asks: () => [],
+  done: ({ seal }) => `Seal ${seal} says that the database was restored.`,
+})
+
 /** `upshot effects stop --reason`: no delete and no `once` step begins after its commit. */
-export function stop(command: Command, { out, project }: Cli): void {
-  addScope(command)
-    .addHelpText('after', '\nIt holds in every process and over restarts, until "upshot effects resume".')
-    .action((choice) =>
-      project.withOperations(async (operations) => {
-        const scope = toScope(choice)
-        const what = describeScope(scope)
-        if (out.given.dryRun) return refrain(out, `stop ${what}`)
-        const { reason } = project.operator
-        if (reason === null) {
-          throw new UpshotError('invalid_request', 'A stop needs a reason, which its runs show meanwhile.', {
-            fix: 'Add --reason "…".',
-          })
-        }
-        out.result(await call(operations, 'POST /effects/stop', { body: { ...scope, reason } }), () => [
-          `Stopped ${what}.`,
-        ])
-        out.note('Let them go on with "upshot effects resume".')
-      }),
-    )
-}
+export const stop = actCommand('POST /effects/stop', {
+  help: 'It holds in every process and over restarts, until "upshot effects resume".',
+  needsReason: 'A stop needs a reason, which its runs show meanwhile.',
+  options: addScope,
+  will: (_, __, choice) => `stop ${describeScope(toScope(choice))}`,
+  body: (choice: ScopeChoice) => toScope(choice),
+  done: (_, __, { options }) => `Stopped ${describeScope(toScope(options))}.`,
+  note: () => 'Let them go on with "upshot effects resume".',
+})
 
 /** `upshot effects resume`: ends a stop and wakes the runs that it holds. */
-export function resume(command: Command, { out, project }: Cli): void {
-  addScope(command).action((choice) =>
-    project.withOperations(async (operations) => {
-      const scope = toScope(choice)
-      const what = describeScope(scope)
-      if (out.given.dryRun) return refrain(out, `let ${what} go on`)
-      const answer = await call(operations, 'POST /effects/resume', { body: scope })
-      out.result(answer, () => [`Resumed ${what}; ${answer.woken} runs go on.`])
-    }),
-  )
-}
+export const resume = actCommand('POST /effects/resume', {
+  options: addScope,
+  will: (_, __, choice) => `let ${describeScope(toScope(choice))} go on`,
+  body: (choice: ScopeChoice) => toScope(choice),
+  done: ({ woken }, _, { options }) => `Resumed ${describeScope(toScope(options))}; ${woken} runs go on.`,
+})
 
 /** Options that narrow a stop; one of them at most. */
 interface ScopeChoice {

@@ -233,6 +233,8 @@ test('every operation of the table answers, in the form that the table says, fro
   expect((await call('POST /effects/resume', { body: everything })).stops).toEqual([])
   expect(await call('POST /effects/anchor', { body: {} })).toMatchObject({ mac: expect.stringMatching(/^\w{64}$/) })
   expect((await call('POST /effects/restored', { body: { reason } })).seal).toBeGreaterThan(1)
+  const covered = await call('POST /coverage', { body: { transfers: ['trf_none'] } })
+  expect(covered).toMatchObject({ storages: [], transfers: { listed: 1, untold: ['trf_none'] } })
   await call('GET /guard')
   const [switched] = (await call('GET /effects')).items
   expect(switched).toMatchObject({ phase: 'switched' })

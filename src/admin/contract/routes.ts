@@ -19,6 +19,7 @@ import { FILE_ROUTES } from './resources/service/files.ts'
 import { SANDBOX_ROUTES } from './resources/service/sandbox.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { ALERT_ROUTES } from './resources/system/alerts.ts'
+import { COVERAGE_ROUTES } from './resources/system/coverage.ts'
 import { SYSTEM_ROUTES } from './resources/system/system.ts'
 import { UPKEEP_ROUTES } from './resources/system/upkeep.ts'
 import { WORKFLOW_ROUTES } from './resources/workflows.ts'
@@ -40,6 +41,7 @@ export const ROUTES = {
   ...APPROVAL_ROUTES,
   ...APPROVER_ROUTES,
   ...EFFECT_ROUTES,
+  ...COVERAGE_ROUTES,
   ...SUBJECT_ROUTES,
   ...ENDPOINT_ROUTES,
   ...ACCOUNT_ROUTES,

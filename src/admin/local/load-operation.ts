@@ -36,6 +36,8 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
     pair(import('../contract/resources/safety/approvers.ts'), import('../resources/safety/approver-handlers.ts')),
   effects: loadEffects,
   guard: loadEffects,
+  coverage: () =>
+    pair(import('../contract/resources/system/coverage.ts'), import('../resources/system/coverage-handlers.ts')),
   subjects: () => pair(import('../contract/resources/subjects.ts'), import('../resources/subject-handlers.ts')),
   endpoints: () => pair(import('../contract/resources/endpoints.ts'), import('../resources/endpoint-handlers.ts')),
   accounts: () =>

@@ -7,7 +7,7 @@ import type { FileType } from './sweep-plan.ts'
  * `held`: waits for an approval. `due`: its event is to be made up. `made`: it is made up. `told`:
  * the real event came first. `denied`: people said no.
  */
-const FINDING_STATES = ['found', 'missing', 'unclear', 'held', 'due', 'made', 'told', 'denied'] as const
+export const FINDING_STATES = ['found', 'missing', 'unclear', 'held', 'due', 'made', 'told', 'denied'] as const
 export type FindingState = (typeof FINDING_STATES)[number]
 
 /** Names a finding: one per file and type. */

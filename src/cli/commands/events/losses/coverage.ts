@@ -1,18 +1,15 @@
-import { type Command, Option } from '@commander-js/extra-typings'
-import { STORAGES } from '../../../../core/service/storage.ts'
-import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
-import { HOUR_MS } from '../../../../core/store/health/count-hour-now.ts'
-import { isoTime } from '../../../../core/time.ts'
+import type { Command } from '@commander-js/extra-typings'
+import { COVERAGE_ROUTES } from '../../../../admin/contract/resources/system/coverage.ts'
+import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import type { Cli } from '../../../command.ts'
-import { countUpTo, parseSince } from '../../../input/parse-option.ts'
+import { countUpTo } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { formatMoment, withIsoTimes } from '../../../terminal/format-value.ts'
-import { type Column, formatTable } from '../../../terminal/table.ts'
-import { ListedTransfers } from './listed-transfers.ts'
-import { type LookedUp, lookUpDeletes } from './look-up-deletes.ts'
-import { type Coverage, readCoverage, type StorageCoverage } from './read-coverage.ts'
-
-const DEFAULT_MS = 30 * 24 * HOUR_MS
+import { call } from '../../../open/operations.ts'
+import { addSchemaOptions } from '../../../operate/schema-options.ts'
+import { formatMoment } from '../../../terminal/format-value.ts'
+import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
+import { readTransferIds } from './listed-transfers.ts'
 
 /** Exceptions that the table names one by one. */
 const NAMED = 50
@@ -30,59 +27,51 @@ const COLUMNS: Column<Line>[] = [
   { title: 'OF THEM', value: ({ how }) => how, most: 120 },
 ]
 
+type Coverage = AnswerOf<'POST /coverage'>
+type FileFinding = Coverage['findings'][number]
+
 /** `upshot coverage`: files against events, runs and effects; exits with 7 where one was lost. */
 export function define(command: Command, { out, project }: Cli): void {
+  addSchemaOptions(command, COVERAGE_ROUTES['POST /coverage'].body, { without: ['lookUp', 'transfers', 'reason'] })
   command
-    .option('--since <when>', 'only what came since then: a duration before now, or an ISO 8601 time', parseSince)
-    .addOption(new Option('--storage <name>', 'only this storage').choices(STORAGES))
     .option('--transfers <file>', 'CSV file of transfers with a column "id", such as an export of the web interface')
     .option(
       '--look-up [count]',
       'ask the service for so many of the files that runs deleted; default: 20',
       countUpTo(1_000),
     )
-    .action(({ since: asked, storage, transfers: file, lookUp = 0 }) =>
-      project.withStore(async (store, config) => {
-        const now = commandClock.now()
-        // Runs are counted by the hour, and events beside them from the same moment on.
-        const since = Math.floor((asked?.(now) ?? now - DEFAULT_MS) / HOUR_MS) * HOUR_MS
-        const listed = file === undefined ? null : await ListedTransfers.read(file)
-        const choice = { since, storage: storage ?? null }
-        const { gone, ...found } = await readCoverage(store, choice, now, (body, type) => listed?.take(body, type))
-        const lookedUp = lookUp === 0 ? null : await lookUpDeletes(config, gone.slice(0, lookUp === true ? 20 : lookUp))
-        const untold = listed?.untold ?? []
-        const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
-        const transfers = listed && { listed: listed.count, untold }
-        const result = {
-          since: isoTime(since),
-          ...found,
-          storages: found.storages.map(describeStorage),
-          findings: found.findings.map(describeFinding),
-          lookedUp,
-          transfers,
-          unknowable: unknowable(transfers !== null),
-        }
-        out.result(result, () => [
-          ...formatTable(
-            [...storageLines(found, now), ...eventLines(found, lookedUp), ...transferLines(transfers)],
-            COLUMNS,
-            out,
-          ),
-          ...(named.length === 0 ? [] : ['', ...formatTable(named, findingColumns(now), out)]),
-          ...untold.slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
-          ...found.runs.flatMap(({ workflow, failed }) => failed.map((run) => `✗ ${run} of ${workflow} failed`)),
-          ...(lookedUp?.there ?? []).map((target) => `✗ ${target} was deleted, and the service has it`),
-          '',
-          'Not to be known:',
-          ...unknowable(transfers !== null).map((line) => `  ${line}`),
-        ])
+    .action(({ transfers: file, lookUp = 0, ...given }) =>
+      project.withOperations(async (operations) => {
+        const transfers = file === undefined ? undefined : await readTransferIds(file)
+        const body = { ...given, lookUp: lookUp === true ? 20 : lookUp, transfers }
+        const found = await call(operations, 'POST /coverage', { body }, { signal: onInterrupt() })
+        const unknowable = listUnknowable(found)
+        out.result({ ...found, unknowable }, () => formatCoverage(found, unknowable, out))
         if (found.storages.length === 0)
           out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')
+        const { lookedUp, findings } = found
         const isBack = lookedUp !== null && lookedUp.there.length > 0
-        if (isBack || untold.length > 0 || found.findings.some(isLoss)) out.leaveWith('difference')
+        const isUntold = (found.transfers?.untold.length ?? 0) > 0
+        if (isBack || isUntold || findings.some(isLoss)) out.leaveWith('difference')
         else if (isUnclear(found)) out.leaveWith('unknown')
       }),
     )
+}
+
+function formatCoverage(found: Coverage, unknowable: readonly string[], layout: Layout): string[] {
+  const now = commandClock.now()
+  const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
+  const lines = [...storageLines(found, now), ...eventLines(found), ...transferLines(found.transfers)]
+  return [
+    ...formatTable(lines, COLUMNS, layout),
+    ...(named.length === 0 ? [] : ['', ...formatTable(named, findingColumns(now), layout)]),
+    ...(found.transfers?.untold ?? []).slice(0, NAMED).map((id) => `✗ no event told of transfer ${id}`),
+    ...found.runs.flatMap(({ workflow, failed }) => failed.map((run) => `✗ ${run} of ${workflow} failed`)),
+    ...(found.lookedUp?.there ?? []).map((target) => `✗ ${target} was deleted, and the service has it`),
+    '',
+    'Not to be known:',
+    ...unknowable.map((line) => `  ${line}`),
+  ]
 }
 
 function isLoss({ state }: FileFinding): boolean {
@@ -91,7 +80,8 @@ function isLoss({ state }: FileFinding): boolean {
 
 /** True where an event may be lost, and nobody can tell. */
 function isUnclear({ storages, findings }: Pick<Coverage, 'storages' | 'findings'>): boolean {
-  const isWhole = ({ sweep: { baseline, ended } }: StorageCoverage) => baseline !== null && ended?.fault === null
+  const isWhole = ({ sweep: { baseline, ended } }: Coverage['storages'][number]) =>
+    baseline !== null && ended?.fault === null
   return storages.length === 0 || !storages.every(isWhole) || findings.some(({ state }) => state === 'unclear')
 }
 
@@ -118,7 +108,7 @@ function storageLines({ storages, findings }: Pick<Coverage, 'storages' | 'findi
   })
 }
 
-function describeSweep({ number, phase, ended, baseline }: StorageCoverage['sweep'], now: number): string {
+function describeSweep({ number, phase, ended, baseline }: Coverage['storages'][number]['sweep'], now: number): string {
   const work = phase === 'idle' ? '' : `, sweep ${number} is ${phase}`
   if (ended === null) return `no sweep has ended${work}`
   const last = ended.fault === null ? 'complete' : `not complete (${ended.fault})`
@@ -126,10 +116,7 @@ function describeSweep({ number, phase, ended, baseline }: StorageCoverage['swee
   return `last sweep ended ${formatMoment(ended.at, now)}, ${last}${work}${known}`
 }
 
-function eventLines(
-  { types, runs, deletes }: Pick<Coverage, 'types' | 'runs' | 'deletes'>,
-  lookedUp: LookedUp | null,
-): Line[] {
+function eventLines({ types, runs, deletes, lookedUp }: Coverage): Line[] {
   const count = (number: number) => number.toLocaleString('en')
   const outcomes = Object.entries(deletes.outcomes).map(([outcome, number]) => `${count(number)} ${outcome}`)
   const looked = lookedUp === null ? [] : [`${count(lookedUp.asked)} looked up: ${describeThere(lookedUp)}`]
@@ -156,11 +143,11 @@ function eventLines(
   ]
 }
 
-function describeThere({ there }: LookedUp): string {
+function describeThere({ there }: NonNullable<Coverage['lookedUp']>): string {
   return there.length === 0 ? 'none is there' : `${there.length.toLocaleString('en')} still there`
 }
 
-function transferLines(transfers: { listed: number; untold: readonly string[] } | null): Line[] {
+function transferLines(transfers: Coverage['transfers']): Line[] {
   if (transfers === null) return []
   const { listed, untold } = transfers
   const how = untold.length === 0 ? 'an event told of each' : `${untold.length.toLocaleString('en')} without an event`
@@ -173,9 +160,9 @@ function tally(words: readonly string[]): string[] {
   return [...counts].map(([word, number]) => `${number.toLocaleString('en')} ${word}`)
 }
 
-function unknowable(hasTransfers: boolean): string[] {
+function listUnknowable({ transfers }: Coverage): string[] {
   return [
-    ...(hasTransfers ? [] : ['transfers that never told: the service lists none. Compare an export with --transfers']),
+    ...(transfers ? [] : ['transfers that never told: the service lists none. Compare an export with --transfers']),
     'files that came and went between two sweeps, and everything before the first complete one',
     'changes of content, and moves: the service has no event for them',
   ]
@@ -197,13 +184,4 @@ function describeEnd({ reason, event, lateEvent, approval, state }: FileFinding)
   const late = lateEvent === null ? [] : [`${lateEvent} came later`]
   const held = state === 'held' ? [`waits for ${approval}`] : []
   return [...(reason === null ? [] : [reason]), ...made, ...late, ...held].join('; ')
-}
-
-function describeFinding({ entry, ...finding }: FileFinding): Record<string, unknown> {
-  return withIsoTimes(finding)
-}
-
-function describeStorage({ sweep, ...counts }: StorageCoverage): Record<string, unknown> {
-  const { number, phase, baseline, ended } = sweep
-  return { ...counts, sweep: { number, phase, baseline, ended: ended && withIsoTimes(ended) } }
 }

@@ -2,17 +2,17 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { lookUpDeletes } from '../../../../../src/admin/resources/system/coverage-handlers.ts'
 import { defineEvent } from '../../../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../../../src/author/define-workflow.ts'
 import { storageName } from '../../../../../src/author/storage-name.ts'
-import { lookUpDeletes } from '../../../../../src/cli/commands/events/losses/look-up-deletes.ts'
-import { TerminalError } from '../../../../../src/core/errors.ts'
+import { TerminalError, UpshotError } from '../../../../../src/core/errors.ts'
 import { SweepWorld } from '../../../../schedule/sweep/support/sweep-world.ts'
 import { eventBody, incoming, NOW } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { startTestApp } from '../../../../support/test-app.ts'
-import { testConfig } from '../../../../support/test-config.ts'
+import { runCli } from '../../../support/run-cli.ts'
 import { runHere } from '../../../support/run-here.ts'
 
 const HOUR = 3_600_000
@@ -109,8 +109,19 @@ test('"coverage --look-up" asks the service for deleted files, and each failed r
   const later = new Date(Date.now() + HOUR).toISOString()
   expect((await cli('--since', later)).stdout).toMatch(/events file.created +0 [\s\S]*runs of remove +0/)
   expect((await cli()).stdout).not.toContain('looked up')
-  expect((await cli('--look-up')).stdout).toMatch(/deletes +1 +1 deleted; 1 looked up: none is there/)
-  const { id } = await storage.put('/kept.md', '3')
-  const targets = ['storage_c:never', `storage_c:${id}`, 'elsewhere:1']
-  expect(await lookUpDeletes(testConfig(dataDir), targets)).toEqual({ asked: 2, there: [`storage_c:${id}`] })
+  // In a process of its own, which ends though it had a client of the service.
+  expect((await runCli(dataDir, ['coverage', '--look-up'])).stdout).toMatch(
+    /deletes +1 +1 deleted; 1 looked up: none is there/,
+  )
+})
+
+test('a deleted file that the service has is named, and one in no storage of ours is not asked for', async () => {
+  const get = async (_account: string, { id }: { id: string }) => {
+    if (id === 'never') throw new UpshotError('not_found', 'It is gone.')
+    return { id }
+  }
+  const service = { files: { get }, defaultAccount: () => ({ storages: {} }) } as never
+  const targets = ['storage_c:never', 'storage_c:kept', 'elsewhere:1']
+  const looked = await lookUpDeletes(service, targets, new AbortController().signal)
+  expect(looked).toEqual({ asked: 2, there: ['storage_c:kept'] })
 })

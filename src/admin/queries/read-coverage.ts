@@ -1,12 +1,12 @@
-import { matchType } from '../../../../core/incoming/event.ts'
-import type { RunStatus } from '../../../../core/runs/run.ts'
-import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
-import type { StorageName } from '../../../../core/service/storage.ts'
-import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
-import { countHourNow, HOUR_MS } from '../../../../core/store/health/count-hour-now.ts'
-import type { RunHour } from '../../../../core/store/health/hours.ts'
-import type { FileCounts, KeptSweep } from '../../../../core/store/health/sweeps.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
+import { matchType } from '../../core/incoming/event.ts'
+import type { RunStatus } from '../../core/runs/run.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
+import type { StorageName } from '../../core/service/storage.ts'
+import type { FileFinding } from '../../core/service/sweep/file-finding.ts'
+import { countHourNow, HOUR_MS } from '../../core/store/health/count-hour-now.ts'
+import type { RunHour } from '../../core/store/health/hours.ts'
+import type { FileCounts, KeptSweep } from '../../core/store/health/sweeps.ts'
+import type { ReadStore } from '../../core/store/store.ts'
 
 /** Rows of one read: a few milliseconds each. */
 const FILES = 5_000
@@ -25,7 +25,7 @@ interface CoverageChoice {
 }
 
 /** The files of a storage. */
-export interface StorageCoverage extends FileCounts {
+interface StorageCoverage extends FileCounts {
   account: string
   storage: StorageName
   sweep: KeptSweep['state']
@@ -49,7 +49,7 @@ interface WorkflowCoverage {
   failed: string[]
 }
 
-export interface Coverage {
+interface Coverage {
   storages: StorageCoverage[]
   findings: FileFinding[]
   types: TypeCoverage[]

@@ -20,7 +20,7 @@ export async function inDatabase<T>(name: DatabaseName, use: (place: Place) => P
   }
 }
 
-/** Moves the time by which a killed worker counts as dead: a server waits some seconds for a word. */
+/** Moves the time by which a killed worker counts as dead: a server waits some seconds first. */
 export async function silenceWorkers(place: Place): Promise<void> {
   if ('file' in place) return
   const client = new pg.Client({ connectionString: place.url, options: `-c search_path=${place.schema}` })

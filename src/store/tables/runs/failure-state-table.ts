@@ -19,8 +19,8 @@ export class FailureStateTable {
       `SELECT failure_group AS "group", kind, note, set_by AS "by", set_at AS at, until FROM failure_state
        WHERE ${db.sql.isOneOf('failure_group', 'text')}`,
     )
-    // Index: primary key, then outcome_failure_kind, and outcome_resolved, of which all is read where
-    // none is open. Subqueries of one row, so that the planner of PostgreSQL joins no tables.
+    // Index: primary key, then outcome_failure_kind, and outcome_resolved, of which all is read
+    // where none is open. Subqueries of one row, so that the planner of PostgreSQL joins no tables.
     this.#settled = db
       .prepare<[string], string>(
         `SELECT id FROM (SELECT given.id, given.since, (

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { UpshotError } from '../../core/errors.ts'
-import { wrapModule } from './wrap-module.ts'
 
 /** The code that a backtest compares with, as a folder of modules. */
 export interface OtherCode extends AsyncDisposable {
@@ -66,5 +66,23 @@ async function git(folder: string, ...args: string[]): Promise<string> {
     throw new UpshotError('invalid_request', `${what}${why === '' ? '' : ` (${why})`}.`, {
       details: { fix: 'Name a commit such as "main", a module or a folder of modules with --against.' },
     })
+  }
+}
+
+/** A folder of modules that has one module alone. */
+interface WrappedModule extends AsyncDisposable {
+  workflowsDir: string
+}
+
+/** Makes such a folder of a module, whatever its name. Its own imports stay as they are. */
+export function wrapModule(path: string): WrappedModule {
+  const folder = mkdtempSync(join(tmpdir(), 'upshot-module-'))
+  writeFileSync(
+    join(folder, 'module.workflow.js'),
+    `export { default } from ${JSON.stringify(pathToFileURL(path).href)}\n`,
+  )
+  return {
+    workflowsDir: folder,
+    [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }),
   }
 }

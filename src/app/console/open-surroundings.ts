@@ -14,9 +14,9 @@ import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { describeAlerts, testAlert } from '../health/open-alerts.ts'
 import { deliverSigned, sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
+import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 import { openFilesDesk } from './open-files-desk.ts'
-import { openSandboxDesk } from './open-sandbox-desk.ts'
 
 interface SurroundingsParts {
   store: Store
@@ -170,3 +170,25 @@ function describeDefaultAccount({ service }: Pick<Config, 'service'>, sandbox: s
   const storages = { storage_a, storage_b, storage_c }
   return { baseUrl: sandbox, plan: 'enterprise' as const, storages, keeper: 'sandbox' as const }
 }
+
+/** The control API of the sandbox of this process, or of another one on the same data directory. */
+function openSandboxDesk(
+  { service, dataDir }: Pick<Config, 'service' | 'dataDir'>,
+  embedded: () => EmbeddedSandbox | null,
+): SandboxDesk {
+  const url = () => embedded()?.sandbox.origin ?? readRuntimeFile(dataDir)?.sandbox?.origin ?? null
+  return {
+    url: () => (service.kind === 'sandbox' ? url() : null),
+    async ask({ body, content, ...call }) {
+      const origin = service.kind === 'sandbox' ? url() : null
+      if (origin === null) {
+        const why = service.kind === 'sandbox' ? 'No process of this data directory runs the sandbox.' : REAL
+        throw new UpshotError('not_running', why)
+      }
+      const sent = body === undefined ? content : JSON.stringify(body)
+      return (await askSandbox(origin, { ...call, body: sent })) as never
+    },
+  }
+}
+
+const REAL = 'This app works with the real service: there is no sandbox to control.'

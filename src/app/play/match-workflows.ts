@@ -3,7 +3,7 @@ import { type EventMatches, MATCH_FATES, type WorkflowMatch } from '../../core/i
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
-import { openRoom } from './open-room.ts'
+import { openRoom } from './room.ts'
 
 type MatchStore = Parameters<typeof openRoom>[0] & Pick<ReadStore, 'listWorkflows'>
 

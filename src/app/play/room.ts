@@ -5,11 +5,13 @@ import type { JsonValue } from '../../core/json.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import type { Starts } from '../../core/safety/differences/difference.ts'
 import type { GuardPolicy, WorkflowLimits } from '../../core/safety/guard.ts'
+import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { UndeclaredEffect } from '../../engine/pass/outside/undeclared.ts'
 import { openEnvironment } from '../../project/config/environment.ts'
+import type { Config } from '../../project/config/load-config.ts'
 import { besides, Child, importFirst, loadInChild, NO_REACH } from './child/child.ts'
 import { borrowResult } from './plan-event.ts'
 import type { ReadFiles } from './planned-files.ts'
@@ -52,7 +54,7 @@ export interface PlayedJob extends PlayedRun {
 }
 
 /** The parts of a room. */
-export interface RoomParts {
+interface RoomParts {
   settings: RoomSettings
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps'>
   /** Reads the service for plans. Default: no play may. */
@@ -153,4 +155,41 @@ async function refuseFiles(): Promise<never> {
 export function roomEnvironment(): NodeJS.ProcessEnv {
   const closed = /^(SERVICE_|UPSHOT_|NODE_(?!COMPILE_CACHE))/
   return Object.fromEntries(Object.entries(openEnvironment()).filter(([name]) => !closed.test(name)))
+}
+
+/** By default the code, and the trust in its reads, are those of the project. */
+interface Wanted
+  extends Omit<RoomParts, 'settings' | 'store'>,
+    Partial<Pick<RoomSettings, 'workflowsDir' | 'trustsReads'>> {
+  /** How the service spells the storages of the default account. Default: as configured. */
+  own?: StorageSpellings
+}
+
+/** The settings that a room needs. None is a secret. */
+interface RoomConfig
+  extends Pick<Config, 'workflowsDir' | 'guardPolicy' | 'trustsReads'>,
+    Partial<Pick<Config, 'limits'>> {
+  service?: { kind: 'sandbox' } | { kind: 'real'; storages: StorageSpellings }
+}
+
+/** Opens a room with the project's code, limits and names of storages. */
+export async function openRoom(
+  store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'>,
+  config: RoomConfig,
+  {
+    workflowsDir = config.workflowsDir,
+    trustsReads = config.trustsReads ?? false,
+    own = spell(config),
+    ...wanted
+  }: Wanted,
+): Promise<Room> {
+  const named = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
+  const spellings = { [DEFAULT_ACCOUNT]: own, ...Object.fromEntries(named) }
+  const limits = config.limits && { maxSteps: config.limits.steps }
+  const settings = { workflowsDir, trustsReads, guard: config.guardPolicy, ...limits, spellings }
+  return Room.open({ settings, store, ...wanted })
+}
+
+function spell({ service }: Pick<RoomConfig, 'service'>): StorageSpellings {
+  return service?.kind === 'real' ? service.storages : {}
 }

@@ -3,6 +3,7 @@ import { isPlainObject, parseJson } from '../../core/json.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { findStorage, type StorageName, type StorageSpellings } from '../../core/service/storage.ts'
 import { readIso } from '../../core/time.ts'
+import { isSecretName, REDACTED } from '../../engine/play/portable.ts'
 
 /** A file or folder that an event, or a read of its runs, names. Null: none tells. */
 export interface NamedFile {
@@ -134,4 +135,24 @@ function readText(value: unknown): string | null {
 function readMoment(value: unknown): number | null {
   const moment = typeof value === 'string' ? readIso(value) : Number.NaN
   return Number.isNaN(moment) ? null : moment
+}
+
+/**
+ * The body of an event for a rehearsal: without its secrets, and with our names of storages. Any
+ * other body stays byte for byte.
+ */
+export function prepareEvent(body: string, spellings: StorageSpellings): string {
+  let isChanged = false
+  const changed = JSON.stringify(JSON.parse(body), (name, value: unknown) => {
+    const other = replace(name, value, spellings)
+    isChanged ||= other !== value
+    return other
+  })
+  return isChanged ? changed : body
+}
+
+function replace(name: string, value: unknown, spellings: StorageSpellings): unknown {
+  if (typeof value !== 'string') return value
+  if (isSecretName(name)) return REDACTED
+  return name === 'service' ? (findStorage(value, spellings) ?? value) : value
 }

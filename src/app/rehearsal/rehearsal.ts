@@ -1,11 +1,13 @@
 import { mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Failure, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import { type Endpoint, planEndpoint } from '../../core/incoming/endpoint.ts'
+import type { Run } from '../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT, planAccount } from '../../core/service/account.ts'
-import { STORAGES } from '../../core/service/storage.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
@@ -14,7 +16,6 @@ import { type Sandbox, startSandbox } from '../../sandbox/index.ts'
 import { besides, Child, importFirst, loadInChild, NO_REACH } from '../play/child/child.ts'
 import { deliverSigned } from '../send/send-event.ts'
 import type { NamedFile } from './gather-files.ts'
-import { PLAN, rehearsalConfig } from './rehearsal-config.ts'
 import type { StartedApp } from './rehearsal-main.ts'
 import { type StagedFile, stageFiles } from './stage-files.ts'
 
@@ -180,4 +181,89 @@ function standInFor(name: string, { baseUrl, apiKey }: { baseUrl: string; apiKey
   const [storage_a, storage_b, storage_c] = STORAGES
   const storages = { storage_a, storage_b, storage_c }
   return planAccount({ name, baseUrl, apiKey, fallbackKey: null, plan: PLAN, storages }, Date.now())
+}
+
+/** The service of a rehearsal: its own sandbox, with a key and a secret made for it. */
+interface RehearsalService {
+  baseUrl: string
+  apiKey: string
+  webhookSecret: string
+}
+
+const OWN_NAMES: Record<StorageName, string> = {
+  storage_a: 'storage_a',
+  storage_b: 'storage_b',
+  storage_c: 'storage_c',
+}
+/** Requests a minute: a rehearsal waits for no limit. */
+const PLAN = 100_000
+
+/**
+ * The project's configuration for a rehearsal: its code, its guard and its limits. Each part is
+ * named here: a new one, which may hold a secret, does not slip in.
+ */
+function rehearsalConfig(config: Config, dataDir: string, service: RehearsalService): Config {
+  const { workflowsDir, slots, drainMs, engine, limits, receive, guardPolicy, outside } = config
+  return {
+    ...{ workflowsDir, slots, drainMs, engine, limits, receive, dataDir },
+    ...(outside && { outside }),
+    // Every write is in the ledger, so that the rehearsal shows it.
+    guardPolicy: { ...guardPolicy, ledger: 'all' },
+    files: { burst: null },
+    publicUrl: null,
+    admin: { host: '127.0.0.1', url: null, basePath: '', metrics: 'token', proxy: null, oidc: null },
+    // Its clock is set forward, and nothing of it is to age.
+    retention: {
+      ...{ runs: null, failures: null, refusals: null, deliveries: null },
+      ...{ payloads: null, audit: null, effects: null, files: null },
+    },
+    host: '127.0.0.1',
+    ports: { receiver: 0, admin: 0, sandbox: 0, sandboxDownload: 0 },
+    ...{ logLevel: 'info', role: 'all', secretKey: null, oidcSecret: null },
+    service: {
+      ...{ kind: 'real', fallbackKey: null, signatureHeader: null, plan: PLAN, storages: OWN_NAMES },
+      ...service,
+    },
+  }
+}
+
+/** Interval of the looks. */
+const LOOK_EVERY_MS = 50
+/** Looks without work, one after the other, until nothing more is to come. */
+const QUIET_LOOKS = 8
+/** Runs that are looked at. */
+const MAX_RUNS = 1_000
+
+/**
+ * Waits until nothing is at work, and sets the clock forward over sleeps and pauses. A run that
+ * awaits an event or people stays where it is. False where `signal` aborts first.
+ */
+export async function awaitRest(rehearsal: Rehearsal, signal: AbortSignal): Promise<boolean> {
+  let quiet = 0
+  while (!signal.aborted) {
+    const runs = await rehearsal.store.listRuns({ limit: MAX_RUNS })
+    const next = findNext(runs)
+    quiet = isAtWork(rehearsal, runs) ? 0 : quiet + 1
+    if (quiet >= QUIET_LOOKS) {
+      if (next === null) return true
+      if (next > rehearsal.now) await rehearsal.forwardTo(next)
+      quiet = 0
+    }
+    await sleep(LOOK_EVERY_MS)
+  }
+  return false
+}
+
+function isAtWork({ sandbox }: Rehearsal, runs: readonly Run[]): boolean {
+  const isRunning = runs.some(({ status }) => status === 'pending' || status === 'running')
+  const isSending = (['pending', 'sending'] as const).some((state) => sandbox.deliveries.count({ state }) > 0)
+  return isRunning || isSending
+}
+
+/** The earliest moment at which a run goes on by itself; null where none does. */
+function findNext(runs: readonly Run[]): number | null {
+  const moments = runs.flatMap(({ status, dueAt, awaits }) =>
+    status === 'waiting' && dueAt !== null && !awaits ? [dueAt] : [],
+  )
+  return moments.length === 0 ? null : Math.min(...moments)
 }

@@ -13,7 +13,6 @@ import type { Pass } from '../pass/pass.ts'
 import { runInPass } from '../pass/scope.ts'
 import type { Park } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
-import { gatherWakeUps } from './gather-wake-ups.ts'
 import { createRunContext } from './run-context.ts'
 import { watchCancels } from './watch-cancels.ts'
 import { type ReplayWatch, watchReplay } from './watch-replay.ts'
@@ -178,4 +177,23 @@ function decideFailure(pass: Pass, error: unknown): RunOutcome {
   if (decision.kind === 'give_up') return { kind: 'failed', error: failure }
   if (decision.counts) return { kind: 'retry', dueAt: decision.at, error: failure }
   return { kind: 'parked', dueAt: decision.at, reason: failure.message }
+}
+
+/** Default of `gatherMs`. */
+const GATHER_MS = 100
+/** Steps that a run awaits at a time before its wake-ups are gathered: fewer cost few passes. */
+const MANY = 16
+
+/**
+ * Lets a run with many open steps sleep a moment after a pass that brought it further. The next
+ * pass takes all that has ended by then.
+ */
+function gatherWakeUps(
+  { run, journal, clock, gatherMs = GATHER_MS }: Pick<Pass, 'run' | 'journal' | 'clock' | 'gatherMs'>,
+  outcome: RunOutcome,
+): RunOutcome {
+  if (outcome.kind !== 'parked' || gatherMs === 0 || run.isFirstPass || !journal.hasRecorded) return outcome
+  const { awaits = [], dueAt, reason } = outcome
+  if (awaits.length <= MANY) return outcome
+  return { kind: 'parked', dueAt: Math.min(dueAt ?? Infinity, clock.now() + gatherMs), reason }
 }

@@ -5,15 +5,18 @@ import type { Hook } from '../../author/steps/hooks.ts'
 import type { Invocable } from '../../author/steps/invocable.ts'
 import type { ScheduleRequest, SendOptions } from '../../author/steps/schedules.ts'
 import type { StepApi } from '../../author/steps/step-api.ts'
+import { UpshotError } from '../../core/errors.ts'
 import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
-import type { TagValue } from '../../core/runs/told/tags.ts'
+import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/told/progress.ts'
+import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/told/tags.ts'
 import type { FileBefore } from '../../core/safety/effect.ts'
 import type { DeletePermit, FileCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
+import { findCallPlace } from '../pass/find-call-place.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { currentStep, runOutside } from '../pass/scope.ts'
 import { type ApproveRequest, approveStep } from '../steps/approve-step.ts'
@@ -30,8 +33,6 @@ import { sleepStep } from '../steps/sleep-step.ts'
 import { asRequest, type WaitRequest, waitStep } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { continueRun } from './continue-run.ts'
-import { tagRun } from './tag-run.ts'
-import { tellProgress } from './tell-progress.ts'
 
 /** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
@@ -155,4 +156,31 @@ function rememberedChance(pass: Pass): () => Buffer {
     const draw = step ? `${step.key}/${step.attempt}/${step.draws++}` : draws++
     return createHash('sha256').update(`${runId}/${draw}`).digest()
   }
+}
+
+/** Gives the run of a pass a tag, which is written with its next step, or with its end. */
+function tagRun(pass: Pass, name: string, value: TagValue): void {
+  pass.order.noteMove()
+  if (pass.parking.isClosed) return
+  if (pass.parking.hasCodeEnded) throw refuse('run_ended', 'it was called after the function of the run had ended')
+  const fault = findTagFault(name, value)
+  if (fault) throw refuse('invalid_workflow', fault)
+  if (pass.tags.set(name, String(value))) return
+  throw refuse('invalid_workflow', `the run has ${MAX_TAGS} tags already, and "${name}" is one more`)
+}
+
+function refuse(code: 'invalid_workflow' | 'run_ended', fault: string): UpshotError {
+  const place = findCallPlace()
+  return new UpshotError(code, `tag: ${fault}${place === null ? '' : `, at ${place}`}.`)
+}
+
+/** Takes the code's word for how far its run has come. */
+function tellProgress(pass: Pass, done: number, total: number, note?: string): void {
+  pass.order.noteMove()
+  const fault = findProgressFault(done, total, note)
+  if (fault !== null) {
+    const place = findCallPlace()
+    throw new UpshotError('invalid_workflow', `progress: ${fault}${place === null ? '' : `, at ${place}`}.`)
+  }
+  pass.progress.tell({ done, total, failed: 0, note: note === undefined ? null : note.slice(0, MAX_NOTE_LENGTH) })
 }

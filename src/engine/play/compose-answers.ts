@@ -1,10 +1,9 @@
 import { type JsonValue, toJson } from '../../core/json.ts'
-import { type Checkpoint, isFinished, stepNameOf } from '../../core/runs/step.ts'
+import { type Checkpoint, isFinished, numberOf, stepNameOf } from '../../core/runs/step.ts'
 import type { StageOutcome } from '../pass/stage.ts'
 import { assumeDeleted, derivedAnswers } from './derived-answers.ts'
 import { type AnswerStep, firstAnswer } from './first-answer.ts'
 import type { PlayControl } from './play-run.ts'
-import { recordedAnswers } from './recorded-answers.ts'
 
 /** The answers to the steps of a play. */
 export interface AnswerRules {
@@ -108,4 +107,26 @@ const readLive: AnswerStep = ({ kind, effect, key }, about) => {
 /** `output`: JSON text. */
 export function completeWith(output: string, finishedAt: number): StageOutcome {
   return { status: 'completed', output, error: null, finishedAt }
+}
+
+/** Kinds whose recorded outcome belongs to their target: another one asks for something else. */
+const BY_TARGET: readonly string[] = ['wait', 'receive', 'approve', 'send']
+
+/**
+ * Answers by the finished steps of a run's journal, wherever the code asks for them. A step of
+ * another kind or effect is another step. `readOutput`: reads a result that is stored apart.
+ */
+function recordedAnswers(steps: readonly Checkpoint[], readOutput: (key: string) => Promise<string>): AnswerStep {
+  const known = new Map(steps.filter(isFinished).map((step) => [step.key, step]))
+  return async ({ key, kind, effect, target }, about) => {
+    const row = known.get(key)
+    if (!row || row.kind !== kind || row.effect !== effect) return null
+    if (BY_TARGET.includes(kind) && row.target !== target) return null
+    // The journal has no result of such a step.
+    if (about.effect?.isKept === false && row.status === 'completed') return null
+    const { status, attempt, error, finishedAt } = row
+    const output = row.apartBytes === undefined ? row.output : await readOutput(key)
+    const outcome = { status: status as 'completed' | 'failed', attempt, error, finishedAt, output }
+    return { source: 'recorded', outcome, number: numberOf(row) }
+  }
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { wrapModule } from '../../../src/app/backtest/wrap-module.ts'
+import { wrapModule } from '../../../src/app/backtest/check-out.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 test('a module of any name is the only one of a folder, which is gone afterwards', async () => {

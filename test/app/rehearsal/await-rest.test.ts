@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { awaitRest } from '../../../src/app/rehearsal/await-rest.ts'
 import type { Rehearsal } from '../../../src/app/rehearsal/rehearsal.ts'
+import { awaitRest } from '../../../src/app/rehearsal/rehearsal.ts'
 import type { Run } from '../../../src/core/runs/run.ts'
 
 type Known = Pick<Run, 'status' | 'dueAt' | 'awaits'>

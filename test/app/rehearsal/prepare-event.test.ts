@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { prepareEvent } from '../../../src/app/rehearsal/prepare-event.ts'
+import { prepareEvent } from '../../../src/app/rehearsal/gather-files.ts'
 
 test('secrets are replaced at any depth, and storages have our names', () => {
   const body = JSON.stringify({

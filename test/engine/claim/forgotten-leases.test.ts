@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { ForgottenLeases } from '../../../src/engine/claim/forgotten-leases.ts'
+import { ForgottenLeases } from '../../../src/engine/claim/active-passes.ts'
 
 const held = (runId: string, fence = 1) => ({ runId, fence })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Slots } from '../../../src/engine/claim/slots.ts'
+import { Slots } from '../../../src/engine/claim/worker-counts.ts'
 
 test('slots are taken all or none, and are free again when they are given back', () => {
   const slots = new Slots()

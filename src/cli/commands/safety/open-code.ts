@@ -1,10 +1,11 @@
 import { resolve } from 'node:path'
-import type { openRoom } from '../../../app/play/open-room.ts'
-import type { Room } from '../../../app/play/room.ts'
+import type { openRoom, Room } from '../../../app/play/room.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
 import { formatFailure } from '../../terminal/format-value.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
 
 type Opening = Parameters<typeof openRoom>
 
@@ -26,7 +27,7 @@ export async function openCode(
   { store, config, workflows, module, readFiles, trustReads }: Wanted,
 ): Promise<Room> {
   // Loaded here, so that `--help` does not wait for it.
-  const { openRoom } = await import('../../../app/play/open-room.ts')
+  const { openRoom } = await import('../../../app/play/room.ts')
   const room = await openRoom(store, config, {
     onPrint: (text) => out.detail(text.trimEnd()),
     ...(readFiles && { readFiles }),
@@ -59,4 +60,36 @@ export function requireLoaded({ code }: Pick<Room, 'code'>, workflow: string): R
   const found = code.workflows.find(({ id }) => id === workflow)
   if (found === undefined) throw new Error(`The room has loaded no "${workflow}".`)
   return found
+}
+
+/**
+ * The clients of the service, for reads only, with the limit of their keys that the app shares.
+ * `onRead` hears of each, such as `get`.
+ */
+export async function openLiveReads(config: Config, onRead: (operation: string) => void = () => {}) {
+  const { openStore } = await import('../../../project/data-dir/open-store.ts')
+  const { AccountClients } = await import('../../../app/service/account-clients.ts')
+  const { findAccess } = await import('../../../app/service/access-to.ts')
+  const { openReads } = await import('../../../app/play/open-reads.ts')
+  const store = await openStore(config)
+  const clients = new AccountClients({
+    ...{ store, clock: commandClock, random: Math.random, publish: () => {}, burst: config.files.burst },
+    ...{ priority: 'background', defaultAccess: () => findAccess(config) },
+  })
+  const read = openReads(clients, { clock: commandClock, signal: onInterrupt() }, onRead)
+  let throttled = false
+  const readFiles: typeof read = async (account, operation, given) => {
+    try {
+      return await read(account, operation, given)
+    } catch (error) {
+      throttled ||= error instanceof Error && /RateLimit/.test(error.name)
+      throw error
+    }
+  }
+  return {
+    readFiles,
+    /** Whether the limit of a key has refused a read. */
+    isThrottled: () => throttled,
+    [Symbol.asyncDispose]: () => clients.stop().finally(() => store.close()),
+  }
 }

@@ -1,7 +1,6 @@
 import { type Checkpoint, numberOf, type StepCall } from '../../../core/runs/step.ts'
 import { neverSettles } from '../parking.ts'
 import { LoopShare } from './loop-share.ts'
-import { onceAtRest } from './once-at-rest.ts'
 
 type Outcome = Pick<Checkpoint, 'key' | 'position' | 'settled'>
 
@@ -225,4 +224,38 @@ function sortRecorded(known: readonly Checkpoint[]): Checkpoint[] {
     recorded.push(step)
   }
   return isInOrder ? recorded : recorded.sort((one, other) => numberOf(one) - numberOf(other))
+}
+
+/** Node's own way to do all microtasks and ticks, as between two timers. See decision 33. */
+const { _tickCallback: settle } = process as unknown as { _tickCallback: () => void }
+
+let due: (() => void)[] = []
+let next: (() => void)[] = []
+let isPlanned = false
+
+/**
+ * Calls back once the code of this thread rests: all microtasks and ticks are done, and what they
+ * set off. It rests again before the next call for the same pass.
+ */
+function onceAtRest(call: () => void): void {
+  due.push(call)
+  if (isPlanned) return
+  isPlanned = true
+  process.nextTick(callAll)
+}
+
+function callAll(): void {
+  try {
+    settle()
+    while (due.length > 0) {
+      ;[due, next] = [next, due]
+      for (const call of next) call()
+      next.length = 0
+      settle()
+    }
+  } finally {
+    // Ticks of authors may throw here, as anywhere.
+    isPlanned = due.length > 0
+    if (isPlanned) process.nextTick(callAll)
+  }
 }

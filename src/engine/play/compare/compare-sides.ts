@@ -7,9 +7,9 @@ import {
   type Sample,
 } from '../../../core/safety/differences/difference.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
-import { compareHolds } from './compare-holds.ts'
 import { compareOrder } from './compare-order.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
+import { compareHolds } from './hold.ts'
 
 /** The verdict on one run. */
 export type Comparison =

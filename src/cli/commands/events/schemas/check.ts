@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { readTraffic, TRAFFIC_MS } from '../../../../admin/queries/read-traffic.ts'
-import { openRoom } from '../../../../app/play/open-room.ts'
+import { openRoom } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { foldBody } from '../../../../core/service/shapes/fold-body.ts'

@@ -1,18 +1,18 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { requireRun } from '../../../../admin/queries/find-run.ts'
 import type { playTested, recordRun } from '../../../../app/play/record-run.ts'
-import type { Room } from '../../../../app/play/room.ts'
+import { type Room, roomEnvironment } from '../../../../app/play/room.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Recording } from '../../../../core/runs/claim.ts'
 import { isFinished } from '../../../../core/runs/step.ts'
 import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { formatText } from '../../../terminal/format-value.ts'
-import { runTest } from './run-test.ts'
-import { type Framework, writeTest } from './write-test.ts'
 
 type Recorded = Awaited<ReturnType<typeof recordRun>>
 type Played = Awaited<ReturnType<typeof playTested>>
@@ -35,7 +35,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--no-run', 'write the test, and do not run it')
     .action((named, { framework = detectFramework(project.root), ...options }) =>
       project.withStore(async (store, config) => {
-        const { openRoom } = await import('../../../../app/play/open-room.ts')
+        const { openRoom } = await import('../../../../app/play/room.ts')
         const { openPortable, playTested, recordRun } = await import('../../../../app/play/record-run.ts')
         const { output, redact: isRedacted = false, run: runs = true } = options
         const run = await requireRun(store, named)
@@ -169,4 +169,72 @@ function detectFramework(root: string): Framework {
   } catch {
     return 'node'
   }
+}
+
+/** The end of a run of the test; `skipped`: its framework is not installed here. */
+type TestEnd = { kind: 'passed' | 'skipped' } | { kind: 'failed'; output: string }
+
+const WITHIN_MS = 120_000
+
+/** Runs a test in a process of its own, without keys of the service, as `npm test` would. */
+export function runTest(root: string, file: string, framework: Framework): Promise<TestEnd> {
+  const args = framework === 'node' ? ['--test', '--test-reporter=dot', file] : vitestArgs(root, file)
+  if (args === null) return Promise.resolve({ kind: 'skipped' })
+  const { promise, resolve } = Promise.withResolvers<TestEnd>()
+  const options = { cwd: root, env: { ...roomEnvironment(), NO_COLOR: '1' }, timeout: WITHIN_MS }
+  execFile(process.execPath, args, options, (error, output, errors) => {
+    resolve(error === null ? { kind: 'passed' } : { kind: 'failed', output: `${output}${errors}`.trim() })
+  })
+  return promise
+}
+
+function vitestArgs(root: string, file: string): string[] | null {
+  try {
+    const found = createRequire(join(root, 'package.json')).resolve('vitest/package.json')
+    return [join(dirname(found), 'vitest.mjs'), 'run', file]
+  } catch {
+    return null
+  }
+}
+
+type Framework = 'vitest' | 'node'
+
+/** The parts of a test that differ from run to run. */
+interface Written {
+  run: string
+  /** Hash of the code that made the run, and of the code that was played. */
+  hashes: { made: string | null; played: string }
+  workflow: string
+  /** Path of the workflow's module, from the test. */
+  module: string
+  /** File name of the answers. */
+  answers: string
+}
+
+/** The code of a test. */
+function writeTest(framework: Framework, { run, workflow, hashes, ...more }: Written): string {
+  const { module, answers } = more
+  const isVitest = framework === 'vitest'
+  return [
+    ...(isVitest
+      ? [`import { playRecorded } from 'upshot/testing'`, `import { expect, test } from 'vitest'`]
+      : [
+          `import assert from 'node:assert/strict'`,
+          `import { test } from 'node:test'`,
+          `import { playRecorded } from 'upshot/testing'`,
+        ]),
+    `import workflow from '${module}'`,
+    '',
+    `// Written by "upshot runs test ${run}"${describeCode(hashes)}.`,
+    `test('${workflow} does what ${run} did', async () => {`,
+    `  const { did, does } = await playRecorded(workflow, new URL('./${answers}', import.meta.url))`,
+    isVitest ? '  expect(does).toEqual(did)' : '  assert.deepEqual(does, did)',
+    '})',
+    '',
+  ].join('\n')
+}
+
+function describeCode({ made, played }: Written['hashes']): string {
+  if (made === null || made === played) return `, with code ${played}`
+  return `, with code ${played}; the run was made by code ${made}`
 }

@@ -5,8 +5,7 @@ import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
-import { openCode } from '../open-code.ts'
-import { openLiveReads } from '../open-live-reads.ts'
+import { openCode, openLiveReads } from '../open-code.ts'
 
 /** Runs of an approval that are played on; those after them are counted. */
 const MAX_RUNS = 20

@@ -6,7 +6,7 @@ import type { Cli } from '../../../command.ts'
 import { openCodeOf, requireLoaded } from '../open-code.ts'
 
 /** The code that a backtest tries. */
-export interface Candidate extends AsyncDisposable {
+interface Candidate extends AsyncDisposable {
   room: Room
   /** The folder that its module lies in, or that of the project's modules. */
   dir: string
@@ -35,7 +35,7 @@ export async function openCandidate(
   }
   checkModule(code, { workflows: wanted.workflows, against })
   const module = resolve(code)
-  const { wrapModule } = await import('../../../../app/backtest/wrap-module.ts')
+  const { wrapModule } = await import('../../../../app/backtest/check-out.ts')
   const { hashModule } = await import('../../../../project/workflows/hash-module.ts')
   await using stack = new AsyncDisposableStack()
   const { workflowsDir } = stack.use(wrapModule(module))

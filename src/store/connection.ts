@@ -12,12 +12,18 @@ export interface Statement<Given extends unknown[], Row> {
   pluck(): Statement<Given, Row>
 }
 
+/** How a name is locked. */
+export type Lock = 'alone' | 'shared' | 'try'
+
 /** A connection to a database, as the tables see it. A table awaits nothing else. */
 export interface Connection {
   /** The SQL in which the databases differ. */
   readonly sql: Dialect
-  /** Keeps every other transaction that names the same waiting, to the end of this one. */
-  lock(...name: readonly string[]): Promise<void>
+  /**
+   * Keeps every other transaction that locks the same name waiting, to the end of this one. Those
+   * that share it wait for none but one `alone`. False for a `try` where another one has it.
+   */
+  lock(name: readonly string[], how?: Lock): Promise<boolean>
   /** A statement with `?` for values in their order, or `@name` for those of one object. */
   prepare<Given extends unknown[] | object = unknown[], Row = unknown>(text: string): Statement<Values<Given>, Row>
 }

@@ -36,15 +36,7 @@ export interface Dialect {
   skipLocked: string
   /** A further column of a lease: the history of the database. See `Lease`. */
   era: string
-  /**
-   * A statement that takes a lock of this name to the end of the transaction. `try` gives 0 where
-   * another has it.
-   */
-  lock(name: LockName, how: 'alone' | 'shared' | 'try'): string
 }
-
-/** `effects`: decisions about effects. `ledger`: rows of the effect ledger, and its seals. */
-type LockName = 'effects' | 'ledger'
 
 /** One transaction writes at a time, so that nothing has to be locked. */
 export const SQLITE: Dialect = {
@@ -65,13 +57,6 @@ export const SQLITE: Dialect = {
   forUpdate: () => '',
   skipLocked: '',
   era: '',
-  lock: () => 'SELECT 1',
-}
-
-const LOCKS = {
-  alone: 'pg_advisory_xact_lock',
-  shared: 'pg_advisory_xact_lock_shared',
-  try: 'pg_try_advisory_xact_lock',
 }
 
 export const POSTGRES: Dialect = {
@@ -95,7 +80,4 @@ export const POSTGRES: Dialect = {
   forUpdate: (table) => (table === undefined ? 'FOR UPDATE' : `FOR UPDATE OF ${table}`),
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   era: ', era_1() AS era',
-  // Such locks belong to the database, which may have several schemas of ours.
-  lock: (name, how) =>
-    `SELECT ${LOCKS[how]}(hashtextextended('${name} ' || current_schema(), 0))${how === 'try' ? '::int' : ''}`,
 }

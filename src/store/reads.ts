@@ -3,19 +3,13 @@ import type { Setup } from './rows/incoming/setup.ts'
 import { packOutput } from './rows/runs/packed-output.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import { readRecordings } from './tables/runs/read-recordings.ts'
+import type { PruneCounts } from './tables/upkeep/prune-counts.ts'
 
 /** The parts of tables of each driver that reads ask. */
 interface OwnTables {
-  events: {
-    list: ReadStore['listEvents']
-    findAll: ReadStore['findEvents']
-    listOf: ReadStore['listEventsOf']
-    listAfter: ReadStore['listEventsAfter']
-    newest(): Promise<Map<number, number>>
-  }
   eventSearch: { search: ReadStore['searchEvents']; walk: ReadStore['walkEvents'] }
   claims: { find: ReadStore['findClaimable'] }
-  pruneCounts: { count: ReadStore['countPrunable'] }
+  pruneCounts: PruneCounts
 }
 
 type Tables = ReturnType<typeof openSharedTables> & OwnTables

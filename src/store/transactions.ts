@@ -1,9 +1,7 @@
 import { UpshotError } from '../core/errors.ts'
-import type { Harm } from '../core/runs/blame.ts'
 import type { Lease } from '../core/runs/lease.ts'
 import type { AuditWrites } from '../core/store/safety/audit.ts'
 import type { StoreWrites } from '../core/store/store.ts'
-import type { Recovery } from '../core/store/workers.ts'
 import { describeStale } from './rows/runs/describe-stale.ts'
 import { isInLedger } from './rows/safety/is-in-ledger.ts'
 import { addApprover, removeApprover } from './tables/approvals/register-approvers.ts'
@@ -11,6 +9,8 @@ import { beginByHand, endByHand, resumeEffects, stopEffects } from './tables/lim
 import { startPlanned } from './tables/limits/start-planned.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import type { Ending } from './tables/runs/run-table.ts'
+import type { Workers } from './tables/runs/workers.ts'
+import type { Pruning } from './tables/upkeep/pruning.ts'
 
 /** Held runs that one recovery releases at most. */
 const MAX_RELEASED = 500
@@ -29,21 +29,8 @@ type Composed =
   | 'saveDelivery'
   | 'saveSubjects'
 
-/** The parts of tables of each driver that writes ask. */
-interface OwnTables {
-  workers: {
-    /** The workers that are not dead. */
-    living(now: number): Promise<string[]>
-    recover: StoreWrites['recoverRuns']
-    start: StoreWrites['startWorker']
-    beat: StoreWrites['beatWorker']
-    stop: StoreWrites['stopWorker']
-    end(worker: string, harm: Harm | null): Promise<Recovery>
-  }
-  retention: { prune: StoreWrites['prune'] }
-}
-
-export type Tables = ReturnType<typeof openSharedTables> & OwnTables
+/** The tables that both databases open, each in its own way where it is other. */
+export type Tables = ReturnType<typeof openSharedTables> & { workers: Workers; retention: Pruning }
 
 /** A write within one transaction. */
 type Transaction<Name extends keyof StoreWrites> = (

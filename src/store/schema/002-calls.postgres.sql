@@ -353,7 +353,7 @@ CREATE FUNCTION end_writes_1(p_ends json) RETURNS void LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
-  PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger ' || current_schema(), 0));
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('["ledger"] ' || current_schema(), 0));
   INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
       event_seq, code, approval, actor, outcome, proof, error)
     SELECT e.at, 'ended', begun.seq, begun.class, e.operation, begun.account, begun.target, begun.path, begun.bytes,
@@ -398,7 +398,7 @@ DECLARE
   plain integer[] := '{}';
   use record;
 BEGIN
-  PERFORM pg_advisory_xact_lock_shared(hashtextextended('effects ' || current_schema(), 0));
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended('["effects"] ' || current_schema(), 0));
   held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
     JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
       AND coalesce(given.era, present) = present
@@ -415,7 +415,7 @@ BEGIN
         AND NOT EXISTS (SELECT 1 FROM guard_reserved WHERE run_id = p_run[b.lease] OFFSET 0));
   END IF;
   IF cardinality(plain) > 0 THEN
-    PERFORM pg_advisory_xact_lock_shared(hashtextextended('ledger ' || current_schema(), 0));
+    PERFORM pg_advisory_xact_lock_shared(hashtextextended('["ledger"] ' || current_schema(), 0));
     UPDATE work SET code_hash = b.code FROM json_to_recordset(p_begins) AS b (lease integer, code text)
       WHERE b.code IS NOT NULL AND b.lease = ANY (plain) AND work.run_id = p_run[b.lease] AND work.run_id = ANY (p_run);
     DELETE FROM wait USING json_to_recordset(p_begins) AS b (lease integer, key text)

@@ -4,7 +4,7 @@
 -- Locks a gate for one key to the commit: what is read behind it is what counts.
 CREATE FUNCTION lock_gate_1(p_workflow text, p_gate text, p_key text) RETURNS void LANGUAGE sql AS $$
   SELECT pg_advisory_xact_lock(hashtextextended(
-    '[' || to_json(p_workflow) || ',' || to_json(p_gate) || ',' || to_json(p_key) || ']', 0))
+    '[' || to_json(p_workflow) || ',' || to_json(p_gate) || ',' || to_json(p_key) || '] ' || current_schema(), 0))
 $$;
 
 -- Why a run is in line, as `describeWait` says it, at a gate that counts unfinished runs.

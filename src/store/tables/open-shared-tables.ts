@@ -84,7 +84,7 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   return {
     ...openPlainTables(db, vault),
     ...words,
-    ...{ schedules, ticks, ownEvents, gates, workflows, runs, steps, told, cursors, operations, approvalWaits },
+    ...{ events, schedules, ticks, ownEvents, gates, workflows, runs, steps, told, cursors, operations, approvalWaits },
     ...{ hooks, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
     claimReader: new ClaimReader(db, { events, ticks }),

@@ -1,10 +1,14 @@
 import type { Client, QueryResultRow } from 'pg'
-import type { Connection as SharedConnection, Statement, Values } from '../../connection.ts'
+import type { Lock, Connection as SharedConnection, Statement, Values } from '../../connection.ts'
 import { POSTGRES } from '../../dialect.ts'
 import { Call } from './calls/call.ts'
 import { MessageBuffer } from './calls/message-buffer.ts'
 
-const LOCK = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
+const LOCKS: Record<Lock, string> = {
+  alone: 'pg_advisory_xact_lock',
+  shared: 'pg_advisory_xact_lock_shared',
+  try: 'pg_try_advisory_xact_lock',
+}
 
 /** A connection to the server, as the tables see it. */
 export class Connection implements SharedConnection {
@@ -23,9 +27,14 @@ export class Connection implements SharedConnection {
     return createStatement(query, (row) => row as Row)
   }
 
-  /** As `lock_gate_1` does: the name is JSON. */
-  async lock(...name: readonly string[]): Promise<void> {
-    await this.#client.query(LOCK, [`[${name.map((part) => JSON.stringify(encode(part))).join(',')}]`])
+  /** As `lock_gate_1` does: the name is JSON. A database may have several schemas of ours. */
+  async lock(name: readonly string[], how: Lock = 'alone'): Promise<boolean> {
+    const text = `[${name.map((part) => JSON.stringify(encode(part))).join(',')}] `
+    const { rows } = await this.#client.query<{ has: boolean | '' }>(
+      `SELECT ${LOCKS[how]}(hashtextextended($1 || current_schema(), 0)) AS has`,
+      [text],
+    )
+    return rows[0]?.has !== false
   }
 
   /** The same for a statement of arrays, which is written at once. */

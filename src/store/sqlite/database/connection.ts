@@ -13,7 +13,7 @@ export function openConnection(db: Database): SqliteConnection {
     raw: db,
     sql: SQLITE,
     // One transaction writes at a time.
-    lock: async () => {},
+    lock: async () => true,
     prepare: <Given extends unknown[] | object, Row>(text: string) =>
       new ReadyStatement<Values<Given>, Row>(db.prepare<unknown[], Row>(text)),
   }

@@ -1,4 +1,4 @@
-import { type ApprovalItem, type Decision, QUESTION } from '../../../core/safety/approval.ts'
+import { type Decision, QUESTION } from '../../../core/safety/approval.ts'
 import {
   ApprovalProof,
   CHANGED_LIST,
@@ -6,20 +6,19 @@ import {
   MAX_VOTES,
   type ProofFacts,
 } from '../../../core/safety/votes/approval-proof.ts'
-import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
-import type { ApprovalRow, ItemRow } from '../../rows/approvals/approval-rows.ts'
+import type { ItemRow } from '../../rows/approvals/approval-rows.ts'
+import type { ApprovalSearch } from './approval-search.ts'
+import type { ApprovalTable } from './approval-table.ts'
 import type { ApproverTable } from './approver-table.ts'
 import { readTerms } from './read-approval.ts'
 import { readItem } from './read-item.ts'
-
-/** A value that is there at once, or later. */
-type Ready<T> = T | Promise<T>
+import type { VoteTable } from './vote-table.ts'
 
 interface ProofTables {
-  approvals: { require(id: string): Ready<ApprovalRow> }
-  approvalSearch: { listItems(approval: string, after: number, limit: number): Ready<ApprovalItem[]> }
-  approvers: Pick<ApproverTable, 'list'>
-  votes: { list(query: { approval: string; limit: number }): Ready<VoteRecord[]> }
+  approvals: ApprovalTable
+  approvalSearch: ApprovalSearch
+  approvers: ApproverTable
+  votes: VoteTable
 }
 
 /** Approvals whose hashes and words are kept. */

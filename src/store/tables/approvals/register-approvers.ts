@@ -1,17 +1,18 @@
 import type { Approver } from '../../../core/safety/approval.ts'
 import type { Note } from '../../rows/safety/effect-rows.ts'
+import type { EffectTable } from '../safety/effect-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
 import type { ApproverTable } from './approver-table.ts'
 
 interface Registers {
   approvers: ApproverTable
-  effects: { note(row: Note): number | Promise<number> }
-  /** `lock`: keeps the order of the ledger, where transactions run beside each other. */
-  stops: { list(): unknown; lock?(): Promise<void> }
+  effects: EffectTable
+  stops: StopTable
 }
 
 /** Adds a person, and tells the ledger, whose seals show where somebody takes them out again. */
 export async function addApprover({ approvers, effects, stops }: Registers, approver: Approver): Promise<void> {
-  await stops.lock?.()
+  await stops.lock()
   await approvers.add(approver)
   await effects.note(describeApprover('approver.add', approver, approver.addedAt))
 }
@@ -22,7 +23,7 @@ export async function removeApprover(
   name: string,
   now: number,
 ): Promise<boolean> {
-  await stops.lock?.()
+  await stops.lock()
   const removed = await approvers.remove(name, now)
   if (removed) await effects.note(describeApprover('approver.remove', removed, now))
   return removed !== null

@@ -1,5 +1,4 @@
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import { findObstacle, type Resolution, type Run } from '../../../core/runs/run.ts'
+import { findObstacle } from '../../../core/runs/run.ts'
 import {
   type BulkCount,
   type BulkOperation,
@@ -11,23 +10,20 @@ import {
   type RunBulkPlan,
 } from '../../../core/safety/bulk.ts'
 import type { BulkProgress, BulkSlice } from '../../../core/store/operations.ts'
+import type { Events } from '../incoming/events.ts'
+import type { RunOperations } from '../runs/run-operations.ts'
+import type { RunTable } from '../runs/run-table.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
+import type { WaitTable } from '../waits/wait-table.ts'
 import type { BulkTable } from './bulk-table.ts'
 
 interface BulkParts {
   bulks: BulkTable
   audits: AuditTable
-  events: { find(seq: number): Promise<EventRecord | null> }
-  runs: { find(id: string): Promise<Run | null> }
-  /** Returns the runs that it canceled. */
-  waits: { cancel(runId: string, reason: string, now: number): Promise<string[]> }
-  operations: {
-    retry(runId: string, now: number): Promise<boolean>
-    resume(runId: string, options: { fromScratch: boolean }): Promise<boolean>
-    resolve(runId: string, resolution: Resolution): Promise<boolean>
-    unresolve(runId: string): Promise<boolean>
-    replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]>
-  }
+  events: Events
+  runs: RunTable
+  waits: WaitTable
+  operations: RunOperations
 }
 
 /** The id of a run or an event, and why the operation did not fit it; null: it is done. */

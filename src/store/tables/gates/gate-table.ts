@@ -88,7 +88,7 @@ export class GateTable {
 
   /** Locks a gate to the end of the transaction: what is read behind it is what counts. */
   async #lock(at: GateKey): Promise<void> {
-    await this.#db.lock(...at)
+    await this.#db.lock(at)
   }
 
   #note(freed: readonly FreedPlace[]): void {

@@ -4,6 +4,7 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { Connection } from '../../connection.ts'
 import type { Dialect } from '../../dialect.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
+import type { Events } from './events.ts'
 
 interface DeliveryRow {
   id: string
@@ -26,12 +27,6 @@ function readDelivery(row: DeliveryRow): DeliveryRecord {
     bodyBytes: row.body_bytes,
     facts: JSON.parse(row.facts),
   }
-}
-
-/** The events of deliveries, as the driver's table has them. */
-interface Events {
-  find(seq: number): Promise<EventRecord | null>
-  findIn(account: string, id: string): Promise<EventRecord | null>
 }
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */

@@ -163,7 +163,7 @@ export class Admission {
 
   /** Gathers, or joins the run that gathers; null when this run has gathered all its events. */
   async #join(run: Applicant, fold: Fold, wakeAt: number | null, now: number): Promise<AdmissionVerdict | null> {
-    await this.#db.lock('fold', run.workflow, fold.key)
+    await this.#db.lock(['fold', run.workflow, fold.key])
     const open = await this.#gatherings.find.get(run.workflow, fold.key)
     if (open?.run_id === run.id) return await this.#keepGathering(run, fold, open, now)
     if (run.folded !== null) {

@@ -2,12 +2,13 @@ import type { DecisionResult } from '../../../core/safety/approval.ts'
 import { planHold } from '../../../core/safety/guard.ts'
 import type { PlannedRun, PlannedWord } from '../../../core/store/safety/approvals.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
+import type { RunOperations } from '../runs/run-operations.ts'
 import type { ApprovalDecisions } from './approval-decisions.ts'
 
 interface PlannedTables {
   approvals: ApprovalTable
   decisions: ApprovalDecisions
-  operations: { startPlanned(planned: PlannedRun, now: number): Promise<unknown> }
+  operations: RunOperations
 }
 
 /** Starts a run with an approval of what its plan foresaw, and counts a person's word for it. */

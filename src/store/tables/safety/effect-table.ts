@@ -19,10 +19,12 @@ import type { GuardTable } from './guard-table.ts'
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
 export class EffectTable {
+  readonly #db: Connection
   readonly #guard: GuardTable
   readonly #writes
 
   constructor(db: Connection, guard: GuardTable) {
+    this.#db = db
     this.#guard = guard
     this.#writes = prepareWrites(db)
   }
@@ -37,7 +39,7 @@ export class EffectTable {
     const { step, asked, account, workflow, operation } = ask
     const expect = completeState(approved, ask.expect ?? null)
     const actor = by?.join(', ') ?? null
-    await this.#writes.lock.get()
+    await this.#lock()
     const seq = await this.#writes.begin.get({
       ...{ now, runId, account, workflow, operation, approval, actor, class: ask.class },
       ...{ step: step.key, target: step.target, path: asked?.path ?? null, bytes: asked?.bytes ?? null },
@@ -74,7 +76,7 @@ export class EffectTable {
       return
     }
     const { outcome, proof } = readEnd(step)
-    await this.#writes.lock.get()
+    await this.#lock()
     await this.#writes.end.run({ ...begun, seq, runId, step: step.key, ...endOf(step), outcome, proof, before })
     if (begun.class !== 'delete' || outcome === null || !LEFT_ALONE.includes(outcome)) return
     if ((await this.#writes.countPermits.get(runId, step.key)) !== 1) return
@@ -104,7 +106,7 @@ export class EffectTable {
       proof,
       error,
     } = row
-    await this.#writes.lock.get()
+    await this.#lock()
     const seq = await this.#writes.note.get({
       ...{ at: row.at, phase: row.phase, operation: row.operation, class: row.class ?? 'guard' },
       ...nulls({ ofSeq, account, target, path, bytes, workflow, runId, step, approval, actor, asked }),
@@ -135,9 +137,14 @@ export class EffectTable {
     return steps
   }
 
+  /** Seals wait for it: the rows below a number that they cover are all committed. */
+  async #lock(): Promise<void> {
+    await this.#db.lock(['ledger'], 'shared')
+  }
+
   async #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): Promise<void> {
     const { key, target, effect } = step
-    await this.#writes.lock.get()
+    await this.#lock()
     await this.#writes.done.run({
       runId,
       step: key,
@@ -172,8 +179,6 @@ function prepareWrites(db: Connection) {
        FROM run WHERE run.id = @runId RETURNING seq`,
       )
       .pluck(),
-    // Seals wait for it: the rows below a number that they cover are all committed.
-    lock: db.prepare<[]>(db.sql.lock('ledger', 'shared')),
     mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
     repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
     countPermits: db.prepare<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?').pluck(),

@@ -32,11 +32,13 @@ const MAX_COUNTED = 10_000
 
 /** The chain over the effect ledger. Its rows are appended. See decision 58. */
 export class SealTable {
+  readonly #db: Connection
   readonly #effects: EffectSearch
   readonly #keys: SealKeys
   readonly #sql
 
   constructor(db: Connection, vault: Vault, effects: EffectSearch) {
+    this.#db = db
     this.#effects = effects
     this.#keys = new SealKeys(db, vault)
     this.#sql = prepareSealStatements(db)
@@ -67,7 +69,7 @@ export class SealTable {
 
   /** One seal at a time, and none beside a ledger row that is not committed. */
   async lock(): Promise<void> {
-    await this.#sql.lock.get()
+    await this.#db.lock(['ledger'])
   }
 
   /** Seals up to `limit` of the oldest rows that no seal covers. */
@@ -164,7 +166,6 @@ class SealKeys {
 /** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
 function prepareSealStatements(db: Connection) {
   return {
-    lock: db.prepare<[]>(db.sql.lock('ledger', 'alone')),
     head: db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
     list: db.prepare<[number, number], SealRow>('SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?'),
     countAfter: db.prepare<[number, number], Omit<SealState, 'head'>>(

@@ -3,20 +3,18 @@ import type { Connection } from '../../connection.ts'
 
 /** The stops in force: a few rows at most, read whole. */
 export class StopTable {
+  readonly #db: Connection
   readonly #list
   readonly #add
   readonly #remove
-  readonly #lock
-  readonly #tryLock
 
   constructor(db: Connection) {
+    this.#db = db
     this.#list = db.prepare<[], EffectStop>('SELECT kind, name, since, actor, reason FROM effect_stop ORDER BY since')
     this.#add = db.prepare(
       `INSERT INTO effect_stop (kind, name, since, actor, reason) VALUES (@kind, @name, @since, @actor, @reason)
        ON CONFLICT (kind, name) DO NOTHING`,
     )
-    this.#lock = db.prepare<[]>(db.sql.lock('effects', 'alone'))
-    this.#tryLock = db.prepare<[], number>(db.sql.lock('effects', 'try')).pluck()
     this.#remove = db.prepare('DELETE FROM effect_stop WHERE kind = ? AND name = ?')
   }
 
@@ -24,12 +22,12 @@ export class StopTable {
    * Lets one decision about effects commit at a time: limits are exact, and a stop holds at once.
    */
   async lock(): Promise<void> {
-    await this.#lock.get()
+    await this.#db.lock(['effects'])
   }
 
   /** The same without waiting; false where another transaction has it. */
-  async tryLock(): Promise<boolean> {
-    return (await this.#tryLock.get()) === 1
+  tryLock(): Promise<boolean> {
+    return this.#db.lock(['effects'], 'try')
   }
 
   list(): Promise<EffectStop[]> {

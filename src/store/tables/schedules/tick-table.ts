@@ -107,7 +107,7 @@ export class TickTable {
     if (workflow === null || (look !== undefined && known?.version !== look.version)) return null
     const isSuppressed = !isManual && (known?.paused_at ?? null) !== null
     const run = isSuppressed ? null : newId('run', now)
-    await this.#db.lock('tick', schedule)
+    await this.#db.lock(['tick', schedule])
     const isNew =
       run !== null &&
       (await this.#insert.run(schedule, scheduledFor, account, now, missed, run, isManual ? 1 : 0)).changes === 1
@@ -129,7 +129,7 @@ export class TickTable {
 
   /** Lets the next queued tick go on, if no other of its schedule and account is unfinished. */
   async startQueued(schedule: string, account: string): Promise<void> {
-    await this.#db.lock('tick', schedule)
+    await this.#db.lock(['tick', schedule])
     await this.#startQueued.run({ schedule, account })
   }
 

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isPlainObject } from '../../../core/json.ts'
@@ -5,7 +6,6 @@ import { compareSides } from '../../../engine/play/compare/compare-sides.ts'
 import type { RunSide } from '../../../engine/play/compare/deed.ts'
 import { isSecretName, REDACTED } from '../../../engine/play/portable.ts'
 import { type Rewriting, rewriteSide } from '../../play/rewrite-run.ts'
-import { WordRedactor } from './word-redactor.ts'
 
 /** Words that verbs, answers of the service and files bring along. */
 const OF_OURS = [
@@ -45,4 +45,78 @@ export function isAlike(rewriting: Rewriting, own: RunSide, other: RunSide): boo
     deeds: deeds.map(({ expect: _, content: __, ...deed }) => deed),
   })
   return compareSides(bare(rewriteSide(rewriting, own)), bare(other)).kind === 'same'
+}
+
+/** A word, and what stays: moments, storages, ids of runs, numbers of steps, beginnings of ids. */
+const PIECES = new RegExp(
+  [
+    String.raw`\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?`,
+    String.raw`\bstorage_[abc]\b`,
+    String.raw`\brun_[0-9a-z]{16,}\b`,
+    String.raw`#\d+$`,
+    String.raw`\b[a-z]{2,3}_(?=[A-Za-z0-9]*\d)`,
+    String.raw`[\p{L}\p{M}\p{N}]+`,
+  ].join('|'),
+  'gu',
+)
+const WORD = /[\p{L}\p{M}\p{N}]+/gu
+/** Tries before a word may share its replacement: short words have few. */
+const MAX_TRIES = 2_000
+
+/**
+ * Replaces the words of texts, one by one. So a text that is composed of others stays composed of
+ * their replacements, and equal texts stay equal. Different words stay different.
+ */
+export class WordRedactor {
+  readonly #key: Uint8Array
+  readonly #kept: ReadonlySet<string>
+  readonly #known = new Map<string, string>()
+  readonly #taken = new Set<string>()
+
+  /** `kept`: texts whose words stay, in any case. Nobody can undo it without `key`. */
+  constructor(key: Uint8Array, kept: Iterable<string>) {
+    this.#key = key
+    this.#kept = new Set([...kept].flatMap((text) => text.toLowerCase().match(WORD) ?? []))
+  }
+
+  /** Another text of the same form and length. Moments, storages and ids of runs stay. */
+  redact(text: string): string {
+    return text.replace(PIECES, (piece) => (/^[\p{L}\p{M}\p{N}]+$/u.test(piece) ? this.#replace(piece) : piece))
+  }
+
+  #replace(word: string): string {
+    const low = word.toLowerCase()
+    // A number of two digits tells nothing, and counts of code are such numbers.
+    if (this.#kept.has(low) || /^\d{1,2}$/.test(low)) return word
+    const known = this.#known.get(low) ?? this.#choose(low)
+    if (low.length !== word.length) return known
+    return known.replace(/./gs, (sign, at: number) => (isUpper(word.charAt(at)) ? sign.toUpperCase() : sign))
+  }
+
+  #choose(low: string): string {
+    let found = ''
+    for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
+      found = this.#propose(low, attempt)
+      if (found !== low && !this.#taken.has(found) && !this.#kept.has(found)) break
+    }
+    this.#taken.add(found)
+    this.#known.set(low, found)
+    return found
+  }
+
+  /** Digits become digits, and all else letters; a hash stays one. */
+  #propose(low: string, attempt: number): string {
+    const letters = /^[0-9a-f]{12,}$/.test(low) ? 'abcdef' : 'abcdefghijklmnopqrstuvwxyz'
+    const bytes = this.#stream(`${attempt}\n${low}`)
+    const pick = (signs: string) => signs.charAt((bytes.next().value ?? 0) % signs.length)
+    return low.replace(/[\s\S]/g, (sign) => pick(/[0-9]/.test(sign) ? '0123456789' : letters))
+  }
+
+  *#stream(seed: string): Generator<number, undefined> {
+    for (let block = 0; ; block++) yield* createHmac('sha256', this.#key).update(`${block}\n${seed}`).digest()
+  }
+}
+
+function isUpper(sign: string): boolean {
+  return sign !== sign.toLowerCase()
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WordRedactor } from '../../../../src/app/backtest/corpus/word-redactor.ts'
+import { WordRedactor } from '../../../../src/app/backtest/corpus/redact-words.ts'
 
 const words = new WordRedactor(Buffer.alloc(32, 7), ['endsWith(".tmp"), look', 'notes'])
 const redact = (text: string) => words.redact(text)

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { NamedFile } from '../../../../../src/app/rehearsal/gather-files.ts'
-import { giveBytes } from '../../../../../src/cli/commands/app/rehearse/give-bytes.ts'
 import { readFaults } from '../../../../../src/cli/commands/app/rehearse/read-faults.ts'
+import { giveBytes } from '../../../../../src/cli/commands/app/rehearse/rehearse.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 
 test('orders of trouble are rules of the sandbox, with how often and what', () => {

@@ -1,15 +1,10 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { ErrorCode, UpshotError } from '../../core/errors.ts'
 import type { IncomingDelivery } from '../../core/incoming/delivery.ts'
-import type { Notice } from '../../core/notices.ts'
-import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
-import type { CodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
-import type { EngineAccess, EngineLoad } from './engine.ts'
 
 /** Settings of an engine. */
 export interface EngineConfig
@@ -50,29 +45,8 @@ export interface EngineStart {
 /** The module that the engine's thread loads. */
 export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>
 
-/** A call of the main thread that the engine's thread answers; it loads its modules unasked. */
-export type EngineCall = { kind: 'start'; access: EngineAccess } | { kind: 'stop' }
-
-export type ToEngine = EngineCall | { kind: 'wake' } | { kind: 'endPass'; run: string } | PackedArrivals
-
-interface EngineFault extends Pick<UpshotError, 'message' | 'details'> {
-  code: ErrorCode | null
-}
-
-export type FromEngine =
-  | { kind: 'done'; call: EngineCall['kind'] | 'load'; error?: EngineFault }
-  | { kind: 'loading'; module: LoadingModule | null }
-  | { kind: 'late'; module: SkippedModule }
-  /** It ends by `process.exit`, called there. */
-  | { kind: 'exiting'; at: CodeAtWork | null }
-  /** Code of a run has replaced this function of JavaScript. */
-  | { kind: 'replaced'; name: string }
-  | { kind: 'loaded'; codeHashes: Record<string, string>; broken: readonly BrokenModule[] }
-  | { kind: 'limits'; fileLimits: EngineLoad['fileLimits'] }
-  | readonly Notice[]
-
 /** Deliveries are frequent; a list takes a third of the time of objects to cross. */
-type PackedArrivals = [hasQueued: boolean, ...arrivals: PackedArrival[]]
+export type PackedArrivals = [hasQueued: boolean, ...arrivals: PackedArrival[]]
 type PackedArrival = ReturnType<typeof packArrival>
 
 export function packArrivals({ hasQueued, claimed }: Arrivals): PackedArrivals {

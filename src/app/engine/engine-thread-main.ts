@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { UpshotError } from '../../core/errors.ts'
+import type { Notice } from '../../core/notices.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { findCodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
@@ -8,8 +8,10 @@ import { adoptHidden } from '../../project/config/environment.ts'
 import { Intrinsics } from '../../project/workflows/intrinsics.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
+import { Link, type LinkMessage } from '../play/child/link.ts'
 import { DatabaseClock } from './database/database-clock.ts'
-import { type EngineStart, type FromEngine, type ToEngine, unpackArrivals } from './engine-messages.ts'
+import type { EngineAccess } from './engine.ts'
+import { type EngineStart, type PackedArrivals, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
 import { collectWhenIdle } from './watch/collect-when-idle.ts'
@@ -27,10 +29,22 @@ setInterval(() => {
 const LIMITS_EVERY_MS = 5_000
 
 const notices = createNoticeBus()
-const tell = (message: FromEngine) => parentPort?.postMessage(message)
-const flush = forwardNotices(notices, tell)
+const post = (message: LinkMessage | Notice[]) => parentPort?.postMessage(message)
+const flush = forwardNotices(notices, post)
+/** The notices of a call come before its answer. */
+const answer = (call: () => Promise<unknown>) =>
+  call()
+    .finally(flush)
+    .then(() => {})
+const parent = new Link(post, {
+  load: () => answer(() => loading),
+  start: (access: EngineAccess) => answer(async () => (await loading).start(access)),
+  stop: () => answer(async () => stop(await loading)),
+  wake: async () => (await loading).wake(),
+  endPass: async (run: string) => (await loading).endPass(run),
+})
 catchStrayErrors(notices.publish)
-process.on('exit', () => tell({ kind: 'exiting', at: findCodeAtWork() }))
+process.on('exit', () => parent.tell('exiting', findCodeAtWork()))
 collectWhenIdle()
 giveAnswer('codeAtWork', findCodeAtWork)
 const intrinsics = new Intrinsics()
@@ -40,16 +54,18 @@ const store = await openConnectedStore(options, port)
 let stopClock = () => {}
 
 const loading = load()
-parentPort?.on('message', (message: ToEngine) => void loading.then((engine) => handle(engine, message)))
-void answer('load', loading)
+parentPort?.on('message', (message: LinkMessage | PackedArrivals) => {
+  if (Array.isArray(message)) void loading.then((engine) => engine.receive(unpackArrivals(message)))
+  else parent.receive(message)
+})
 void loading.then((engine) => {
-  setInterval(() => tell({ kind: 'limits', fileLimits: engine.load.fileLimits }), LIMITS_EVERY_MS)
+  setInterval(() => parent.tell('limits', engine.load.fileLimits), LIMITS_EVERY_MS)
 })
 
 /** In this thread's next load, and in the threads after it. */
 function skip(module: SkippedModule): void {
   skipped.push(module)
-  tell({ kind: 'late', module })
+  parent.tell('late', module)
 }
 
 async function load(): Promise<LocalEngine> {
@@ -60,41 +76,20 @@ async function load(): Promise<LocalEngine> {
     clock,
     random: Math.random,
     worker: { id: worker, counts: new WorkerCounts(counts) },
-    modules: { skipped, onLoading: (module) => tell({ kind: 'loading', module }), onLate: skip },
-    onLoaded: (codeHashes, broken) => tell({ kind: 'loaded', codeHashes, broken }),
+    modules: { skipped, onLoading: (module) => parent.tell('loading', module), onLate: skip },
+    onLoaded: (codeHashes, broken) => parent.tell('loaded', codeHashes, broken),
   })
-}
-
-function handle(engine: LocalEngine, message: ToEngine): void {
-  if (Array.isArray(message)) engine.receive(unpackArrivals(message))
-  else if (message.kind === 'wake') engine.wake()
-  else if (message.kind === 'endPass') engine.endPass(message.run)
-  else if (message.kind === 'start') void answer('start', engine.start(message.access))
-  else void answer('stop', stop(engine))
 }
 
 function tellReplaced(): void {
   const replaced = intrinsics.restore()
   if (replaced === null) return
   replacedBy = replaced.by
-  tell({ kind: 'replaced', name: replaced.name })
+  parent.tell('replaced', replaced.name)
 }
 
 async function stop(engine: LocalEngine): Promise<void> {
   await engine.stop()
   stopClock()
   await store.close()
-}
-
-async function answer(call: Extract<FromEngine, { kind: 'done' }>['call'], result: Promise<unknown>): Promise<void> {
-  try {
-    await result
-    flush()
-    tell({ kind: 'done', call })
-  } catch (error) {
-    flush()
-    const { code, details } = error instanceof UpshotError ? error : { code: null, details: {} }
-    const message = error instanceof Error ? error.message : String(error)
-    tell({ kind: 'done', call, error: { code, message, details } })
-  }
 }

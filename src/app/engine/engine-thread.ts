@@ -4,6 +4,7 @@ import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Clock } from '../../core/time.ts'
+import type { Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import type { CodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
@@ -11,8 +12,9 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
-import type { EngineLoad } from './engine.ts'
-import type { EngineCall, EngineConfig, EngineStart, FromEngine, LoadingModule, ToEngine } from './engine-messages.ts'
+import { Link, type LinkMessage } from '../play/child/link.ts'
+import type { EngineAccess, EngineLoad } from './engine.ts'
+import { type EngineConfig, type EngineStart, type LoadingModule, packArrivals } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 import { describeExit, type EngineEnd } from './watch/engine-end.ts'
 import { Question } from './watch/question.ts'
@@ -59,10 +61,8 @@ export class EngineThread {
   fileLimits: EngineLoad['fileLimits'] = []
   readonly #pulse = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   readonly #thread: Worker
-  readonly #skipped: SkippedModule[]
-  readonly #broken: BrokenModule[]
   readonly #cut: () => void
-  readonly #calls = new Map<string, { resolve: () => void; reject: (error: unknown) => void }>()
+  readonly #link: Link
   readonly #gone = Promise.withResolvers<void>()
   #end: EngineEnd | null = null
   /** Where code called `process.exit`. */
@@ -72,8 +72,6 @@ export class EngineThread {
     this.id = newId('wrk', now)
     const { port, cut } = store.connect()
     this.#cut = cut
-    this.#skipped = skipped
-    this.#broken = broken
     const workerData: EngineStart = {
       config: {
         ...handConfig(config),
@@ -93,8 +91,29 @@ export class EngineThread {
         maxYoungGenerationSizeMb: YOUNG_MB,
       },
     })
-    this.#thread.on('message', (message: FromEngine) => this.#receive(message, heard))
-    this.loaded = this.#answerTo('load')
+    this.#link = new Link((message) => this.#thread.postMessage(message), {
+      loading: (module: LoadingModule | null) => {
+        this.loading = module
+      },
+      loaded: (codeHashes: Record<string, string>, found: readonly BrokenModule[]) => {
+        this.codeHashes = codeHashes
+        broken.splice(0, broken.length, ...found)
+      },
+      late: (module: SkippedModule) => void skipped.push(module),
+      limits: (fileLimits: EngineLoad['fileLimits']) => {
+        this.fileLimits = fileLimits
+      },
+      exiting: (at: CodeAtWork | null) => {
+        this.#exitedAt = at
+      },
+      replaced: (name: string) => this.#endReplaced(name),
+    })
+    // Notices are frequent, so they are sent as they are.
+    this.#thread.on('message', (message: LinkMessage | readonly Notice[]) => {
+      if (isNotices(message)) heard(message)
+      else this.#link.receive(message)
+    })
+    this.loaded = this.#link.call('load')
     this.ended = this.#whenEnded()
   }
 
@@ -113,23 +132,30 @@ export class EngineThread {
     return external_memory
   }
 
-  /** Rejects with the error of the call, or with `not_running` when the thread ends meanwhile. */
-  call(call: EngineCall): Promise<void> {
-    const answered = this.#answerTo(call.kind)
-    this.tell(call)
-    return answered
+  /** Rejects with the error of the start, or with `not_running` when the thread ends meanwhile. */
+  start(access: EngineAccess): Promise<void> {
+    return this.#link.call('start', access)
   }
 
   /** Lets its passes finish, for so many milliseconds. */
   async drain(clock: Clock, withinMs: number): Promise<void> {
     const late = Promise.withResolvers<void>()
     const cancel = clock.at(clock.now() + withinMs, late.resolve)
-    await Promise.race([this.call({ kind: 'stop' }).catch(() => {}), late.promise])
+    await Promise.race([this.#link.call('stop').catch(() => {}), late.promise])
     cancel()
   }
 
-  tell(message: ToEngine): void {
-    this.#thread.postMessage(message)
+  wake(): void {
+    this.#link.tell('wake')
+  }
+
+  endPass(run: string): void {
+    this.#link.tell('endPass', run)
+  }
+
+  /** Gives it runs that were claimed for it. */
+  receive(arrivals: Arrivals): void {
+    this.#thread.postMessage(packArrivals(arrivals))
   }
 
   /** Ends it for this reason, and waits a second at most. None of its code runs afterwards. */
@@ -139,17 +165,6 @@ export class EngineThread {
     void this.#thread.terminate().then(() => this.#gone.resolve())
     await this.#gone.promise
     clearTimeout(timer)
-  }
-
-  #receive(message: FromEngine, heard: EngineThreadParts['heard']): void {
-    if (isNotices(message)) heard(message)
-    else if (message.kind === 'loaded') this.#noteLoaded(message)
-    else if (message.kind === 'loading') this.loading = message.module
-    else if (message.kind === 'late') this.#skipped.push(message.module)
-    else if (message.kind === 'limits') this.fileLimits = message.fileLimits
-    else if (message.kind === 'exiting') this.#exitedAt = message.at
-    else if (message.kind === 'replaced') void this.#endReplaced(message.name)
-    else this.#settle(message)
   }
 
   /** Code has replaced a function of JavaScript that the engine calls: its state is not known. */
@@ -162,22 +177,6 @@ export class EngineThread {
     const skipped = file === undefined ? null : { file, code: null, why: `a run of it ${how}` }
     // Its runs wait for the module; others that were at work have done nothing.
     await this.end({ cause: 'replaced', error, skipped, harm: skipped && { runs: [], how } })
-  }
-
-  #noteLoaded({ codeHashes, broken }: Extract<FromEngine, { kind: 'loaded' }>): void {
-    this.codeHashes = codeHashes
-    this.#broken.splice(0, this.#broken.length, ...broken)
-  }
-
-  #settle({ call, error }: Extract<FromEngine, { kind: 'done' }>): void {
-    const waiting = this.#calls.get(call)
-    this.#calls.delete(call)
-    if (error) waiting?.reject(new UpshotError(error.code ?? 'internal', error.message, { details: error.details }))
-    else waiting?.resolve()
-  }
-
-  #answerTo(call: string): Promise<void> {
-    return new Promise((resolve, reject) => this.#calls.set(call, { resolve, reject }))
   }
 
   async #whenEnded(): Promise<EngineEnd> {
@@ -193,13 +192,11 @@ export class EngineThread {
     await this.#gone.promise
     this.#cut()
     const end = this.#end ?? describeExit(exitCode, this.#exitedAt)
-    const lost = new UpshotError('not_running', `The engine has ended. ${end.error.message}`)
-    for (const { reject } of this.#calls.values()) reject(lost)
-    this.#calls.clear()
+    this.#link.end(new UpshotError('not_running', `The engine has ended. ${end.error.message}`))
     return end
   }
 }
 
-function isNotices(message: FromEngine): message is readonly Notice[] {
+function isNotices(message: LinkMessage | readonly Notice[]): message is readonly Notice[] {
   return Array.isArray(message)
 }

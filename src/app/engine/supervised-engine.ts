@@ -12,7 +12,7 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { CLAIM_LOOK_MS, ClaimWatch } from './database/claim-watch.ts'
 import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
-import { type LoadingModule, packArrivals } from './engine-messages.ts'
+import type { LoadingModule } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
 import type { EngineEnd } from './watch/engine-end.ts'
@@ -83,7 +83,7 @@ export class SupervisedEngine implements Engine {
 
   async start(access: EngineAccess): Promise<void> {
     this.#access = access
-    await this.#thread.call({ kind: 'start', access })
+    await this.#thread.start(access)
     this.#open()
     this.#parts.quarantine?.start(access)
     // One that tries suspects claims no other runs.
@@ -111,12 +111,12 @@ export class SupervisedEngine implements Engine {
     this.#isWoken = true
     setImmediate(() => {
       this.#isWoken = false
-      if (this.#isAtWork) this.#thread.tell({ kind: 'wake' })
+      if (this.#isAtWork) this.#thread.wake()
     })
   }
 
   endPass(runId: string): void {
-    if (this.#isAtWork) this.#thread.tell({ kind: 'endPass', run: runId })
+    if (this.#isAtWork) this.#thread.endPass(runId)
   }
 
   stop(): Promise<void> {
@@ -180,7 +180,7 @@ export class SupervisedEngine implements Engine {
       counts: thread.counts,
       claimFor: () => ({ worker: thread.id, codeHashes: thread.codeHashes }),
       arrived: (arrivals) => {
-        if (thread === this.#thread && this.#isAtWork) thread.tell(packArrivals(arrivals))
+        if (thread === this.#thread && this.#isAtWork) thread.receive(arrivals)
       },
     })
   }
@@ -213,7 +213,7 @@ export class SupervisedEngine implements Engine {
     this.#thread = this.#begin()
     await this.#untilLoaded()
     signal.throwIfAborted()
-    if (this.#access) await this.#thread.call({ kind: 'start', access: this.#access })
+    if (this.#access) await this.#thread.start(this.#access)
     if (!signal.aborted) this.#open()
   }
 

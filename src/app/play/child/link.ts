@@ -4,7 +4,7 @@ import { describeError, type Failure, UpshotError } from '../../../core/errors.t
 /** The functions that a process offers to its parent or child, by name. */
 export type Handlers = Record<string, (...given: never[]) => unknown>
 
-/** A message between two processes. Call 0 gets no answer. */
+/** A message between two processes or threads. Call 0 gets no answer. */
 export type LinkMessage =
   | { call: number; name: string; given: unknown[] }
   | { answer: number; value: unknown }
@@ -14,7 +14,7 @@ export type LinkMessage =
 interface SentError extends Failure {
   retryAt?: number | null
   retryable?: boolean
-  fix?: unknown
+  details?: UpshotError['details']
 }
 
 interface Pending {
@@ -22,7 +22,7 @@ interface Pending {
   reject: (error: unknown) => void
 }
 
-/** Calls between two processes. Each side calls the handlers of the other. */
+/** Calls between two processes or threads. Each side calls the handlers of the other. */
 export class Link {
   readonly #post: (message: LinkMessage) => void
   readonly #handlers: Handlers
@@ -100,13 +100,13 @@ function describeSent(error: unknown): SentError {
     ...describeError(error),
     ...(typeof retryAt === 'number' ? { retryAt } : {}),
     ...(typeof retryable === 'boolean' ? { retryable } : {}),
-    ...(error instanceof UpshotError ? { fix: error.details.fix } : {}),
+    ...(error instanceof UpshotError ? { details: error.details } : {}),
   }
 }
 
-function revive({ name, message, fix, ...rest }: SentError): Error {
+function revive({ name, message, details = {}, ...rest }: SentError): Error {
   const isOurs = name === 'UpshotError' && rest.code !== undefined
-  if (isOurs) return new UpshotError(rest.code as UpshotError['code'], message, { details: { fix } })
+  if (isOurs) return new UpshotError(rest.code as UpshotError['code'], message, { details })
   return Object.assign(new Error(message), { ...rest, name })
 }
 

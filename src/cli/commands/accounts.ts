@@ -8,7 +8,7 @@ import { STORAGES } from '../../core/service/storage.ts'
 import { readSecret } from '../input/read-source.ts'
 import { actCommand } from '../operate/act-command.ts'
 import { listCommand } from '../operate/list-command.ts'
-import { askSecret } from '../terminal/ask-secret.ts'
+import { askSecret } from '../terminal/confirm.ts'
 
 const NAME = ['name', 'name of the account'] as const
 

@@ -1,4 +1,5 @@
-import { createInterface } from 'node:readline/promises'
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
 import { UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Output } from './output.ts'
@@ -25,7 +26,7 @@ export async function confirm(out: Output, intent: Intent, environment = process
   if (!isSilent) announce(out, intent)
   if (dryRun) return false
   if (yes) return true
-  if (canAsk(out, environment) && (await ask(out, 'Continue? [y/N] '))) return true
+  if (canAsk(out, environment) && /^y(es)?$/i.test(await askLine(out, 'Continue? [y/N] '))) return true
   throw new UpshotError('needs_confirmation', `This would ${intent.will}. Nothing was done.`, {
     fix: 'Add --yes to do it, or --dry-run to see what it would do.',
   })
@@ -42,13 +43,34 @@ function announce(out: Output, { will, things = [], count = things.length }: Int
   out.note([`This will ${will}.`, ...shown, ...rest].join('\n'))
 }
 
-async function ask({ streams: { stdin, stderr } }: Output, question: string): Promise<boolean> {
-  if (stdin === undefined) return false
-  const lines = createInterface({ input: stdin, output: stderr })
+/** Asks for a secret without echoing it; undefined if nobody can be asked. */
+export async function askSecret(out: Output, what: string): Promise<string | undefined> {
+  if (!canAsk(out)) return undefined
+  const secret = await askLine(out, `${what} (not shown while you type): `, { isSecret: true })
+  out.streams.stderr.write('\n')
+  return secret
+}
+
+/** True where a person at the terminal types the number of things, or "yes" where there is none. */
+export async function typesCount(out: Output, count: number): Promise<boolean> {
+  const answer = await askLine(out, `Type ${count === 0 ? '"yes"' : 'the number of items'} to go on: `)
+  return answer === (count === 0 ? 'yes' : String(count))
+}
+
+/** The line that a person types; empty where there is none, or the input ends. */
+async function askLine({ streams }: Output, question: string, { isSecret = false } = {}): Promise<string> {
+  const { stdin: input, stderr } = streams
+  if (input === undefined) return ''
+  // `terminal: true` turns off the terminal's own echo; readline's echo goes to this sink.
+  const sink = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface(isSecret ? { input, output: sink, terminal: true } : { input, output: stderr })
+  if (isSecret) stderr.write(question)
   try {
-    const closed = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-    const answer = await Promise.race([lines.question(question), closed])
-    return /^y(es)?$/i.test(answer.trim())
+    return await new Promise<string>((resolve, reject) => {
+      lines.question(isSecret ? '' : question, (answer) => resolve(answer.trim()))
+      if (isSecret) lines.once('SIGINT', () => reject(new DOMException('Interrupted.', 'AbortError')))
+      lines.once('close', () => resolve(''))
+    })
   } finally {
     lines.close()
   }

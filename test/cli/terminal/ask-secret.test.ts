@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { askSecret } from '../../../src/cli/terminal/ask-secret.ts'
+import { askSecret } from '../../../src/cli/terminal/confirm.ts'
 import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
 
 const SECRET = 'sk_live_canary_of_the_accounts'

@@ -13,9 +13,8 @@ import type { Cli } from '../../../command.ts'
 import { parseJsonOption } from '../../../input/parse-option.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { refrain } from '../../../operate/act-command.ts'
-import { canAsk, confirm } from '../../../terminal/confirm.ts'
+import { canAsk, confirm, typesCount } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
-import { typesCount } from '../../../terminal/types-count.ts'
 import { describeApproval } from './list.ts'
 
 /** `upshot approvals approve <id> --hash`: lets exactly the list that a person saw begin. */

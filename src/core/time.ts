@@ -214,3 +214,17 @@ function computeParts(text: string): number {
 export function isoTime(moment: number): string {
   return new Date(moment).toISOString()
 }
+
+/** A row for interfaces: its moments, in fields named `at` or `…At`, are text. */
+export type WithIsoTimes<Row> = {
+  [Field in keyof Row]: Field extends 'at' | `${string}At` ? IsoTime<Row[Field]> : Row[Field]
+}
+type IsoTime<Value> = Value extends number ? string : Value
+
+export function withIsoTimes<Row extends object>(row: Row): WithIsoTimes<Row> {
+  const fields = Object.entries(row).map(([name, value]) => {
+    const isMoment = typeof value === 'number' && /^at$|At$/.test(name)
+    return [name, isMoment ? isoTime(value) : value]
+  })
+  return Object.fromEntries(fields)
+}

@@ -5,14 +5,13 @@ import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
 import type { RunHour } from '../../core/store/health/hours.ts'
 import { listBrokenModules } from '../../core/store/health/list-broken-modules.ts'
-import { isoTime } from '../../core/time.ts'
+import { withIsoTimes } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { requireRun } from '../queries/find-run.ts'
 import { listUnmatched } from '../queries/list-unmatched.ts'
 import { readInput } from '../queries/read-input.ts'
 import { requireWorkflow } from '../queries/require-row.ts'
-import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 import { describeOne } from './run-handlers.ts'
 
@@ -79,16 +78,14 @@ export function requireCallable({ id, eventTypes, schedule }: WorkflowRecord): v
 }
 
 function describeWorkflow(
-  { loadedAt, pausedAt, priority = 0, runTimeoutMs, input = null, ...rest }: WorkflowRecord,
+  { priority = 0, runTimeoutMs, input = null, ...rest }: WorkflowRecord,
   hours: readonly RunHour[],
 ) {
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     input,
     usual: joinUsual(hours.filter(({ status }) => status === 'completed')),
     priority,
     runTimeoutMs: runTimeoutMs ?? null,
-    loadedAt: isoTime(loadedAt),
-    pausedAt: momentOf(pausedAt),
   }
 }

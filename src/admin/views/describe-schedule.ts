@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
-import { isoTime } from '../../core/time.ts'
+import { isoTime, withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
 import { momentOf } from './moment-of.ts'
@@ -25,7 +25,7 @@ export function describeSchedule(
   const ahead = doneAt !== null || pausedAt !== null || fill !== null ? [] : next(AHEAD)
   const content = input === null ? null : JSON.parse(input)
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     ...{ kind: plan.kind, catchUp, withinMs, overlap },
     sends: workflow === null ? content.type : null,
     expression: cron?.expression ?? null,
@@ -36,12 +36,7 @@ export function describeSchedule(
     perMinute: fill?.perMinute ?? null,
     accounts: accounts === 'each' ? accounts : [...accounts],
     input: seesPayloads(caller) ? (workflow === null ? JSON.parse(content.body) : content) : null,
-    createdAt: isoTime(rest.createdAt),
-    startedAt: isoTime(rest.startedAt),
     handledAt: momentOf(rest.handledAt === 0 ? null : rest.handledAt),
-    lastTickAt: momentOf(rest.lastTickAt),
-    pausedAt: momentOf(pausedAt),
-    doneAt: momentOf(doneAt),
     nextAt: momentOf(ahead[0] ?? null),
     next: ahead.map(isoTime),
   }

@@ -3,7 +3,7 @@ import type { EventRecord } from '../../core/incoming/event.ts'
 import { nameSubject } from '../../core/incoming/subject.ts'
 import { ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
 import { listWholeSubjects } from '../../core/service/subjects.ts'
-import { isoTime } from '../../core/time.ts'
+import { withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { event } from '../contract/resources/events.ts'
 import { maskValue } from './mask.ts'
@@ -11,12 +11,10 @@ import { seesPayloads } from './run-view.ts'
 
 /** An event without its body. */
 export function describeEvent(record: EventRecord, caller: Pick<Caller, 'role'>): z.input<typeof event> {
-  const { body, createdAt, receivedAt, ...rest } = record
+  const { body, ...rest } = record
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     subject: seesPayloads(caller) ? nameSubject(record) : null,
-    createdAt: isoTime(createdAt),
-    receivedAt: isoTime(receivedAt),
     bodyBytes: Buffer.byteLength(body),
     isPruned: body === '',
   }

@@ -7,7 +7,7 @@ import type { Checkpoint } from '../../core/runs/step.ts'
 import { type Progress, shareOf, timeLeft } from '../../core/runs/told/progress.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { isoTime } from '../../core/time.ts'
+import { withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { run, step } from '../contract/resources/runs.ts'
 import { maskValue } from './mask.ts'
@@ -33,17 +33,12 @@ export async function describeRuns(
 function describeRun(given: Run, event: EventRecord | null, caller: Pick<Caller, 'role'>): RunView {
   const { output, apartBytes, ...rest } = given
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     needsPerson: findObstacle('resume', given, 0) === null,
     eventType: event?.type ?? null,
     subject: event === null || !seesPayloads(caller) ? null : nameSubject(event),
-    tickAt: momentOf(given.tickAt),
-    createdAt: isoTime(given.createdAt),
-    startedAt: momentOf(given.startedAt),
-    finishedAt: momentOf(given.finishedAt),
-    dueAt: momentOf(given.dueAt),
     deadline: momentOf(given.deadline),
-    resolution: given.resolution && { ...given.resolution, at: isoTime(given.resolution.at) },
+    resolution: given.resolution && withIsoTimes(given.resolution),
     outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
     progress: given.progress && describeProgress(given.progress),
     tags: (seesPayloads(caller) ? given.tags : maskValue(given.tags)) as Run['tags'],
@@ -51,19 +46,16 @@ function describeRun(given: Run, event: EventRecord | null, caller: Pick<Caller,
 }
 
 function describeProgress(progress: Progress): RunView['progress'] {
-  return { ...progress, share: shareOf(progress), leftMs: timeLeft(progress), at: isoTime(progress.at) }
+  return { ...withIsoTimes(progress), share: shareOf(progress), leftMs: timeLeft(progress) }
 }
 
 /** A step with its failed attempts. */
 export function describeStep(given: Checkpoint, failures: readonly StepFailure[] = []): StepView {
   const { output, apartBytes, ...rest } = given
   return {
-    ...rest,
-    startedAt: isoTime(given.startedAt),
-    finishedAt: momentOf(given.finishedAt),
-    dueAt: momentOf(given.dueAt),
+    ...withIsoTimes(rest),
     outputBytes: apartBytes ?? (output === null ? null : Buffer.byteLength(output)),
-    failures: failures.map(({ attempt, at, error }) => ({ attempt, at: isoTime(at), error })),
+    failures: failures.map(({ key: _, ...failure }) => withIsoTimes(failure)),
   }
 }
 

@@ -49,15 +49,6 @@ export function formatBytes(bytes: number | null): string | null {
   return power === 0 ? `${bytes} B` : `${(bytes / 1_000 ** power).toFixed(1)} ${UNITS[power]}`
 }
 
-/** A row for JSON: numbers in fields named `at` or `…At` become ISO 8601 text. */
-export function withIsoTimes<Row extends object>(row: Row): Record<string, unknown> {
-  const fields = Object.entries(row).map(([name, value]) => {
-    const isMoment = /^at$|At$/.test(name) && typeof value === 'number'
-    return [name, isMoment ? new Date(value).toISOString() : value] as const
-  })
-  return Object.fromEntries(fields)
-}
-
 /** A failure in words, with the author's file and line, relative to this folder where below it. */
 export function formatFailure({
   at,

@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  formatBytes,
-  formatMoment,
-  formatSpan,
-  formatText,
-  withIsoTimes,
-} from '../../../src/cli/terminal/format-value.ts'
+import { formatBytes, formatMoment, formatSpan, formatText } from '../../../src/cli/terminal/format-value.ts'
+import { withIsoTimes } from '../../../src/core/time.ts'
 
 test('foreign text loses its control characters and line breaks', () => {
   expect(formatText('a\u001B[31m\nb\u202Ec')).toBe('a [31m b c')

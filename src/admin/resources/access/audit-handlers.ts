@@ -1,5 +1,5 @@
 import type { ReadStore } from '../../../core/store/store.ts'
-import { isoTime } from '../../../core/time.ts'
+import { withIsoTimes } from '../../../core/time.ts'
 import type { AUDIT_ROUTES } from '../../contract/resources/access/audit.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { findEventId } from '../../queries/find-event.ts'
@@ -27,7 +27,7 @@ export function auditHandlers({
       const actions = await (await openLists()).listActions({ ...filter, limit })
       return wholePage(actions, {
         limit,
-        items: actions.map(({ at, ...rest }) => ({ ...rest, at: isoTime(at) })),
+        items: actions.map(withIsoTimes),
         positionOf: ({ id }) => id,
         momentOf: ({ at }) => at,
       })

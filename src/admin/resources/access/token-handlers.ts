@@ -1,11 +1,10 @@
 import type { AdminSession } from '../../../core/access/session.ts'
 import { type AdminToken, planToken } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { type Duration, isoTime, parseDuration } from '../../../core/time.ts'
+import { type Duration, parseDuration, withIsoTimes } from '../../../core/time.ts'
 import type { TOKEN_ROUTES } from '../../contract/resources/access/tokens.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { resolveAmong } from '../../queries/resolve-id.ts'
-import { momentOf } from '../../views/moment-of.ts'
 import { asCaller, type ResourceParts } from '../parts.ts'
 
 /** Tokens of scripts, and logins of browsers. */
@@ -36,11 +35,10 @@ export function tokenHandlers(parts: ResourceParts): Handlers<keyof typeof TOKEN
   }
 }
 
-function describeToken({ id, name, role, createdAt, expiresAt, lastUsedAt, revokedAt }: AdminToken) {
-  const moments = { expiresAt: momentOf(expiresAt), lastUsedAt: momentOf(lastUsedAt), revokedAt: momentOf(revokedAt) }
-  return { id, name, role, createdAt: isoTime(createdAt), ...moments }
+function describeToken({ hash: _, ...token }: AdminToken) {
+  return withIsoTimes(token)
 }
 
-function describeLogin({ id, name, role, address, createdAt, seenAt }: AdminSession) {
-  return { id, name, role, address, createdAt: isoTime(createdAt), seenAt: isoTime(seenAt) }
+function describeLogin({ cookieHash: _, keyHash: __, ...session }: AdminSession) {
+  return withIsoTimes(session)
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../core/safety/approval.ts'
 import { checkAnswer } from '../../../core/safety/check-answer.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { isoTime } from '../../../core/time.ts'
+import { withIsoTimes } from '../../../core/time.ts'
 import type { Caller } from '../../access/caller.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
 import type { APPROVAL_ROUTES } from '../../contract/resources/safety/approvals.ts'
@@ -16,7 +16,6 @@ import type { Call, Handlers } from '../../perform/handler.ts'
 import { decodePosition, encodePosition, given, wholePage } from '../../queries/read-query.ts'
 import { requireApproval } from '../../queries/require-row.ts'
 import { maskValue } from '../../views/mask.ts'
-import { momentOf } from '../../views/moment-of.ts'
 import { seesPayloads } from '../../views/run-view.ts'
 import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
 
@@ -96,12 +95,12 @@ async function mustVotesBeSigned(store: Pick<ReadStore, 'listApprovers'>): Promi
 }
 
 function describeApproval(approval: Approval, mustSign: boolean, caller: Pick<Caller, 'role'>) {
-  const { answer: _, openedAt, expiresAt, decidedAt, question, votes, ...rest } = approval
+  const { answer: _, question, votes, ...rest } = approval
   return {
-    ...rest,
-    ...{ openedAt: isoTime(openedAt), expiresAt: isoTime(expiresAt), decidedAt: momentOf(decidedAt), mustSign },
+    ...withIsoTimes(rest),
+    mustSign,
     question: question && { ...question, show: seesPayloads(caller) ? question.show : maskValue(question.show) },
-    votes: votes.map(({ at, ...vote }) => ({ ...vote, at: isoTime(at) })),
+    votes: votes.map(withIsoTimes),
   }
 }
 

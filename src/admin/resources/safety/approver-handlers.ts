@@ -2,10 +2,9 @@ import { createPublicKey } from 'node:crypto'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Approver } from '../../../core/safety/approval.ts'
 import { fingerprintOf } from '../../../core/safety/votes/vote-record.ts'
-import { isoTime } from '../../../core/time.ts'
+import { withIsoTimes } from '../../../core/time.ts'
 import type { APPROVER_ROUTES } from '../../contract/resources/safety/approvers.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import { momentOf } from '../../views/moment-of.ts'
 import { asCaller, type ResourceParts } from '../parts.ts'
 
 /** The people who may decide approvals. */
@@ -46,7 +45,6 @@ function refuse(cause?: unknown): UpshotError {
   })
 }
 
-function describeApprover({ name, roles, publicKey, addedAt, removedAt }: Approver) {
-  const fingerprint = fingerprintOf(publicKey)
-  return { name, roles: [...roles], publicKey, fingerprint, addedAt: isoTime(addedAt), removedAt: momentOf(removedAt) }
+function describeApprover({ roles, ...rest }: Approver) {
+  return { ...withIsoTimes(rest), roles: [...roles], fingerprint: fingerprintOf(rest.publicKey) }
 }

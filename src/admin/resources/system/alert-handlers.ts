@@ -1,7 +1,7 @@
 import { type AlertBook, EMPTY_BOOK, type OpenTopic, type PastTopic } from '../../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { isoTime } from '../../../core/time.ts'
+import { isoTime, withIsoTimes } from '../../../core/time.ts'
 import type { ALERT_ROUTES } from '../../contract/resources/system/alerts.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { AlertSetup } from '../../ports/surroundings.ts'
@@ -49,6 +49,6 @@ function describeRule({ to, ...rule }: AlertRule, { topics, past, channels }: Al
 }
 
 function describeTopic({ id, title, page, command, count, since, toldAt, endedAt }: OpenTopic | PastTopic) {
-  const moments = { since: isoTime(since), toldAt: momentOf(toldAt), endedAt: momentOf(endedAt) }
-  return { id, title, page, command: `upshot ${command}`, count, ...moments }
+  const facts = withIsoTimes({ id, title, page, count, toldAt, endedAt })
+  return { ...facts, command: `upshot ${command}`, since: isoTime(since) }
 }

@@ -3,7 +3,7 @@ import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
 import type { ServerRoom } from '../../../core/store/health/server.ts'
 import { weekGoesAt } from '../../../core/store/retention.ts'
-import { isoTime } from '../../../core/time.ts'
+import { isoTime, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
@@ -125,13 +125,11 @@ function describeHour({ hour, ...rest }: RunHour) {
   return { ...rest, at: isoTime(hour * HOUR_MS) }
 }
 
-function describeProcess({ receiverUrl, startedAt, seenAt, broken, ...rest }: ProcessRecord, now: number) {
+function describeProcess({ receiverUrl, broken, ...rest }: ProcessRecord, now: number) {
   return {
-    ...rest,
+    ...withIsoTimes(rest),
     receiverUrl: receiverUrl === '' ? null : receiverUrl,
-    startedAt: isoTime(startedAt),
-    seenAt: isoTime(seenAt),
     broken: [...broken],
-    isSilent: now - seenAt >= PROCESS_SILENCE_MS,
+    isSilent: now - rest.seenAt >= PROCESS_SILENCE_MS,
   }
 }

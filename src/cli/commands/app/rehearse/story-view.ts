@@ -2,14 +2,8 @@ import { describeEffect } from '../../../../admin/views/describe-effect.ts'
 import type { StagedFile } from '../../../../app/rehearsal/stage-files.ts'
 import type { Checkpoint } from '../../../../core/runs/step.ts'
 import type { EffectRecord } from '../../../../core/safety/effect.ts'
-import {
-  formatBytes,
-  formatFailure,
-  formatSpan,
-  formatText,
-  parseOutput,
-  withIsoTimes,
-} from '../../../terminal/format-value.ts'
+import { withIsoTimes } from '../../../../core/time.ts'
+import { formatBytes, formatFailure, formatSpan, formatText, parseOutput } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 import { describeReason, describeRun, styleStatus } from '../../runs/run-view.ts'
 import type { Story } from './read-story.ts'

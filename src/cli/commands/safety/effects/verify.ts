@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { LedgerReport } from '../../../../core/safety/ledger/verify-ledger.ts'
-import { isoTime } from '../../../../core/time.ts'
+import { isoTime, withIsoTimes } from '../../../../core/time.ts'
 import { loadAnchors } from '../../../../project/data-dir/anchor-file.ts'
 import { verifyLedger } from '../../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { requireDatabase } from '../../../open/open-project.ts'
-import { formatMoment, formatText, withIsoTimes } from '../../../terminal/format-value.ts'
+import { formatMoment, formatText } from '../../../terminal/format-value.ts'
 
 /** `upshot effects verify`: follows the chain over the ledger; exits with 7 on a break. */
 export function define(command: Command, { out, project }: Cli): void {

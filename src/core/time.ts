@@ -216,7 +216,7 @@ export function isoTime(moment: number): string {
 }
 
 /** A row for interfaces: its moments, in fields named `at` or `…At`, are text. */
-export type WithIsoTimes<Row> = {
+type WithIsoTimes<Row> = {
   [Field in keyof Row]: Field extends 'at' | `${string}At` ? IsoTime<Row[Field]> : Row[Field]
 }
 type IsoTime<Value> = Value extends number ? string : Value

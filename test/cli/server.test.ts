@@ -72,6 +72,12 @@ const PRINTED: [command: string[], operation: RouteName, input?: object][] = [
   [['accounts', 'show', 'default'], 'GET /accounts/:name', { params: { name: 'default' } }],
   [['endpoints', 'show', 'sandbox'], 'GET /endpoints/:name', { params: { name: 'sandbox' } }],
   [['events', 'show', 'evt_far0001'], 'GET /events/:id', { params: { id: 'evt_far0001' } }],
+  [
+    ['events', 'show', 'evt_far0001', '--trace'],
+    'GET /events/:id/trace',
+    { params: { id: 'evt_far0001' }, query: { steps: 'true' } },
+  ],
+  [['coverage'], 'POST /coverage', { body: {} }],
 ]
 
 /** Parts of an answer that tell of the moment. */

@@ -10,6 +10,12 @@ import { readCoverage } from '../../queries/read-coverage.ts'
 import { readMoment } from '../../queries/read-query.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
+const TRANSFERS = 'transfers that never told: the service lists none. Compare an export with --transfers'
+const UNKNOWABLE = [
+  'files that came and went between two sweeps, and everything before the first complete one',
+  'changes of content, and moves: the service has no event for them',
+]
+
 /** Files against events, runs and effects. */
 export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof COVERAGE_ROUTES> {
   const { store, surroundings } = parts
@@ -35,6 +41,7 @@ export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof CO
         findings: found.findings.map(({ entry: _, foundAt, ...rest }) => ({ ...rest, foundAt: isoTime(foundAt) })),
         lookedUp: lookUp === 0 ? null : await lookUpDeletes(surroundings, gone.slice(0, lookUp), signal),
         transfers: transfers === undefined ? null : { listed: listed.size, untold },
+        unknowable: transfers === undefined ? [TRANSFERS, ...UNKNOWABLE] : UNKNOWABLE,
       }
     },
   }

@@ -57,6 +57,7 @@ const coverage = z
     transfers: z
       .object({ listed: z.int(), untold: z.array(z.string()).describe('Ids of which no event told.') })
       .nullable(),
+    unknowable: z.array(z.string()).describe('Losses that cannot be found, in words.'),
   })
   .meta({ id: 'Coverage' })
 

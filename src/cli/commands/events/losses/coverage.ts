@@ -45,8 +45,7 @@ export function define(command: Command, { out, project }: Cli): void {
         const transfers = file === undefined ? undefined : await readTransferIds(file)
         const body = { ...given, lookUp: lookUp === true ? 20 : lookUp, transfers }
         const found = await call(operations, 'POST /coverage', { body }, { signal: onInterrupt() })
-        const unknowable = listUnknowable(found)
-        out.result({ ...found, unknowable }, () => formatCoverage(found, unknowable, out))
+        out.result(found, () => formatCoverage(found, out))
         if (found.storages.length === 0)
           out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')
         const { lookedUp, findings } = found
@@ -58,7 +57,7 @@ export function define(command: Command, { out, project }: Cli): void {
     )
 }
 
-function formatCoverage(found: Coverage, unknowable: readonly string[], layout: Layout): string[] {
+function formatCoverage(found: Coverage, layout: Layout): string[] {
   const now = commandClock.now()
   const named = found.findings.filter(({ state }) => state !== 'told').slice(0, NAMED)
   const lines = [...storageLines(found, now), ...eventLines(found), ...transferLines(found.transfers)]
@@ -70,7 +69,7 @@ function formatCoverage(found: Coverage, unknowable: readonly string[], layout: 
     ...(found.lookedUp?.there ?? []).map((target) => `✗ ${target} was deleted, and the service has it`),
     '',
     'Not to be known:',
-    ...unknowable.map((line) => `  ${line}`),
+    ...found.unknowable.map((line) => `  ${line}`),
   ]
 }
 
@@ -158,14 +157,6 @@ function tally(words: readonly string[]): string[] {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return [...counts].map(([word, number]) => `${number.toLocaleString('en')} ${word}`)
-}
-
-function listUnknowable({ transfers }: Coverage): string[] {
-  return [
-    ...(transfers ? [] : ['transfers that never told: the service lists none. Compare an export with --transfers']),
-    'files that came and went between two sweeps, and everything before the first complete one',
-    'changes of content, and moves: the service has no event for them',
-  ]
 }
 
 function findingColumns(now: number): Column<FileFinding>[] {

@@ -283,3 +283,19 @@ test('no command asks the database of this machine where a server is named', asy
     expect({ command, isLocal: /no database in|data directory/.test(message) }).toEqual({ command, isLocal: false })
   }
 })
+
+test('a restoration is noted and the ledger is anchored at a server, by the name of the token', async () => {
+  const { upshot, client } = await startFarApp()
+  expect((await upshot('effects', 'restored', '--yes')).json.error.message).toContain('needs a reason')
+  const noted = await upshot('effects', 'restored', '--yes', '--reason', 'a backup')
+  expect(noted).toMatchObject({ exit: 0, json: { data: { seal: expect.any(Number) } } })
+  const anchored = await upshot('effects', 'anchor')
+  expect(anchored).toMatchObject({ exit: 0, json: { data: { mac: expect.stringMatching(/^\w{64}$/) } } })
+  expect(anchored.json.data.seal).toBeGreaterThanOrEqual(noted.json.data.seal)
+  const { items } = await client.call('GET /audit', { query: { action: 'effects.*' } })
+  const done = items.map(({ action, actor, reason }) => [action, actor, reason])
+  expect(done).toEqual([
+    ['effects.anchor', 'token:laptop-admin', null],
+    ['effects.restored', 'token:laptop-admin', 'a backup'],
+  ])
+})

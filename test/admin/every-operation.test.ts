@@ -69,6 +69,7 @@ test('every operation of the table answers, in the form that the table says, fro
   expect(await call('GET /runs/:id/story', { params })).toMatchObject({ id, status: 'failed' })
   expect(await call('GET /runs/:id/usual', { params })).toEqual({ runs: 0, run: null, steps: [] })
   await call('GET /runs/:id/related', { params })
+  expect(await call('GET /runs/:id/source', { params, query: {} })).toEqual({ items: [] })
   const [group] = (await call('GET /failures')).items
   expect(group).toMatchObject({ workflow: 'on-invoice', runs: 1, state: 'open' })
   const kind = { params: { id: group?.id ?? '' } }
@@ -115,6 +116,7 @@ test('every operation of the table answers, in the form that the table says, fro
 
   await call('GET /workflows')
   await call('GET /workflows/:id', { params: { id: 'report' } })
+  expect(await call('GET /workflows/:id/graph', { params: { id: 'report' } })).toMatchObject({ edges: [] })
   const paused = await call('POST /workflows/:id/pause', { params: { id: 'report' }, body: {} })
   expect(paused.pausedAt).not.toBeNull()
   await call('POST /workflows/:id/resume', { params: { id: 'report' }, body: {} })

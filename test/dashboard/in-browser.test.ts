@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
+import { asOperator } from '../../src/core/store/safety/as-operator.ts'
 import { holdLosses } from './support/hold-losses.ts'
 import { browserTests, inspect, inspectNow, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'
@@ -230,6 +232,89 @@ inBrowser(`a person approves a part of the exact list that is shown, and the res
     .getByRole('row', { name: /deleted/ })
     .first()
     .waitFor()
+  expect(faults()).toEqual([])
+})
+
+inBrowser(`an approval that ends while its dialog is open leaves the dialog, which says so${label}`, async () => {
+  const { app, page, login, origin, retire } = await open()
+  await login(page, 'operator')
+  const id = await retire()
+  await page.goto(`${origin}/approvals/${id}`)
+  await page.getByRole('button', { name: 'Deny…' }).click()
+  const [item] = await app.store.listApprovalItems({ approval: id, limit: 1 })
+  const word = { approval: id, verdict: 'denied', actor: 'bob', reason: null, only: null, answer: null } as const
+  const bob = { actor: 'bob', role: 'operator', from: 'here', reason: null }
+  const writes = asOperator(app.store, bob, { now: () => Date.now() })
+  await writes.decideApproval({ ...word, hash: item?.hash ?? '', signature: null }, Date.now())
+  await page.getByText('✗denied').first().waitFor()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('button', { name: 'Deny', exact: true }).click()
+  await dialog.getByRole('alert').getByText(`Approval ${id} is denied already.`).waitFor()
+})
+
+inBrowser(
+  `a failure has its code, a step what it saw, a fork its differences, a workflow its steps${label}`,
+  async () => {
+    const { app, page, login, origin, hear, faults } = await open(
+      {},
+      { workflowsDir: join(import.meta.dirname, 'support') },
+    )
+    const found: string[] = []
+    const [run] = await app.store.listRuns({ status: 'failed', limit: 1 })
+    await login(page, 'viewer')
+    await page.goto(`${origin}/runs/${run?.id}`)
+    await page.getByText('open-dashboard.ts').first().waitFor()
+    expect(await page.locator('.source').count()).toBe(0)
+    await page.evaluate(() => localStorage.clear())
+    await page.context().clearCookies()
+    await login(page, 'operator')
+    await page.goto(`${origin}/runs/${run?.id}`)
+    await page.locator('.source .here', { hasText: 'throw new Error' }).waitFor()
+    const data = page.getByRole('region', { name: 'In and out' })
+    await data.getByRole('region', { name: 'In', exact: true }).getByText('The result of read').waitFor()
+    await data.getByRole('region', { name: 'In', exact: true }).getByText('"storage_a"').waitFor()
+    await data.getByRole('region', { name: 'Out' }).getByText('the storage is full').waitFor()
+    found.push(...(await inspect(page, 'a failed run')))
+    mood.isBroken = false
+    await page.getByRole('button', { name: 'Run again from a step…' }).click()
+    await page.getByRole('button', { name: 'Make the new run' }).click()
+    await hear('run.completed', ({ workflow }) => workflow === 'copy-report')
+    await page.getByText('✓completed').first().waitFor()
+    await page.getByRole('button', { name: 'Compare' }).click()
+    const compared = page.getByRole('table', { name: 'Steps of both runs' })
+    await compared.getByRole('row', { name: /copy differs.*status "failed" → "completed"/ }).waitFor()
+    await page.getByText('1 step gave the same.').waitFor()
+    found.push(...(await inspect(page, 'a fork')))
+    await page.goto(`${origin}/workflows/copy-report`)
+    const steps = page.getByRole('region', { name: 'Steps', exact: true })
+    await steps.getByText('As a list').click()
+    await steps.getByRole('row', { name: /copy .*read 2 2 .* 1$/ }).waitFor()
+    found.push(...(await inspect(page, 'the steps of a workflow')))
+    expect([found, faults()]).toEqual([[], []])
+  },
+)
+
+inBrowser(`a search is kept under a name, found again, and forgotten${label}`, async () => {
+  const { page, login, origin, faults } = await open()
+  await login(page)
+  await page.goto(`${origin}/runs?status=failed`)
+  await page.getByRole('button', { name: 'Searches' }).click()
+  await page.getByLabel('Name of this search').fill('broken ones')
+  await page.getByRole('button', { name: 'Save it' }).click()
+  expect(await inspect(page, 'the menu of searches')).toEqual([])
+  await page.goto(`${origin}/runs`)
+  await page.getByRole('button', { name: 'Searches' }).click()
+  await page.getByRole('button', { name: 'broken ones', exact: true }).click()
+  await page.waitForURL(`${origin}/runs?status=failed`)
+  await page.getByLabel('Range of time').selectOption('from … to …')
+  await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
+  await page.getByLabel('To', { exact: true }).fill('2020-01-02T00:00')
+  await page.getByText('No run fits these filters.').waitFor()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
+  await page.getByRole('row', { name: /copy-report/ }).waitFor()
+  await page.getByRole('button', { name: 'Searches' }).click()
+  await page.getByRole('button', { name: 'Forget broken ones' }).click()
+  await page.getByRole('button', { name: 'Searches' }).waitFor({ state: 'detached' })
   expect(faults()).toEqual([])
 })
 

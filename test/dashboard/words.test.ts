@@ -7,6 +7,7 @@ import {
   nounOf,
   sourceOf,
 } from '../../src/dashboard/words/approvals.ts'
+import { compareSteps, listChanges } from '../../src/dashboard/words/compare.ts'
 import { describeFault } from '../../src/dashboard/words/fault.ts'
 import {
   countOf,
@@ -17,6 +18,7 @@ import {
   shellWord,
 } from '../../src/dashboard/words/format.ts'
 import { ceilingOf, foldHours, nameHour } from '../../src/dashboard/words/hours.ts'
+import { placeNodes } from '../../src/dashboard/words/place-nodes.ts'
 import { canRetry, causeOf, type Run, type Step, tookMs } from '../../src/dashboard/words/runs.ts'
 import { lookOf, lookOfVerdict } from '../../src/dashboard/words/states.ts'
 
@@ -153,5 +155,48 @@ test('the rest of a held run is told as a sum and an end', () => {
   expect([end('completed'), end('continued')]).toEqual([
     'Then it would complete.',
     'Then it would go on as another run.',
+  ])
+})
+
+test('two values are compared down to the parts that differ, and those that one lacks', () => {
+  const before = { sum: 1, files: [{ size: 4 }, { size: 5 }], gone: true, same: { deep: [1] } }
+  const after = { sum: 1, files: [{ size: 4 }, { size: 9 }, { size: 1 }], same: { deep: [1] } }
+  expect(listChanges(before, after)).toEqual([
+    { path: 'files[1].size', before: 5, after: 9 },
+    { path: 'files[2]', before: undefined, after: { size: 1 } },
+    { path: 'gone', before: true, after: undefined },
+  ])
+  expect([listChanges(1, 'one'), listChanges([], {}), listChanges(null, null)].map(({ length }) => length)).toEqual([
+    1, 1, 0,
+  ])
+  const wide = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`part${index}`, index]))
+  expect(listChanges({}, wide)).toHaveLength(50)
+})
+
+test('the steps of two runs are compared by key, with what each gave', () => {
+  const error = { name: 'Error', message: 'full' }
+  const made = (key: string, output: unknown) => ({ key, status: 'completed', output, error: null }) as const
+  const failed = (key: string) => ({ key, status: 'failed', output: null, error }) as const
+  const compared = compareSteps(
+    [made('read', 1), made('copy', 2), made('tell', 3)],
+    [made('read', 1), failed('copy'), made('old', 1)],
+  )
+  expect(compared.map(({ key, standing }) => `${key} ${standing}`)).toEqual([
+    ...['read same', 'copy differs', 'tell only_here', 'old only_there'],
+  ])
+  expect(compared[1]?.changes.map(({ path }) => path)).toEqual(['status', 'error', 'result'])
+})
+
+test('a step of a graph is right of all before it, and a way back moves nothing', () => {
+  const nodes = ['read', 'copy', 'check', 'tell'].map((name) => ({ name }))
+  const edges = [
+    ['read', 'copy'],
+    ['read', 'check'],
+    ['copy', 'tell'],
+    ['tell', 'copy'],
+  ]
+  const places = placeNodes({ nodes, edges: edges.map(([from = '', to = '']) => ({ from, to })) })
+  expect([...places].map(([name, { column, row }]) => `${name} ${column},${row}`)).toEqual([
+    ...['read 0,0', 'copy 1,0', 'check 1,1', 'tell 2,0'],
   ])
 })

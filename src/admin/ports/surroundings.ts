@@ -86,6 +86,19 @@ export interface SandboxDesk {
   ask<Answer>(call: SandboxCall): Promise<Answer>
 }
 
+/** The code around a frame of an error. */
+export interface SourcePlace {
+  frame: string
+  /** Below the folder of the workflows. */
+  file: string
+  line: number
+  /** The number of the first of `lines`. */
+  from: number
+  lines: string[]
+  /** Epoch milliseconds. */
+  changedAt: number
+}
+
 /** Everything outside the store that the API needs; the app has it. */
 export interface Surroundings {
   /** Address of the receiver; null while no process serves one. */
@@ -126,6 +139,8 @@ export interface Surroundings {
   foresee(approval: string, signal: AbortSignal): Promise<Foreseen>
   /** Checks machine, database, endpoints and service, as `upshot doctor` does. */
   examine(signal: AbortSignal): Promise<DoctorFinding[]>
+  /** The code around frames of an error; of modules below the folder of the workflows alone. */
+  readSource(frames: readonly string[]): Promise<SourcePlace[]>
   /** The settings of the process, without secrets. */
   settings(): { setting: string; value: string }[]
   /** The age at which each kind of data goes. */

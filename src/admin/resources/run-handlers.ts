@@ -1,4 +1,4 @@
-import { UpshotError } from '../../core/errors.ts'
+import { type Failure, UpshotError } from '../../core/errors.ts'
 import { findLostCause, findObstacle, type Run, type RunFilter, type RunOperation } from '../../core/runs/run.ts'
 import { planFork, ROW_OUTPUT_BYTES, stepNameOf } from '../../core/runs/step.ts'
 import { findUsual } from '../../core/runs/usual-time.ts'
@@ -32,7 +32,7 @@ export function runHandlers(parts: ResourceParts): Handlers<RunRoute> {
   return { ...runReads(parts), ...runActions(parts) }
 }
 
-function runReads({ store, openLists }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
+function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<Exclude<RunRoute, RunAction>> {
   return {
     'GET /runs': async ({ query, now, caller, signal }) => {
       const lists = await openLists()
@@ -66,6 +66,15 @@ function runReads({ store, openLists }: ResourceParts): Handlers<Exclude<RunRout
       readOutput(store, (await requireRun(store, params.id)).id, params.key, caller),
     'GET /runs/:id/output': async ({ params, caller }) =>
       readOutput(store, (await requireRun(store, params.id)).id, null, caller),
+    async 'GET /runs/:id/source'({ params, query }) {
+      const run = await requireRun(store, params.id)
+      const { error, at } =
+        query.step === undefined ? { error: run.error, at: run.finishedAt } : await findError(store, run.id, query.step)
+      const places = await surroundings.readSource(error?.at ?? [])
+      return {
+        items: places.map(({ changedAt, ...place }) => ({ ...place, isChanged: at !== null && changedAt > at })),
+      }
+    },
     async 'GET /runs/:id/related'({ params, caller }) {
       const run = await requireRun(store, params.id)
       const find = async (id: string | null) => {
@@ -162,6 +171,18 @@ async function readOutput(store: ReadStore, id: string, key: string | null, call
   if (!seesPayloads(caller)) return { bytes, isWhole, value: isWhole ? maskValue(JSON.parse(json)) : null, text: null }
   if (isWhole) return { bytes, isWhole, value: JSON.parse(json) as unknown, text: null }
   return { bytes, isWhole, value: null, text: Buffer.from(json).subarray(0, ROW_OUTPUT_BYTES).toString() }
+}
+
+/** The error of a step, or that of its newest failed attempt, with its moment. */
+async function findError(
+  store: ReadStore,
+  run: string,
+  key: string,
+): Promise<{ error: Failure | null; at: number | null }> {
+  const step = (await store.listSteps(run, 0)).find((each) => each.key === key)
+  if (step?.error) return { error: step.error, at: step.finishedAt }
+  const failures = (await store.listStepFailures(run)).filter((each) => each.key === key)
+  return failures.at(-1) ?? { error: null, at: null }
 }
 
 /** The usual times of a workflow and of its steps, as far as a bounded search reaches. */

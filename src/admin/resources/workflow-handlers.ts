@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import { readGraph } from '../../core/runs/told/read-graph.ts'
 import { joinUsual } from '../../core/runs/usual-time.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
@@ -16,6 +17,8 @@ import { asCaller, type ResourceParts } from './parts.ts'
 import { describeOne } from './run-handlers.ts'
 
 const WEEK_MS = 7 * 86_400_000
+/** Runs whose steps are drawn. */
+const GRAPHED = 20
 /** Runs that are held or released per commit. */
 const SLICE = 500
 
@@ -36,6 +39,12 @@ export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WO
     },
     async 'GET /workflows/:id'({ params, now }) {
       return describeOf(params.id, now)
+    },
+    async 'GET /workflows/:id/graph'({ params }) {
+      const { id: workflow } = await requireWorkflow(store, params.id)
+      const runs = await store.listRuns({ workflow, limit: GRAPHED })
+      const steps = await Promise.all(runs.map(({ id }) => store.listSteps(id, 0)))
+      return { runs: runs.length, ...readGraph(steps) }
     },
     async 'DELETE /workflows/:id'({ params, caller, now, query }) {
       const { id } = await requireWorkflow(store, params.id)

@@ -17,6 +17,7 @@ import { tryEndpoint } from '../send/try-endpoint.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 import { openFilesDesk } from './open-files-desk.ts'
+import { readSource } from './read-source.ts'
 
 interface SurroundingsParts {
   store: Store
@@ -74,6 +75,7 @@ export function openSurroundings(
       const { runDoctor } = await import('./run-doctor.ts')
       return runDoctor(config, signal)
     },
+    readSource: (frames) => readSource(config.workflowsDir, frames),
     settings: () => listSettings(config),
     retention: () => config.retention,
     async foreseePrune() {

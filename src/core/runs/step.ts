@@ -14,18 +14,12 @@ export type Effect = 'read' | 'write' | 'delete'
  */
 export type StepStatus = 'completed' | 'failed' | 'waiting' | 'started'
 
+export const STEP_KINDS = [
+  ...(['run', 'sleep', 'wait', 'receive', 'send', 'invoke'] as const),
+  ...(['approve', 'hook', 'schedule', 'patch'] as const),
+] as const
 /** The verb that made a step. */
-export type StepKind =
-  | 'run'
-  | 'sleep'
-  | 'wait'
-  | 'receive'
-  | 'send'
-  | 'invoke'
-  | 'approve'
-  | 'hook'
-  | 'schedule'
-  | 'patch'
+export type StepKind = (typeof STEP_KINDS)[number]
 
 /**
  * A row of a run's journal: the state of one step, which replays read back. Times are epoch

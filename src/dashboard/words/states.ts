@@ -65,6 +65,7 @@ const STANDINGS = {
   differs: ['failed', '✗'],
   both: ['idle', '=', 'in both'],
   only_here: ['waiting', '+'],
+  only_there: ['idle', '−'],
 } as const satisfies Looks
 
 /** The look of an entry beside its namesake in another folder. */

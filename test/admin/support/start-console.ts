@@ -63,6 +63,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     matchEvent: async () => ({ workflows: [], broken: [] }),
     foresee: async () => ({ runs: 0, ahead: [] }),
     examine: async () => [],
+    readSource: async () => [],
     settings: () => [],
     retention: () => ({ ...NEVER }),
     foreseePrune: async () => ({

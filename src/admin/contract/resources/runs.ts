@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
+import { STEP_KINDS } from '../../../core/runs/step.ts'
 import { defineRoutes, isDryRun, moment, pageOf, paging, tag, time, usual } from '../route.ts'
 import { failure } from './failure.ts'
 import { hook } from './safety/hooks.ts'
@@ -67,7 +68,7 @@ export const step = z
   .object({
     key: z.string(),
     position: z.int().describe('Counted from 0 in the order in which the steps began.'),
-    kind: z.enum(['run', 'sleep', 'wait', 'receive', 'send', 'invoke', 'approve', 'hook', 'schedule', 'patch']),
+    kind: z.enum(STEP_KINDS),
     effect: z.enum(['read', 'write', 'delete']),
     status: z.enum(['completed', 'failed', 'waiting', 'started']),
     attempt: z.int(),
@@ -213,6 +214,26 @@ export const RUN_ROUTES = defineRoutes({
     id: 'getRunOutput',
     summary: 'The output of a run: whole up to 64 KiB, else its first part',
     answer: output,
+  },
+  'GET /runs/:id/source': {
+    id: 'readSource',
+    role: 'operator',
+    summary: 'The code around the frames of an error, of modules in the folder of the workflows',
+    query: { step: z.string().optional().describe('Key of a step; left out: the error of the run.') },
+    answer: z.object({
+      items: z
+        .array(
+          z.object({
+            frame: z.string().describe('As the error has it.'),
+            file: z.string().describe('Below the folder of the workflows.'),
+            line: z.int().describe('The line of the frame.'),
+            from: z.int().describe('The number of the first line that is given.'),
+            lines: z.array(z.string()),
+            isChanged: z.boolean().describe('True: the file was changed after the error.'),
+          }),
+        )
+        .describe('Frames whose module is at hand, innermost first.'),
+    }),
   },
   'GET /runs/:id/related': {
     id: 'listRelatedRuns',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STEP_KINDS } from '../../../core/runs/step.ts'
 import { defineRoutes, time, usual } from '../route.ts'
 import { run } from './runs.ts'
 import { cron } from './schedules.ts'
@@ -35,6 +36,27 @@ export const WORKFLOW_ROUTES = defineRoutes({
     id: 'getWorkflow',
     summary: 'One workflow',
     answer: workflow,
+  },
+  'GET /workflows/:id/graph': {
+    id: 'getGraph',
+    summary: 'The steps of a workflow and their order, read from its newest runs, 20 at most',
+    answer: z.object({
+      runs: z.int().describe('Runs that were read.'),
+      nodes: z
+        .array(
+          z.object({
+            ...{ name: z.string(), kind: z.enum(STEP_KINDS), effect: z.enum(['read', 'write', 'delete']) },
+            runs: z.int().describe('Runs that had it.'),
+            times: z.int().describe('Steps of this name in all of them; more than the runs in a loop.'),
+            failed: z.int().describe('Runs in which it failed for good.'),
+            p50Ms: z.number().nullable().describe('Median of its time; null without an ended one.'),
+          }),
+        )
+        .describe('In the order in which they began.'),
+      edges: z
+        .array(z.object({ from: z.string(), to: z.string(), runs: z.int() }))
+        .describe('A step that began when another one had ended, with none between.'),
+    }),
   },
   'POST /workflows/:id/pause': {
     id: 'pauseWorkflow',

@@ -8,6 +8,8 @@ import { type Fact, hrefOfEvent, hrefOfWorkflow, Path, RunLink, RunTags, Status 
 import { Moment, useNow, When } from '../../parts/when.tsx'
 import { formatDuration } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
+import { CompareCard } from './compare-card.tsx'
+import { DataCard } from './data-card.tsx'
 import { HooksCard } from './hooks-card.tsx'
 import { RunActions } from './run-actions.tsx'
 import { StepPanel } from './step-panel.tsx'
@@ -108,10 +110,14 @@ function Work({ run, steps, total }: { run: Run; steps: readonly Step[]; total: 
   const [chosen, setChosen] = useState<string | null>(null)
   const step = steps.find(({ key }) => key === chosen) ?? failed ?? steps.at(-1) ?? null
   return (
-    <div className="split">
-      <Timeline run={run} steps={steps} total={total} chosen={step?.key ?? null} choose={setChosen} />
-      <StepPanel run={run} step={step} />
-    </div>
+    <>
+      <div className="split">
+        <Timeline run={run} steps={steps} total={total} chosen={step?.key ?? null} choose={setChosen} />
+        <StepPanel run={run} step={step} />
+      </div>
+      {step && <DataCard key={step.key} run={run} step={step} steps={steps} />}
+      {run.originRun !== null && <CompareCard run={run} origin={run.originRun} />}
+    </>
   )
 }
 

@@ -1,14 +1,14 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
 import { useApi } from '../../api/use-api.ts'
-import { JsonTree } from '../../parts/json-tree.tsx'
-import { Loaded } from '../../parts/messages.tsx'
 import { Facts, Status } from '../../parts/text.tsx'
 import { Moment, When } from '../../parts/when.tsx'
 import { formatBytes } from '../../words/format.ts'
 import type { Run, Step } from '../../words/runs.ts'
+import { OutputView } from './data-card.tsx'
+import { Stack } from './stack.tsx'
 
-/** The chosen step: its error with the author's lines, its output, its attempts. */
+/** The chosen step: its error with the author's lines, and its attempts; the output of its run. */
 export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
   const tabs = tabsOf(run, step)
   const [wanted, setTab] = useState<string | null>(null)
@@ -26,8 +26,7 @@ export function StepPanel({ run, step }: { run: Run; step: Step | null }) {
           </button>
         ))}
       </div>
-      {tab === 'Error' && <ErrorTab failure={step?.error ?? run.error} step={step} />}
-      {tab === 'Output' && step && <StepOutput run={run.id} step={step.key} />}
+      {tab === 'Error' && <ErrorTab run={run} step={step} />}
       {tab === 'Output of the run' && <RunOutput id={run.id} />}
       {tab === 'Plan' && <RunOutput id={run.id} isPlan />}
       {tab === 'About' && step && <About step={step} />}
@@ -39,47 +38,39 @@ function tabsOf(run: Run, step: Step | null): string[] {
   const hasError = step ? step.error !== null || step.failures.length > 0 : run.error !== null
   return [
     ...(hasError ? ['Error'] : []),
-    ...(step && step.outputBytes !== null ? ['Output'] : []),
     ...(run.outputBytes === null ? [] : [run.status === 'planned' ? 'Plan' : 'Output of the run']),
     ...(step ? ['About'] : []),
   ]
 }
 
-function ErrorTab({ failure, step }: { failure: Run['error']; step: Step | null }) {
+function ErrorTab({ run, step }: { run: Run; step: Step | null }) {
+  const failure = step === null ? run.error : (step.error ?? step.failures.at(-1)?.error)
+  const attempts = step?.failures ?? []
   return (
     <div className="stack">
       {failure && (
         <div className="problem">
           <strong>{failure.name}</strong>
           <p>{failure.message}</p>
-          {failure.at && (
-            <ol className="frames mono">
-              {failure.at.map((frame) => (
-                <li key={frame} className={frame.includes('node_modules') ? 'quiet' : ''}>
-                  {frame}
-                </li>
-              ))}
-            </ol>
-          )}
+          <Stack run={run.id} step={step?.key} error={failure} />
         </div>
       )}
       <ol className="attempts">
-        {step?.failures.map(({ attempt, at, error }) => (
+        {attempts.map(({ attempt, at, error }, index) => (
           <li key={attempt}>
             <span className="quiet">
               Attempt {attempt} · <When at={at} />
+              {index > 0 && error.message === attempts[index - 1]?.error.message && ' · the same error'}
             </span>
             <p className="wrap">{error.message}</p>
           </li>
         ))}
       </ol>
+      {step?.status === 'completed' && attempts.length > 0 && (
+        <p className="quiet">Attempt {step.attempt} gave the result below. Each saw the same event and results.</p>
+      )}
     </div>
   )
-}
-
-function StepOutput({ run, step }: { run: string; step: string }) {
-  const output = useApi('GET /runs/:id/steps/:key/output', { params: { id: run, key: step } })
-  return <OutputView of={output} />
 }
 
 /** The output of a run; that of one that was only planned is what it would do. */
@@ -92,23 +83,6 @@ function RunOutput({ id, isPlan = false }: { id: string; isPlan?: boolean }) {
       {isPlan && hasEffects(value) && <Effects plan={value} />}
       <OutputView of={output} />
     </div>
-  )
-}
-
-function OutputView({ of }: { of: ReturnType<typeof useApi<'GET /runs/:id/output'>> }) {
-  return (
-    <Loaded of={of}>
-      {({ isWhole, value, text, bytes }) =>
-        isWhole ? (
-          <JsonTree value={value} />
-        ) : (
-          <>
-            <p className="quiet">The first part of {formatBytes(bytes)}.</p>
-            <pre>{text}</pre>
-          </>
-        )
-      }
-    </Loaded>
   )
 }
 

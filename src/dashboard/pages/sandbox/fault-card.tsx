@@ -82,7 +82,9 @@ function AddFault() {
       fields={fieldsOf}
       to="POST /sandbox/faults"
       given={(values) => ({ body: ruleOf(values).rule })}
-      cli={(values) => `upshot sandbox fault add ${shellWord(String(values.on))} ${ruleOf(values).options}`}
+      cli={(values) =>
+        ['upshot', 'sandbox', 'fault', 'add', shellWord(String(values.on)), ruleOf(values).options].join(' ')
+      }
     />
   )
 }

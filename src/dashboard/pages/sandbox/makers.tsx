@@ -50,7 +50,7 @@ export function Makers() {
           params: { storage: String(storage) },
           body: { path: String(path), text: String(text) },
         })}
-        cli={({ storage, path }) => `upshot sandbox storage put - ${targetOf({ storage, path })}`}
+        cli={({ storage, path }) => ['upshot', 'sandbox', 'storage', 'put', '-', targetOf({ storage, path })].join(' ')}
         then={() => 'Wrote the file.'}
       />
       <Act
@@ -62,8 +62,8 @@ export function Makers() {
         given={(values) => ({ body: transferOf(values) })}
         cli={(values) => {
           const { from, to, failAt } = transferOf(values)
-          const part = failAt === null ? '' : ` --fail-at ${failAt}`
-          return `upshot sandbox transfer start ${targetOf(from)} ${targetOf(to)}${part}`
+          const part = failAt === null ? [] : ['--fail-at', failAt]
+          return ['upshot', 'sandbox', 'transfer', 'start', targetOf(from), targetOf(to), ...part].join(' ')
         }}
       />
       <Act

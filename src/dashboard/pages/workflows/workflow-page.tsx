@@ -12,6 +12,7 @@ import { useMay } from '../../state/session.ts'
 import { countOf } from '../../words/format.ts'
 import { triggerOf, type Workflow } from '../../words/runs.ts'
 import { TryEvent } from './event-matches.tsx'
+import { GraphCard } from './graph-card.tsx'
 
 /** One workflow: what starts it, whether it is paused, and its newest runs. */
 export default function WorkflowPage({ id }: { id: string }) {
@@ -47,6 +48,7 @@ export default function WorkflowPage({ id }: { id: string }) {
       {(found) => (
         <>
           {found.eventTypes.length > 0 && <TryEvent workflow={found.id} type={found.eventTypes[0]} />}
+          <GraphCard workflow={id} />
           <ListTable
             of="GET /runs"
             query={{ workflow: id }}

@@ -2,7 +2,7 @@ import type { ReadStore } from '../core/store/store.ts'
 import type { Setup } from './rows/incoming/setup.ts'
 import { packOutput } from './rows/runs/packed-output.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
-import { readRecordings } from './tables/runs/read-recordings.ts'
+import { readRecordings } from './tables/runs/claim-reader.ts'
 import type { PruneCounts } from './tables/upkeep/prune-counts.ts'
 
 /** The parts of tables of each driver that reads ask. */

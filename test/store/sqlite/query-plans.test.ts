@@ -235,7 +235,7 @@ test('a count before a prune reads along an index from the oldest row on', () =>
 
 test('the deliveries of an event are found without reading others', () => {
   expect(
-    planOf('UNION ALL SELECT * FROM delivery').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN')),
+    planOf('FROM delivery WHERE event_seq').filter((line) => line.startsWith('SEARCH') || line.startsWith('SCAN')),
   ).toEqual([
     'SEARCH delivery USING PRIMARY KEY (id>? AND id<?)',
     'SEARCH delivery USING INDEX delivery_repeat (event_seq=?)',

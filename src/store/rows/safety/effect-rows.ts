@@ -45,6 +45,12 @@ export function readEnd({ status, output }: Checkpoint): { outcome: string | nul
   return { outcome: result.outcome, proof: typeof result.proof === 'string' ? result.proof : null }
 }
 
+/** True where the end of a step ends an effect: a delete, or a write with a target. */
+export function isInLedger({ status, effect, target }: Checkpoint, saved: SavedWithStep | undefined): boolean {
+  if (effect === 'read' || (status !== 'completed' && status !== 'failed')) return false
+  return effect === 'delete' || target !== null || saved?.effect !== undefined
+}
+
 /** The storage of a target such as `storage_a:fil_1`; null for any other. */
 export function storageOf(target: string | null) {
   return STORAGES.find((storage) => target?.startsWith(`${storage}:`)) ?? null

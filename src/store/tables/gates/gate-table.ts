@@ -1,13 +1,34 @@
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
 import type { Connection } from '../../connection.ts'
-import {
-  type Candidate,
-  earlier,
-  type FirstInLine,
-  type GateKey,
-  type GateRule,
-  type Standing,
-} from '../../rows/limits/standing.ts'
+
+/** A gate of one workflow for one key. */
+type GateKey = [workflow: string, gate: Gate['name'], key: string]
+
+/** How many runs a gate admits. */
+type GateRule = Pick<Gate, 'most' | 'perMs'>
+
+/** A run on its way through its gates. */
+interface Candidate {
+  runId: string
+  workflow: string
+  priority: number
+  gates: readonly Gate[]
+  /** The latest moment at which a run in line is claimed again; null: only once it is admitted. */
+  wakeAt: number | null
+}
+
+/** Why a run stands in line, and when it is due. */
+export interface Standing {
+  reason: string
+  dueAt: number | null
+}
+
+/** The row of the run that a gate admits next. */
+interface FirstInLine {
+  rank: number
+  run_id: string
+  wake_at: number | null
+}
 
 /** A place that a run gave back. */
 interface FreedPlace {
@@ -340,4 +361,10 @@ const LINE: readonly Gate['name'][] = ['singleton', 'throttle', 'concurrency-1',
 /** The order of locks: the gates as in a line, and the keys of each in theirs. */
 function byLine([, gate, key]: GateKey, [, otherGate, otherKey]: GateKey): number {
   return LINE.indexOf(gate) - LINE.indexOf(otherGate) || (key < otherKey ? -1 : 1)
+}
+
+/** The earlier of two moments; null: never. */
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b
+  return Math.min(a, b)
 }

@@ -6,27 +6,13 @@ import type { Dialect } from '../../dialect.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
 import type { Events } from './events.ts'
 
-interface DeliveryRow {
-  id: string
-  endpoint_id: string | null
-  received_at: number
-  verdict: Verdict
-  event_id: string | null
-  event_seq: number | null
-  body_bytes: number | null
-  facts: string
-}
+type DeliveryRow = Omit<DeliveryRecord, 'facts'> & { facts: string }
+
+const COLUMNS = `id, endpoint_id AS endpointId, received_at AS receivedAt, verdict, event_id AS eventId,
+  body_bytes AS bodyBytes, facts`
 
 function readDelivery(row: DeliveryRow): DeliveryRecord {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    receivedAt: row.received_at,
-    verdict: row.verdict,
-    eventId: row.event_id,
-    bodyBytes: row.body_bytes,
-    facts: JSON.parse(row.facts),
-  }
+  return { ...row, facts: JSON.parse(row.facts) }
 }
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
@@ -45,13 +31,15 @@ export class DeliveryLedger {
     this.#ids = db
       .prepare<[string, string, number], string>('SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
       .pluck()
-    this.#find = db.prepare<[string], DeliveryRow>('SELECT * FROM delivery WHERE id = ?')
+    this.#find = db.prepare<[string], DeliveryRow & { seq: number | null }>(
+      `SELECT ${COLUMNS}, event_seq AS seq FROM delivery WHERE id = ?`,
+    )
     // Index: primary key, within the event's millisecond, for the first delivery; delivery_repeat
     // for the others.
     this.#ofEvent = db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
-      `SELECT * FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
+      `SELECT ${COLUMNS} FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
        UNION ALL
-       SELECT * FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
+       SELECT ${COLUMNS} FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
        ORDER BY id DESC LIMIT @limit`,
     )
     // Index: primary key, from the first delivery since the moment.
@@ -64,7 +52,7 @@ export class DeliveryLedger {
     const { index, conditions } = describeFilter(filter, this.#db.sql)
     const { where, values } = buildWhere(conditions)
     const rows = this.#db.prepare<unknown[], DeliveryRow>(
-      `SELECT * FROM delivery ${this.#db.sql.along(index)} ${where} ORDER BY id DESC LIMIT ?`,
+      `SELECT ${COLUMNS} FROM delivery ${this.#db.sql.along(index)} ${where} ORDER BY id DESC LIMIT ?`,
     )
     return (await rows.all(...values, limit)).map(readDelivery)
   }
@@ -77,10 +65,8 @@ export class DeliveryLedger {
   async find(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null> {
     const row = await this.#find.get(id)
     if (!row) return null
-    return {
-      delivery: readDelivery(row),
-      event: row.event_seq === null ? null : await this.#events.find(row.event_seq),
-    }
+    const { seq, ...delivery } = row
+    return { delivery: readDelivery(delivery), event: seq === null ? null : await this.#events.find(seq) }
   }
 
   async listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]> {

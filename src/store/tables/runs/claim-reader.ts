@@ -1,11 +1,13 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { ClaimedRun, RunCause } from '../../../core/runs/claim.ts'
+import type { ClaimedRun, Recording, RunCause } from '../../../core/runs/claim.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
 import { type ClaimRow, claimColumns, readClaim } from '../../rows/runs/claim-row.ts'
 import { type Events, requireEvent } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import { prepareFindRoot } from './find-root.ts'
+import type { RunTable } from './run-table.ts'
+import type { StepTable } from './step-table.ts'
 
 /** Reads the rows of claimed runs, with what made each. Index: primary keys. */
 export class ClaimReader {
@@ -49,4 +51,18 @@ export class ClaimReader {
     }
     return { kind: 'tick', account, ...(tick ?? { scheduledFor: 0, lastRunAt: null, missed: 0 }) }
   }
+}
+
+/** Runs with their journals, in the order of the ids. */
+export async function readRecordings(
+  { runs, claimReader, steps }: { runs: RunTable; claimReader: ClaimReader; steps: StepTable },
+  runIds: readonly string[],
+): Promise<Recording[]> {
+  const claimed = new Map((await claimReader.readAsClaimed(runIds)).map((claim) => [claim.lease.runId, claim]))
+  const found = await Array.fromAsync(runIds, async (id): Promise<Recording[]> => {
+    const claim = claimed.get(id)
+    const run = claim ? await runs.find(id) : null
+    return claim && run ? [{ run, claim, steps: await steps.list(id) }] : []
+  })
+  return found.flat()
 }

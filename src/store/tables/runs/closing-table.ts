@@ -1,5 +1,4 @@
 import type { Connection } from '../../connection.ts'
-import { describeClose } from '../../rows/runs/describe-close.ts'
 
 /** A run whose children are canceled, and how far that is done. */
 export interface Closing {
@@ -67,4 +66,9 @@ function prepareStatements(db: Connection) {
        RETURNING run_id AS runId, reason, after_run AS after`,
     ),
   }
+}
+
+/** Why a run is canceled: because of the end of the one that invoked it, or another beginning. */
+export function describeClose(parent: string, why: 'failed' | 'was canceled' | 'was begun anew'): string {
+  return `run ${parent}, which invoked it, ${why}`
 }

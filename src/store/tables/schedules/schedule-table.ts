@@ -29,32 +29,14 @@ interface KnownSchedule {
   noted: number
 }
 
-interface DueRow {
-  id: string
-  name: string
-  workflow: string | null
+type DueRow = Omit<DueSchedule, 'plan' | 'lastAt' | 'isPaused'> & {
   plan: string
-  version: number
-  next_at: number
-  started_at: number
-  handled_at: number
-  paused_at: number | null
+  startedAt: number
+  handledAt: number
+  pausedAt: number | null
 }
 
-interface ScheduleRow extends Omit<DueRow, 'next_at'> {
-  owner: ScheduleOwner
-  made_by: string
-  input: string | null
-  created_at: number
-  next_at: number | null
-  done_at: number | null
-  missed: number
-  skipped: number
-  suppressed: number
-  last_tick_at: number | null
-  last_run: string | null
-  unfinished: number
-}
+type ScheduleRow = Omit<ScheduleRecord, 'plan'> & { plan: string }
 
 /** A module's cron line. */
 interface Line {
@@ -188,11 +170,11 @@ export class ScheduleTable {
 
   async listDue(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
     const rows = await this.#sql.listDue.all(now, after?.nextAt ?? -1, after?.id ?? '', limit)
-    return rows.map(({ id, name, workflow, plan, version, ...row }) => ({
-      ...{ id, name, workflow, plan: JSON.parse(plan), version },
-      nextAt: row.next_at,
-      lastAt: Math.max(row.started_at, row.handled_at),
-      isPaused: row.paused_at !== null,
+    return rows.map(({ plan, startedAt, handledAt, pausedAt, ...row }) => ({
+      ...row,
+      plan: JSON.parse(plan),
+      lastAt: Math.max(startedAt, handledAt),
+      isPaused: pausedAt !== null,
     }))
   }
 
@@ -202,7 +184,7 @@ export class ScheduleTable {
 
   async list({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
     if (order === 'next') {
-      const first = (await this.#sql.listNext.all()).filter((row) => row.paused_at === null)
+      const first = (await this.#sql.listNext.all()).filter((row) => row.pausedAt === null)
       return first.slice(0, limit).map(readSchedule)
     }
     const rows = await (workflow === undefined
@@ -248,20 +230,7 @@ function startOf({ plan }: Pick<NewSchedule, 'plan'>, now: number): number {
 }
 
 function readSchedule(row: ScheduleRow): ScheduleRecord {
-  const { id, name, owner, workflow, input, missed, skipped, suppressed, unfinished } = row
-  return {
-    ...{ id, name, owner, workflow, input, missed, skipped, suppressed, unfinished },
-    madeBy: row.made_by,
-    plan: JSON.parse(row.plan),
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    handledAt: row.handled_at,
-    nextAt: row.next_at,
-    doneAt: row.done_at,
-    lastTickAt: row.last_tick_at,
-    lastRun: row.last_run,
-    pausedAt: row.paused_at,
-  }
+  return { ...row, plan: JSON.parse(row.plan) }
 }
 
 function describeMissing(id: string): UpshotError {
@@ -332,10 +301,11 @@ function prepareWrites(db: Connection) {
 
 function prepareReads(db: Connection) {
   // Index: primary keys of schedule and tick, and work_ticking for the count.
-  const select = `SELECT id, name, owner, made_by, workflow, plan, input, version, created_at, started_at, handled_at,
-      next_at, done_at, paused_at, missed, skipped, suppressed,
-      (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS last_tick_at,
-      (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS last_run,
+  const select = `SELECT id, name, owner, made_by AS madeBy, workflow, plan, input, created_at AS createdAt,
+      started_at AS startedAt, handled_at AS handledAt, next_at AS nextAt, done_at AS doneAt, paused_at AS pausedAt,
+      missed, skipped, suppressed,
+      (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS lastTickAt,
+      (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS lastRun,
       (SELECT count(*) FROM work WHERE tick_schedule = schedule.id AND tick_at IS NOT NULL) AS unfinished
     FROM schedule`
   const isThere = '(next_at IS NOT NULL OR done_at IS NOT NULL)'
@@ -349,7 +319,8 @@ function prepareReads(db: Connection) {
     idOf: db.prepare<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`).pluck(),
     // Index: schedule_due.
     listDue: db.prepare<[number, number, string, number], DueRow>(
-      `SELECT id, name, workflow, plan, version, next_at, started_at, handled_at, paused_at FROM schedule
+      `SELECT id, name, workflow, plan, version, next_at AS nextAt, started_at AS startedAt, handled_at AS handledAt,
+         paused_at AS pausedAt FROM schedule
        WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
        ORDER BY next_at, id LIMIT ?`,
     ),

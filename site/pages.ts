@@ -31,6 +31,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
   ],
   Trust: [
     ['docs/safety.md', 'Safe automation'],
+    ['docs/privacy.md', 'Privacy'],
     ['docs/backtest.md', 'Foresee what code does'],
     ['docs/coverage.md', 'Nothing missed'],
   ],

@@ -36,6 +36,10 @@ export interface Dialect {
   skipLocked: string
   /** A further column of a lease: the history of the database. See `Lease`. */
   era: string
+  /** The table with the bodies of events. */
+  bodies: 'event' | 'event_body'
+  /** Asked before text is erased: rows that a file gives up are overwritten from then on. */
+  wipe: string
 }
 
 /** One transaction writes at a time, so that nothing has to be locked. */
@@ -57,6 +61,8 @@ export const SQLITE: Dialect = {
   forUpdate: () => '',
   skipLocked: '',
   era: '',
+  bodies: 'event',
+  wipe: 'PRAGMA secure_delete = ON',
 }
 
 export const POSTGRES: Dialect = {
@@ -80,4 +86,6 @@ export const POSTGRES: Dialect = {
   forUpdate: (table) => (table === undefined ? 'FOR UPDATE' : `FOR UPDATE OF ${table}`),
   skipLocked: 'FOR UPDATE SKIP LOCKED',
   era: ', era_1() AS era',
+  bodies: 'event_body',
+  wipe: 'SELECT 1',
 }

@@ -132,6 +132,8 @@ export const READS: Reads = {
   listProcesses: (t) => t.processes.list(),
   findBulk: (t, id) => t.bulks.find(id),
   listBulks: (t, query) => t.bulks.list(query),
+  listTextTables: async (t) => t.textSearch.list(),
+  findTexts: (t, query) => t.textSearch.find(query),
   countPrunable: (t, question) => t.pruneCounts.count(question),
   listBulkRefusals: (t, id) => t.bulks.listRefusals(id),
 }

@@ -236,6 +236,7 @@ export const TRANSACTIONS: Transactions = {
   ...runs,
   ...operations,
   ...safety,
+  eraseTexts: (t, erasure) => t.textErasures.erase(erasure),
   prune: (t, slice) => t.retention.prune(slice),
   saveLimit: (t, key, state, version) => t.limits.save(key, state, version),
   saveHour: (t, due, counted) => t.hours.save(due, counted),

@@ -266,6 +266,9 @@ test('every operation of the table answers, in the form that the table says, fro
   await call('GET /hours')
   expect((await call('GET /retention')).items).toHaveLength(8)
   expect((await call('GET /retention/prunable')).items).toEqual([])
+  const words = { kind: 'text', text: 'nobody at all', reason } as const
+  expect(await call('POST /privacy/find', { body: words })).toMatchObject({ rows: 0, neededBy: [] })
+  expect(await call('POST /privacy/erase', { body: words })).toMatchObject({ erased: 0, canceled: [] })
   expect((await call('POST /retention/prune', { body: { reason } })).pruned).toMatchObject({ runs: 0, audit: 0 })
   expect((await call('GET /config')).items).toContainEqual({ setting: 'role', value: 'all' })
   expect((await call('GET /system')).processes).toHaveLength(1)

@@ -20,6 +20,7 @@ import { SANDBOX_ROUTES } from './resources/service/sandbox.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { ALERT_ROUTES } from './resources/system/alerts.ts'
 import { COVERAGE_ROUTES } from './resources/system/coverage.ts'
+import { PRIVACY_ROUTES } from './resources/system/privacy.ts'
 import { SYSTEM_ROUTES } from './resources/system/system.ts'
 import { UPKEEP_ROUTES } from './resources/system/upkeep.ts'
 import { WORKFLOW_ROUTES } from './resources/workflows.ts'
@@ -53,6 +54,7 @@ export const ROUTES = {
   ...ALERT_ROUTES,
   ...SYSTEM_ROUTES,
   ...UPKEEP_ROUTES,
+  ...PRIVACY_ROUTES,
   ...LIVE_ROUTES,
 } as const satisfies RouteTable
 

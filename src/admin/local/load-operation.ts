@@ -57,6 +57,8 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
   config: loadUpkeep,
   doctor: loadUpkeep,
   retention: loadUpkeep,
+  privacy: () =>
+    pair(import('../contract/resources/system/privacy.ts'), import('../resources/system/privacy-handlers.ts')),
 }
 
 /** Resources that ask the store and nothing else. */
@@ -70,6 +72,7 @@ const STORE_ALONE = new Set([
   'tokens',
   'sessions',
   'operations',
+  'privacy',
 ])
 
 /** The operation with this name and what performs it; null for one that only HTTP has. */

@@ -237,6 +237,13 @@ export const COMMAND_TREE: CommandTree = {
       test: 'send a test message to the channels of a rule',
     }),
   },
+  privacy: {
+    summary: 'find and erase text of a person, or the names of their files',
+    commands: commandsOf(() => import('./privacy.ts'), {
+      find: 'say where a text or a path is',
+      erase: 'erase a text or a path for good; seals stay verifiable',
+    }),
+  },
   audit: {
     summary: 'list what people did',
     commands: commandsOf(() => import('./safety/audit.ts'), {

@@ -132,6 +132,8 @@ export interface EffectRecord {
   /** How the outcome is known; of a person's word, its signature in Base64. */
   proof: string | null
   error: string | null
+  /** JSON text of the row in which a person erased text of this one; null: it has all of it. */
+  erased: string | null
 }
 
 /** Outcomes of a delete that prove that nothing was deleted: the guard gives its place back. */

@@ -19,6 +19,7 @@ import type { ApprovalReads, ApprovalWrites } from './safety/approvals.ts'
 import type { AuditReads, AuditWrites } from './safety/audit.ts'
 import type { EffectReads, EffectWrites } from './safety/effects.ts'
 import type { SealReads, SealWrites } from './safety/seals.ts'
+import type { TextReads, TextWrites } from './safety/texts.ts'
 import type { ScheduleReads, ScheduleWrites } from './schedules.ts'
 import type { WorkerReads, WorkerWrites } from './workers.ts'
 import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
@@ -49,6 +50,7 @@ export interface StoreWrites
     EffectWrites,
     ApprovalWrites,
     SealWrites,
+    TextWrites,
     AlertWrites,
     ShapeWrites,
     SweepWrites,
@@ -86,6 +88,7 @@ export interface ReadStore
     EffectReads,
     ApprovalReads,
     SealReads,
+    TextReads,
     AlertReads,
     ShapeReads,
     SweepReads,

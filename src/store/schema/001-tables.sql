@@ -828,7 +828,9 @@ CREATE TABLE effect (
   before      text,
   outcome     text,
   proof       text,
-  error       text
+  error       text,
+  -- JSON: the row in which a person erased text of this one, and the MAC of the text of before.
+  erased      text
 );
 -- Each gives its rows in the order of their moments, and of one moment in that of their numbers.
 CREATE INDEX effect_at ON effect (at, seq);

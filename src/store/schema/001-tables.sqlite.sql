@@ -54,12 +54,18 @@ ALTER TABLE worker ADD COLUMN lock_file TEXT;
 
 -- Rows that nobody changes. PostgreSQL has rights for that.
 
+-- Only text that a person erases changes a row.
 CREATE TRIGGER audit_is_final BEFORE UPDATE ON audit
+WHEN (NEW.id, NEW.at, NEW.actor, NEW.role, NEW.origin, NEW.action, NEW.outcome)
+  IS NOT (OLD.id, OLD.at, OLD.actor, OLD.role, OLD.origin, OLD.action, OLD.outcome)
+  OR instr(concat(NEW.target, NEW.reason, NEW.parameters, NEW.error), '[erased]') = 0
 BEGIN
   SELECT RAISE(ABORT, 'a row of the audit log is never changed');
 END;
 
 CREATE TRIGGER effect_is_final BEFORE UPDATE ON effect
+WHEN NEW.erased IS OLD.erased OR NEW.erased IS NULL
+  OR NOT EXISTS (SELECT 1 FROM effect WHERE seq = NEW.erased ->> 'by' AND operation = 'erase')
 BEGIN
   SELECT RAISE(ABORT, 'a row of the effect ledger is never changed');
 END;

@@ -48,6 +48,8 @@ import { StopTable } from './safety/stop-table.ts'
 import { ScheduleTable } from './schedules/schedule-table.ts'
 import { TickTable } from './schedules/tick-table.ts'
 import { RunSearch } from './search/run-search.ts'
+import { TextErasures } from './upkeep/text-erasure.ts'
+import { TextSearch } from './upkeep/text-search.ts'
 import { ApprovalWaits } from './waits/approval-waits.ts'
 import { HookTable } from './waits/hook-table.ts'
 import { MatchCursorTable } from './waits/match-cursor-table.ts'
@@ -71,6 +73,7 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const reserved = new ReservedTable(db, guard)
   const effectSearch = new EffectSearch(db)
   const seals = new SealTable(db, vault, effectSearch)
+  const textSearch = new TextSearch(db)
   const stops = new StopTable(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
   const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
@@ -87,6 +90,8 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     ...{ events, schedules, ticks, ownEvents, gates, workflows, runs, steps, told, cursors, operations, approvalWaits },
     ...{ hooks, waits },
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
+    textSearch,
+    textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { events, ticks }),
     runSearch: new RunSearch(db, events, told),
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),

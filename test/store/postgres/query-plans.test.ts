@@ -128,6 +128,12 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
   findFinding: [[{ account: 'default', storage: 'storage_a', file: 'fil_1', type: 'file.created' }]],
   listFindings: [[{ limit: 20 }], [{ states: ['due'], limit: 20 }], [{ since: N - 100, limit: 20 }]],
   listSeals: [[{ limit: 20 }], [{ after: N - 10, limit: 20 }]],
+  listTextTables: [[]],
+  findTexts: [
+    [{ words: { kind: 'text', text: 'nobody' }, table: 'step', after: [RUN, 'a'] }],
+    [{ words: { kind: 'text', text: 'nobody' }, table: 'effect', after: [N - 100] }],
+    [{ words: { kind: 'path', text: '/nowhere' }, table: 'event_body', after: [(N - 100) * HOUR, 8 * (N - 100)] }],
+  ],
   listSealKeys: [[]],
   listLostBegins: [[{ prunedTo: 0, limit: 20 }]],
   readSealState: [[]],

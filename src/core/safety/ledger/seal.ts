@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { EffectRecord } from '../effect.ts'
+import { sealedTexts } from './erased-rows.ts'
 
 /**
  * The kinds of seals. `rows` covers ledger rows, and `pruned` names those that retention removes.
@@ -59,7 +60,7 @@ export function macOf(key: Uint8Array, seal: Omit<Seal, 'mac'>, before: string |
 /** The MAC over ledger rows in their order, in hex. */
 export function digestRows(key: Uint8Array, rows: readonly EffectRecord[]): string {
   const mac = createHmac('sha256', key).update('upshot rows 1\n')
-  for (const row of rows) mac.update(`${describeRow(row)}\n`)
+  for (const row of rows) mac.update(`${describeRow(row, sealedTexts(key, row))}\n`)
   return mac.digest('hex')
 }
 
@@ -68,22 +69,10 @@ export function isSameMac(one: string, other: string): boolean {
   return one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
 }
 
-/** Every column, in a fixed order: what is not in here is not proven. */
-function describeRow(row: EffectRecord): string {
+/** Every column, in a fixed order, with the MAC of the texts: what is not in here is not proven. */
+function describeRow(row: EffectRecord, texts: string): string {
   return JSON.stringify([
-    ...[row.seq, row.at, row.phase, row.ofSeq, row.class, row.operation, row.account, row.target, row.path, row.bytes],
-    ...[
-      row.workflow,
-      row.runId,
-      row.step,
-      row.eventSeq,
-      row.code,
-      row.approval,
-      row.actor,
-      row.asked,
-      row.expect,
-      row.before,
-    ],
-    ...[row.outcome, row.proof, row.error],
+    ...[row.seq, row.at, row.phase, row.ofSeq, row.class, row.account, row.bytes, row.workflow, row.runId],
+    ...[row.eventSeq, row.code, row.approval, row.actor, row.outcome, row.proof, texts],
   ])
 }

@@ -3,6 +3,7 @@ import type { EffectRecord } from '../effect.ts'
 import { type GrantReads, VerifiedGrants } from '../votes/verified-grants.ts'
 import { VerifiedVotes, type VoteReads, type VoteSigner } from '../votes/verified-votes.ts'
 import type { Anchor } from './anchor.ts'
+import { isErasedBy, readErased } from './erased-rows.ts'
 import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
 
 /** The verdict on a ledger. */
@@ -12,6 +13,8 @@ export interface LedgerReport {
   effects: number
   sealed: number
   seals: number
+  /** Rows of which people erased text; the rest of each is as it was sealed. */
+  erased: number
   /** Rows up to this one may be missing, because retention removed them. */
   prunedTo: number
   /** The newest anchor that the chain contains; null for none. */
@@ -79,7 +82,7 @@ export async function verifyLedger(
   const faults = [...chain.faults, ...rows.faults, ...votes.faults, ...grants.faults]
   return {
     passed: faults.length === 0,
-    ...{ effects: rows.effects, sealed: rows.sealed, seals: chain.seals, prunedTo },
+    ...{ effects: rows.effects, sealed: rows.sealed, erased: rows.erased, seals: chain.seals, prunedTo },
     ...{ anchored, sinceAnchor: rows.sinceAnchor, restored: chain.restored, words, signedWords, signers },
     ...{ granted: grants.granted, grantedUnsigned: grants.unsigned },
     faults: faults.slice(0, MAX_FAULTS),
@@ -153,6 +156,7 @@ interface RowCheck {
   faults: string[]
   effects: number
   sealed: number
+  erased: number
   sinceAnchor: number
 }
 
@@ -169,7 +173,7 @@ async function checkRows(
   store: LedgerReads,
   { keys, prunedTo, anchored, votes, grants }: RowContext,
 ): Promise<RowCheck> {
-  const check: RowCheck = { faults: [], effects: 0, sealed: 0, sinceAnchor: 0 }
+  const check: RowCheck = { faults: [], effects: 0, sealed: 0, erased: 0, sinceAnchor: 0 }
   const rows = new RowQueue(store, async (row) => {
     if (row.phase === 'decided') await votes.add(row)
     await grants.add(row)
@@ -186,6 +190,7 @@ async function checkRows(
       const covered = await rows.takeUpTo(last)
       check.sealed += covered.length
       if (last > (anchored?.last ?? 0)) check.sinceAnchor += covered.length
+      check.erased += covered.filter(({ erased }) => erased !== null).length
       const secret = keys.get(key)
       const isOne = before + 1 === last
       const range = isOne ? `row ${last}` : `rows ${before + 1} to ${last}`
@@ -196,12 +201,24 @@ async function checkRows(
       if (isGoing || secret === undefined) continue
       if (covered.length !== count)
         check.faults.push(`${nameSeal(seal)} covers ${count} rows, and ${covered.length} are there: ${range}`)
-      else if (!isSameMac(digestRows(secret, covered), digest))
+      else check.faults.push(...(await findForgedErasures(store, covered, secret)))
+      if (covered.length === count && !isSameMac(digestRows(secret, covered), digest))
         check.faults.push(`${range} ${isOne ? 'is' : 'are'} not as ${nameSeal(seal)} covers ${isOne ? 'it' : 'them'}`)
     }
   }
   check.effects = check.sealed + (await rows.countRest())
   return check
+}
+
+/** Rows that say that text of them was erased, where no person's row tells of that. */
+async function findForgedErasures(store: LedgerReads, rows: readonly EffectRecord[], key: Uint8Array) {
+  const faults: string[] = []
+  for (const row of rows) {
+    if (row.erased === null) continue
+    const [word] = await store.listEffects({ after: readErased(row.erased).by - 1, limit: 1 })
+    if (!isErasedBy(word, row, key)) faults.push(`row ${row.seq} lost text, and no row tells who erased it`)
+  }
+  return faults
 }
 
 /** The ledger from its oldest row on, a page at a time. */

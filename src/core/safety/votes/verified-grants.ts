@@ -43,6 +43,9 @@ export class VerifiedGrants {
   readonly #known = new Map<string, Known | null>()
   /** By scope, the row of the stop. */
   readonly #stops = new Map<string, number>()
+  /** Approvals of which people erased text: their lists cannot be compared any more. */
+  readonly #erased = new Set<string>()
+  readonly #doubts = new Map<string, string>()
   #people: Approver[] | null = null
   #hasPeople = false
 
@@ -54,6 +57,7 @@ export class VerifiedGrants {
 
   async add(row: EffectRecord): Promise<void> {
     if (row.phase === 'switched') this.#switch(row)
+    else if (row.phase === 'noted' && row.operation === 'erase') this.#erased.add(row.approval ?? '')
     else if (row.phase === 'noted') await this.#notePerson(row)
     else if (row.phase === 'decided') await this.#checkSigner(row)
     else if (row.phase === 'begun') {
@@ -64,6 +68,7 @@ export class VerifiedGrants {
 
   /** Once, after the last row. */
   async end(): Promise<void> {
+    for (const [fault, approval] of this.#doubts) if (!this.#erased.has(approval)) this.faults.push(fault)
     for (const { name, publicKey } of await this.#listPeople()) {
       if (publicKey === '') this.faults.push(`the approver "${name}" was not added by our command`)
     }
@@ -125,7 +130,7 @@ export class VerifiedGrants {
     const mustSign = await this.#mustSign(row)
     if (!mustSign) this.unsigned += 1
     const fault = findFault(row, await this.#find(approval), mustSign)
-    if (fault !== null) this.faults.push(`row ${row.seq} began by ${approval}, and ${fault}`)
+    if (fault !== null) this.#doubts.set(`row ${row.seq} began by ${approval}, and ${fault}`, approval)
   }
 
   async #find(approval: string): Promise<Known | null> {

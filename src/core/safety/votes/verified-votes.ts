@@ -46,6 +46,8 @@ export class VerifiedVotes {
   /** Takes a `decided` row. */
   async add(row: EffectRecord): Promise<void> {
     this.words += 1
+    // The signature covers text that a person erased; the seal covers the word.
+    if (row.erased !== null) return
     const name = nameWord(row)
     const word = readWord(row)
     if (word === null) return void this.faults.push(`row ${row.seq}: the word of ${name} cannot be read`)

@@ -14,6 +14,7 @@ import type { AccessWrites } from './access.ts'
 import type { ApprovalWrites } from './approvals.ts'
 import type { EffectWrites } from './effects.ts'
 import type { SealWrites } from './seals.ts'
+import type { TextWrites } from './texts.ts'
 
 /** The ports with writes of persons; some of their writes are the app's own. */
 type Ports = AccessWrites &
@@ -25,6 +26,7 @@ type Ports = AccessWrites &
   OperationWrites &
   ScheduleWrites &
   SealWrites &
+  TextWrites &
   WorkflowWrites
 
 /**
@@ -85,6 +87,8 @@ export const OPERATOR_WRITES = {
   stopEffects: ({ kind, name, reason }) => act('effects.stop', describeScope({ kind, name }), { because: reason }),
   resumeEffects: (scope) => act('effects.resume', describeScope(scope)),
   noteRestored: ({ reason }) => act('effects.restored', 'ledger', { because: reason }),
+  // The words themselves would stay here for ever.
+  eraseTexts: ({ words, table, keys }) => act('privacy.erase', table, { kind: words.kind, rows: keys.length }),
   addApprover: ({ name, roles }) => act('approver.add', name, { roles: [...roles] }),
   removeApprover: (name) => act('approver.remove', name),
 } as const satisfies {

@@ -59,7 +59,8 @@ export class EventTable extends Events {
   /** Replaces the body by its hash, so that a repeated delivery can still be compared. */
   async dropBody(seq: number): Promise<void> {
     const content = await this.#content.get(seq)
-    if (content?.bodyHash === null) await this.#dropBody.run(hashBody(content.body), seq)
+    // A body of which text was erased has the hash of before already.
+    if (content && content.body !== '') await this.#dropBody.run(content.bodyHash ?? hashBody(content.body), seq)
   }
 
   async #hasBody(seq: number, body: string): Promise<boolean> {

@@ -21,7 +21,7 @@ export class EffectSearch {
     this.#select = `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
         run_id AS runId, step, event_seq AS eventSeq,
         (SELECT id FROM event WHERE ${db.sql.isEvent('effect.event_seq')}) AS eventId,
-        code, approval, actor, asked, expect, before, outcome, proof, error
+        code, approval, actor, asked, expect, before, outcome, proof, error, erased
       FROM effect`
   }
 

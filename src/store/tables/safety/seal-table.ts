@@ -72,6 +72,19 @@ export class SealTable {
     await this.#db.lock(['ledger'])
   }
 
+  /** The key of the seal that covers a ledger row. */
+  async secretOf(seq: number): Promise<Uint8Array> {
+    const number = await this.#sql.keyOf.get(seq)
+    const key = (await this.#keys.list()).find((each) => each.number === number)
+    if (key === undefined) throw new TypeError(`no seal covers row ${seq}`)
+    return key.secret
+  }
+
+  /** The key of the first seal, which stays the same. */
+  async firstSecret(): Promise<Uint8Array> {
+    return ((await this.#keys.list())[0] ?? (await this.#keys.make(1))).secret
+  }
+
   /** Seals up to `limit` of the oldest rows that no seal covers. */
   async seal(now: number, limit: number): Promise<SealedRows> {
     await this.lock()
@@ -176,6 +189,9 @@ function prepareSealStatements(db: Connection) {
       `INSERT INTO effect_seal (number, kind, at, key, last, rows, digest, pruned_to, note, mac)
        VALUES (@number, @kind, @at, @key, @last, @rows, @digest, @prunedTo, @note, @mac)`,
     ),
+    keyOf: db
+      .prepare<[number], number>(`SELECT key FROM effect_seal WHERE kind = 'rows' AND last >= ? ORDER BY last LIMIT 1`)
+      .pluck(),
     prunedTo: db
       .prepare<[], number | null>('SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL')
       .pluck(),

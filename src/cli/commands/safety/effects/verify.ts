@@ -48,6 +48,7 @@ function describe(report: LedgerReport, anchors: number, now: number): string[] 
       ? `no anchor${anchors === 0 ? ' was given' : ` of ${anchors} fits`}: an end that was cut off cannot be seen`
       : `anchored up to row ${anchored.last} (${formatMoment(anchored.at, now)}); ${rows(sinceAnchor)} sealed since`,
     ...(unsealed === 0 ? [] : [`${rows(unsealed)} have no seal yet`]),
+    ...(report.erased === 0 ? [] : [`people erased text of ${rows(report.erased)}; the rest is as it was sealed`]),
     ...describeWords(report),
     ...describeGrants(report),
     ...restored.map(({ at, note }) => `restored from a backup ${isoTime(at)}, ${formatText(note, 200)}`),

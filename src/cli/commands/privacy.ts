@@ -1,0 +1,82 @@
+import type { Command } from '@commander-js/extra-typings'
+import type { AnswerOf } from '../../admin/contract/routes.ts'
+import { UpshotError } from '../../core/errors.ts'
+import type { Words } from '../../core/safety/erasure.ts'
+import type { Cli } from '../command.ts'
+import { call } from '../open/operations.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { findInProject } from './safety/find-in-project.ts'
+
+type Report = AnswerOf<'POST /privacy/find'>
+
+const YOURS = 'Backups, logs, exports and files of the project are yours to clear. "privacy find" names such files.'
+
+/** `upshot privacy find`: where a person's text is, in the database and in files of the project. */
+export function find(command: Command, { out, project }: Cli): void {
+  addWords(command).action((options) =>
+    project.withOperations(async (operations) => {
+      const body = readWords(options)
+      const report = await call(operations, 'POST /privacy/find', { body })
+      const files = (await project.isFar()) ? [] : findInProject(project.root, body)
+      out.result({ ...report, files }, () => [...describe(report), ...files.map((file) => `  in the file ${file}`)])
+      out.note(YOURS)
+    }),
+  )
+}
+
+/** `upshot privacy erase`: takes it out of the database; seals stay verifiable. */
+export function erase(command: Command, { out, project }: Cli): void {
+  addWords(command)
+    .option('--cancel-runs', 'cancel the unfinished runs that need it')
+    .addHelpText('after', HELP)
+    .action((options) =>
+      project.withOperations(async (operations) => {
+        const words = readWords(options)
+        const cancelRuns = options.cancelRuns === true
+        const foreseen = await call(operations, 'POST /privacy/erase', { body: { ...words, isDryRun: true } })
+        const things = describe(foreseen)
+        const will = `erase this from ${foreseen.rows.toLocaleString('en')} rows, for good`
+        const isConfirmed = foreseen.rows > 0 && (await confirm(out, { will, things, count: foreseen.rows }))
+        if (!isConfirmed) {
+          out.result({ ...foreseen, dryRun: out.given.dryRun }, () =>
+            out.given.dryRun ? things : ['Nothing was erased.'],
+          )
+          return
+        }
+        const answer = await call(operations, 'POST /privacy/erase', { body: { ...words, cancelRuns } })
+        out.result({ ...answer, dryRun: false }, () => [
+          `Erased from ${answer.erased.toLocaleString('en')} rows.`,
+          ...(answer.canceled.length === 0 ? [] : [`Canceled ${answer.canceled.join(', ')}.`]),
+        ])
+        out.note(YOURS)
+      }),
+    )
+}
+
+function addWords(command: Command) {
+  return command
+    .option('--text <text>', 'a text anywhere, in any case, such as a name')
+    .option('--path <path>', 'the path of a file, or of a folder and all below it')
+}
+
+function readWords({ text, path }: { text?: string | undefined; path?: string | undefined }): Words {
+  if ((text === undefined) !== (path === undefined)) {
+    return text === undefined ? { kind: 'path', text: path ?? '' } : { kind: 'text', text }
+  }
+  throw new UpshotError('invalid_request', 'Give either --text or --path.', {
+    details: { fix: 'For example: --text "Anna Meier", or --path /in/anna.pdf.' },
+  })
+}
+
+function describe({ places, rows, searched, neededBy }: Report): string[] {
+  if (rows === 0) return [`In none of ${searched.toLocaleString('en')} rows.`]
+  return [
+    ...places.map(({ table, column, rows: count }) => `${count.toLocaleString('en').padStart(9)}  ${table}.${column}`),
+    ...neededBy.map((id) => `  needed by ${id}`),
+  ]
+}
+
+const HELP = `
+Under --dry-run, and before it asks, it counts the rows. A run that is not finished, a schedule and
+an operation keep what they need: nothing is erased until they end. If it is interrupted, give the
+same command again: it goes on with what is left.`

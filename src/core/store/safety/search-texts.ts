@@ -1,0 +1,53 @@
+import type { Words } from '../../safety/erasure.ts'
+import type { TextKey, TextReads } from './texts.ts'
+
+/** Rows of a table with the words, by column. */
+export interface TextPlace {
+  table: string
+  column: string
+  rows: number
+}
+
+export interface TextReport {
+  places: TextPlace[]
+  /** Rows with the words, and rows that were looked at. */
+  rows: number
+  searched: number
+  /** Unfinished runs, schedules and operations that need such a row: the first 100. */
+  neededBy: string[]
+}
+
+const NAMED = 100
+
+/** Looks through every table, a stretch at a time. `onFound` gets the rows of each stretch. */
+export async function searchTexts(
+  store: TextReads,
+  words: Words,
+  { signal, onFound = async () => {} }: { signal?: AbortSignal; onFound?: OnFound } = {},
+): Promise<TextReport> {
+  const report: TextReport = { places: [], rows: 0, searched: 0, neededBy: [] }
+  const needed = new Set<string>()
+  for (const table of await store.listTextTables()) {
+    const counts = new Map<string, number>()
+    for (let after: TextKey | null = null, isFirst = true; isFirst || after !== null; isFirst = false) {
+      signal?.throwIfAborted()
+      const { found, rows, next } = await store.findTexts({ words, table, after })
+      after = next
+      report.searched += rows
+      report.rows += found.length
+      for (const { columns, neededBy } of found) {
+        for (const column of columns) counts.set(column, (counts.get(column) ?? 0) + 1)
+        if (neededBy !== null && needed.size < NAMED) needed.add(neededBy)
+      }
+      if (found.length > 0)
+        await onFound(
+          table,
+          found.map(({ key }) => key),
+        )
+    }
+    for (const [column, rows] of counts) report.places.push({ table, column, rows })
+  }
+  return { ...report, neededBy: [...needed] }
+}
+
+type OnFound = (table: string, keys: readonly TextKey[]) => Promise<void>

@@ -1,0 +1,83 @@
+import { createEraser } from '../../../core/safety/erasure.ts'
+import type { FoundText, TextKey, TextQuery, TextStretch } from '../../../core/store/safety/texts.ts'
+import type { Connection } from '../../connection.ts'
+import { unpackOutput } from '../../rows/runs/packed-output.ts'
+import { type TextTable, textTables } from './text-columns.ts'
+
+/** Rows of a stretch. Compressed ones may have 32 MiB each. */
+const ROWS = 2_000
+const PACKED_ROWS = 20
+
+type Row = Record<string, string | number | Uint8Array | null>
+
+/** Finds words in the texts of all tables, a stretch of one table at a time. */
+export class TextSearch {
+  readonly #db: Connection
+  readonly #tables: ReadonlyMap<string, TextTable>
+
+  constructor(db: Connection) {
+    this.#db = db
+    this.#tables = new Map(textTables(db.sql.bodies).map((each) => [each.table, each]))
+  }
+
+  list(): string[] {
+    return [...this.#tables.keys()]
+  }
+
+  get(table: string): TextTable {
+    const found = this.#tables.get(table)
+    if (found === undefined) throw new TypeError(`no text is in the table "${table}"`)
+    return found
+  }
+
+  /** Index: the primary key of each table, or the one that `TextTable.key` names. */
+  async find({ words, table, after }: TextQuery): Promise<TextStretch> {
+    const place = this.get(table)
+    const keys = place.key.join(', ')
+    const marks = place.key.map(() => '?').join(', ')
+    const limit = place.packed === undefined ? ROWS : PACKED_ROWS
+    const begin = after === null ? '' : `WHERE (${keys}) > (${marks})`
+    const from = after ?? []
+    const stretch = await this.#db
+      .prepare<unknown[], Row>(`SELECT ${keys} FROM ${table} ${begin} ORDER BY ${keys} LIMIT ${limit}`)
+      .all(...from)
+    const last = stretch.at(-1)
+    if (last === undefined) return { found: [], rows: 0, next: null }
+    const end = keyOf(place, last)
+    const eraser = createEraser(words)
+    const texts = textColumns(place)
+    const within = [...(after === null ? [] : [`(${keys}) > (${marks})`]), `(${keys}) <= (${marks})`]
+    const columns = [...new Set([...place.key, ...texts, ...(place.packed === undefined ? [] : [place.packed])])]
+    const hinted = eraser.hint === null || place.packed !== undefined ? [] : [hintedBy(texts, eraser.hint)]
+    const rows = await this.#db
+      .prepare<unknown[], Row>(
+        `SELECT ${columns.join(', ')}, ${place.neededBy ?? 'NULL'} AS needed_by FROM ${table} AS given
+         WHERE ${[...within, ...hinted].join(' AND ')} ORDER BY ${keys}`,
+      )
+      .all(...from, ...end)
+    const found: FoundText[] = []
+    for (const row of rows) {
+      const hits = texts.filter((column) => eraser.isIn(String(row[column] ?? '')))
+      const bytes = place.packed === undefined ? null : (row[place.packed] as Uint8Array)
+      if (place.packed !== undefined && bytes !== null && eraser.isIn(await unpackOutput(bytes)))
+        hits.push(place.packed)
+      if (hits.length === 0) continue
+      found.push({ key: keyOf(place, row), columns: hits, neededBy: (row.needed_by ?? null) as string | null })
+    }
+    return { found, rows: stretch.length, next: stretch.length < limit ? null : end }
+  }
+}
+
+/** The columns of text that are not compressed. */
+export function textColumns({ texts = [], names = [] }: TextTable): string[] {
+  return [...texts, ...names]
+}
+
+function keyOf({ key }: TextTable, row: Row): TextKey {
+  return key.map((column) => row[column] as string | number)
+}
+
+/** The hint has letters and digits only, so that nothing in it is a wildcard. */
+function hintedBy(columns: readonly string[], hint: string): string {
+  return `(${columns.map((column) => `lower(given.${column}) LIKE '%${hint}%'`).join(' OR ')})`
+}

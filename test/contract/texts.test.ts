@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import type { Words } from '../../src/core/safety/erasure.ts'
+import type { Words } from '../../src/core/safety/create-eraser.ts'
 import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
 import { searchTexts } from '../../src/core/store/safety/search-texts.ts'
 import type { Store } from '../../src/core/store/store.ts'

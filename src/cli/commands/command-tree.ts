@@ -239,7 +239,7 @@ export const COMMAND_TREE: CommandTree = {
   },
   privacy: {
     summary: 'find and erase text of a person, or the names of their files',
-    commands: commandsOf(() => import('./privacy.ts'), {
+    commands: commandsOf(() => import('./safety/privacy.ts'), {
       find: 'say where a text or a path is',
       erase: 'erase a text or a path for good; seals stay verifiable',
     }),

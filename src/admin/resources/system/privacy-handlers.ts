@@ -1,5 +1,5 @@
 import { UpshotError } from '../../../core/errors.ts'
-import { createEraser, type Words } from '../../../core/safety/erasure.ts'
+import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import { searchTexts } from '../../../core/store/safety/search-texts.ts'
 import type { TextKey } from '../../../core/store/safety/texts.ts'
 import { describeOperator } from '../../access/describe-operator.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { createEraser, type Words } from '../../../core/safety/erasure.ts'
+import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 
 /** Folders with code of others, or with the database itself. */
 const LEFT_OUT = new Set(['node_modules', '.git', '.upshot'])

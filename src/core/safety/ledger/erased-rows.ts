@@ -11,7 +11,7 @@ type Texts = Pick<EffectRecord, 'operation' | 'target' | 'path' | 'step' | 'aske
 export function macTexts(key: Uint8Array, row: Texts): string {
   const { operation, target, path, step, asked, expect, before, error } = row
   const texts = JSON.stringify([operation, target, path, step, asked, expect, before, error])
-  return createHmac('sha256', key).update('upshot texts 1\n').update(texts).digest('hex')
+  return createHmac('sha256', key).update('texts 1\n').update(texts).digest('hex')
 }
 
 /** The MAC of its texts as they were when the row was sealed. */

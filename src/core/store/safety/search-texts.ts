@@ -1,14 +1,14 @@
-import type { Words } from '../../safety/erasure.ts'
+import type { Words } from '../../safety/create-eraser.ts'
 import type { TextKey, TextReads } from './texts.ts'
 
 /** Rows of a table with the words, by column. */
-export interface TextPlace {
+interface TextPlace {
   table: string
   column: string
   rows: number
 }
 
-export interface TextReport {
+interface TextReport {
   places: TextPlace[]
   /** Rows with the words, and rows that were looked at. */
   rows: number

@@ -1,4 +1,4 @@
-import type { Words } from '../../safety/erasure.ts'
+import type { Words } from '../../safety/create-eraser.ts'
 
 /** Identifies a row of a table. */
 export type TextKey = readonly (string | number)[]

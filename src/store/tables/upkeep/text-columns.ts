@@ -100,8 +100,8 @@ export const LEDGER: TextTable = {
 }
 
 /**
- * Columns of text and bytes that stay: ids, names of rows, words of our own, hashes, sealed secrets,
- * the code of authors, and people who operate. By table, in their order.
+ * Columns of text and bytes that stay, by table: ids, hashes, sealed secrets, and words of our own.
+ * Names of rows, of authors and of people who operate stay, too.
  */
 export const PLAIN_COLUMNS: Record<string, string> = {
   endpoint: 'id name path account events scheme status',

@@ -1,4 +1,4 @@
-import { createEraser } from '../../../core/safety/erasure.ts'
+import { createEraser } from '../../../core/safety/create-eraser.ts'
 import type { FoundText, TextKey, TextQuery, TextStretch } from '../../../core/store/safety/texts.ts'
 import type { Connection } from '../../connection.ts'
 import { unpackOutput } from '../../rows/runs/packed-output.ts'

@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { LEAST_CHARACTERS } from '../../../../core/safety/erasure.ts'
+import { MIN_CHARACTERS } from '../../../../core/safety/create-eraser.ts'
 import { defineRoutes, isDryRun } from '../../route.ts'
 
 const words = {
   kind: z.enum(['text', 'path']).describe('A text anywhere, in any case; or a file, or a folder and all below it.'),
-  text: z.string().min(LEAST_CHARACTERS).max(4_096),
+  text: z.string().min(MIN_CHARACTERS).max(4_096),
 }
 
 const report = {

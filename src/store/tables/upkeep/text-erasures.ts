@@ -1,6 +1,6 @@
 import { createHmac, hash } from 'node:crypto'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import { createEraser, type Eraser } from '../../../core/safety/erasure.ts'
+import { createEraser, type Eraser } from '../../../core/safety/create-eraser.ts'
 import { type ErasedMark, macTexts } from '../../../core/safety/ledger/erased-rows.ts'
 import type { TextErasure, TextKey } from '../../../core/store/safety/texts.ts'
 import type { Connection } from '../../connection.ts'

@@ -1,11 +1,11 @@
 import type { Command } from '@commander-js/extra-typings'
-import type { AnswerOf } from '../../admin/contract/routes.ts'
-import { UpshotError } from '../../core/errors.ts'
-import type { Words } from '../../core/safety/erasure.ts'
-import type { Cli } from '../command.ts'
-import { call } from '../open/operations.ts'
-import { confirm } from '../terminal/confirm.ts'
-import { findInProject } from './safety/find-in-project.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Words } from '../../../core/safety/create-eraser.ts'
+import type { Cli } from '../../command.ts'
+import { call } from '../../open/operations.ts'
+import { confirm } from '../../terminal/confirm.ts'
+import { findInProject } from './find-in-project.ts'
 
 type Report = AnswerOf<'POST /privacy/find'>
 

@@ -1,14 +1,14 @@
-/** What is looked for: a text anywhere, in any case, or the path of a file or of a folder. */
+/** A text anywhere, in any case; or the path of a file, or of a folder and all below it. */
 export interface Words {
   kind: 'text' | 'path'
   text: string
 }
 
 /** Stands where text was erased. */
-export const ERASED = '[erased]'
+const ERASED = '[erased]'
 
 /** Shorter words would be found everywhere. */
-export const LEAST_CHARACTERS = 3
+export const MIN_CHARACTERS = 3
 
 /** Finds words in texts of the database, as JSON spells them, too, and erases them. */
 export interface Eraser {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createEraser, type Words } from '../../../src/core/safety/erasure.ts'
+import { createEraser, type Words } from '../../../src/core/safety/create-eraser.ts'
 
 const text = (words: string): Words => ({ kind: 'text', text: words })
 const path = (words: string): Words => ({ kind: 'path', text: words })

@@ -19,10 +19,17 @@ export function sealedTexts(key: Uint8Array, row: EffectRecord): string {
   return row.erased === null ? macTexts(key, row) : readErased(row.erased).was
 }
 
-/** The row in which a person erased text of this one, and the MAC of the texts of before. */
+/**
+ * The row in which a person erased text of this one, and the MAC of the texts of before. No row is
+ * numbered 0: somebody else wrote what cannot be read.
+ */
 export function readErased(erased: string): { by: number; was: string } {
-  const { by, was } = JSON.parse(erased) as { by: number; was: string }
-  return { by, was }
+  try {
+    const { by, was } = JSON.parse(erased) as { by: number; was: string }
+    return { by: Number(by), was: String(was) }
+  } catch {
+    return { by: 0, was: '' }
+  }
 }
 
 /** Whether a person's row tells of the erasure, and the texts are those that it left. */

@@ -4,7 +4,7 @@ import { defineRoutes, isDryRun } from '../../route.ts'
 
 const words = {
   kind: z.enum(['text', 'path']).describe('A text anywhere, in any case; or a file, or a folder and all below it.'),
-  text: z.string().min(MIN_CHARACTERS).max(4_096),
+  text: z.string().min(MIN_CHARACTERS).max(4_096).describe('Such as `Anna Meier`, or `/in/anna`.'),
 }
 
 const report = {

@@ -238,7 +238,7 @@ test('every operation of the table answers, in the form that the table says, fro
   const covered = await call('POST /coverage', { body: { transfers: ['trf_none'] } })
   expect(covered).toMatchObject({ storages: [], transfers: { listed: 1, untold: ['trf_none'] } })
   await call('GET /guard')
-  const [switched] = (await call('GET /effects')).items
+  const switched = (await call('GET /effects')).items.find(({ phase }) => phase === 'switched')
   expect(switched).toMatchObject({ phase: 'switched' })
   expect(await call('GET /effects/:seq', { params: { seq: String(switched?.seq) } })).toMatchObject({
     phase: 'switched',

@@ -35,6 +35,8 @@ export function privacyHandlers(parts: ResourceParts): Handlers<keyof typeof PRI
       const { neededBy } = canceled.length === 0 ? before : await searchTexts(store, words)
       if (neededBy.length > 0) throw describeNeeded(neededBy)
       const { actor, reason } = describeOperator(caller, body.reason ?? null)
+      const parameters = { kind: words.kind, rows: before.rows }
+      await recordAction(parts, { caller, body }, { action: 'privacy.erase', target: null, parameters }, 'begun')
       let erased = 0
       // The answer comes at the end, and a second call goes on with what is left.
       const onFound = async (table: string, keys: readonly TextKey[]) => {

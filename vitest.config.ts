@@ -7,7 +7,7 @@ export const LONG = [
   'test/admin/{every-operation,service/*}.test.ts',
   'test/app/backtest/{line-mutants,samples}.test.ts',
   'test/app/engine/run-planner.test.ts',
-  'test/app/play/{plan-is-dry,reads}.test.ts',
+  'test/app/preview/{plan-is-dry,reads}.test.ts',
   'test/cli/commands/app/{dev,rehearse/*}.test.ts',
   'test/cli/commands/runs/test.test.ts',
   'test/cli/commands/safety/{approvals-ahead,plan,plan-save}.test.ts',
@@ -26,7 +26,9 @@ export const LONG = [
   'test/upgrades/*.test.ts',
 ]
 
-/** Files that put other modules in the place of real ones, which the files after them must not meet. */
+/**
+ * Files that put other modules in the place of real ones, which the files after them must not meet.
+ */
 const ISOLATED = ['test/receive/verify-first.test.ts']
 
 const IGNORED = ['node_modules/**', ...LONG]

@@ -7,10 +7,10 @@ const names = globSync('*/main.ts', { cwd: import.meta.dirname })
 const [name = ''] = process.argv.slice(2)
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** Plays the example of this name, or lists all. */
+/** Runs the example of this name, or lists all. */
 if (names.includes(name)) {
-  const { default: play } = await import(`./${name}/main.ts`)
-  say(JSON.stringify(await play(say), null, 2))
+  const { default: run } = await import(`./${name}/main.ts`)
+  say(JSON.stringify(await run(say), null, 2))
 } else {
   say(`npm run example <name>, with one of: ${names.join(', ')}`)
   process.exitCode = 2

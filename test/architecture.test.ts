@@ -223,6 +223,6 @@ describe('files', () => {
 
   test('only environment.ts reads the environment, and the player of tests that run in no project of ours', () => {
     const readers = files.filter((file) => /(?<!')\bprocess\.env\b/.test(texts.get(file) ?? ''))
-    expect(readers.sort()).toEqual(['project/config/environment.ts', 'testing/play-recorded.ts'])
+    expect(readers.sort()).toEqual(['project/config/environment.ts', 'testing/replay-recorded.ts'])
   })
 })

@@ -19,8 +19,8 @@ const WITHIN_MS = 3_600_000
 const CODE = fileURLToPath(new URL('../workflows/three-steps.ts', import.meta.url))
 
 /**
- * Recorded runs that are played and compared: how many a second. How much memory they add to that
- * of the two processes, and the time of the first ones.
+ * Recorded runs that are previewed and compared: how many a second. How much memory they add to
+ * that of the two processes, and the time of the first ones.
  */
 export const backtest: Suite = {
   names: [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { backtest } from '../../src/app/backtest/backtest.ts'
 import { readCases } from '../../src/app/backtest/read-cases.ts'
-import { Room } from '../../src/app/play/room.ts'
+import { IsolatedProcess } from '../../src/app/preview/isolated-process.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import { openReadStore } from '../../src/store/open-store.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
@@ -15,8 +15,8 @@ const CHOICE = { workflow: 'measured', since: 0 }
 async function compare({ file, workflowsDir }: { file: string; workflowsDir: string }) {
   const store = await openReadStore({ file, vaultKey: Buffer.alloc(32, 1) })
   const settings = { workflowsDir, guard: DEFAULT_POLICY, spellings: {} }
-  await using room = await Room.open({ settings, store })
-  const parts = { workflow: CHOICE.workflow, room, against: null, rules: RULES, withOutputs: false }
+  await using isolated = await IsolatedProcess.open({ settings, store })
+  const parts = { workflow: CHOICE.workflow, isolated, against: null, rules: RULES, withOutputs: false }
   await backtest(readCases(store, { ...CHOICE, limit: 500 }), parts)
   const [here, there] = [process.pid, childOf(process.pid)]
   const before = readMemory(here, 'VmRSS') + readMemory(there, 'VmRSS')
@@ -30,7 +30,7 @@ async function compare({ file, workflowsDir }: { file: string; workflowsDir: str
   return { runs, same, runsPerSecond: runs / seconds, cpuMicros, growthMb: peak - before }
 }
 
-/** The same runs read, and not played: the floor of the time. */
+/** The same runs read, and not previewed: the floor of the time. */
 async function read({ file }: { file: string }) {
   const store = await openReadStore({ file, vaultKey: Buffer.alloc(32, 1) })
   const begunAt = performance.now()

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { imagineRun } from '../../src/app/play/plan-event.ts'
-import { Room } from '../../src/app/play/room.ts'
+import { IsolatedProcess } from '../../src/app/preview/isolated-process.ts'
+import { imagineRun } from '../../src/app/preview/plan-event.ts'
 import type { EventRecord } from '../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
@@ -14,12 +14,12 @@ const EVENT: EventRecord = {
 }
 const PAGE = 100
 
-/** Plans one run over many files of a service in memory, in a room of its own. */
+/** Plans one run over many files of a service in memory, in a process of its own. */
 async function planMany({ workflowsDir, workflow, files }: { workflowsDir: string; workflow: string; files: number }) {
   const settings = { workflowsDir, guard: DEFAULT_POLICY, spellings: {} }
   const nothing = async () => []
   const store = { listDeletes: nothing, listRunEvents: nothing, listRuns: nothing, listSteps: nothing }
-  await using room = await Room.open({
+  await using isolated = await IsolatedProcess.open({
     settings,
     store: { ...store, readOutput: async () => 'null' },
     readFiles: async <T>(_: string, operation: string, given: unknown) => read(operation, given, files) as T,
@@ -28,7 +28,7 @@ async function planMany({ workflowsDir, workflow, files }: { workflowsDir: strin
   const before = readMemory(here, 'VmRSS') + readMemory(there, 'VmRSS')
   const begunAt = performance.now()
   const rules = { readsLive: true, plans: { use: [], borrows: false } }
-  const { effects, end } = await room.playOne({ claim: imagineRun(EVENT, workflow, AT), steps: [] }, rules)
+  const { effects, end } = await isolated.previewOne({ claim: imagineRun(EVENT, workflow, AT), steps: [] }, rules)
   const seconds = (performance.now() - begunAt) / 1_000
   const peak = readMemory(here, 'VmHWM') + readMemory(there, 'VmHWM')
   const deleted = effects.filter(({ outcome }) => outcome === 'deleted').length

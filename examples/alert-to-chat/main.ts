@@ -6,7 +6,7 @@ import { type Say, tellRuns, transfer } from '../shared.ts'
 import workflow, { chat } from './alert-to-chat.workflow.ts'
 
 /** A transfer breaks off, and the chat is down at the first attempt. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   const posts: { key: unknown; body: string }[] = []
   await using server = createServer(async (request, response) => {
     posts.push({ key: request.headers['idempotency-key'], body: await text(request) })

@@ -7,7 +7,7 @@ import byMail, { mail } from './approval-by-mail.workflow.ts'
 import retire from './retire-folder.workflow.ts'
 
 /** 21 files are one more than a run may delete. A mail tells of it, and a person agrees. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   const inbox: string[] = []
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],

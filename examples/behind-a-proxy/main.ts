@@ -19,7 +19,7 @@ const listen = async (server: Server) => {
 }
 
 /** Starts each proxy that is installed, and looks what reaches the receiver through it. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   const found: Record<string, unknown> = {}
   for (const [name, proxy] of Object.entries(PROXIES)) {
     if (spawnSync(name, ['version']).error) say(`${name} is not installed here`)

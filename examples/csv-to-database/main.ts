@@ -5,7 +5,7 @@ import { type Say, scratchFolder } from '../shared.ts'
 import workflow, { place } from './csv-to-database.workflow.ts'
 
 /** Loads a file, and does it again with a crash at each write. No order is there twice. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   await using folder = await scratchFolder()
   place.folder = folder.path
   const { crashes } = await crashEverywhere({ workflows: [workflow] }, async (t) => {
@@ -13,7 +13,7 @@ export default async function play(say: Say) {
     await t.send(t.told('file.created'))
     return t.run(workflow).output
   })
-  say(`played ${crashes} times with a crash`)
+  say(`ran ${crashes} times with a crash`)
   using db = new DatabaseSync(join(folder.path, 'orders.db'))
   const [sums] = db.prepare('SELECT max(n) AS orders FROM (SELECT count(*) AS n FROM orders GROUP BY file)').all()
   return { orders: sums?.orders, hasCrashed: crashes > 5 }

@@ -5,7 +5,7 @@ import workflow from './fan-out.workflow.ts'
 const FILES = 10_000
 
 /** One run over 10,000 files. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   await using t = await testbed({ workflows: [workflow] })
   const storage = t.storage('storage_a')
   for (let each = 0; each < FILES; each++) await storage.put(`/many/${each}.${each % 4 === 0 ? 'txt' : 'bin'}`, '')

@@ -3,7 +3,7 @@ import { pathsOf, type Say, tellRuns } from '../shared.ts'
 import workflow from './migrate-storage.workflow.ts'
 
 /** 30 files; the last of them arrives a day late. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   await using t = await testbed({ workflows: [workflow] })
   const [from, to] = [t.storage('storage_a'), t.storage('storage_b')]
   for (let each = 1; each <= 30; each++) {

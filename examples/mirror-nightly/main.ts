@@ -3,8 +3,8 @@ import { testbed } from 'upshot/testing'
 import { type Say, scratchFolder, tellRuns } from '../shared.ts'
 import workflow, { mirror } from './mirror-nightly.workflow.ts'
 
-/** Plays one night, in which the first download is cut after three bytes. */
-export default async function play(say: Say) {
+/** Runs through one night, in which the first download is cut after three bytes. */
+export default async function run(say: Say) {
   await using folder = await scratchFolder()
   mirror.folder = folder.path
   await using t = await testbed({ workflows: [workflow] })

@@ -3,7 +3,7 @@ import { type Say, tellRuns } from '../shared.ts'
 import workflow from './two-accounts.workflow.ts'
 
 /** The same file comes to both accounts; only one of them takes it in from this folder. */
-export default async function play(say: Say) {
+export default async function run(say: Say) {
   await using t = await testbed({ workflows: [workflow], accounts: ['archive'] })
   await t.storage('storage_a').put('/intake/letter.txt', 'Dear Anna')
   const { data } = t.told('file.created')

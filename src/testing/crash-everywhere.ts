@@ -28,10 +28,10 @@ export interface CrashOptions {
 
 type Scenario<Value> = (t: Testbed) => Value | Promise<Value>
 
-/** A scenario that was played to its end. */
-interface Play<Value> {
+/** A scenario that ran to its end. */
+interface Outcome<Value> {
   value: Value
-  /** Every finished step that wrote or deleted, without what differs from play to play. */
+  /** Every finished step that wrote or deleted, without what differs from trial to trial. */
   effects: unknown
 }
 
@@ -39,7 +39,7 @@ interface Trial<Value> {
   options: TestbedOptions
   scenario: Scenario<Value>
   crashOptions: CrashOptions
-  calm: Play<Value>
+  calm: Outcome<Value>
 }
 
 /**
@@ -53,7 +53,7 @@ export async function crashEverywhere<Value>(
   crashOptions: CrashOptions = {},
 ): Promise<CrashReport<Value>> {
   const undisturbed = new CrashPoint(0, 'kept')
-  const calm = await play(options, undisturbed, { scenario })
+  const calm = await tryOut(options, undisturbed, { scenario })
   const writes = undisturbed.writes.length
   const middles = undisturbed.middles.length
   const trial = { options, scenario, crashOptions, calm }
@@ -71,7 +71,7 @@ async function crashOnce<Value>(
   const { deploy, compareEffects = true } = crashOptions
   const crash = new CrashPoint(at, fate)
   const place = () => describePlace(crash, { at, of, fate })
-  const played = await play(options, crash, { scenario, deploy }).catch((cause: unknown) => {
+  const tried = await tryOut(options, crash, { scenario, deploy }).catch((cause: unknown) => {
     if (crash.killedAt === null) throw cause
     throw new Error(`${place()}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   })
@@ -80,8 +80,8 @@ async function crashOnce<Value>(
     throw new Error(`${what} ${at} of ${of} never came: the scenario does not do the same each time`)
   }
   if (deploy) return
-  compare(`${place()}: the scenario returned`, played.value, calm.value)
-  if (compareEffects) compare(`${place()}: the effects were`, played.effects, calm.effects)
+  compare(`${place()}: the scenario returned`, tried.value, calm.value)
+  if (compareEffects) compare(`${place()}: the effects were`, tried.effects, calm.effects)
 }
 
 function compare(what: string, actual: unknown, expected: unknown): void {
@@ -95,11 +95,11 @@ function describePlace({ killedAt }: CrashPoint, { at, of, fate }: { at: number;
   return `crashed at write ${at} of ${of}: ${killedAt}, ${fate === 'lost' ? 'before' : 'after'} the commit`
 }
 
-async function play<Value>(
+async function tryOut<Value>(
   options: TestbedOptions,
   crash: CrashPoint,
   { scenario, deploy }: { scenario: Scenario<Value>; deploy?: readonly AnyWorkflow[] | undefined },
-): Promise<Play<Value>> {
+): Promise<Outcome<Value>> {
   await using t = await Testbed.open(options, { crash, deploy })
   const value = await scenario(t)
   return { value, effects: listEffects(t) }

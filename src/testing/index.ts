@@ -1,11 +1,11 @@
 /** The door for tests of workflows. Works with any test framework. */
 
-export type { PlayedRun, TestedEffect, TestedRun } from '../engine/play/compare/compare-tested.ts'
+export type { PreviewedRun, TestedEffect, TestedRun } from '../engine/preview/compare/compare-tested.ts'
 export { type CrashOptions, type CrashReport, crashEverywhere } from './crash-everywhere.ts'
 export type { StepReplacements } from './engine/replaced-steps.ts'
 export type { TestbedOptions } from './options.ts'
 export type { DecideOptions, TestApproval } from './people.ts'
-export { playRecorded } from './play-recorded.ts'
+export { replayRecorded } from './replay-recorded.ts'
 export type { TestEffect, TestLog, TestRun, TestStep } from './run-book.ts'
 export type { ForkOptions, OfAccount } from './run-control.ts'
 export { type Sent, type Testbed, testbed } from './testbed.ts'

@@ -16,7 +16,7 @@ run: async ({ files, event, step }) => {
   await step.run('never known', () => 2)
 } })`
 
-inBrowser(`what comes after a list is played in another process, and shown beside it${label}`, async () => {
+inBrowser(`what comes after a list is previewed in another process, and shown beside it${label}`, async () => {
   const workflowsDir = tempFolder()
   const module = join(workflowsDir, 'retire-files.workflow.ts')
   writeFileSync(module, CODE)
@@ -27,7 +27,7 @@ inBrowser(`what comes after a list is played in another process, and shown besid
   await page.goto(`${origin}/approvals/${approval}`)
   const look = page.getByRole('region', { name: 'Look ahead' })
   await look.getByRole('button', { name: 'Look ahead' }).click()
-  await look.getByRole('status').filter({ hasText: 'Playing' }).waitFor()
+  await look.getByRole('status').filter({ hasText: 'Previewing' }).waitFor()
   await look.getByRole('listitem').waitFor()
   const told = (await look.innerText()).replace(/\s+/g, ' ')
   expect(told).toMatch(/would ask for 1 effect more, 0 B write chat Nobody knows what comes after the step "tell"/)

@@ -32,7 +32,7 @@ const REASONS = [
   /\? (`it ended its worker [^`]+`)/g,
 ]
 
-/** Files in which runs come to wait; plays and ends of runs have reasons of their own. */
+/** Files in which runs come to wait; previews and ends of runs have reasons of their own. */
 const PLACES = [
   ...['src/engine/{admit,claim,execute,pass,steps}/*.ts', 'src/core/runs/{admission,blame,run,step}.ts'],
   'src/store/tables/limits/permits.ts',

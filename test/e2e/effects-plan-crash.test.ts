@@ -56,7 +56,7 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: async ({ st
     const { closed } = await next(count)
     killed.child.kill('SIGKILL')
     expect(await killed.exited).toMatchObject({ signal: 'SIGKILL' })
-    // The process that played the code goes with it.
+    // The process that previewed the code goes with it.
     await closed
     killed = await start()
   }

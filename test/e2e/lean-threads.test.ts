@@ -60,6 +60,6 @@ test('no file imports node:http for more than its types, because that loads all 
   const importing = files.filter((file) =>
     [...readFileSync(join(SRC, file), 'utf8').matchAll(LOADS)].some(([, name]) => name === 'node:http'),
   )
-  // The process that plays code again hooks every way out of it, undici too.
-  expect(importing).toEqual(['app/play/hooks/hook-network.ts'])
+  // The process that previews code again hooks every way out of it, undici too.
+  expect(importing).toEqual(['app/preview/hooks/hook-network.ts'])
 })

@@ -69,7 +69,7 @@ const limits: fc.Arbitrary<Limits> = fc.record({
 })
 
 /** Two workers on one database without an engine: the test makes every store call itself. */
-class Play {
+class Drive {
   readonly #stores: [Store, Store]
   readonly #limits: Limits
   readonly made = new Map<string, Made>()
@@ -246,12 +246,12 @@ test.each(DATABASES)(
       fc.asyncProperty(limits, fc.array(command, { minLength: 10, maxLength: 60 }), async (given, commands) =>
         inDatabase(database, async (place) => {
           const [store, other] = await Promise.all([openPlace(place), openPlace(place)])
-          const play = new Play([store, other], given)
-          await play.begin()
-          for (const each of commands) await play.do(each)
-          await play.finish()
+          const drive = new Drive([store, other], given)
+          await drive.begin()
+          for (const each of commands) await drive.do(each)
+          await drive.finish()
           const runs = await store.listRuns({ limit: 1_000 })
-          expect(runs.length).toBe(play.made.size)
+          expect(runs.length).toBe(drive.made.size)
           expect(runs.filter((run) => run.status !== 'completed' && run.status !== 'canceled')).toEqual([])
           await Promise.all([store.close(), other.close()])
         }),

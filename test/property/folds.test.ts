@@ -29,7 +29,7 @@ const command = fc.oneof(
 )
 
 /** Claims and admissions are apart, so that a run may be absorbed while a worker has claimed it. */
-class Play {
+class Drive {
   readonly #store: Store
   readonly #other: Store
   readonly #fold: FoldOf
@@ -114,9 +114,9 @@ test.each(DATABASES)(
       fc.asyncProperty(fold, fc.array(command, { minLength: 10, maxLength: 60 }), async (foldOf, commands) =>
         inDatabase(database, async (place) => {
           const [store, other] = await Promise.all([openPlace(place), openPlace(place)])
-          const play = new Play(store, other, foldOf)
-          for (const each of commands) await play.do(each)
-          await play.finish()
+          const drive = new Drive(store, other, foldOf)
+          for (const each of commands) await drive.do(each)
+          await drive.finish()
 
           const runs = await store.listRuns({ limit: 1_000 })
           const completed = runs.filter((run) => run.status === 'completed')

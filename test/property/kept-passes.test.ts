@@ -32,7 +32,7 @@ function flowOf(part: Program) {
   return { workflow, calls }
 }
 
-async function play(t: Testbed, happenings: readonly Happening[]): Promise<void> {
+async function drive(t: Testbed, happenings: readonly Happening[]): Promise<void> {
   await t.send('go')
   for (const each of happenings) {
     if (each === 'minute') await t.advance('1m')
@@ -50,7 +50,7 @@ test('a pass that goes on in memory has told its code what a replay tells it', {
     fc.asyncProperty(program, history, async (part, happenings) => {
       const { workflow, calls } = flowOf(part)
       await using t = await testbed({ workflows: [workflow, child], keepsPasses: true })
-      await play(t, happenings)
+      await drive(t, happenings)
       const kept = [...(calls[0] ?? [])]
       expect(calls.length).toBe(1)
       await t.restart()
@@ -78,7 +78,7 @@ test('a random program has the same journal with and without kept passes', { tim
       for (const keepsPasses of [true, false]) {
         const { workflow } = flowOf(part)
         await using t = await testbed({ workflows: [workflow, child], keepsPasses })
-        await play(t, happenings)
+        await drive(t, happenings)
         await t.advance('1d')
         const { status, steps } = t.run(workflow)
         ends.push({ status, steps: steps().map(({ key, status, attempt }) => [key, status, attempt]) })

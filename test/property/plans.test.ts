@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { imagineRun } from '../../src/app/play/plan-event.ts'
-import { playJob } from '../../src/app/play/play-job.ts'
+import { imagineRun } from '../../src/app/preview/plan-event.ts'
+import { previewJob } from '../../src/app/preview/preview-job.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { RunContext } from '../../src/author/index.ts'
 import type { EventRecord } from '../../src/core/incoming/event.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
 
-/** `UPSHOT_PLANS=10000` plays as many as the promise is about. */
+/** `UPSHOT_PLANS=10000` previews as many as the promise is about. */
 const RUNS = Number(process.env.UPSHOT_PLANS ?? 300)
 
 const body = eventBody('evt_1', 'file.created', {})
@@ -90,7 +90,7 @@ test(`nothing happens in ${RUNS} plans of generated workflows`, { timeout: 600_0
         await Promise.all(begun)
       },
     })
-    const { effects: found } = await playJob(
+    const { effects: found } = await previewJob(
       {
         parts: {
           reads: { listDeletes: async () => [], listRunEvents: async () => [], readOutput: async () => 'null' },

@@ -66,7 +66,7 @@ test(`no delete passes any limit in random asks, whatever the clock does (seed $
 })
 
 /** One random history of asks, words, changes and ends; returns how many effects began. */
-async function playHistory(store: Store, leases: Lease[], account: string, random: () => number): Promise<number> {
+async function runHistory(store: Store, leases: Lease[], account: string, random: () => number): Promise<number> {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
   const NONE: Limit[] = [{ ...over, scope: account, window: 'hour', most: 0, setting: 'guard.all.deletes.perHour' }]
   const approved = new Set<string>()
@@ -109,7 +109,7 @@ test(`no effect begins outside an approved list in random histories (seed ${SEED
   let began = 0
   for (let history = 0; history < 10_000 * SHARE; history += 50) {
     const { store, leases } = await openRuns(3)
-    for (let n = 0; n < 50; n++) began += await playHistory(store, leases, `account-${n}`, random)
+    for (let n = 0; n < 50; n++) began += await runHistory(store, leases, `account-${n}`, random)
     await store.close()
   }
   expect(began).toBeGreaterThan(1_000 * SHARE)

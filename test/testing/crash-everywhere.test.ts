@@ -70,8 +70,8 @@ test('crashEverywhere finds a value that a crash changes', async () => {
 })
 
 test('crashEverywhere refuses a scenario that does not do the same each time', async () => {
-  let plays = 0
-  const scenario = async (t: Testbed) => void (plays++ === 0 && (await t.send('go')))
+  let trials = 0
+  const scenario = async (t: Testbed) => void (trials++ === 0 && (await t.send('go')))
   await expect(crashEverywhere({ workflows: [workflow] }, scenario)).rejects.toThrow('write 1 of 3 never came')
 })
 

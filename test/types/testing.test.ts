@@ -32,6 +32,6 @@ test('an event is sent as its definition reads it, before any transformation', (
 })
 
 test('a crash report keeps the type of the value that the scenario returned', () => {
-  const play = () => crashEverywhere({ workflows: [double] }, async (t) => t.run(double).output)
-  expectTypeOf(play).returns.resolves.toHaveProperty('value').toEqualTypeOf<{ twice: number } | null>()
+  const preview = () => crashEverywhere({ workflows: [double] }, async (t) => t.run(double).output)
+  expectTypeOf(preview).returns.resolves.toHaveProperty('value').toEqualTypeOf<{ twice: number } | null>()
 })

@@ -62,7 +62,7 @@ export interface ForeseenRun {
 
 /** The rest of the runs that wait for the list of an approval. */
 export interface Foreseen {
-  /** Runs that wait for the list; the first of them are played on. */
+  /** Runs that wait for the list; the first of them are previewed. */
   runs: number
   ahead: ForeseenRun[]
 }
@@ -135,7 +135,10 @@ export interface Surroundings {
   alerts(): AlertSetup
   /** Sends a test message to each channel of a rule; `error` is null where it was taken. */
   testAlert(rule: string, signal: AbortSignal): Promise<{ channel: string; error: string | null }[]>
-  /** Plays the held runs of an approval on, in a process of its own. Real reads, and no effect. */
+  /**
+   * Previews how the held runs of an approval go on, in a process of its own. Real reads, and no
+   * effect.
+   */
   foresee(approval: string, signal: AbortSignal): Promise<Foreseen>
   /** Checks machine, database, endpoints and service, as `upshot doctor` does. */
   examine(signal: AbortSignal): Promise<DoctorFinding[]>

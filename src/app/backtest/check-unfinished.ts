@@ -3,11 +3,11 @@ import type { RunStatus } from '../../core/runs/run.ts'
 import { DIVERGED } from '../../core/runs/step.ts'
 import { type Differences, NO_DIFFERENCES } from '../../core/safety/differences/difference.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { groupOf } from '../../engine/play/compare/compare-sides.ts'
-import { goesOn, KEEPS_WAIT } from '../../engine/play/play-journal.ts'
-import type { PlayedEnd } from '../../engine/play/played.ts'
-import { describeRefused } from '../play/describe-play.ts'
-import { describeMissing, type PlayedJob, type Room } from '../play/room.ts'
+import { groupOf } from '../../engine/preview/compare/compare-sides.ts'
+import { goesOn, KEEPS_WAIT } from '../../engine/preview/preview-journal.ts'
+import type { PreviewedEnd } from '../../engine/preview/previewed.ts'
+import { describeRefused } from '../preview/describe-preview.ts'
+import { describeMissing, type IsolatedProcess, type PreviewedJob } from '../preview/isolated-process.ts'
 import { addPages, type PageOptions } from './backtest.ts'
 import { listIds } from './read-cases.ts'
 
@@ -21,20 +21,23 @@ interface Options extends PageOptions {
 
 const UNFINISHED: readonly RunStatus[] = ['waiting', 'pending', 'running']
 
-/** Plays every unfinished run on its journal with the code of a room. Nothing is written. */
+/**
+ * Previews every unfinished run on its journal with the code of an isolated process. Nothing is
+ * written.
+ */
 export function checkUnfinished(
   store: Reads,
-  room: Pick<Room, 'play' | 'code'>,
+  isolated: Pick<IsolatedProcess, 'preview' | 'code'>,
   options: Options,
 ): Promise<Differences> {
   const { workflow, now } = options
-  const { code } = room
+  const { code } = isolated
   const known = new Set(code.workflows.map(({ id }) => id))
   return addPages(readUnfinished(store, workflow), options, async (recordings) => {
     const [there, gone] = [true, false].map((is) => recordings.filter(({ run }) => known.has(run.workflow) === is))
-    const played = await room.play(there ?? [], { readsLive: false, journalAt: now })
+    const previewed = await isolated.preview(there ?? [], { readsLive: false, journalAt: now })
     return [
-      ...(there ?? []).flatMap((recording, index) => judge(recording, played[index])),
+      ...(there ?? []).flatMap((recording, index) => judge(recording, previewed[index])),
       ...(gone ?? []).map(({ run }) => differ(run, `waits for a person: ${describeMissing(run.workflow, code)}`)),
     ]
   })
@@ -51,9 +54,9 @@ async function* readUnfinished(store: Reads, workflow: string | undefined): Asyn
 
 const ONE = { ...NO_DIFFERENCES, runs: 1, answered: 1 }
 
-function judge({ run }: Recording, played: PlayedJob | undefined): Differences[] {
-  if (played === undefined) return []
-  const { end, undeclared } = played
+function judge({ run }: Recording, previewed: PreviewedJob | undefined): Differences[] {
+  if (previewed === undefined) return []
+  const { end, undeclared } = previewed
   // An error after which a worker tries again is no news.
   const isKnown = end.kind === 'failed' && end.error.message === run.error?.message
   if (goesOn(end) || isKnown) return [{ ...ONE, same: 1 }]
@@ -68,7 +71,7 @@ function differ({ id, workflow, eventId }: Recording['run'], to: string): Differ
 }
 
 /** The end of a run that would not go on. */
-function describeEnd(end: PlayedEnd): string {
+function describeEnd(end: PreviewedEnd): string {
   if (end.kind === 'failed') {
     const { name, message, step } = end.error
     return `fails: ${step === undefined ? '' : `step "${step}": `}${name}: ${message}`

@@ -3,7 +3,7 @@ import type { CronTrigger } from '../../core/runs/schedule.ts'
 import { type Group, SAMPLES, type Starts } from '../../core/safety/differences/difference.ts'
 import { markEvent } from '../../core/store/events.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { groupOf } from '../../engine/play/compare/compare-sides.ts'
+import { groupOf } from '../../engine/preview/compare/compare-sides.ts'
 import { parseCronLine } from '../../schedule/cron-line.ts'
 import type { RunChoice } from './read-cases.ts'
 

@@ -1,7 +1,7 @@
 import { describeError } from '../../core/errors.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import type { LoadedCode } from '../play/room.ts'
+import type { LoadedCode } from '../preview/isolated-process.ts'
 
 /** A schedule whose runs would fail with the new code. */
 interface Misfit {
@@ -12,7 +12,7 @@ interface Misfit {
 
 const PAGE = 500
 
-/** The schedules of people and of code that the workflows of a room would not take. */
+/** The schedules of people and of code that the workflows of an isolated process would not take. */
 export async function listMisfits(
   store: Pick<ReadStore, 'listSchedules'>,
   { workflows }: Pick<LoadedCode, 'workflows'>,

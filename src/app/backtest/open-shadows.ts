@@ -3,12 +3,14 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { findShadow } from '../../project/workflows/find-shadow.ts'
-import type { PlayShadows, ShadowBacktest, ShadowStretch } from '../../watch/alerts/look-at-shadows.ts'
-import { runCommand } from '../play/child/run-command.ts'
+import type { PreviewShadows, ShadowBacktest, ShadowStretch } from '../../watch/alerts/look-at-shadows.ts'
+import { runCommand } from '../preview/child/run-command.ts'
 
 type Store = Pick<ReadStore, 'listWorkflows' | 'listRuns'>
 
-/** One backtest of a shadow. Runs beyond the limit, the oldest of the stretch, are not played. */
+/**
+ * One backtest of a shadow. Runs beyond the limit, the oldest of the stretch, are not previewed.
+ */
 const BOUNDS = { withinMs: 10 * 60_000, mostBytes: 134_217_728, isAside: true }
 const MAX_RUNS = 20_000
 
@@ -20,7 +22,7 @@ interface AtWork extends ShadowStretch {
  * Backtests shadows for the rules of alerts: each in a process of `upshot backtest`, one after the
  * other. The signal ends them.
  */
-export function openShadows(config: Config, store: Store, signal: AbortSignal): PlayShadows {
+export function openShadows(config: Config, store: Store, signal: AbortSignal): PreviewShadows {
   const byRule = new Map<string, AtWork>()
   return (stretch) => {
     const known = byRule.get(stretch.rule)
@@ -32,7 +34,7 @@ export function openShadows(config: Config, store: Store, signal: AbortSignal): 
     // Another process has gone on meanwhile, or this is the first look.
     const work: AtWork = { ...stretch, found: null }
     byRule.set(stretch.rule, work)
-    void playAll(config, store, stretch, signal).then(
+    void previewAll(config, store, stretch, signal).then(
       (found) => {
         work.found = found
       },
@@ -42,7 +44,7 @@ export function openShadows(config: Config, store: Store, signal: AbortSignal): 
   }
 }
 
-async function playAll(
+async function previewAll(
   config: Config,
   store: Store,
   { workflow, since, until }: ShadowStretch,

@@ -6,10 +6,10 @@ import type { Checkpoint } from '../../core/runs/step.ts'
 import type { EffectRecord } from '../../core/safety/effect.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { NOT_WANTED } from '../../engine/admit/admit-run.ts'
-import type { RunSide } from '../../engine/play/compare/deed.ts'
-import { readHold } from '../../engine/play/compare/hold.ts'
-import { type Request, readAsked, sideOfRecording } from '../../engine/play/compare/side-of-recording.ts'
-import type { RecordedRun } from '../../engine/play/play-recorded.ts'
+import type { RunSide } from '../../engine/preview/compare/deed.ts'
+import { readHold } from '../../engine/preview/compare/hold.ts'
+import { type Request, readAsked, sideOfRecording } from '../../engine/preview/compare/side-of-recording.ts'
+import type { RecordedRun } from '../../engine/preview/replay-recorded.ts'
 
 /** The runs to look at. Times are epoch milliseconds. */
 export interface RunChoice {
@@ -25,7 +25,7 @@ export interface RunChoice {
   limit?: number
 }
 
-/** A recorded run, ready to be played and compared. */
+/** A recorded run, ready to be previewed and compared. */
 export interface RecordedCase {
   run: string
   /** Null for another cause. */
@@ -39,7 +39,7 @@ export interface RecordedCase {
   isCut: boolean
 }
 
-/** A page of runs, with those that cannot be played by reason. */
+/** A page of runs, with those that cannot be previewed by reason. */
 export interface CasePage {
   cases: RecordedCase[]
   noBody: number
@@ -120,7 +120,7 @@ async function* choose(store: CaseStore, choice: RunChoice): AsyncGenerator<stri
   for (let from = 0; from < ids.length; from += PAGE) yield ids.slice(from, from + PAGE)
 }
 
-/** Null for a run that cannot be played; `page` counts why. */
+/** Null for a run that cannot be previewed; `page` counts why. */
 async function readCase(
   store: CaseStore,
   recording: Recording,
@@ -133,7 +133,7 @@ async function readCase(
     page.unfinished.push(run.id)
     return null
   }
-  // A skip by `where` is the code's own, and so it is played again.
+  // A skip by `where` is the code's own, and so it is previewed again.
   const isByCode = run.status === 'skipped' ? run.reason === NOT_WANTED : run.status !== 'planned'
   if (!isByCode || run.foldedInto !== null || (run.status === 'canceled' && steps.length === 0)) {
     page.notStarted += 1

@@ -1,13 +1,13 @@
 import type { Foreseen } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { runCommand } from '../play/child/run-command.ts'
+import { runCommand } from '../preview/child/run-command.ts'
 
 const BOUNDS = { withinMs: 120_000, mostBytes: 134_217_728 }
 
 /**
- * The effects that held runs would ask for after the list of their approval. Code is played in the
- * process of the command, so no thread of the app waits. Throws `internal` where it has no answer
- * within two minutes, with the message of the command.
+ * The effects that held runs would ask for after the list of their approval. Code is previewed in
+ * the process of the command, so no thread of the app waits. Throws `internal` where it has no
+ * answer within two minutes, with the message of the command.
  */
 export async function foreseeApproval(
   config: Parameters<typeof runCommand>[0],

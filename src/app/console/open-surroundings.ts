@@ -49,7 +49,7 @@ export function openSurroundings(
       return { status, verdict, reason }
     },
     async matchEvent(event) {
-      const { matchWorkflows } = await import('../play/match-workflows.ts')
+      const { matchWorkflows } = await import('../preview/match-workflows.ts')
       return matchWorkflows(store, config, { event, now: clock.now() })
     },
     async tryEndpoint(endpoint, isPublic, signal) {

@@ -1,6 +1,6 @@
 import type { DoctorFinding } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
-import { runCommand } from '../play/child/run-command.ts'
+import { runCommand } from '../preview/child/run-command.ts'
 
 const BOUNDS = { withinMs: 60_000, mostBytes: 1_000_000 }
 

@@ -5,12 +5,12 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listSwitches } from '../../core/store/safety/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import { PLAYED_NOTHING } from '../../engine/play/played.ts'
+import { PREVIEWED_NOTHING } from '../../engine/preview/previewed.ts'
 import type { Planner } from '../../engine/worker-parts.ts'
-import { describeEnd, sumEffects } from '../play/describe-play.ts'
-import { openReads } from '../play/open-reads.ts'
-import type { PlayedJob, Room } from '../play/room.ts'
-import { openRoom } from '../play/room.ts'
+import { describeEnd, sumEffects } from '../preview/describe-preview.ts'
+import type { IsolatedProcess, PreviewedJob } from '../preview/isolated-process.ts'
+import { openIsolated } from '../preview/isolated-process.ts'
+import { openReads } from '../preview/open-reads.ts'
 import type { AccountClients } from '../service/account-clients.ts'
 import type { EngineConfig } from './engine-messages.ts'
 
@@ -20,7 +20,7 @@ interface RunPlannerParts {
   clock: Clock
   /** For reads only: their calls come after those of workflows that act. */
   clients: Pick<AccountClients, 'clientOf' | 'spellingsOf' | 'stop'>
-  /** Longest time without an answer before code counts as blocking its room. Default 30 s. */
+  /** Longest time without an answer before code counts as blocking its process. Default 30 s. */
   patienceMs?: number
   /** Longest time for a plan. Default 15 min. */
   longestMs?: number
@@ -33,8 +33,8 @@ const SWITCHES_FOR_MS = 10_000
 const TOO_LONG = 'Its plan took too long: the code waits for something of its own, or reads without end.'
 
 /**
- * Plans runs in a room in place of their code. A run is planned where it was made while effects
- * were only planned, even if they are live by now. See decision 88.
+ * Plans runs in an isolated process in place of their code. A run is planned where it was made
+ * while effects were only planned, even if they are live by now. See decision 88.
  */
 export class RunPlanner implements Planner {
   readonly acts: boolean
@@ -42,9 +42,12 @@ export class RunPlanner implements Planner {
   readonly #over = new AbortController()
   #switches: readonly EffectsSwitch[] = []
   #readAt = 0
-  #room: Promise<Room> | null = null
-  readonly #rooms = new Set<Room>()
-  /** Plans whose room has ended: each is played again in a room of its own, one at a time. */
+  #isolated: Promise<IsolatedProcess> | null = null
+  readonly #opened = new Set<IsolatedProcess>()
+  /**
+   * Plans whose isolated process has ended: each is previewed again in a process of its own, one at
+   * a time.
+   */
   #alone: Promise<unknown> = Promise.resolve()
 
   constructor(parts: RunPlannerParts) {
@@ -68,93 +71,99 @@ export class RunPlanner implements Planner {
   }
 
   async plan(run: ClaimedRun): Promise<{ reason: string; json: string }> {
-    const plan = (await this.#playBesideOthers(run)) ?? (await this.#playAlone(run))
+    const plan = (await this.#previewBesideOthers(run)) ?? (await this.#previewAlone(run))
     return { reason: describePlan(plan), json: JSON.stringify(plan) }
   }
 
   /** The code has changed: plans load it again, and those at work begin anew. */
   reload(): void {
-    const room = this.#room
-    this.#room = null
-    void room?.then((opened) => this.#close(opened)).catch(() => {})
+    const isolated = this.#isolated
+    this.#isolated = null
+    void isolated?.then((opened) => this.#close(opened)).catch(() => {})
   }
 
   async stop(): Promise<void> {
     this.#over.abort(new UpshotError('draining', 'The process stops.'))
-    await this.#room?.catch(() => {})
-    await Promise.all([...this.#rooms].map((room) => this.#close(room)))
+    await this.#isolated?.catch(() => {})
+    await Promise.all([...this.#opened].map((isolated) => this.#close(isolated)))
     await this.#parts.clients.stop()
   }
 
-  /** Null where the room ended meanwhile. Rejects where the store fails, or no room can be had. */
-  async #playBesideOthers(run: ClaimedRun): Promise<PlayedJob | null> {
-    this.#room ??= this.#open()
-    const opening = this.#room
+  /**
+   * Null where the isolated process ended meanwhile. Rejects where the store fails, or no isolated
+   * process can be had.
+   */
+  async #previewBesideOthers(run: ClaimedRun): Promise<PreviewedJob | null> {
+    this.#isolated ??= this.#open()
+    const opening = this.#isolated
     const forget = () => {
-      if (this.#room === opening) this.#room = null
+      if (this.#isolated === opening) this.#isolated = null
     }
-    const room = await opening.catch((error: unknown) => {
+    const isolated = await opening.catch((error: unknown) => {
       forget()
       throw error
     })
-    const plan = await this.#play(room, run)
+    const plan = await this.#preview(isolated, run)
     if (plan === null) forget()
     return plan
   }
 
-  /** Another run may have ended the room. One that ends a room of its own is to blame. */
-  #playAlone(run: ClaimedRun): Promise<PlayedJob> {
+  /**
+   * Another run may have ended the isolated process. One that ends an isolated process of its own
+   * is to blame.
+   */
+  #previewAlone(run: ClaimedRun): Promise<PreviewedJob> {
     const turn = this.#alone.then(async () => {
-      const room = await this.#open()
-      const plan = await this.#play(room, run).finally(() => this.#close(room))
+      const isolated = await this.#open()
+      const plan = await this.#preview(isolated, run).finally(() => this.#close(isolated))
       return plan ?? failed(new Error('The code ended the process that planned it, or blocked it.'))
     })
     this.#alone = turn.catch(() => {})
     return turn
   }
 
-  /** Null where the room ends before the plan does. */
-  async #play(room: Room, claim: ClaimedRun): Promise<PlayedJob | null> {
+  /** Null where the isolated process ends before the plan does. */
+  async #preview(isolated: IsolatedProcess, claim: ClaimedRun): Promise<PreviewedJob | null> {
     const { store, clock, longestMs = MAX_MS } = this.#parts
     const use = await store.listGuardUse(clock.now())
-    const late = Promise.withResolvers<PlayedJob>()
+    const late = Promise.withResolvers<PreviewedJob>()
     const timer = setTimeout(() => late.resolve(failed(new Error(TOO_LONG))), longestMs)
-    const plan = room
-      .playOne({ claim, steps: [] }, { readsLive: true, plans: { use, borrows: true } })
-      .catch((error: unknown) => (isEndOfRoom(error) ? null : failed(error)))
+    const plan = isolated
+      .previewOne({ claim, steps: [] }, { readsLive: true, plans: { use, borrows: true } })
+      .catch((error: unknown) => (isEndOfProcess(error) ? null : failed(error)))
     return Promise.race([plan, late.promise]).finally(() => clearTimeout(timer))
   }
 
-  async #close(room: Room): Promise<void> {
-    this.#rooms.delete(room)
-    await room[Symbol.asyncDispose]()
+  async #close(isolated: IsolatedProcess): Promise<void> {
+    this.#opened.delete(isolated)
+    await isolated[Symbol.asyncDispose]()
   }
 
-  async #open(): Promise<Room> {
+  async #open(): Promise<IsolatedProcess> {
     const { config, store, clock, clients, patienceMs } = this.#parts
     this.#over.signal.throwIfAborted()
-    const room = await openRoom(store, config, {
+    const isolated = await openIsolated(store, config, {
       own: await clients.spellingsOf(DEFAULT_ACCOUNT),
       readFiles: openReads(clients, { clock, signal: this.#over.signal, longestMs: MAX_MS / 3 }),
       onPrint: (text) => process.stdout.write(text),
       ...(patienceMs === undefined ? {} : { patienceMs }),
     })
-    this.#rooms.add(room)
-    return room
+    this.#opened.add(isolated)
+    return isolated
   }
 }
 
-function isEndOfRoom(error: unknown): boolean {
+function isEndOfProcess(error: unknown): boolean {
   return error instanceof UpshotError && error.code === 'internal'
 }
 
-function failed(error: unknown): PlayedJob {
+function failed(error: unknown): PreviewedJob {
   const end = { kind: 'failed', error: describeError(error) } as const
-  return { ...PLAYED_NOTHING, end, unstarted: null, holds: [], isSteady: true, undeclared: [] }
+  return { ...PREVIEWED_NOTHING, end, unstarted: null, holds: [], isSteady: true, undeclared: [] }
 }
 
 /** How the run would end and what it would do, in a sentence without its subject. */
-function describePlan({ end, effects, holds, undeclared }: PlayedJob): string {
+function describePlan({ end, effects, holds, undeclared }: PreviewedJob): string {
   const { would, why } = describeEnd(end)
   const counts = [
     sumEffects([{ effects }]).words,

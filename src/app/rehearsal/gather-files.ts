@@ -3,7 +3,7 @@ import { isPlainObject, parseJson } from '../../core/json.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { findStorage, type StorageName, type StorageSpellings } from '../../core/service/storage.ts'
 import { readIso } from '../../core/time.ts'
-import { isSecretName, REDACTED } from '../../engine/play/portable.ts'
+import { isSecretName, REDACTED } from '../../engine/preview/portable.ts'
 
 /** A file or folder that an event, or a read of its runs, names. Null: none tells. */
 export interface NamedFile {

@@ -7,7 +7,7 @@ import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { WorkflowSet } from '../../project/workflows/workflow-set.ts'
 import { App } from '../app.ts'
 import { makeLoginLink } from '../console/make-login-link.ts'
-import { serveParent } from '../play/child/serve-parent.ts'
+import { serveParent } from '../preview/child/serve-parent.ts'
 import { onRefused } from './on-refused.ts'
 import { RehearsalClock } from './rehearsal-clock.ts'
 
@@ -41,7 +41,7 @@ async function start(config: Config, skipped: readonly SkippedModule[]): Promise
   const workflows = set.describe().workflows.flatMap(({ id }) => set.find(id) ?? [])
   const app = await App.create(config, { notices, secrets, clock, workflows })
   const { receiver, admin } = await app.start()
-  // The event is what is played: no tick comes between, though the clock goes forward.
+  // The event is what is rehearsed: no tick comes between, though the clock goes forward.
   for (const { id } of await app.store.listSchedules({ limit: 1_000 })) {
     await app.store.pauseSchedule(id, true, clock.now())
   }

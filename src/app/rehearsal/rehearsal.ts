@@ -13,7 +13,7 @@ import { processEnvironment } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { openStore } from '../../project/data-dir/open-store.ts'
 import { type Sandbox, startSandbox } from '../../sandbox/index.ts'
-import { besides, Child, importFirst, loadInChild, NO_REACH } from '../play/child/child.ts'
+import { besides, Child, importFirst, loadInChild, NO_REACH } from '../preview/child/child.ts'
 import { deliverSigned } from '../send/send-event.ts'
 import type { NamedFile } from './gather-files.ts'
 import type { StartedApp } from './rehearsal-main.ts'
@@ -39,7 +39,7 @@ const DELIVER_WITHIN_MS = 10_000
 /** Variables that a process needs, and that hold no secret. */
 const PLAIN = /^(PATH|HOME|LANG|LC_\w+|TZ|SystemRoot|NODE_COMPILE_CACHE)$/
 
-/** An app with a sandbox, a database and a folder of its own, to play one event in. */
+/** An app with a sandbox, a database and a folder of its own, to run one event in. */
 export class Rehearsal implements AsyncDisposable {
   /** The temporary folder, with all that the rehearsal writes. */
   readonly folder: string

@@ -207,7 +207,7 @@ export const COMMAND_TREE: CommandTree = {
   },
   plan: command('find what a workflow would do with an event, without doing it', () => import('./safety/plan/plan.ts')),
   rehearse: command(
-    'play an event in a sandbox made for it, with real effects there',
+    'run an event in a sandbox made for it, with real effects there',
     () => import('./app/rehearse/rehearse.ts'),
   ),
   backtest: command(
@@ -254,7 +254,7 @@ export const COMMAND_TREE: CommandTree = {
     'let an agent look, and act where you allow it, over standard input and output',
     () => import('./watch/mcp.ts'),
   ),
-  demo: command('play the main workflows in a temporary folder, and check every effect', () => import('./app/demo.ts')),
+  demo: command('run the main workflows in a temporary folder, and check every effect', () => import('./app/demo.ts')),
   completion: command('print a script that completes commands in your shell', () => import('./shell/completion.ts')),
   version: command('print the versions of upshot and Node', () => import('./shell/version.ts')),
 }

@@ -5,7 +5,7 @@ type ReadVariables = () => Readonly<Record<string, string>>
 /**
  * Keys and addresses that the app has read and taken out of its environment. Add them to that of a
  * child process that runs `upshot`, and of no other. Throws in a run whose workflow `outside.keys`
- * of the project file does not name. Empty in tests, and where a run is played.
+ * of the project file does not name. Empty in tests, and where a run is previewed.
  */
 export function upshotVariables(): Record<string, string> {
   return { ...(globalThis as { [KEPT]?: ReadVariables })[KEPT]?.() }

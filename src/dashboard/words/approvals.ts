@@ -33,7 +33,7 @@ export function describeForeseen({ effects, bytes }: Pick<Foreseen, 'effects' | 
   return `would ask for ${countOf(effects, 'effect')} more, ${formatBytes(bytes)}`
 }
 
-/** The end of a run that was played on, as a sentence. */
+/** The end of a run that was previewed, as a sentence. */
 export function describeForeseenEnd({ kind, step, reason }: Foreseen['end']): string {
   const why = reason === null ? '.' : `: ${reason}`
   switch (kind) {

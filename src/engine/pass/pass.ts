@@ -77,7 +77,7 @@ export interface Pass
   maxSteps: number
   /** When the run times out; null: never. */
   deadline: number | null
-  /** Answers its steps where the run is played; absent where it is executed. */
+  /** Answers its steps where the run is previewed; absent where it is executed. */
   stage?: Stage
 }
 

@@ -6,8 +6,8 @@ import type { FolderCount } from '../../core/safety/folders.ts'
 import type { Clock } from '../../core/time.ts'
 
 /**
- * The functions of reads that a play calls. They take real time, while the clock of the play stands
- * still.
+ * The functions of reads that a preview calls. They take real time, while the clock of the preview
+ * stands still.
  */
 export interface LiveReads {
   clock: Clock
@@ -17,23 +17,23 @@ export interface LiveReads {
   begin(): () => void
 }
 
-/** Thrown where a function is still at work after the longest time of a play. */
+/** Thrown where a function is still at work after the longest time of a preview. */
 export class LateRead extends Error {}
 
 export function isLate(error: unknown): boolean {
   return isA(error, LateRead)
 }
 
-/** Stands in for the world where a run is played instead of executed. */
+/** Stands in for the world where a run is previewed instead of executed. */
 export interface Stage {
   /**
    * Gives the outcome of a step that begins, after its arguments were checked. Null: its function
-   * is called, only for a `run` step. Never settles where the play ends.
+   * is called, only for a `run` step. Never settles where the preview ends.
    */
   answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null>
   /** Absent where no function is called. */
   live?: LiveReads
-  /** Ends the play at this step, whose function is late. */
+  /** Ends the preview at this step, whose function is late. */
   endLate?(step: Checkpoint): Promise<never>
 }
 

@@ -100,7 +100,7 @@ function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false 
         'Set UPSHOT_PUBLIC_URL, or publicUrl in config/upshot.config.ts, to the https address of the receiver.',
     )
   }
-  // A play has no address: nobody answers there.
+  // A preview has no address: nobody answers there.
   return new RunHook(key, kept, {
     url: url ?? `https://callbacks.invalid/${kept.id}`,
     many,

@@ -153,7 +153,7 @@ type AttemptEnd<T> =
   | { kind: 'again'; row: Checkpoint }
   /** No permit: a person, the end of a stop, or time lets it go on. */
   | { kind: 'held'; reason: string; until: number | null; awaits: boolean }
-  /** The play has no more time for its function. */
+  /** The preview has no more time for its function. */
   | { kind: 'late' }
   /** An earlier checkpoint could not be written, so this attempt must not begin. */
   | { kind: 'unsaved'; park: Extract<Park, { kind: 'lost' | 'broken' }> }

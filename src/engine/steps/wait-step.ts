@@ -193,7 +193,7 @@ export function tellChanged(
 ): void {
   const asked = describeTarget(request)
   const name = stepNameOf(key)
-  // A play tells it of every run.
+  // A preview tells it of every run.
   if (target === asked || !(pass.stage || pass.places.noteChange(name))) return
   const { lease, workflow } = pass.run
   const place = pass.places.find(name)

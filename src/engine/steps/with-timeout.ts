@@ -72,7 +72,7 @@ async function limitTime<T>(
   }
 }
 
-/** Null for a call of `files`, which the parent of a play makes and bounds. */
+/** Null for a call of `files`, which the parent of a preview makes and bounds. */
 function findLive({ stage }: Pass, { key }: Checkpoint): LiveReads | null {
   return key.startsWith('files.') ? null : (stage?.live ?? null)
 }

@@ -29,7 +29,7 @@ export interface Config
   dev?: boolean
   /** Tells calls of workflows that the guard and the ledger do not see. Default true. */
   watchEffects?: boolean
-  /** Whether steps that read may send anything where their run is played. Default false. */
+  /** Whether steps that read may send anything where their run is previewed. Default false. */
   trustsReads?: boolean
   /** `plan`: runs are only planned, and nothing acts. Default `live`. */
   effects?: EffectsMode

@@ -2,7 +2,9 @@ type Holder = Record<PropertyKey, unknown>
 
 const iteratorOf = (iterable: Iterable<unknown>) => Object.getPrototypeOf(iterable[Symbol.iterator]())
 
-/** Objects that the engine calls. Date and Math are none: rooms replace parts of them. */
+/**
+ * Objects that the engine calls. Date and Math are none: isolated processes replace parts of them.
+ */
 const HOLDERS: Record<string, object> = {
   Promise,
   'Promise.prototype': Promise.prototype,

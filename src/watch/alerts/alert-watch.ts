@@ -7,20 +7,20 @@ import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { deliverMessage } from './deliver-message.ts'
 import { type LookParts, lookFor } from './look.ts'
-import type { PlayShadows } from './look-at-shadows.ts'
+import type { PreviewShadows } from './look-at-shadows.ts'
 import { writeMessage } from './message.ts'
 
 const PERIOD_MS = 10_000
 
-interface AlertParts extends Omit<LookParts, 'playShadows'> {
+interface AlertParts extends Omit<LookParts, 'previewShadows'> {
   store: Store
   clock: Clock
   publish: Publish
   plan: AlertPlan
   /** Address of the dashboard for links; null where nothing tells. */
   base: string | null
-  /** Plays shadows until the signal aborts. Default: nothing does. */
-  openShadows?: (signal: AbortSignal) => PlayShadows
+  /** Previews shadows until the signal aborts. Default: nothing does. */
+  openShadows?: (signal: AbortSignal) => PreviewShadows
 }
 
 /**
@@ -35,7 +35,7 @@ export class AlertWatch {
 
   constructor({ openShadows, ...parts }: AlertParts) {
     const { signal } = this.#abort
-    this.#parts = { ...parts, ...(openShadows && { playShadows: openShadows(signal) }) }
+    this.#parts = { ...parts, ...(openShadows && { previewShadows: openShadows(signal) }) }
   }
 
   start(): void {

@@ -22,8 +22,8 @@ export interface ShadowStretch {
   until: number
 }
 
-/** Plays the runs with their shadows, aside. Null: they are still played; ask again. */
-export type PlayShadows = (
+/** Previews the runs with their shadows, aside. Null: they are still previewed; ask again. */
+export type PreviewShadows = (
   stretch: ShadowStretch,
 ) => (Pick<ShadowStretch, 'until'> & { found: ShadowBacktest[] }) | null
 
@@ -42,7 +42,7 @@ interface Position {
 
 /** Backtests of the runs of each minute with the shadows of their workflows. */
 export async function lookAtShadows(
-  { playShadows = () => null }: { playShadows?: PlayShadows },
+  { previewShadows = () => null }: { previewShadows?: PreviewShadows },
   { name, workflow }: AlertRule,
   position: string | null,
   now: number,
@@ -51,10 +51,10 @@ export async function lookAtShadows(
   const { until: since, seen }: Position = position === null ? { until: latest, seen: [] } : JSON.parse(position)
   const isDue = position !== null && latest - since >= PERIOD_MS
   const stretch = { rule: name, workflow, since, until: Math.min(latest, since + MAX_STRETCH_MS) }
-  const played = isDue ? playShadows(stretch) : null
+  const previewed = isDue ? previewShadows(stretch) : null
   const known = new Set(seen)
-  const sightings = (played?.found ?? []).flatMap((each) => describe(each, now)).filter(({ id }) => !known.has(id))
-  const next = { until: played?.until ?? since, seen: [...seen, ...sightings.map(({ id }) => id)].slice(-MAX_SEEN) }
+  const sightings = (previewed?.found ?? []).flatMap((each) => describe(each, now)).filter(({ id }) => !known.has(id))
+  const next = { until: previewed?.until ?? since, seen: [...seen, ...sightings.map(({ id }) => id)].slice(-MAX_SEEN) }
   return { sightings, position: JSON.stringify(next) }
 }
 
@@ -66,7 +66,8 @@ function describe({ workflow, code, groups, error }: ShadowBacktest, now: number
     createHash('sha256')
       .update(JSON.stringify([workflow, code, key]))
       .digest('hex')
-  const faults = error === null ? [] : [{ key: 'error', title: `the shadow of ${workflow} cannot be played: ${error}` }]
+  const faults =
+    error === null ? [] : [{ key: 'error', title: `the shadow of ${workflow} cannot be replayed: ${error}` }]
   const differences = groups.map((group) => ({
     key: group.key,
     title: `the shadow of ${workflow} differs: ${nameChanges(group)}`,

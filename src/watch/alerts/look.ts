@@ -10,15 +10,15 @@ import type { FindingState } from '../../core/service/sweep/file-finding.ts'
 import { listBrokenModules } from '../../core/store/health/list-broken-modules.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
-import { lookAtShadows, type PlayShadows } from './look-at-shadows.ts'
+import { lookAtShadows, type PreviewShadows } from './look-at-shadows.ts'
 import { lookOutside } from './look-outside.ts'
 
 export interface LookParts {
   store: ReadStore
   /** Used share of the disk of the database, from 0 to 1; null where nothing tells. */
   readDiskUse: () => Promise<number | null>
-  /** Default: shadows are not played. */
-  playShadows?: PlayShadows
+  /** Default: shadows are not previewed. */
+  previewShadows?: PreviewShadows
 }
 
 /** A look of a rule at the store, bounded and on an index. */

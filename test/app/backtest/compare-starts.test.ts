@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { compareStarts } from '../../../src/app/backtest/compare-starts.ts'
-import { imagineRun } from '../../../src/app/play/plan-event.ts'
+import { imagineRun } from '../../../src/app/preview/plan-event.ts'
 import { cron } from '../../../src/author/cron.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { findUnstarted } from '../../../src/engine/play/find-unstarted.ts'
+import { findUnstarted } from '../../../src/engine/preview/find-unstarted.ts'
 
 const DAY = 86_400_000
 const since = Date.UTC(2026, 0, 1)

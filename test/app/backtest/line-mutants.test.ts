@@ -21,7 +21,7 @@ const LATER = '2026-02-01T00:00:00.000Z'
 test('a backtest sees each edit of a line of a sample that changes an effect, and no other', async () => {
   const source = withAbsoluteImports(readFileSync(join(ROOT, 'workflows/intake-new-file.workflow.ts'), 'utf8'))
   const original = await load(source)
-  // A module that cannot be loaded is told before anything is played.
+  // A module that cannot be loaded is told before anything is previewed.
   const loaded = await Promise.all(
     mutateLines(source).map(async (mutant) => ({ ...mutant, code: await load(mutant.source).catch(() => null) })),
   )

@@ -5,7 +5,7 @@ import { claimNext } from '../../contract/support/claim-next.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
-test('a batch is played once, with its grouping, and a body that retention has taken is told apart', async () => {
+test('a batch is previewed once, with its grouping, and a body that retention has taken is told apart', async () => {
   const store = openTestStore()
   for (const id of ['evt_1', 'evt_2', 'evt_3']) {
     await askAdmission(store, await arrive(store, id), { fold: batch })

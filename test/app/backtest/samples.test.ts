@@ -39,7 +39,7 @@ const listDiffering = (found: readonly ComparedRun[]) =>
 /** In place of "upshot coverage". */
 const COVERAGE = ['/bin/sh', '-c', `printf '{"data":{"storages":[],"findings":[],"unknowable":[]}}'`]
 
-test('a thousand random runs of the samples, played with the same code, differ in nothing and give tests', async () => {
+test('a thousand random runs of the samples, previewed with the same code, differ in nothing', async () => {
   override(coverageReport, { command: COVERAGE })
   const random = seededRandom(7)
   const pick = <T>(...all: T[]): T => all[Math.floor(random() * all.length)] as T
@@ -103,20 +103,20 @@ const SCENES: Record<string, (t: Testbed) => Promise<unknown>> = {
 }
 
 test.each([...SAMPLES, ...TIMED].map((workflow) => [workflow.id, workflow] as const))(
-  'a run of %s, played again with the same code, differs in nothing and gives a test wherever it has crashed',
+  'a run of %s, previewed again with the same code, differs in nothing and gives a test wherever it has crashed',
   async (id, workflow) => {
     override(coverageReport, { command: COVERAGE })
     const calm = new CrashPoint(0, 'kept')
-    await playScene(workflow, calm)
+    await runScene(workflow, calm)
     expect(calm.writes.length, id).toBeGreaterThan(1)
     for (let at = 1; at <= calm.writes.length; at++) {
-      await playScene(workflow, new CrashPoint(at, at % 2 === 0 ? 'lost' : 'kept'))
+      await runScene(workflow, new CrashPoint(at, at % 2 === 0 ? 'lost' : 'kept'))
     }
-    for (let at = 1; at <= calm.middles.length; at++) await playScene(workflow, new CrashPoint(at, 'cut'))
+    for (let at = 1; at <= calm.middles.length; at++) await runScene(workflow, new CrashPoint(at, 'cut'))
   },
 )
 
-async function playScene(workflow: AnyWorkflow, crash: CrashPoint): Promise<void> {
+async function runScene(workflow: AnyWorkflow, crash: CrashPoint): Promise<void> {
   out.renew()
   let store: Store | undefined
   await using t = await Testbed.open({ workflows: [workflow] }, { crash, onOpen: (opened) => (store = opened) })

@@ -19,8 +19,8 @@ const see = (id: string, at: number, count = 1): Sighting => {
   return { id, title: id, page: '/', command: 'runs list', at, count }
 }
 
-/** Plays looks of one rule; `look` returns what was sent, as `change id count`. */
-function play(rule: AlertRule) {
+/** Previews looks of one rule; `look` returns what was sent, as `change id count`. */
+function preview(rule: AlertRule) {
   let book: AlertBook = EMPTY_BOOK
   return {
     look(now: number, sightings: Sighting[] = [], isSent = true): string[] {
@@ -39,7 +39,7 @@ function play(rule: AlertRule) {
 const describeItem = ({ change, topic }: AlertItem) => `${change} ${topic.id} ${topic.count}`
 
 test('a failure is told at once, further ones in a digest, and the end when none came for a while', () => {
-  const { look, topics } = play(RULE)
+  const { look, topics } = preview(RULE)
   expect(look(0, [see('a', 0)])).toEqual(['new a 1'])
   expect(look(MINUTE, [see('a', MINUTE, 3)])).toEqual([])
   expect(look(15 * MINUTE)).toEqual(['more a 4'])
@@ -49,7 +49,7 @@ test('a failure is told at once, further ones in a digest, and the end when none
 })
 
 test('what is over stays in the book with its end, and so does the state of each channel', () => {
-  const { look, book } = play(STATE)
+  const { look, book } = preview(STATE)
   look(0, [see('a', 0)])
   look(MINUTE)
   look(2 * MINUTE, [see('b', 2 * MINUTE)], false)
@@ -60,7 +60,7 @@ test('what is over stays in the book with its end, and so does the state of each
 })
 
 test('a digest with nothing new is not sent', () => {
-  const { look } = play(RULE)
+  const { look } = preview(RULE)
   look(0, [see('a', 0)])
   look(10 * MINUTE, [see('a', 10 * MINUTE)])
   expect(look(20 * MINUTE)).toEqual(['more a 2'])
@@ -68,12 +68,12 @@ test('a digest with nothing new is not sent', () => {
 })
 
 test('kinds of failures are told apart, and those of one look share a message', () => {
-  const { look } = play(RULE)
+  const { look } = preview(RULE)
   expect(look(0, [see('a', 0), see('b', 0), see('a', 0)])).toEqual(['new a 2', 'new b 1'])
 })
 
 test('a failure that stays below the bound is never told, and forgotten', () => {
-  const { look, topics } = play({ ...RULE, over: 2 })
+  const { look, topics } = preview({ ...RULE, over: 2 })
   expect(look(0, [see('a', 0, 2)])).toEqual([])
   expect(look(15 * MINUTE)).toEqual([])
   expect(topics()).toEqual([])
@@ -82,7 +82,7 @@ test('a failure that stays below the bound is never told, and forgotten', () => 
 })
 
 test('a state has to hold, is told once, and then once that it is over', () => {
-  const { look } = play({ ...STATE, forMs: 5 * MINUTE })
+  const { look } = preview({ ...STATE, forMs: 5 * MINUTE })
   expect(look(0, [see('a', 0, 2)])).toEqual([])
   expect(look(5 * MINUTE, [see('a', 0, 2)])).toEqual(['new a 2'])
   expect(look(30 * MINUTE, [see('a', 0, 2)])).toEqual([])
@@ -90,14 +90,14 @@ test('a state has to hold, is told once, and then once that it is over', () => {
 })
 
 test('a state that ends before it was told is never told', () => {
-  const { look } = play({ ...STATE, forMs: 5 * MINUTE })
+  const { look } = preview({ ...STATE, forMs: 5 * MINUTE })
   look(0, [see('a', 0)])
   expect(look(MINUTE)).toEqual([])
   expect(look(5 * MINUTE, [see('a', 5 * MINUTE)])).toEqual([])
 })
 
 test('a state that grows is told again after a while, and one that lasts once a day', () => {
-  const { look } = play(STATE)
+  const { look } = preview(STATE)
   expect(look(0, [see('a', 0)])).toEqual(['new a 1'])
   expect(look(MINUTE, [see('a', 0, 2)])).toEqual([])
   expect(look(15 * MINUTE, [see('a', 0, 2)])).toEqual(['more a 2'])
@@ -106,7 +106,7 @@ test('a state that grows is told again after a while, and one that lasts once a 
 })
 
 test('an age that grows by itself is told once, then once a day, and at once when it is ten times as long', () => {
-  const { look } = play({ ...STATE, when: 'queue.age', over: MINUTE })
+  const { look } = preview({ ...STATE, when: 'queue.age', over: MINUTE })
   expect(look(2 * MINUTE, [see('queue', 0, 2 * MINUTE)])).toEqual(['new queue 120000'])
   expect(look(10 * MINUTE, [see('queue', 0, 10 * MINUTE)])).toEqual([])
   expect(look(18 * MINUTE, [see('queue', 0, 18 * MINUTE)])).toEqual([])
@@ -119,7 +119,7 @@ test('an age that grows by itself is told once, then once a day, and at once whe
 })
 
 test('a disk that fills up is told again when a tenth of its room is left, and else once a day', () => {
-  const { look } = play({ ...STATE, when: 'disk.low', over: 0.8 })
+  const { look } = preview({ ...STATE, when: 'disk.low', over: 0.8 })
   expect(look(0, [see('disk', 0, 0.9)])).toEqual(['new disk 0.9'])
   expect(look(60 * MINUTE, [see('disk', 0, 0.98)])).toEqual([])
   expect(look(61 * MINUTE, [see('disk', 0, 0.99)])).toEqual(['more disk 0.99'])
@@ -129,21 +129,21 @@ test('a disk that fills up is told again when a tenth of its room is left, and e
 })
 
 test('an end of an operation is told once, and never that it is over', () => {
-  const { look, topics } = play({ ...RULE, when: 'operation.done' })
+  const { look, topics } = preview({ ...RULE, when: 'operation.done' })
   expect(look(0, [see('opr_1', 0)])).toEqual(['new opr_1 1'])
   expect(topics()).toEqual([])
   expect(look(1_440 * MINUTE)).toEqual([])
 })
 
 test('a message that no channel took is tried again', () => {
-  const { look } = play(RULE)
+  const { look } = preview(RULE)
   expect(look(0, [see('a', 0)], false)).toEqual(['new a 1'])
   expect(look(MINUTE - 1)).toEqual([])
   expect(look(MINUTE)).toEqual(['new a 1'])
 })
 
 test('a message that no channel took is kept, even if the failures end meanwhile', () => {
-  const { look } = play(RULE)
+  const { look } = preview(RULE)
   for (let at = 0; at < 20 * MINUTE; at += MINUTE) look(at, at === 0 ? [see('a', 0)] : [], false)
   expect(look(40 * MINUTE)).toEqual(['new a 1'])
 })
@@ -172,14 +172,14 @@ test('a failure that comes while the end is told opens the topic again', () => {
 })
 
 test('a rule sends at most five messages in its time, and the rest in one after it', () => {
-  const { look } = play(RULE)
+  const { look } = preview(RULE)
   const sent = Array.from({ length: 12 }, (_, index) => look(index * 1_000, [see(`kind-${index}`, index * 1_000)]))
   expect(sent.filter((items) => items.length > 0)).toHaveLength(5)
   expect(look(15 * MINUTE + 1)).toHaveLength(7 + 1)
 })
 
 test('topics beyond two hundred share one', () => {
-  const { look, topics } = play(RULE)
+  const { look, topics } = preview(RULE)
   look(
     0,
     Array.from({ length: 500 }, (_, index) => see(`kind-${index}`, 0)),

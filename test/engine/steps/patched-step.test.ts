@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
-import { playJournal } from '../../../src/engine/play/play-journal.ts'
+import { previewJournal } from '../../../src/engine/preview/preview-journal.ts'
 import { crashEverywhere } from '../../../src/testing/index.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { changeCode } from '../../support/workflows.ts'
-import { playParts, readRecording } from '../support/plays.ts'
+import { previewParts, readRecording } from '../support/previews.ts'
 
 const flow = (run: (step: StepApi) => Promise<unknown>) =>
   defineWorkflow({ id: 'flow', on: '*', run: ({ step }) => run(step) })
@@ -69,8 +69,8 @@ test('a run that answered true to a marker goes on where the marker is taken out
   const worker = await engine.start([after])
   const { id } = await engine.run('flow')
   const recording = await readRecording(engine.store, id)
-  const played = await playJournal(playParts(engine.store), cleared, recording, engine.clock.now())
-  expect(played.end.kind).toBe('open')
+  const previewed = await previewJournal(previewParts(engine.store), cleared, recording, engine.clock.now())
+  expect(previewed.end.kind).toBe('open')
   await changeCode(engine, worker, [cleared])
   expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: 'true' })
   expect(acted).toEqual(['pay', 'audit', 'ship', 'file audit'])

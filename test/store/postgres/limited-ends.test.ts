@@ -33,7 +33,7 @@ async function readGates(session: pg.Client): Promise<unknown[]> {
 }
 
 /** Runs through gates by chance; gives all states of the gates, one after each end. */
-async function play(end: (store: Store, run: ClaimedRun) => Promise<unknown>, seed: number): Promise<unknown[]> {
+async function preview(end: (store: Store, run: ClaimedRun) => Promise<unknown>, seed: number): Promise<unknown[]> {
   const { one, session } = await openTwo()
   const random = seededRandom(seed)
   const pick = (most: number) => Math.floor(random() * most)
@@ -62,7 +62,7 @@ async function play(end: (store: Store, run: ClaimedRun) => Promise<unknown>, se
 }
 
 test.each([1, 2])('the call lets in whom the transaction lets in, chance %i', async (seed) => {
-  const [call, transaction] = [await play(ENDS.call, seed), await play(ENDS.transaction, seed)]
+  const [call, transaction] = [await preview(ENDS.call, seed), await preview(ENDS.transaction, seed)]
   expect(call).toEqual(transaction)
   expect(call).toHaveLength(RUNS)
   expect(JSON.stringify(call)).toContain('concurrency: 3 of 3 runs are at work')

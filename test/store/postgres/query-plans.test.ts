@@ -195,7 +195,7 @@ const READS: { [Name in Exclude<keyof ReadStore, Composed>]: Parameters<ReadStor
 }
 
 /** A delivery, a claim, each end of a run, a delete, a wait, a match and a recovery. */
-async function playWrites(store: Store): Promise<void> {
+async function tryWrites(store: Store): Promise<void> {
   await store.startWorker('wrk_2', NOW)
   await store.saveDelivery(incoming(EVENT))
   await store.saveDelivery(incoming(EVENT))
@@ -300,7 +300,7 @@ async function listWideReads(store: Store, counts: RowsRead[], when: string): Pr
     const read = store[name as keyof ReadStore] as (...args: unknown[]) => Promise<unknown>
     for (const args of calls) await watch(name, () => read(...args))
   }
-  await watch('writes', () => playWrites(store))
+  await watch('writes', () => tryWrites(store))
   for (const kind of PRUNE_KINDS) {
     await watch(`prune ${kind}`, () => store.prune({ kind, before: 500, limit: 10, after: null }))
   }

@@ -48,7 +48,7 @@ test('a failing step is retried at the same moments under the same seed', async 
         return now()
       }),
   })
-  const play = async (seed: number) => {
+  const drive = async (seed: number) => {
     await using t = await testbed({ workflows: [flaky], seed })
     const moments: (number | null)[] = []
     t.notices.subscribe('step.failed', ({ retryAt }) => moments.push(retryAt))
@@ -58,8 +58,8 @@ test('a failing step is retried at the same moments under the same seed', async 
     expect(t.run(flaky).steps()).toMatchObject([{ attempt: 4 }])
     return moments
   }
-  expect(await play(7)).toEqual(await play(7))
-  expect(await play(7)).not.toEqual(await play(8))
+  expect(await drive(7)).toEqual(await drive(7))
+  expect(await drive(7)).not.toEqual(await drive(8))
 })
 
 const nightly = defineWorkflow({

@@ -218,13 +218,13 @@ test('each new difference of a shadow is told once, and anew for edited code', a
   const asked: ShadowStretch[] = []
   let code: string | null = '1'
   let keys: string[] | null = []
-  const playShadows = (stretch: ShadowStretch) => {
+  const previewShadows = (stretch: ShadowStretch) => {
     asked.push(stretch)
     const groups = keys?.map((key) => ({ key, count: 1, bytes: 0, changes: [], samples: [] }))
     const error = code === null ? 'it loops' : null
     return groups ? { until: stretch.until, found: [{ workflow: 'tidy', code, groups, error }] } : null
   }
-  const parts = { store: openTestStore(), readDiskUse: async () => null, playShadows }
+  const parts = { store: openTestStore(), readDiskUse: async () => null, previewShadows }
   let position: string | null = null
   const look = async (minute: number) => {
     const found = await lookFor(parts, rule, { position, topics: [] }, NOW + minute * 60_000)
@@ -245,6 +245,6 @@ test('each new difference of a shadow is told once, and anew for edited code', a
   expect(asked.at(-1)).toMatchObject({ since: NOW - 120_000, until: NOW - 120_000 + HOUR })
   code = null
   expect(await look(25 * 60)).toContainEqual([
-    ...['the shadow of tidy cannot be played: it loops', 'backtest tidy --shadow'],
+    ...['the shadow of tidy cannot be replayed: it loops', 'backtest tidy --shadow'],
   ])
 })

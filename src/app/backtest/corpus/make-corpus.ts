@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { StorageSpellings } from '../../../core/service/storage.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
-import { type Comparison, compareSides } from '../../../engine/play/compare/compare-sides.ts'
-import { sideOfPlay } from '../../../engine/play/compare/side-of-play.ts'
-import type { WholeRun } from '../../../engine/play/play-recorded.ts'
-import { readWhole } from '../../play/record-run.ts'
-import { type Rewriting, rewriteRun, rewriteSide } from '../../play/rewrite-run.ts'
-import type { Room } from '../../play/room.ts'
+import { type Comparison, compareSides } from '../../../engine/preview/compare/compare-sides.ts'
+import { sideOfPreview } from '../../../engine/preview/compare/side-of-preview.ts'
+import type { WholeRun } from '../../../engine/preview/replay-recorded.ts'
+import type { IsolatedProcess } from '../../preview/isolated-process.ts'
+import { readWhole } from '../../preview/record-run.ts'
+import { type Rewriting, rewriteRun, rewriteSide } from '../../preview/rewrite-run.ts'
 import { type CaseStore, type RecordedCase, type RunChoice, readCases } from '../read-cases.ts'
 import { redactWords } from './redact-words.ts'
 
@@ -18,8 +18,8 @@ export interface CorpusCase extends RecordedCase {
 }
 
 interface Options {
-  /** Plays each run with its own texts and with the replaced ones. */
-  room: Pick<Room, 'play' | 'settings'>
+  /** Previews each run with its own texts and with the replaced ones. */
+  isolated: Pick<IsolatedProcess, 'preview' | 'settings'>
   /** Texts whose words stay, beside those of the code. */
   kept: readonly string[]
   signal: AbortSignal
@@ -41,17 +41,17 @@ const RULES = { readsLive: false }
 
 /** Makes a corpus of recorded runs. Runs that differ only by the replaced words are left out. */
 export async function makeCorpus(store: Store, choice: RunChoice, options: Options): Promise<Corpus> {
-  const { room, kept, signal, onRead = () => {} } = options
+  const { isolated, kept, signal, onRead = () => {} } = options
   const corpus: Corpus = { cases: [], leftOut: 0, noBody: 0, notStarted: 0, unfinished: 0 }
-  const rewriting = redactWords(room.settings.workflowsDir, kept, randomBytes(32))
+  const rewriting = redactWords(isolated.settings.workflowsDir, kept, randomBytes(32))
   for await (const { cases, ...page } of readCases(store, choice, { withOutputs: true })) {
     signal.throwIfAborted()
     for (const count of ['noBody', 'notStarted'] as const) corpus[count] += page[count]
     corpus.unfinished += page.unfinished.length
     const own = await Promise.all(
-      cases.map((each) => completeCase(store, each, room.settings.spellings[each.account] ?? {})),
+      cases.map((each) => completeCase(store, each, isolated.settings.spellings[each.account] ?? {})),
     )
-    const checked = await checkCases(room, own, rewriting)
+    const checked = await checkCases(isolated, own, rewriting)
     corpus.cases.push(...checked)
     corpus.leftOut += own.length - checked.length
     onRead(corpus.cases.length)
@@ -59,7 +59,7 @@ export async function makeCorpus(store: Store, choice: RunChoice, options: Optio
   return corpus
 }
 
-/** With all that a play would ask the store for. */
+/** With all that a preview would ask the store for. */
 async function completeCase(store: Store, found: RecordedCase, spellings: StorageSpellings): Promise<CorpusCase> {
   const { job, run: id, account } = found
   return { ...found, job: await readWhole(store, { ...job, run: { id, account } }, spellings) }
@@ -73,14 +73,14 @@ function redactCase(rewriting: Rewriting, { event, account, job, side, ...more }
 
 /** The redacted cases of which the code of today makes the same as of the recorded ones. */
 async function checkCases(
-  room: Options['room'],
+  isolated: Options['isolated'],
   recorded: readonly CorpusCase[],
   rewriting: Rewriting,
 ): Promise<CorpusCase[]> {
   const redacted = recorded.map((each) => redactCase(rewriting, each))
   const [before, after] = await Promise.all(
     [recorded, redacted].map((cases) =>
-      room.play(
+      isolated.preview(
         cases.map(({ job }) => job),
         RULES,
       ),
@@ -89,8 +89,8 @@ async function checkCases(
   return redacted.flatMap((each, index) => {
     const [own, one, other] = [recorded[index], before?.[index], after?.[index]]
     if (!own || !one || !other) return []
-    const [from, to] = [sideOfPlay(one), sideOfPlay(other)]
-    // Words of the engine in the text of an end are those of the play.
+    const [from, to] = [sideOfPreview(one), sideOfPreview(other)]
+    // Words of the engine in the text of an end are those of the preview.
     const isSameEnd = own.side.end.kind === from.end.kind && own.side.end.text === from.end.text
     const end = { ...each.side.end, ...(isSameEnd && { text: to.end.text }) }
     const side = { ...each.side, end }

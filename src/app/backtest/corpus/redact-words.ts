@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isPlainObject } from '../../../core/json.ts'
-import { compareSides } from '../../../engine/play/compare/compare-sides.ts'
-import type { RunSide } from '../../../engine/play/compare/deed.ts'
-import { isSecretName, REDACTED } from '../../../engine/play/portable.ts'
-import { type Rewriting, rewriteSide } from '../../play/rewrite-run.ts'
+import { compareSides } from '../../../engine/preview/compare/compare-sides.ts'
+import type { RunSide } from '../../../engine/preview/compare/deed.ts'
+import { isSecretName, REDACTED } from '../../../engine/preview/portable.ts'
+import { type Rewriting, rewriteSide } from '../../preview/rewrite-run.ts'
 
 /** Words that verbs, answers of the service and files bring along. */
 const OF_OURS = [
@@ -38,7 +38,7 @@ function redactJson(words: WordRedactor, text: string): string {
   return JSON.stringify(walk(JSON.parse(text), ''))
 }
 
-/** Whether a play with other words has the effects of one with the own words, in its order. */
+/** Whether a preview with other words has the effects of one with the own words, in its order. */
 export function isAlike(rewriting: Rewriting, own: RunSide, other: RunSide): boolean {
   const bare = ({ end, deeds }: RunSide): RunSide => ({
     end: { kind: end.kind, text: '', output: null },

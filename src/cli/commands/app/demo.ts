@@ -2,12 +2,12 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 
-/** `upshot demo`: plays the demo; fails if a promise was broken. */
+/** `upshot demo`: runs the demo; fails if a promise was broken. */
 export function define(command: Command, { out }: Cli): void {
   command.action(async () => {
-    const { playDemo } = await import('./demo/play-demo.ts')
+    const { runDemo } = await import('./demo/run-demo.ts')
     const story: string[] = []
-    const failed = await playDemo((line) => {
+    const failed = await runDemo((line) => {
       story.push(line)
       out.tell(line)
     })

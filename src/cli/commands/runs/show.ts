@@ -1,6 +1,6 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
-import type { PlayedJob } from '../../../app/play/room.ts'
+import type { PreviewedJob } from '../../../app/preview/isolated-process.ts'
 import { readAct } from '../../../core/safety/ledger/outside-act.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
@@ -57,7 +57,7 @@ function readStory(operations: Operations, id: string): Promise<Story> {
 function formatStory(run: Story, now: number, layout: Layout): string[] {
   const { event, steps, hooks, log, outside, chain, children } = run
   const { paint } = layout
-  const plan = run.status === 'planned' ? (run.output as PlayedJob) : null
+  const plan = run.status === 'planned' ? (run.output as PreviewedJob) : null
   const failures = steps.flatMap(({ key, failures }) => failures.map((failure) => ({ key, ...failure })))
   const style = styleStatus(run)
   const kind = event === null ? '' : `  ${event.type}, received ${formatMoment(event.receivedAt, now)}`

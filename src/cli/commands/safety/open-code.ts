@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { openRoom, Room } from '../../../app/play/room.ts'
+import type { IsolatedProcess, openIsolated } from '../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
@@ -7,7 +7,7 @@ import { commandClock } from '../../open/command-clock.ts'
 import { formatFailure } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 
-type Opening = Parameters<typeof openRoom>
+type Opening = Parameters<typeof openIsolated>
 
 interface Wanted {
   store: Opening[0]
@@ -21,44 +21,47 @@ interface Wanted {
   trustReads?: boolean | undefined
 }
 
-/** Opens a room with the author's code, and names the modules that it cannot load. */
+/** Opens an isolated process with the author's code, and names the modules that it cannot load. */
 export async function openCode(
   out: Cli['out'],
   { store, config, workflows, module, readFiles, trustReads }: Wanted,
-): Promise<Room> {
+): Promise<IsolatedProcess> {
   // Loaded here, so that `--help` does not wait for it.
-  const { openRoom } = await import('../../../app/play/room.ts')
-  const room = await openRoom(store, config, {
+  const { openIsolated } = await import('../../../app/preview/isolated-process.ts')
+  const isolated = await openIsolated(store, config, {
     onPrint: (text) => out.detail(text.trimEnd()),
     ...(readFiles && { readFiles }),
     ...(trustReads === undefined ? {} : { trustsReads: trustReads }),
     ...(workflows === undefined ? {} : { workflowsDir: resolve(workflows) }),
   })
-  for (const { file, error } of room.code.broken) {
+  for (const { file, error } of isolated.code.broken) {
     out.note(`${module ?? file} cannot be loaded: ${formatFailure(error)}`)
   }
-  return room
+  return isolated
 }
 
 /** The same, and throws `not_found` where the code has no such workflow. */
-export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Wanted): Promise<Room> {
-  const room = await openCode(out, wanted)
-  const { broken, workflows: found } = room.code
-  if (found.some(({ id }) => id === workflow)) return room
-  await room[Symbol.asyncDispose]()
+export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Wanted): Promise<IsolatedProcess> {
+  const isolated = await openCode(out, wanted)
+  const { broken, workflows: found } = isolated.code
+  if (found.some(({ id }) => id === workflow)) return isolated
+  await isolated[Symbol.asyncDispose]()
   const { module } = wanted
   const where =
-    module === undefined ? `No module of ${room.settings.workflowsDir} defines` : `${module} does not define`
+    module === undefined ? `No module of ${isolated.settings.workflowsDir} defines` : `${module} does not define`
   const faults = broken.map(({ file, error }) => ` ${module ?? file} cannot be loaded: ${formatFailure(error)}.`)
   throw new UpshotError('not_found', `${where} the workflow "${workflow}".${faults.join('')}`, {
     fix: 'Find its id with "upshot workflows list", or correct the module that cannot be loaded.',
   })
 }
 
-/** The workflow in a room that has it. */
-export function requireLoaded({ code }: Pick<Room, 'code'>, workflow: string): Room['code']['workflows'][number] {
+/** The workflow in an isolated process that has it. */
+export function requireLoaded(
+  { code }: Pick<IsolatedProcess, 'code'>,
+  workflow: string,
+): IsolatedProcess['code']['workflows'][number] {
   const found = code.workflows.find(({ id }) => id === workflow)
-  if (found === undefined) throw new Error(`The room has loaded no "${workflow}".`)
+  if (found === undefined) throw new Error(`The isolated process has loaded no "${workflow}".`)
   return found
 }
 
@@ -70,7 +73,7 @@ export async function openLiveReads(config: Config, onRead: (operation: string) 
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
   const { AccountClients } = await import('../../../app/service/account-clients.ts')
   const { findAccess } = await import('../../../app/service/access-to.ts')
-  const { openReads } = await import('../../../app/play/open-reads.ts')
+  const { openReads } = await import('../../../app/preview/open-reads.ts')
   const store = await openStore(config)
   const clients = new AccountClients({
     ...{ store, clock: commandClock, random: Math.random, publish: () => {}, burst: config.files.burst },

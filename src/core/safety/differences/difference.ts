@@ -56,12 +56,12 @@ interface Unknown {
 export interface Differences {
   /** Runs that were looked at. */
   runs: number
-  /** Runs that were played, and of which something can be said. */
+  /** Runs that were previewed, and of which something can be said. */
   answered: number
   same: number
   groups: Group[]
   cannotSay: Unknown[]
-  /** Runs of which two plays differ. */
+  /** Runs of which two previews differ. */
   unsteady: Sample[]
   /** Calls outside of steps that were refused, with how many runs made them. */
   refused: { call: string; count: number }[]

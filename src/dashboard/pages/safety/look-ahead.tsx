@@ -11,7 +11,9 @@ import { countOf, formatBytes, formatCount, shortId } from '../../words/format.t
 
 type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
 
-/** The effects that held runs would ask for after this list. A person asks, as it reads the service. */
+/**
+ * The effects that held runs would ask for after this list. A person asks, as it reads the service.
+ */
 export function LookAhead({ approval: { id, kind, status } }: { approval: Approval }) {
   const mayAct = useMay('operator')
   const look = useAction('POST /approvals/:id/look-ahead')
@@ -29,11 +31,11 @@ export function LookAhead({ approval: { id, kind, status } }: { approval: Approv
   return (
     <Card title="What comes after it" label="Look ahead" beside={beside}>
       <p className="quiet wrap">
-        Its runs are played on, with real reads and no effect. What they would ask for is not part of this list.
+        Its runs are previewed, with real reads and no effect. What they would ask for is not part of this list.
       </p>
       {isPending && (
         <p className="quiet" role="status">
-          Playing…
+          Previewing…
         </p>
       )}
       {error && <ProblemNote error={error} />}
@@ -48,7 +50,7 @@ function Answer({ foreseen: { runs, ahead } }: { foreseen: Foreseen }) {
       {ahead.length === 0 && <p>No run waits for this list any more.</p>}
       {runs > ahead.length && (
         <p className="quiet">
-          The first {formatCount(ahead.length)} of {countOf(runs, 'run')} were played on.
+          The first {formatCount(ahead.length)} of {countOf(runs, 'run')} were previewed.
         </p>
       )}
       {ahead.map((run) => (

@@ -7,7 +7,7 @@ const draws = new WeakMap<object, number>()
 
 /**
  * Gives code of runs the remembered time and chance of its run, where it asks JavaScript for them:
- * `Date`, `Math.random` and `randomUUID`. Two plays of a run get the same. Cannot be undone.
+ * `Date`, `Math.random` and `randomUUID`. Two previews of a run get the same. Cannot be undone.
  */
 export function replaceTimeAndChance(): void {
   const RealDate = Date

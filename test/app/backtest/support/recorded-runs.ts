@@ -2,9 +2,9 @@ import { readCases } from '../../../../src/app/backtest/read-cases.ts'
 import type { AnyWorkflow } from '../../../../src/author/workflow.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { type Comparison, compareSides } from '../../../../src/engine/play/compare/compare-sides.ts'
-import { sideOfPlay } from '../../../../src/engine/play/compare/side-of-play.ts'
-import { playRecorded, type RecordedRun } from '../../../../src/engine/play/play-recorded.ts'
+import { type Comparison, compareSides } from '../../../../src/engine/preview/compare/compare-sides.ts'
+import { sideOfPreview } from '../../../../src/engine/preview/compare/side-of-preview.ts'
+import { type RecordedRun, replayRecorded } from '../../../../src/engine/preview/replay-recorded.ts'
 import { filesOf } from '../../../engine/support/files-in-runs.ts'
 import { awaitFound } from '../../../support/await-runs.ts'
 import type { TestEngine } from '../../../support/test-engine.ts'
@@ -23,7 +23,7 @@ export async function settle({ store, clock, notices }: TestEngine, wake: () => 
   }
 }
 
-/** A recorded run that was played with some code. */
+/** A recorded run that was previewed with some code. */
 export interface ComparedRun {
   run: string
   event: string | null
@@ -33,20 +33,20 @@ export interface ComparedRun {
   isSteady: boolean
 }
 
-/** Plays all recorded runs of a workflow with this code, without a read of the service. */
+/** Previews all recorded runs of a workflow with this code, without a read of the service. */
 export async function compareAll(
   store: Store,
   workflow: AnyWorkflow,
   { withOutputs = true, isTwice = true } = {},
 ): Promise<ComparedRun[]> {
   const parts = { reads: store, guard: DEFAULT_POLICY, filesFor: filesOf({}) }
-  const play = (job: RecordedRun) => playRecorded(parts, workflow, job, { rules: { readsLive: false } })
+  const preview = (job: RecordedRun) => replayRecorded(parts, workflow, job, { rules: { readsLive: false } })
   const found: ComparedRun[] = []
   for await (const { cases } of readCases(store, { workflow: workflow.id, since: 0 }, { withOutputs })) {
     for (const { run, event, job, side, isCut } of cases) {
-      const played = sideOfPlay(await play(job))
-      const verdict = compareSides(side, played, { withOutputs, isCut })
-      const again = isTwice ? compareSides(played, sideOfPlay(await play(job)), { withOutputs: true }) : null
+      const previewed = sideOfPreview(await preview(job))
+      const verdict = compareSides(side, previewed, { withOutputs, isCut })
+      const again = isTwice ? compareSides(previewed, sideOfPreview(await preview(job)), { withOutputs: true }) : null
       found.push({ run, event, end: side.end.kind, verdict, isSteady: again?.kind !== 'differs' })
     }
   }

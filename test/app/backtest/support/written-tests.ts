@@ -2,21 +2,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { recordRun } from '../../../../src/app/play/record-run.ts'
+import { recordRun } from '../../../../src/app/preview/record-run.ts'
 import type { AnyWorkflow } from '../../../../src/author/workflow.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
-import { sideOfPlay } from '../../../../src/engine/play/compare/side-of-play.ts'
-import { playRecorded as play, rulesOfTest } from '../../../../src/engine/play/play-recorded.ts'
-import { Portable } from '../../../../src/engine/play/portable.ts'
-import { playRecorded } from '../../../../src/testing/play-recorded.ts'
+import { sideOfPreview } from '../../../../src/engine/preview/compare/side-of-preview.ts'
+import { Portable } from '../../../../src/engine/preview/portable.ts'
+import { replayRecorded as preview, rulesOfTest } from '../../../../src/engine/preview/replay-recorded.ts'
+import { replayRecorded } from '../../../../src/testing/replay-recorded.ts'
 import { filesOf } from '../../../engine/support/files-in-runs.ts'
 
-/** The tests of recorded runs, as `upshot runs test` writes and plays them. */
+/** The tests of recorded runs, as `upshot runs test` writes and previews them. */
 export interface WrittenTests {
   /** Runs that have completed. */
   completed: number
-  /** Those of them whose test has the run's own end, and passes when it is played again. */
+  /** Those of them whose test has the run's own end, and passes when it is previewed again. */
   passing: number
   /** All that was written, in one text. */
   text: string
@@ -34,10 +34,10 @@ export async function writeTests(store: Store, workflow: AnyWorkflow): Promise<W
       const recorded = await recordRun(store, recording, { spellings: {}, portable })
       const file = join(folder, `${id}.json`)
       const output = portable.value(JSON.parse((await store.readOutput(id, null)) ?? 'null'))
-      const played = await play(parts, workflow, recorded, { rules: rulesOfTest(recorded) })
-      const side = portable.side(sideOfPlay(played))
+      const previewed = await preview(parts, workflow, recorded, { rules: rulesOfTest(recorded) })
+      const side = portable.side(sideOfPreview(previewed))
       writeFileSync(file, JSON.stringify({ ...recorded, did: side }))
-      const { did, does } = await playRecorded(workflow, file)
+      const { did, does } = await replayRecorded(workflow, file)
       const own = { kind: 'completed', text: '', output }
       found.completed += 1
       if (isDeepStrictEqual(did, does) && isDeepStrictEqual(did.end, own)) found.passing += 1

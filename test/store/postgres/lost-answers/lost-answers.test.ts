@@ -9,7 +9,7 @@ import type { Fault, FaultyNetwork } from './faulty-network.ts'
 import { History } from './history.ts'
 import { openStores } from './open-stores.ts'
 
-/** Histories that are played side by side, each in a schema of its own. */
+/** Histories that are previewed side by side, each in a schema of its own. */
 const LANES = 6
 /** Histories of each. */
 const HISTORIES = 18
@@ -19,9 +19,9 @@ test('calls whose answers are lost are answered like those on a network without 
   const strikes = new Map<string, number>()
   const lanes = Array.from({ length: LANES }, async (_, lane) => {
     const stores = await openStores()
-    let played = 0
+    let previewed = 0
     const histories = fc.asyncProperty(fc.array(command, { minLength: 8, maxLength: 20 }), async (commands) => {
-      const history = new History(stores, `${lane}_${played++}`)
+      const history = new History(stores, `${lane}_${previewed++}`)
       try {
         for (const each of commands) {
           await history.perform(each)

@@ -4,7 +4,7 @@ import type { Tags } from '../../../../src/core/runs/told/tags.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { ManualClock } from '../../../../src/core/time.ts'
 import { AlertWatch } from '../../../../src/watch/alerts/alert-watch.ts'
-import { type PlayShadows, SHADOW_BEHIND_MS } from '../../../../src/watch/alerts/look-at-shadows.ts'
+import { type PreviewShadows, SHADOW_BEHIND_MS } from '../../../../src/watch/alerts/look-at-shadows.ts'
 import { claimNext } from '../../../contract/support/claim-next.ts'
 import { NOW, queueRun } from '../../../support/fixtures.ts'
 
@@ -39,7 +39,7 @@ export function openWatch(
     plan: { rules: [rules].flat(), channels },
     base: 'https://ops.example.com',
     readDiskUse: async () => disk.use,
-    openShadows: () => playShadows,
+    openShadows: () => previewShadows,
   })
   return { watch, clock, notices, sent: () => notices.filter(isSent) }
 }
@@ -48,8 +48,8 @@ const KEY = '+ delete files.delete storage_a'
 const CHANGE = { sign: '+', class: 'delete', operation: 'files.delete', target: 'storage_a' } as const
 const GROUP = { key: KEY, count: 3, bytes: 0, changes: [{ ...CHANGE, from: null, to: null, text: KEY }], samples: [] }
 
-/** The shadow of \`tidy\` differs in the first stretch of runs that is played. */
-const playShadows: PlayShadows = ({ since, until }) => {
+/** The shadow of \`tidy\` differs in the first stretch of runs that is previewed. */
+const previewShadows: PreviewShadows = ({ since, until }) => {
   const groups = since === NOW - SHADOW_BEHIND_MS ? [GROUP] : []
   return { until, found: [{ workflow: 'tidy', code: 'a', groups, error: null }] }
 }

@@ -73,7 +73,7 @@ const decision = z
 
 const foreseen = z
   .object({
-    runs: z.int().describe('Runs that wait for the list; the first 20 are played on.'),
+    runs: z.int().describe('Runs that wait for the list; the first 20 are previewed.'),
     ahead: z.array(
       z.object({
         run: z.string(),
@@ -138,7 +138,7 @@ export const APPROVAL_ROUTES = defineRoutes({
   'POST /approvals/:id/look-ahead': {
     id: 'foreseeApproval',
     isSafe: true,
-    summary: 'Plays its runs on, with real reads and no effect: what they would ask for after this list',
+    summary: 'Previews how its runs go on, with real reads and no effect: what they would ask for after this list',
     answer: foreseen,
     audit: 'approval.foresee',
     isSearch: true,

@@ -2,7 +2,7 @@ import type { DemoStage } from './demo-stage.ts'
 
 export type Print = (line: string) => void
 
-/** Plays a part of the demo, and checks its effects. */
+/** Runs a part of the demo, and checks its effects. */
 export type Scene = (stage: DemoStage, checks: Checks) => Promise<void>
 
 /** Prints each promise with its result, and counts the broken ones. */

@@ -27,7 +27,7 @@ const MADE_UP = `
 The bytes of files are made up here, and a run has failed that reads some. Give it real ones:
   --bytes <path>=<file of this machine>`
 
-/** `upshot rehearse <id>`: plays an event for real, in a sandbox made for it. */
+/** `upshot rehearse <id>`: runs an event for real, in a sandbox made for it. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the event, evt_…, or its beginning')

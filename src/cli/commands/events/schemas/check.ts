@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { readTraffic, TRAFFIC_MS } from '../../../../admin/queries/read-traffic.ts'
-import { openRoom } from '../../../../app/play/room.ts'
+import { openIsolated } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { foldBody } from '../../../../core/service/shapes/fold-body.ts'
@@ -85,8 +85,8 @@ export function define(command: Command, { out, project }: Cli): void {
 
 /** Another process loads them first: one that loops or exits would hold or end this one. */
 async function loadDefinitions(store: ReadStore, config: Config): Promise<UsedDefinition[]> {
-  await using room = await openRoom(store, config, { onPrint: () => {} })
-  const [broken] = room.code.broken
+  await using isolated = await openIsolated(store, config, { onPrint: () => {} })
+  const [broken] = isolated.code.broken
   if (broken) throw describeUnknown(broken.file, broken.error)
   return await listDefinitions(config.workflowsDir)
 }

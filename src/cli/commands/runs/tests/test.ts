@@ -5,8 +5,8 @@ import { createRequire } from 'node:module'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { requireRun } from '../../../../admin/queries/find-run.ts'
-import type { playTested, recordRun } from '../../../../app/play/record-run.ts'
-import { type Room, roomEnvironment } from '../../../../app/play/room.ts'
+import { type IsolatedProcess, isolatedEnvironment } from '../../../../app/preview/isolated-process.ts'
+import type { previewTested, recordRun } from '../../../../app/preview/record-run.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Recording } from '../../../../core/runs/claim.ts'
 import { isFinished } from '../../../../core/runs/step.ts'
@@ -15,7 +15,7 @@ import type { Cli } from '../../../command.ts'
 import { formatText } from '../../../terminal/format-value.ts'
 
 type Recorded = Awaited<ReturnType<typeof recordRun>>
-type Played = Awaited<ReturnType<typeof playTested>>
+type Previewed = Awaited<ReturnType<typeof previewTested>>
 
 /** Lines of a failing test that a person is shown. */
 const MAX_LINES = 30
@@ -35,27 +35,29 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--no-run', 'write the test, and do not run it')
     .action((named, { framework = detectFramework(project.root), ...options }) =>
       project.withStore(async (store, config) => {
-        const { openRoom } = await import('../../../../app/play/room.ts')
-        const { openPortable, playTested, recordRun } = await import('../../../../app/play/record-run.ts')
+        const { openIsolated } = await import('../../../../app/preview/isolated-process.ts')
+        const { openPortable, previewTested, recordRun } = await import('../../../../app/preview/record-run.ts')
         const { output, redact: isRedacted = false, run: runs = true } = options
         const run = await requireRun(store, named)
         const [recording] = await store.readRecordings([run.id])
         if (!recording) throw new UpshotError('not_found', `There is no run ${run.id}.`)
-        await using room = await openRoom(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
+        await using isolated = await openIsolated(store, config, { onPrint: (text) => out.detail(text.trimEnd()) })
         const portable = openPortable(project.root)
         const own = await recordRun(store, recording, {
-          spellings: room.settings.spellings[run.account] ?? {},
+          spellings: isolated.settings.spellings[run.account] ?? {},
           portable,
         })
         requireBodies(own)
-        const found = await playTested(room, own)
+        const found = await previewTested(isolated, own)
         requireEnd(found, recording)
-        const { played, ...recorded } = isRedacted ? await redact(room, own, found) : { ...own, played: found }
-        const module = room.code.workflows.find(({ id }) => id === run.workflow)
+        const { previewed, ...recorded } = isRedacted
+          ? await redact(isolated, own, found)
+          : { ...own, previewed: found }
+        const module = isolated.code.workflows.find(({ id }) => id === run.workflow)
         const name = `${basename(module?.file ?? '').replace(/\.workflow\.[jt]s$/, '')}.${run.id}`
         const file = output === undefined ? join(config.workflowsDir, `${name}.test.ts`) : readOutput(output)
         const answers = file.replace(/\.test\.\w+$/, '.json')
-        const hashes = { made: recorded.codeHash, played: module?.codeHash ?? '' }
+        const hashes = { made: recorded.codeHash, previewed: module?.codeHash ?? '' }
         const code = writeTest(framework, {
           ...{ run: run.id, workflow: run.workflow, hashes },
           module: pathFrom(file, join(config.workflowsDir, module?.file ?? '')),
@@ -64,13 +66,13 @@ export function define(command: Command, { out, project }: Cli): void {
         const about = { run: run.id, codeHash: recorded.codeHash, file, answers, createdAt: isoTime(run.createdAt) }
         if (out.given.dryRun) return out.result({ ...about, dryRun: true }, () => code.split('\n'))
         for (const path of [file, answers]) refuseExisting(path)
-        writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(played) }, null, 2)}\n`)
+        writeFileSync(answers, `${JSON.stringify({ ...recorded, did: portable.side(previewed) }, null, 2)}\n`)
         writeFileSync(file, code)
         const end = runs ? await runTest(project.root, file, framework) : null
         const tested = end === null || end.kind === 'skipped' ? null : end.kind === 'passed'
         out.result({ ...about, dryRun: false, passed: tested }, () => [file, answers].map(fromHere))
         if (end !== null) tellEnd(out, end)
-        if (hashes.made !== null && hashes.made !== hashes.played) {
+        if (hashes.made !== null && hashes.made !== hashes.previewed) {
           out.note(`The code has changed since this run. The test holds it to what it does now; to compare with what
 the run did: upshot backtest ${run.workflow}`)
         }
@@ -117,21 +119,25 @@ function requireBodies({ claim: { cause, lease }, given: { events } }: Recorded)
 }
 
 /** The run with other words. Throws where the code takes them otherwise. */
-async function redact(room: Room, own: Recorded, found: Played): Promise<Recorded & { played: Played }> {
-  const { playTested } = await import('../../../../app/play/record-run.ts')
+async function redact(
+  isolated: IsolatedProcess,
+  own: Recorded,
+  found: Previewed,
+): Promise<Recorded & { previewed: Previewed }> {
+  const { previewTested } = await import('../../../../app/preview/record-run.ts')
   const { isAlike, redactWords } = await import('../../../../app/backtest/corpus/redact-words.ts')
-  const { rewriteRun } = await import('../../../../app/play/rewrite-run.ts')
-  const rewriting = redactWords(room.settings.workflowsDir, [], randomBytes(32))
+  const { rewriteRun } = await import('../../../../app/preview/rewrite-run.ts')
+  const rewriting = redactWords(isolated.settings.workflowsDir, [], randomBytes(32))
   const recorded = rewriteRun(rewriting, own)
-  const played = await playTested(room, recorded)
-  if (isAlike(rewriting, found, played)) return { ...recorded, played }
+  const previewed = await previewTested(isolated, recorded)
+  if (isAlike(rewriting, found, previewed)) return { ...recorded, previewed }
   throw new UpshotError('conflict', 'With other words the run goes another way: its code decides by one of them.', {
     details: { fix: 'Leave out --redact, and edit the answers by hand.' },
   })
 }
 
 /** Throws where changed code asks for something that the run never got. A run may be held there. */
-function requireEnd({ end, unstarted }: Played, { steps }: Recording): void {
+function requireEnd({ end, unstarted }: Previewed, { steps }: Recording): void {
   if (unstarted != null) {
     throw new UpshotError('conflict', `The code runs on ${unstarted.on}, and the run was started by ${unstarted.by}.`, {
       details: { fix: 'Choose a run that this code would have started.' },
@@ -181,7 +187,7 @@ export function runTest(root: string, file: string, framework: Framework): Promi
   const args = framework === 'node' ? ['--test', '--test-reporter=dot', file] : vitestArgs(root, file)
   if (args === null) return Promise.resolve({ kind: 'skipped' })
   const { promise, resolve } = Promise.withResolvers<TestEnd>()
-  const options = { cwd: root, env: { ...roomEnvironment(), NO_COLOR: '1' }, timeout: WITHIN_MS }
+  const options = { cwd: root, env: { ...isolatedEnvironment(), NO_COLOR: '1' }, timeout: WITHIN_MS }
   execFile(process.execPath, args, options, (error, output, errors) => {
     resolve(error === null ? { kind: 'passed' } : { kind: 'failed', output: `${output}${errors}`.trim() })
   })
@@ -202,8 +208,8 @@ type Framework = 'vitest' | 'node'
 /** The parts of a test that differ from run to run. */
 interface Written {
   run: string
-  /** Hash of the code that made the run, and of the code that was played. */
-  hashes: { made: string | null; played: string }
+  /** Hash of the code that made the run, and of the code that was previewed. */
+  hashes: { made: string | null; previewed: string }
   workflow: string
   /** Path of the workflow's module, from the test. */
   module: string
@@ -217,24 +223,24 @@ function writeTest(framework: Framework, { run, workflow, hashes, ...more }: Wri
   const isVitest = framework === 'vitest'
   return [
     ...(isVitest
-      ? [`import { playRecorded } from 'upshot/testing'`, `import { expect, test } from 'vitest'`]
+      ? [`import { replayRecorded } from 'upshot/testing'`, `import { expect, test } from 'vitest'`]
       : [
           `import assert from 'node:assert/strict'`,
           `import { test } from 'node:test'`,
-          `import { playRecorded } from 'upshot/testing'`,
+          `import { replayRecorded } from 'upshot/testing'`,
         ]),
     `import workflow from '${module}'`,
     '',
     `// Written by "upshot runs test ${run}"${describeCode(hashes)}.`,
     `test('${workflow} does what ${run} did', async () => {`,
-    `  const { did, does } = await playRecorded(workflow, new URL('./${answers}', import.meta.url))`,
+    `  const { did, does } = await replayRecorded(workflow, new URL('./${answers}', import.meta.url))`,
     isVitest ? '  expect(does).toEqual(did)' : '  assert.deepEqual(does, did)',
     '})',
     '',
   ].join('\n')
 }
 
-function describeCode({ made, played }: Written['hashes']): string {
-  if (made === null || made === played) return `, with code ${played}`
-  return `, with code ${played}; the run was made by code ${made}`
+function describeCode({ made, previewed }: Written['hashes']): string {
+  if (made === null || made === previewed) return `, with code ${previewed}`
+  return `, with code ${previewed}; the run was made by code ${made}`
 }

@@ -7,14 +7,14 @@ import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
 
-/** Runs of an approval that are played on; those after them are counted. */
+/** Runs of an approval that are previewed; those after them are counted. */
 const MAX_RUNS = 20
 /** Effects of a run that are shown to a person. */
 const SHOWN = 50
 const EVERY_ITEM = 1_000_000
 
 /**
- * Plays the runs of an open approval on from where they stand. Real reads, and no effect.
+ * Previews how the runs of an open approval go on from where they stand. Real reads, and no effect.
  */
 export async function foresee(
   out: Output,
@@ -29,12 +29,12 @@ export async function foresee(
   const open = items.filter(({ state }) => state === 'open')
   const all = [...new Set(open.map(({ runId }) => runId))]
   const runs = all.slice(0, MAX_RUNS)
-  if (all.length > runs.length) out.note(`The first ${runs.length} of ${all.length} runs are played on.`)
+  if (all.length > runs.length) out.note(`The first ${runs.length} of ${all.length} runs are previewed.`)
   if (runs.length === 0) return { runs: 0, ahead: [] }
-  const { lookAhead } = await import('../../../../app/play/look-ahead.ts')
+  const { lookAhead } = await import('../../../../app/preview/look-ahead.ts')
   await using world = await openLiveReads(config)
-  await using room = await openCode(out, { store, config, readFiles: world.readFiles })
-  const ahead = await lookAhead(store, room, { runs, items: open, now: commandClock.now() })
+  await using isolated = await openCode(out, { store, config, readFiles: world.readFiles })
+  const ahead = await lookAhead(store, isolated, { runs, items: open, now: commandClock.now() })
   return { runs: all.length, ahead }
 }
 

@@ -27,7 +27,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--all', `list every item, not only the first ${SHOWN}`)
     .option('--csv <file>', 'write every item to this file as CSV')
-    .option('--ahead', 'play its runs on, and show what they would still ask for after this list')
+    .option('--ahead', 'preview how its runs go on, and show what they would still ask for after this list')
     .action((id, { all = false, csv, ahead: isAhead = false }) =>
       project.withOperations(async (operations) => {
         const approval = await call(operations, 'GET /approvals/:id', { params: { id } })

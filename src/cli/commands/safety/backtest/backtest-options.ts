@@ -25,7 +25,7 @@ export function addBacktestOptions(command: Command) {
     .option('--against <code>', 'compare with this code on the same answers: a commit, a module or a folder')
     .optionsGroup('Answers (default: what each run has recorded):')
     .addOption(
-      new Option('--reads <where>', 'where no run has recorded a read: the play ends, or the service is asked')
+      new Option('--reads <where>', 'where no run has recorded a read: the preview ends, or the service is asked')
         .choices(['recorded', 'live'] as const)
         .default('recorded' as const),
     )

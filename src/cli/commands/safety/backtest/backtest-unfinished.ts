@@ -27,16 +27,16 @@ export function backtestUnfinished(
     const { checkUnfinished } = await import('../../../../app/backtest/check-unfinished.ts')
     const { listMisfits } = await import('../../../../app/backtest/list-misfits.ts')
     const signal = onInterrupt()
-    await using room = await openCode(out, { store, config, workflows })
-    using progress = showProgress(out, { title: 'Runs played', total: null, unit: 'count' })
-    const onPlayed = (count: number) => progress.set(count)
-    const checked = await checkUnfinished(store, room, { workflow, now: commandClock.now(), signal, onPlayed })
+    await using isolated = await openCode(out, { store, config, workflows })
+    using progress = showProgress(out, { title: 'Runs previewed', total: null, unit: 'count' })
+    const onPreviewed = (count: number) => progress.set(count)
+    const checked = await checkUnfinished(store, isolated, { workflow, now: commandClock.now(), signal, onPreviewed })
     progress.end()
-    const schedules = await listMisfits(store, room.code, workflow)
+    const schedules = await listMisfits(store, isolated.code, workflow)
     const found: Backtest = { ...checked, unfinished: 0, guard: [] }
-    const candidate = room.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
+    const candidate = isolated.code.workflows.find(({ id }) => id === workflow)?.codeHash ?? null
     const about = { workflow: workflow ?? null, candidate, against: 'unfinished', accepted: new Set<string>() }
-    const { broken } = room.code
+    const { broken } = isolated.code
     out.result({ workflow: about.workflow, candidate, against: about.against, ...found, schedules, broken }, () => [
       ...(found.runs === 0 ? ['No unfinished run has begun: any code fits.'] : formatBacktest(found, about, out)),
       ...schedules.map(({ schedule, why }) => `The schedule "${schedule}" does not fit: ${why}`),

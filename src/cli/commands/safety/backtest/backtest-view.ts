@@ -112,7 +112,7 @@ function listFindings({ guard, unsteady, refused }: Backtest): string[] {
       const bound = `${limit} (${formatNumber(most)})`
       return `The guard: ${bound} would be exceeded ${often}, with up to ${formatNumber(largest)}.`
     }),
-    ...(first ? [`Unsteady: two plays of ${unsteady.length} runs differ, such as ${first.run}.`] : []),
+    ...(first ? [`Unsteady: two previews of ${unsteady.length} runs differ, such as ${first.run}.`] : []),
     ...refused.map(({ call, count }) => `Refused in ${formatNumber(count)} runs: ${formatText(call)}`),
   ]
 }

@@ -32,8 +32,8 @@ export function define(command: Command, cli: Cli): void {
       const { saveRuns } = await import('./save-runs.ts')
       return saveRuns(cli, workflow ?? '', options)
     }
-    const { playRuns } = await import('./play-runs.ts')
-    return playRuns(cli, workflow, options)
+    const { replayRuns } = await import('./replay-runs.ts')
+    return replayRuns(cli, workflow, options)
   })
 }
 
@@ -58,7 +58,7 @@ function nameOption(name: string): string {
 }
 
 function describeMissing(): UpshotError {
-  return new UpshotError('invalid_request', 'Name the workflow whose runs are played.', {
+  return new UpshotError('invalid_request', 'Name the workflow whose runs are previewed.', {
     details: { fix: 'For example: "upshot backtest tidy --since 7d". Its id: upshot workflows list' },
   })
 }

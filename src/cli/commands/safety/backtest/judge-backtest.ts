@@ -31,8 +31,8 @@ export function judgeBacktest(
     return { exit: 'notFound', notes: ['No run matches: choose a longer time with --since, such as --since 30d.'] }
   }
   // The others never came to their code, or have not ended: no code can answer for them.
-  const played = found.runs - found.notStarted - found.unfinished
-  const share = played === 0 ? 0 : found.answered / played
+  const previewed = found.runs - found.notStarted - found.unfinished
+  const share = previewed === 0 ? 0 : found.answered / previewed
   const isShort = share < required
   const notes = isShort
     ? [`Something can be said about ${formatShare(share)} of the runs; ${formatShare(required)} are required.`]

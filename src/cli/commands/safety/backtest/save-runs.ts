@@ -20,16 +20,16 @@ export function saveRuns({ out, project }: Cli, workflow: string, options: Backt
     const signal = onInterrupt()
     const { makeCorpus } = await import('../../../../app/backtest/corpus/make-corpus.ts')
     const { CORPUS_VERSION, writeCorpus } = await import('../../../../app/backtest/corpus/corpus-file.ts')
-    await using room = await openCodeOf(out, workflow, { store, config, workflows })
+    await using isolated = await openCodeOf(out, workflow, { store, config, workflows })
     using progress = showProgress(out, { title: 'Runs read', total: null, unit: 'count' })
     const onRead = (count: number) => progress.set(count)
     const choice = chooseRuns(workflow, chosen)
     const bounded = choice.limit === undefined ? { sample: MAX_RUNS, ...choice } : choice
-    const corpus = await makeCorpus(store, bounded, { room, kept, signal, onRead })
+    const corpus = await makeCorpus(store, bounded, { isolated, kept, signal, onRead })
     progress.end()
     const { cases, ...counts } = corpus
     if (cases.length === 0) throw describeEmpty(workflow, corpus)
-    const { codeHash, starts } = requireLoaded(room, workflow)
+    const { codeHash, starts } = requireLoaded(isolated, workflow)
     const about = { workflow, codeHash, starts, savedAt: commandClock.now(), runs: cases.length }
     const isDry = out.given.dryRun
     const sha256 = isDry ? null : writeCorpus(file, { corpus: CORPUS_VERSION, ...about }, cases)

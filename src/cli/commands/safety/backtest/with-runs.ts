@@ -12,11 +12,11 @@ import type { BacktestOptions } from './backtest-options.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
-/** The runs that are played. */
+/** The runs that are previewed. */
 export interface Runs {
   config: Config
   workflow: string
-  /** Asked by a room while it plays. */
+  /** Asked by an isolated process while it previews. */
   store: Parameters<typeof openCode>[1]['store']
   pages: AsyncIterable<CasePage>
   /** The module of the workflow in production; null: it is not there. */
@@ -75,7 +75,7 @@ async function openCorpus(project: Project, file: string, named: string | undefi
   }
 }
 
-/** A corpus has everything that a play asks for. */
+/** A corpus has everything that a preview asks for. */
 const NO_STORE: Pick<
   ReadStore,
   'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
-import type { PlayedJob } from '../../../../app/play/room.ts'
+import type { PreviewedJob } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { chainHash } from '../../../../core/safety/approval.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
@@ -46,7 +46,7 @@ export type PlanFile = z.infer<typeof planFile>
 
 /** The deletes and writes that a plan lists. Throws `conflict` for effects of other runs. */
 export function describePlanFile(
-  plan: Pick<PlayedJob, 'effects' | 'undeclared'>,
+  plan: Pick<PreviewedJob, 'effects' | 'undeclared'>,
   { now, ...about }: Pick<PlanFile, 'event' | 'account' | 'workflow' | 'codeHash'> & { now: number },
 ): PlanFile {
   const changes = plan.effects.flatMap(({ class: kind, ...effect }) =>

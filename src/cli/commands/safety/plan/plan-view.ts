@@ -1,5 +1,5 @@
-import { count, describeEnd, describeRefused, sumEffects } from '../../../../app/play/describe-play.ts'
-import type { PlayedJob } from '../../../../app/play/room.ts'
+import { count, describeEnd, describeRefused, sumEffects } from '../../../../app/preview/describe-preview.ts'
+import type { PreviewedJob } from '../../../../app/preview/isolated-process.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
@@ -7,13 +7,13 @@ import { isoTime } from '../../../../core/time.ts'
 import { formatBytes, formatFailure, formatText, parseOutput } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 
-type PlayedEffect = PlayedJob['effects'][number]
-type PlayedStep = PlayedJob['others'][number]
+type PreviewedEffect = PreviewedJob['effects'][number]
+type PreviewedStep = PreviewedJob['others'][number]
 
 interface AboutPlan {
   workflow: string
   event: EventRecord
-  /** Null where the room did not load the workflow. */
+  /** Null where the isolated process did not load the workflow. */
   codeHash: string | null
   /** Calls of the service that were made. */
   reads: readonly string[]
@@ -21,7 +21,7 @@ interface AboutPlan {
 }
 
 /** A plan as `--json` gives it. */
-export function describePlan(plan: PlayedJob, { workflow, event, codeHash, reads, stops }: AboutPlan) {
+export function describePlan(plan: PreviewedJob, { workflow, event, codeHash, reads, stops }: AboutPlan) {
   return {
     ...{ workflow, codeHash, event: event.id, account: event.account },
     end: endForJson(plan.end),
@@ -33,13 +33,13 @@ export function describePlan(plan: PlayedJob, { workflow, event, codeHash, reads
   }
 }
 
-function endForJson(end: PlayedJob['end']): Record<string, unknown> {
+function endForJson(end: PreviewedJob['end']): Record<string, unknown> {
   if (end.kind === 'completed') return { kind: end.kind, output: parseOutput(end.output) }
   return end.kind === 'continued' ? { kind: end.kind, input: parseOutput(end.input) } : { ...end }
 }
 
 /** A plan for a person: its end first, then the effects, and what nobody has done. */
-export function formatPlan(plan: PlayedJob, about: AboutPlan, layout: Layout): string[] {
+export function formatPlan(plan: PreviewedJob, about: AboutPlan, layout: Layout): string[] {
   const { paint } = layout
   const { workflow, event, codeHash } = about
   const code = codeHash === null ? '' : ` (code ${codeHash.slice(0, 8)})`
@@ -54,7 +54,7 @@ export function formatPlan(plan: PlayedJob, about: AboutPlan, layout: Layout): s
 }
 
 /** The effects, steps, log lines and refused calls of a plan. */
-export function formatFindings(plan: PlayedJob, layout: Layout): string[] {
+export function formatFindings(plan: PreviewedJob, layout: Layout): string[] {
   const { paint } = layout
   return [
     ...formatSection('It would do', formatTable(plan.effects, EFFECTS, indented(layout)), paint),
@@ -73,14 +73,14 @@ export function formatFindings(plan: PlayedJob, layout: Layout): string[] {
 }
 
 /** With what the run would give. */
-function formatEnd(end: PlayedJob['end']): string {
+function formatEnd(end: PreviewedJob['end']): string {
   const { would, why } = describeEnd(end)
   if (end.kind === 'completed') return `${would}: ${formatText(end.output, 200)}`
   if (end.kind === 'continued') return `${would}, with the input ${formatText(end.input, 200)}`
   return `${would}: ${end.kind === 'failed' ? formatFailure(end.error) : formatText(why ?? '', 300)}`
 }
 
-const EFFECTS: Column<PlayedEffect>[] = [
+const EFFECTS: Column<PreviewedEffect>[] = [
   {
     title: 'WHAT',
     value: ({ class: kind }) => kind.toUpperCase(),
@@ -92,13 +92,13 @@ const EFFECTS: Column<PlayedEffect>[] = [
   { title: 'RESULT', value: formatResult, most: 60 },
 ]
 
-const STEPS: Column<PlayedStep>[] = [
+const STEPS: Column<PreviewedStep>[] = [
   { title: 'STEP', value: ({ step }) => step, most: 60 },
   { title: 'KIND', value: ({ kind }) => (kind === 'run' ? 'read' : kind) },
   { title: 'ANSWER', value: formatSource },
 ]
 
-function formatResult(effect: PlayedEffect): string {
+function formatResult(effect: PreviewedEffect): string {
   const condition = effect.class === 'delete' && effect.expect !== null ? ', only if unchanged' : ''
   const content = describeContent(effect.asked, effect.body)
   return `${effect.outcome ?? formatSource(effect)}${condition}${content === null ? '' : `  ${content}`}`
@@ -109,7 +109,7 @@ function describeContent(asked: Asked | null, body: string | null): string | nul
   return asked?.input === undefined ? null : formatText(JSON.stringify(asked.input), 60)
 }
 
-function formatSource({ source, from, kind }: PlayedStep): string {
+function formatSource({ source, from, kind }: PreviewedStep): string {
   if (source === 'none') return 'nobody knows'
   if (source === 'derived' && kind === 'sleep') return 'skipped'
   if (source === 'declared') return 'declared by `dry`'
@@ -117,7 +117,7 @@ function formatSource({ source, from, kind }: PlayedStep): string {
 }
 
 /** The effects that the guard would hold, in a line; none where it holds none. */
-export function formatHolds({ holds }: PlayedJob): string[] {
+export function formatHolds({ holds }: PreviewedJob): string[] {
   const [first] = holds
   if (first === undefined) return []
   const more = holds.length === 1 ? '' : `, and ${holds.length - 1} more`
@@ -126,7 +126,7 @@ export function formatHolds({ holds }: PlayedJob): string[] {
 }
 
 /** A line for each plan of several. */
-export const PLANS: Column<{ event: EventRecord; plan: PlayedJob }>[] = [
+export const PLANS: Column<{ event: EventRecord; plan: PreviewedJob }>[] = [
   { title: 'EVENT', value: ({ event }) => event.id, isId: true },
   { title: 'WOULD', value: ({ plan }) => formatEnd(plan.end), most: 60 },
   { title: 'DELETES', value: ({ plan }) => sumEffects([plan]).deletes, align: 'right' },
@@ -137,7 +137,7 @@ export const PLANS: Column<{ event: EventRecord; plan: PlayedJob }>[] = [
 ]
 
 /** Lines about answers that a person may take for more than they are. */
-export function advise(plans: readonly PlayedJob[], { hasRecorded }: { hasRecorded: boolean }): string[] {
+export function advise(plans: readonly PreviewedJob[], { hasRecorded }: { hasRecorded: boolean }): string[] {
   const isBorrowed = plans.some(({ effects, others }) =>
     [...effects, ...others].some(({ source }) => source === 'borrowed'),
   )
@@ -151,7 +151,7 @@ export function advise(plans: readonly PlayedJob[], { hasRecorded }: { hasRecord
 }
 
 /** The sum of several plans, as their last line. */
-export function formatSum(plans: readonly PlayedJob[], reads: readonly string[]): string {
+export function formatSum(plans: readonly PreviewedJob[], reads: readonly string[]): string {
   const { deletes, bytes, others } = sumEffects(plans)
   const would = `${count(deletes, 'delete')} (${formatBytes(bytes)}), ${count(others, 'other effect')}`
   return `${would}. Nothing was done: ${count(reads.length, 'read')} sent.`

@@ -1,6 +1,6 @@
 import { type Command, Option } from '@commander-js/extra-typings'
 import { findEvent } from '../../../../admin/queries/find-event.ts'
-import type { PlayedJob, Room } from '../../../../app/play/room.ts'
+import type { IsolatedProcess, PreviewedJob } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
 import { planRuns } from '../../../../core/incoming/route.ts'
@@ -49,14 +49,14 @@ export function define(command: Command, { out, project }: Cli): void {
           const reads: string[] = []
           await using world = await openLiveReads(config, (operation) => reads.push(`files.${operation}`))
           const { readFiles } = world
-          await using room = await openCode(out, { store, config, workflows, readFiles, trustReads })
-          const codeHash = room.code.workflows.find((each) => each.id === workflow)?.codeHash ?? null
+          await using isolated = await openCode(out, { store, config, workflows, readFiles, trustReads })
+          const codeHash = isolated.code.workflows.find((each) => each.id === workflow)?.codeHash ?? null
           const about = { workflow, codeHash, reads, stops: await store.listStops() }
           const rules = { readsLive: source === 'live', borrows: !strict }
-          const plans: { event: EventRecord; plan: PlayedJob }[] = []
+          const plans: { event: EventRecord; plan: PreviewedJob }[] = []
           using progress = showProgress(out, { title: 'Events planned', total: events.length, unit: 'count' })
           for (const event of events) {
-            plans.push({ event, plan: await planEvent(store, room, { event, workflow, rules, now }) })
+            plans.push({ event, plan: await planEvent(store, isolated, { event, workflow, rules, now }) })
             progress.set(plans.length)
           }
           progress.end()
@@ -92,12 +92,16 @@ interface Planned {
   now: number
 }
 
-async function planEvent(store: ReadStore, room: Room, { event, workflow, rules, now }: Planned): Promise<PlayedJob> {
-  const { findRecorded, imagineRun } = await import('../../../../app/play/plan-event.ts')
+async function planEvent(
+  store: ReadStore,
+  isolated: IsolatedProcess,
+  { event, workflow, rules, now }: Planned,
+): Promise<PreviewedJob> {
+  const { findRecorded, imagineRun } = await import('../../../../app/preview/plan-event.ts')
   const { readsLive, borrows } = rules
   const recorded = readsLive ? { steps: [] } : await findRecorded(store, event, workflow)
   const plans = { use: await store.listGuardUse(now), borrows }
-  const plan = await room.playOne({ claim: imagineRun(event, workflow, now), ...recorded }, { readsLive, plans })
+  const plan = await isolated.previewOne({ claim: imagineRun(event, workflow, now), ...recorded }, { readsLive, plans })
   if (plan.unstarted === null) return plan
   const { by, on } = plan.unstarted
   throw new UpshotError('invalid_request', `"${workflow}" does not run on ${by}: it runs on ${on}.`)
@@ -105,7 +109,7 @@ async function planEvent(store: ReadStore, room: Room, { event, workflow, rules,
 
 function savePlan(
   out: Cli['out'],
-  { event, plan: planned }: { event: EventRecord; plan: PlayedJob },
+  { event, plan: planned }: { event: EventRecord; plan: PreviewedJob },
   about: { file: string; workflow: string; codeHash: string | null; now: number },
 ): void {
   const { file, workflow, codeHash, now } = about
@@ -116,8 +120,8 @@ function savePlan(
 }
 
 /** The gravest finding of all plans decides. */
-function leave(out: Cli['out'], plans: readonly PlayedJob[]): void {
-  const endsAs = (kind: PlayedJob['end']['kind']) => plans.some(({ end }) => end.kind === kind)
+function leave(out: Cli['out'], plans: readonly PreviewedJob[]): void {
+  const endsAs = (kind: PreviewedJob['end']['kind']) => plans.some(({ end }) => end.kind === kind)
   if (plans.some(({ undeclared }) => undeclared.length > 0)) out.leaveWith('difference')
   else if (endsAs('failed')) out.leaveWith('failed')
   else if (endsAs('open')) out.leaveWith('unknown')

@@ -85,7 +85,7 @@ const hashOf = (dataDir: string) => {
     .digest('hex')
 }
 
-test('an event is played with real effects in a sandbox alone: no request and no row reach production', async () => {
+test('an event runs with real effects in a sandbox alone: no request and no row reach production', async () => {
   const { rehearse, requests, dataDir, temporary } = await openProject({ steps: [GET, LIST] })
   const before = hashOf(dataDir)
   const { exit, json, stdout } = await rehearse('evt_1', '--json')

@@ -135,7 +135,7 @@ test('a workflow without any recorded run is told as new, after a line that come
   expect([exit, stderr.split('\n')]).toEqual([
     5,
     [
-      'Playing recorded runs of fresh …',
+      'Replaying recorded runs of fresh …',
       expect.stringMatching(
         /^No run of "fresh" is recorded: .* What it would do: upshot plan <event> --workflow fresh$/,
       ),
@@ -158,19 +158,19 @@ test('limits that the new code would exceed are counted', async () => {
 test('a sample is the same runs each time, and an account or an end of the window leaves runs out', async () => {
   const { backtest, runs } = await openRecorded(['tmp-a', 'tmp-b', 'mov-c', 'mov-d'])
   const edited = TIDY.replace(`'note'`, `'notes'`).replace(`'tell'`, `'told'`)
-  const played = async (...args: string[]) => {
+  const previewed = async (...args: string[]) => {
     const { json, exit } = await backtest(edited, ...args, '--json')
     const samples = json.data.groups.flatMap((group: { samples: { run: string }[] }) => group.samples)
     return { exit, count: json.data.runs, runs: samples.map(({ run }: { run: string }) => run).sort() }
   }
-  const sample = await played('--sample', '2')
+  const sample = await previewed('--sample', '2')
   expect([sample.count, sample.runs.length]).toEqual([2, 2])
   expect(runs).toEqual(expect.arrayContaining(sample.runs))
-  expect(await played('--sample', '2')).toEqual(sample)
-  expect((await played('--sample', '9')).runs).toEqual([...runs].sort())
-  expect((await played('--account', 'default')).count).toBe(4)
-  expect(await played('--account', 'other')).toEqual({ exit: 5, count: 0, runs: [] })
-  expect((await played('--until', '2020-01-02')).count).toBe(0)
+  expect(await previewed('--sample', '2')).toEqual(sample)
+  expect((await previewed('--sample', '9')).runs).toEqual([...runs].sort())
+  expect((await previewed('--account', 'default')).count).toBe(4)
+  expect(await previewed('--account', 'other')).toEqual({ exit: 5, count: 0, runs: [] })
+  expect((await previewed('--until', '2020-01-02')).count).toBe(0)
 })
 
 test('a plan borrows the result of another run, and with --strict it is open there', async () => {

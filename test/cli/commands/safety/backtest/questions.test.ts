@@ -38,7 +38,7 @@ test('a question that is no longer asked, or newly asked, is a difference', asyn
   const { find } = await openAsked()
   const silent = ASKING.replace(/const verdict = .*?\n {2}\}\)/s, 'const verdict = { approved: true }')
   expect(changesOf(await find(silent))).toEqual([
-    // A write whose result nobody knows ends the play: the question may come after it.
+    // A write whose result nobody knows ends the preview: the question may come after it.
     [1, '+ write'],
     [1, '- approve'],
   ])

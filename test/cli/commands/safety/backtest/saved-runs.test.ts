@@ -10,16 +10,16 @@ import { openRecorded, TIDY, writeTidy } from './recorded-project.ts'
 const SINCE = ['--since', '2020-01-01']
 const FILES = ['tmp-a', 'tmp-b', 'mov-c', 'mov-d', 'mov-huge']
 
-/** Saves a corpus of recorded runs, and plays it in a folder without a database. */
+/** Saves a corpus of recorded runs, and previews it in a folder without a database. */
 async function saveCorpus(files = FILES, code = TIDY, ...args: string[]) {
   const recorded = await openRecorded(files, code)
   const env = { UPSHOT_WORKFLOWS_DIR: writeTidy(code) }
   const file = join(tempFolder(), 'tidy.ndjson.gz')
   const save = (...more: string[]) =>
     runHere(recorded.folder, ['backtest', 'tidy', '--save', file, ...SINCE, ...args, ...more], { env })
-  const play = (run: string, ...more: string[]) =>
+  const preview = (run: string, ...more: string[]) =>
     runHere(tempFolder(), ['backtest', 'tidy', '--from', file, '--workflows', writeTidy(run), ...more])
-  return { ...recorded, file, save, play, lines: () => gunzipSync(readFileSync(file)).toString().trim().split('\n') }
+  return { ...recorded, file, save, preview, lines: () => gunzipSync(readFileSync(file)).toString().trim().split('\n') }
 }
 
 const EDITS = [
@@ -30,9 +30,9 @@ const EDITS = [
 ]
 
 test('a corpus gives what the database gives: groups, counts, bytes, questions and exit codes', async () => {
-  const { backtest, save, play, runs } = await saveCorpus(FILES, TIDY, '--keep', '/in/')
+  const { backtest, save, preview, runs } = await saveCorpus(FILES, TIDY, '--keep', '/in/')
   expect((await save('--json')).json.data).toMatchObject({ runs: 5, leftOut: 0, noBody: 0, workflow: 'tidy' })
-  const pick = ({ json, exit }: Awaited<ReturnType<typeof play>>) => {
+  const pick = ({ json, exit }: Awaited<ReturnType<typeof preview>>) => {
     const { groups, cannotSay, same, answered, unsteady, refused, guard } = json.data
     const counted = (each: { key?: string; question?: string; count: number; bytes?: number; samples: unknown[] }) => [
       each.key ?? each.question,
@@ -42,7 +42,7 @@ test('a corpus gives what the database gives: groups, counts, bytes, questions a
   }
   const seen = new Set()
   for (const code of EDITS) {
-    const [own, other] = [await backtest(code, '--outputs', '--json'), await play(code, '--outputs', '--json')]
+    const [own, other] = [await backtest(code, '--outputs', '--json'), await preview(code, '--outputs', '--json')]
     expect(pick(other), code).toEqual(pick(own))
     seen.add(JSON.stringify(pick(own)))
     for (const { samples } of other.json.data.groups) expect(runs).toContain(samples[0].run)
@@ -79,8 +79,8 @@ test('no value of an event, secret or download URL is in the file, wherever a ru
   // A failing test must not print the whole file.
   expect(/canary|example\.org|host\.example/i.exec(text)).toBe(null)
   expect(text).toContain('"password\\":\\"redacted')
-  const { exit, json: played } = await recorded.play(LEAKY, '--json')
-  expect([exit, played.data]).toMatchObject([0, { same: 3, groups: [] }])
+  const { exit, json: previewed } = await recorded.preview(LEAKY, '--json')
+  expect([exit, previewed.data]).toMatchObject([0, { same: 3, groups: [] }])
 })
 
 test('runs of code that decides by a replaced word are left out, unless the word is kept', async () => {
@@ -98,16 +98,16 @@ test('runs of code that decides by a replaced word are left out, unless the word
 })
 
 test('accepted differences are in a file beside the corpus', async () => {
-  const { file, save, play } = await saveCorpus(['tmp-a'])
+  const { file, save, preview } = await saveCorpus(['tmp-a'])
   await save()
   const edited = TIDY.replace(', { expect: file }', '')
-  expect((await play(edited)).exit).toBe(7)
-  expect((await play(edited, '--accept')).exit).toBe(0)
+  expect((await preview(edited)).exit).toBe(7)
+  expect((await preview(edited, '--accept')).exit).toBe(0)
   const beside = file.replace('.ndjson.gz', '.accepted.json')
   expect(JSON.parse(readFileSync(beside, 'utf8'))).toEqual({
     accepted: ['~ delete files.delete storage_a `expect` → no `expect`'],
   })
-  expect((await play(edited)).exit).toBe(0)
+  expect((await preview(edited)).exit).toBe(0)
 })
 
 test('a dry run writes nothing, and --sample takes so many runs', async () => {
@@ -121,13 +121,13 @@ test('a dry run writes nothing, and --sample takes so many runs', async () => {
 })
 
 test('a corpus that was cut off, edited, made longer or is of another workflow or version is refused', async () => {
-  const { file, save, play, lines } = await saveCorpus(['tmp-a', 'mov-c'])
+  const { file, save, preview, lines } = await saveCorpus(['tmp-a', 'mov-c'])
   await save()
   const whole = readFileSync(file)
   const all = lines()
   const refused = async (content: Buffer | string[]) => {
     writeFileSync(file, Array.isArray(content) ? gzipSync(`${content.join('\n')}\n`) : content)
-    const { exit, stderr } = await play(TIDY)
+    const { exit, stderr } = await preview(TIDY)
     expect(exit).toBe(2)
     return stderr
   }
@@ -139,8 +139,8 @@ test('a corpus that was cut off, edited, made longer or is of another workflow o
   expect(await refused([head.replace('"corpus":2', '"corpus":9'), one, ...rest])).toContain('has version 9')
   expect(await refused(Buffer.from('no gzip'))).toContain('is no whole corpus')
   writeFileSync(file, whole)
-  expect((await play(TIDY, '--since', '7d')).stderr).toContain('--since cannot be given')
-  expect((await play(TIDY, '--reads', 'live')).stderr).toContain('--reads live cannot be given')
+  expect((await preview(TIDY, '--since', '7d')).stderr).toContain('--since cannot be given')
+  expect((await preview(TIDY, '--reads', 'live')).stderr).toContain('--reads live cannot be given')
   const other = await runHere(tempFolder(), ['backtest', 'other', '--from', file])
   expect(other.stderr).toContain('has runs of "tidy", not of "other"')
 })

@@ -46,27 +46,27 @@ test('a shadow is the code of a backtest, which exits with 7 until its differenc
   expect((await shadow('--since', '1m')).exit).toBe(5)
 })
 
-test('for alerts, the runs of a stretch of time are played aside, and what is accepted is left out', async () => {
+test('for alerts, the runs of a stretch of time are previewed aside, and what is accepted is left out', async () => {
   const { write, store, folder, workflowsDir, clock } = await openProject(['mov-a', 'mov-b'])
   write(NO_SIZE)
   const over = new AbortController()
   onTestFinished(() => over.abort())
-  const play = openShadows(testConfig(folder, { workflowsDir }), store, over.signal)
+  const preview = openShadows(testConfig(folder, { workflowsDir }), store, over.signal)
   const until = clock.now() + 1
   const asked = { rule: 'a', workflow: null, since: 0, until }
-  const played = async (stretch = asked) => {
-    for (let found = play(stretch); ; found = play(stretch)) {
+  const previewed = async (stretch = asked) => {
+    for (let found = preview(stretch); ; found = preview(stretch)) {
       if (found !== null) return found
       await sleep(20)
     }
   }
-  const [found] = (await played()).found
+  const [found] = (await previewed()).found
   expect(found).toMatchObject({ workflow: 'tidy', error: null, groups: [{ key: KEY, count: 2 }] })
-  expect(await played({ ...asked, since: until, until: until + 1 })).toEqual({ until: until + 1, found: [] })
+  expect(await previewed({ ...asked, since: until, until: until + 1 })).toEqual({ until: until + 1, found: [] })
   mkdirSync(join(workflowsDir, 'backtest'))
   writeFileSync(join(workflowsDir, 'backtest/tidy.json'), JSON.stringify({ accepted: [KEY] }))
-  expect((await played()).found).toMatchObject([{ code: found?.code, groups: [] }])
+  expect((await previewed()).found).toMatchObject([{ code: found?.code, groups: [] }])
   writeFileSync(join(workflowsDir, 'tidy.shadow.ts'), 'export default 1\n')
-  const broken = (await played()).found
+  const broken = (await previewed()).found
   expect(broken).toMatchObject([{ groups: [], error: expect.stringContaining('has no workflow') }])
 })

@@ -1,0 +1,50 @@
+import type { ForeseenRun } from '../../admin/ports/surroundings.ts'
+import type { ApprovalItem } from '../../core/safety/approval.ts'
+import type { ReadStore } from '../../core/store/store.ts'
+import type { PreviewedEffect, PreviewedEnd } from '../../engine/preview/previewed.ts'
+import type { IsolatedProcess } from './isolated-process.ts'
+
+type Reads = Pick<ReadStore, 'readRecordings' | 'listGuardUse'>
+
+/** Effects of a run that are listed; all are counted. */
+const LISTED = 200
+
+/** Previews how held runs go on, from their journals to their end. Real reads, and no effect. */
+export async function lookAhead(
+  store: Reads,
+  isolated: Pick<IsolatedProcess, 'previewOne'>,
+  {
+    runs,
+    items,
+    now,
+  }: { runs: readonly string[]; items: readonly Pick<ApprovalItem, 'runId' | 'step'>[]; now: number },
+): Promise<ForeseenRun[]> {
+  const use = await store.listGuardUse(now)
+  const recordings = await store.readRecordings(runs)
+  const found: ForeseenRun[] = []
+  for (const { run, claim, steps } of recordings) {
+    const listed = new Set(items.filter(({ runId }) => runId === run.id).map(({ step }) => step))
+    const { effects, end } = await isolated.previewOne(
+      { claim, steps },
+      { readsLive: true, plans: { use, borrows: true } },
+    )
+    const isNew = ({ class: kind, source, step }: PreviewedEffect) =>
+      (kind === 'delete' || kind === 'write') && source !== 'recorded' && !listed.has(step)
+    found.push(describeAhead(run.id, effects.filter(isNew), end))
+  }
+  return found
+}
+
+function describeAhead(run: string, effects: readonly PreviewedEffect[], end: PreviewedEnd): ForeseenRun {
+  const reason = 'error' in end ? `${end.error.name}: ${end.error.message}` : 'reason' in end ? end.reason : null
+  return {
+    run,
+    effects: effects.length,
+    bytes: effects.reduce((sum, { asked }) => sum + (asked?.bytes ?? 0), 0),
+    list: effects.slice(0, LISTED).map(({ class: kind, step, target, asked }) => ({
+      ...{ class: kind as 'delete' | 'write', step, target },
+      ...{ path: asked?.path ?? null, bytes: asked?.bytes ?? null },
+    })),
+    end: { kind: end.kind, step: 'step' in end ? end.step : null, reason },
+  }
+}

@@ -21,6 +21,7 @@ import { followLog } from '../support/process-log.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PACKED = [
+  'docs',
   'src',
   'packaging',
   'style',
@@ -129,9 +130,10 @@ test('the package has no tests, secrets, build files or copies of sources', () =
   expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
 })
 
-test('the package brings the dashboard built, and not its source', () => {
+test('the package brings the guides, and the dashboard built without its source', () => {
   const names = readdirSync(installed(), { recursive: true, encoding: 'utf8' })
   expect(names).toContain('dist/dashboard/index.html')
+  expect(names).toContain('docs/troubleshooting.md')
   expect(names.filter((name) => name.startsWith('src/dashboard'))).toEqual([])
 })
 

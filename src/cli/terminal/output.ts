@@ -1,8 +1,12 @@
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
 import { formatText } from './format-value.ts'
 import { EXIT, type Problem } from './problem.ts'
 
-/** Of these failures docs/troubleshooting.md says more than their fix does. */
+/** The guide comes with the package. */
+const TROUBLESHOOTING = fileURLToPath(new URL('../../../docs/troubleshooting.md', import.meta.url))
+/** Of these failures that guide says more than their fix does. */
 const EXPLAINED = new Set<number>([EXIT.failed, EXIT.temporary, EXIT.authentication])
 
 /** The options of every command, under the camel-case names of those in `program.ts`. */
@@ -140,7 +144,10 @@ export function createOutput(given: GlobalOptions, streams: OutputStreams): Outp
       // A message may quote the service or a sender, so each of its lines is made safe.
       const message = error.message.split('\n').map((text) => formatText(text))
       complain(`${paint('red', 'error:')} ${message.join('\n')}\n${paint('dim', '  fix:')} ${error.fix}\n`)
-      if (EXPLAINED.has(exit)) complain(`${paint('dim', '  code:')} ${error.code}, see docs/troubleshooting.md\n`)
+      if (!EXPLAINED.has(exit)) return
+      const path = relative(process.cwd(), TROUBLESHOOTING)
+      const guide = path.startsWith('..') ? TROUBLESHOOTING : path
+      complain(`${paint('dim', '  code:')} ${error.code}, see ${guide}\n`)
     },
     paint: paintFor(stdout),
   }

@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest'
+import { existsSync } from 'node:fs'
+import { afterEach, expect, test, vi } from 'vitest'
 import { readGlobalOptions } from '../../../src/cli/terminal/output.ts'
+import { EXIT } from '../../../src/cli/terminal/problem.ts'
 import { openTerminal } from '../support/fake-terminal.ts'
+
+afterEach(() => void vi.restoreAllMocks())
 
 test('global options after "--" are ignored', () => {
   expect(readGlobalOptions(['rm', '--', '--yes'])).toMatchObject({ yes: false })
@@ -18,4 +22,17 @@ test('the exit code is 7 after a command has reported a difference', () => {
   expect(out.exit).toBe(0)
   out.leaveWith('difference')
   expect(out.exit).toBe(7)
+})
+
+test('an error leads to the guide that comes with this program, wherever it was called', () => {
+  const failed = { code: 'store_unavailable', message: 'The database is away.', fix: 'Start it.', exit: EXIT.temporary }
+  const { out, seen } = openTerminal()
+  out.fail(failed)
+  expect(seen.stderr).toContain('store_unavailable, see docs/troubleshooting.md\n')
+
+  vi.spyOn(process, 'cwd').mockReturnValue('/elsewhere')
+  const elsewhere = openTerminal()
+  elsewhere.out.fail(failed)
+  const path = /see (\/.*docs\/troubleshooting\.md)\n/.exec(elsewhere.seen.stderr)?.[1] ?? ''
+  expect(existsSync(path)).toBe(true)
 })

@@ -47,7 +47,7 @@ export function TryEvent({ workflow, type: first = 'file.created' }: { workflow?
     if (body !== null) match.mutate({ body })
   }
   return (
-    <details className="card padded try-event">
+    <details className="card padded fold">
       <summary>Try an event</summary>
       <form className="form" onSubmit={submit} aria-label="Try an event">
         <p className="quiet">

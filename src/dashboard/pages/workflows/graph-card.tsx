@@ -1,8 +1,9 @@
+import { useState } from 'react'
 import { Link } from 'wouter'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
 import { type Column, DataTable } from '../../parts/data-table.tsx'
-import { Card } from '../../parts/page.tsx'
+import { Loaded } from '../../parts/messages.tsx'
 import { countOf, formatCount, formatDuration } from '../../words/format.ts'
 import { placeNodes } from '../../words/place-nodes.ts'
 
@@ -18,16 +19,39 @@ const MAX_NAME = 22
 
 /** The steps of a workflow in their order, drawn from its newest runs, and as a list. */
 export function GraphCard({ workflow }: { workflow: string }) {
-  const graph = useApi('GET /workflows/:id/graph', { params: { id: workflow } }).data
-  if (!graph || graph.nodes.length === 0) return null
+  const [isOpen, setOpen] = useState(false)
   return (
-    <Card title="Steps" beside={<span className="quiet small">of its newest {countOf(graph.runs, 'run')}</span>}>
-      <Picture graph={graph} />
-      <details className="small">
-        <summary>As a list</summary>
-        <DataTable label="Steps" columns={columnsOf(workflow, graph)} rows={graph.nodes} keyOf={({ name }) => name} />
-      </details>
-    </Card>
+    <details className="card padded fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Steps</summary>
+      {isOpen && <Steps workflow={workflow} />}
+    </details>
+  )
+}
+
+function Steps({ workflow }: { workflow: string }) {
+  const found = useApi('GET /workflows/:id/graph', { params: { id: workflow } })
+  return (
+    <Loaded of={found} lines={4}>
+      {(graph) =>
+        graph.nodes.length === 0 ? (
+          <p className="quiet">No run of it has had a step yet.</p>
+        ) : (
+          <>
+            <p className="quiet small">Of its newest {countOf(graph.runs, 'run')}.</p>
+            <Picture graph={graph} />
+            <details className="small">
+              <summary>As a list</summary>
+              <DataTable
+                label="Steps"
+                columns={columnsOf(workflow, graph)}
+                rows={graph.nodes}
+                keyOf={({ name }) => name}
+              />
+            </details>
+          </>
+        )
+      }
+    </Loaded>
   )
 }
 

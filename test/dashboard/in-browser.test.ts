@@ -299,6 +299,10 @@ inBrowser(`a search is kept under a name, found again, and forgotten${label}`, a
   await login(page)
   await page.goto(`${origin}/runs?status=failed`)
   await page.getByRole('button', { name: 'Searches' }).click()
+  const boxOf = (name: string) => page.getByLabel(name).or(page.getByRole('button', { name })).first().boundingBox()
+  const [button, field] = [await boxOf('Searches'), await boxOf('Name of this search')]
+  expect(field?.y).toBeGreaterThan(button?.y ?? Number.POSITIVE_INFINITY)
+  expect(field?.y).toBeLessThan((button?.y ?? 0) + 100)
   await page.getByLabel('Name of this search').fill('broken ones')
   await page.getByRole('button', { name: 'Save it' }).click()
   expect(await inspect(page, 'the menu of searches')).toEqual([])

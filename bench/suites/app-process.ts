@@ -31,7 +31,7 @@ async function runProcess(bench: Bench): Promise<Result[]> {
   return [
     judge('process.readyMs', median(again), 'ms', { atMost: 800 }),
     judge('process.firstReadyMs', median(first), 'ms'),
-    judge('process.idleMb', median(idle), 'MB', { atMost: 160 }),
+    judge('process.idleMb', median(idle), 'MB', { atMost: 175 }),
   ]
 }
 

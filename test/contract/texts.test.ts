@@ -42,8 +42,8 @@ async function liveOfAnna(store: Store): Promise<string> {
 async function eraseAll(store: Store, words: Words): Promise<number> {
   let erased = 0
   await searchTexts(store, words, {
-    onFound: async (table, keys) => {
-      erased += await store.eraseTexts({ words, table, keys, ...by })
+    onFound: async (table, found) => {
+      erased += await store.eraseTexts({ words, table, keys: found.map(({ key }) => key), ...by })
     },
   })
   return erased

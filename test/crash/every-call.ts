@@ -3,9 +3,11 @@ const LANES = 2
 
 /**
  * Runs `survive` for a death at store call 1, 2 and so on, until a process lives on. Returns
- * the number of that call. `every`: only each second, third … call, beginning anywhere.
+ * the number of that call. `usual`: only each second, third … call, beginning anywhere, unless
+ * `UPSHOT_TEST_EVERY` says otherwise.
  */
-export async function dieAtEveryCall(survive: (call: number) => Promise<boolean>, every = 1): Promise<number> {
+export async function dieAtEveryCall(survive: (call: number) => Promise<boolean>, usual = 1): Promise<number> {
+  const every = Number(process.env.UPSHOT_TEST_EVERY ?? usual)
   let next = 1 + Math.floor(Math.random() * every)
   let survivedAt = Infinity
   const lane = async () => {

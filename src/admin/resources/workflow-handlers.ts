@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import type { Checkpoint } from '../../core/runs/step.ts'
 import { readGraph } from '../../core/runs/told/read-graph.ts'
 import { joinUsual } from '../../core/runs/usual-time.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
@@ -17,8 +18,9 @@ import { asCaller, type ResourceParts } from './parts.ts'
 import { describeOne } from './run-handlers.ts'
 
 const WEEK_MS = 7 * 86_400_000
-/** Runs whose steps are drawn. */
+/** Runs whose steps are drawn, and steps after which no further run is read. */
 const GRAPHED = 20
+const GRAPHED_STEPS = 5_000
 /** Runs that are held or released per commit. */
 const SLICE = 500
 
@@ -42,9 +44,15 @@ export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WO
     },
     async 'GET /workflows/:id/graph'({ params }) {
       const { id: workflow } = await requireWorkflow(store, params.id)
-      const runs = await store.listRuns({ workflow, limit: GRAPHED })
-      const steps = await Promise.all(runs.map(({ id }) => store.listSteps(id, 0)))
-      return { runs: runs.length, ...readGraph(steps) }
+      const drawn: Checkpoint[][] = []
+      let left = GRAPHED_STEPS
+      for (const { id } of await store.listRuns({ workflow, limit: GRAPHED })) {
+        const steps = await store.listSteps(id, 0)
+        drawn.push(steps)
+        left -= steps.length
+        if (left <= 0) break
+      }
+      return { runs: drawn.length, ...readGraph(drawn) }
     },
     async 'DELETE /workflows/:id'({ params, caller, now, query }) {
       const { id } = await requireWorkflow(store, params.id)

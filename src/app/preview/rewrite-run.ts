@@ -13,7 +13,7 @@ export interface Rewriting {
   name: (name: string) => string
   /** Of JSON text. */
   json: (text: string) => string
-  /** Of the JSON text of a step's result. Default: as any other. */
+  /** Rewrites the JSON text of a step's result. Default: as any other text. */
   output?: (output: string, step: Checkpoint) => string
 }
 

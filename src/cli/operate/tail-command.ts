@@ -86,11 +86,11 @@ interface Tailing<Name extends Tailed> {
 }
 
 /** Remembers the last shown state of each item; null: it will not change any more. */
-class Tail<Name extends Tailed> {
+export class Tail<Name extends Tailed> {
   readonly #operations: Operations
   readonly #of: Tailing<Name>
   readonly #shown = new Map<string, string | null>()
-  /** Place of the oldest item that is followed. */
+  /** Place of the oldest item of the first look: older ones are never told. */
   #since: number | string | null = null
 
   constructor(operations: Operations, of: Tailing<Name>) {
@@ -110,10 +110,12 @@ class Tail<Name extends Tailed> {
       return shown === undefined || (shown !== null && shown !== state(item))
     })
     for (const item of changed) this.#shown.set(nameOf(item), state(item))
+    // No later look lists these again.
+    for (const [name, shown] of this.#shown) if (shown === null && !names.has(name)) this.#shown.delete(name)
     return changed
   }
 
-  /** Back to an item that is known, so that none is skipped, however many have come. */
+  /** Back to a page with a known item, so that none is skipped, however many have come. */
   async #readNewest(): Promise<Item<Name>[]> {
     const { name, words, query, last } = this.#of
     const since = this.#since
@@ -124,7 +126,8 @@ class Tail<Name extends Tailed> {
       const found = page.items as Item<Name>[]
       const fresh = since === null ? found : found.filter((item) => words.place(item) >= since)
       items.push(...fresh)
-      after = since === null || fresh.length < found.length ? null : page.next
+      const isKnown = fresh.length < found.length || fresh.some((item) => this.#shown.has(nameOf(item)))
+      after = since === null || isKnown ? null : page.next
     }
     this.#since ??= words.place(items.at(-1) ?? ({ id: '', seq: 0 } as Item<Name>))
     return items

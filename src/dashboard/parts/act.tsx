@@ -70,7 +70,7 @@ interface ActParts<Name extends RouteName> {
   perform?: (input: InputOf<Name>) => Promise<AnswerOf<Name>>
   /** The question that it changes; default: every one on the page. */
   changed?: RouteName
-  /** What will happen; a function has the texts of the fields. */
+  /** Says in the dialog what will happen. A function gets the texts of its fields. */
   children?: ReactNode | ((texts: Texts) => ReactNode)
   /** The command that does the same. */
   cli?: string | ((values: Record<string, unknown>) => string)

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import { searchTexts } from '../../../core/store/safety/search-texts.ts'
-import type { TextKey } from '../../../core/store/safety/texts.ts'
+import type { FoundText } from '../../../core/store/safety/texts.ts'
 import { describeOperator } from '../../access/describe-operator.ts'
 import type { PRIVACY_ROUTES } from '../../contract/resources/system/privacy.ts'
 import type { Handlers } from '../../perform/handler.ts'
@@ -38,8 +38,9 @@ export function privacyHandlers(parts: ResourceParts): Handlers<keyof typeof PRI
       const parameters = { kind: words.kind, rows: before.rows }
       await recordAction(parts, { caller, body }, { action: 'privacy.erase', target: null, parameters }, 'begun')
       let erased = 0
-      // The answer comes at the end, and a second call goes on with what is left.
-      const onFound = async (table: string, keys: readonly TextKey[]) => {
+      // A row that a new run needs by now is left. A second call goes on with what is left.
+      const onFound = async (table: string, found: readonly FoundText[]) => {
+        const keys = found.filter((row) => row.neededBy === null).map(({ key }) => key)
         for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
           const part = keys.slice(from, from + KEYS_AT_ONCE)
           erased += await writes.eraseTexts({ words, table, keys: part, actor, reason, now: parts.clock.now() })

@@ -1,5 +1,5 @@
 import type { Words } from '../../safety/create-eraser.ts'
-import type { TextKey, TextReads } from './texts.ts'
+import type { FoundText, TextKey, TextReads } from './texts.ts'
 
 /** Rows of a table with the words, by column. */
 interface TextPlace {
@@ -39,15 +39,11 @@ export async function searchTexts(
         for (const column of columns) counts.set(column, (counts.get(column) ?? 0) + 1)
         if (neededBy !== null && needed.size < NAMED) needed.add(neededBy)
       }
-      if (found.length > 0)
-        await onFound(
-          table,
-          found.map(({ key }) => key),
-        )
+      if (found.length > 0) await onFound(table, found)
     }
     for (const [column, rows] of counts) report.places.push({ table, column, rows })
   }
   return { ...report, neededBy: [...needed] }
 }
 
-type OnFound = (table: string, keys: readonly TextKey[]) => Promise<void>
+type OnFound = (table: string, found: readonly FoundText[]) => Promise<void>

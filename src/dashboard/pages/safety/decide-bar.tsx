@@ -15,7 +15,7 @@ interface DecideParts {
   left: ReadonlySet<number>
 }
 
-/** What a person decides on: the list as it stood when they opened the dialog. */
+/** The list as it stood when the dialog was opened. The decision is about this one. */
 interface Shown {
   approval: Approval
   chosen: readonly ApprovalItem[]

@@ -69,6 +69,17 @@ describeStores((open) => {
     expect(await beginDelete(store, lease, step('b'), { limits: NONE, asked: asked('/b') })).toEqual(expected)
   })
 
+  test('no approval has an effect before the run has looked at its file', async () => {
+    const { store } = await open()
+    const lease = await claim(store, 'evt_1')
+    const unseen = await beginDelete(store, lease, step('a'), { limits: NONE, isUnseen: true })
+    expect(unseen).toMatchObject({ kind: 'held', approval: null, opened: false, isUnseen: true })
+    expect(await store.listApprovals({ limit: 1, now: NOW })).toEqual([])
+    const seen = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a') })
+    expect(seen).toMatchObject({ kind: 'held', opened: true })
+    expect(await store.listApprovals({ limit: 9, now: NOW })).toMatchObject([{ items: 1, openItems: 1 }])
+  })
+
   test('the items of a list are approved by number, and the others wait on', async () => {
     const { store } = await open()
     const { lease, id } = await hold(store)

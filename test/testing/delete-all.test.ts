@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/index.ts'
+import type { FileEntry } from '../../src/files/index.ts'
 import { crashEverywhere, type Testbed, testbed } from '../../src/testing/index.ts'
 
 /** Deletes every `.bak` below /in at once. */
@@ -45,6 +46,25 @@ test('nothing of a list above its limit is deleted before all of it is approved'
   ])
   await t.approve(approval ?? '')
   expect(t.run(sweep)).toMatchObject({ status: 'completed', output: [4, 0, 0] })
+})
+
+test('a list of which nobody told the sizes is held whole, and approved whole', async () => {
+  const told = defineWorkflow({
+    id: 'told',
+    on: 'list.told',
+    guard: { deletes: { perRun: 2 } },
+    run: async ({ files, event }) => (await files.deleteAll(event.data.files as FileEntry[])).deleted.length,
+  })
+  await using t = await testbed({ workflows: [told] })
+  await fill(t, 4)
+  const entries = (await t.storage('storage_a').list()).filter(({ type }) => type === 'file')
+  const files = entries.map(({ id, path }) => ({ service: 'storage_a', id, path, type: 'file', size: null }))
+  await t.send('list.told', { files })
+  expect(await left(t)).toBe(4)
+  const [approval] = await t.approvals()
+  expect(approval?.items.map(({ number }) => number)).toEqual([1, 2, 3, 4])
+  await t.approve(approval ?? '')
+  expect(t.run(told)).toMatchObject({ status: 'completed', output: 4 })
 })
 
 test('the approved part of a list is deleted, and the rest waits', async () => {

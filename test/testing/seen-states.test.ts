@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { defineWorkflow, type RunContext } from '../../src/author/index.ts'
 import type { DeleteOptions } from '../../src/core/service/files-api.ts'
 import type { FileEntry } from '../../src/files/index.ts'
-import { type Testbed, testbed } from '../../src/testing/index.ts'
+import { crashEverywhere, type Testbed, testbed } from '../../src/testing/index.ts'
 
 const PATH = '/in/a.bak'
 const CHANGED = 'something else, and longer'
@@ -143,4 +143,40 @@ test('a no to a file is also for the second delete of the same run', async () =>
   await t.deny((await start(t)) ?? '')
   expect(await left(t)).toBe(1)
   expect(t.run(stubborn)).toMatchObject({ status: 'failed', error: { code: 'denied' } })
+})
+
+const byId = defineWorkflow({
+  id: 'by-id',
+  on: 'file.created',
+  guard: { deletes: { perRun: 0 } },
+  run: ({ files, event }) =>
+    Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
+})
+const approvals = defineWorkflow({
+  id: 'approvals',
+  on: ['upshot.approval.opened', 'upshot.approval.closed'],
+  run: ({ event }) => event.type,
+})
+
+async function deleteById(t: Testbed, count: number) {
+  const ids: string[] = []
+  for (let n = 0; n < count; n++) ids.push((await t.storage('storage_a').put(`/in/${n}`, 'four')).id)
+  await t.send('file.created', { ids })
+  const [approval, ...others] = await t.approvals()
+  return { others, numbers: approval?.items.map(({ number }) => number), opened: t.runs(approvals).length }
+}
+
+test.each([1, 3])('people are asked once about %s files of which the run knows only the id', async (count) => {
+  const warn = vi.spyOn(process, 'emitWarning')
+  onTestFinished(() => warn.mockRestore())
+  await using t = await testbed({ workflows: [byId, approvals] })
+  const numbers = Array.from({ length: count }, (_, index) => index + 1)
+  expect(await deleteById(t, count)).toEqual({ others: [], numbers, opened: 1 })
+  // The look at a file is the guard's, not a call of the author's code.
+  expect(warn).not.toHaveBeenCalled()
+})
+
+test('people are asked once about such files wherever the run crashes', async () => {
+  const report = await crashEverywhere({ workflows: [byId, approvals] }, (t) => deleteById(t, 2))
+  expect(report.value).toEqual({ others: [], numbers: [1, 2], opened: 1 })
 })

@@ -57,6 +57,8 @@ export interface EffectAsk {
   /** Our name of the storage; null where the target is in none. */
   storage: string | null
   asked: Asked | null
+  /** True where the run can still look at the file: no person is asked about an unseen one. */
+  isUnseen?: boolean
   /** The state that its author requires; null parts are not compared. Default none. */
   expect?: FileState | null
   /** The limits that apply to it, in the order in which they are checked. */
@@ -79,9 +81,17 @@ export type EffectPermit =
     }
   /**
    * `until`: when the step asks again by itself. `opened`: this ask opened its approval. `rule`: of
-   * the limit that opened it.
+   * the limit that opened it. `isUnseen`: no approval has it before the run has looked at its file.
    */
-  | { kind: 'held'; reason: string; approval: string | null; until: number | null; opened: boolean; rule?: string }
+  | {
+      kind: 'held'
+      reason: string
+      approval: string | null
+      until: number | null
+      opened: boolean
+      rule?: string
+      isUnseen?: true
+    }
   | { kind: 'stopped'; reason: string }
   | { kind: 'denied'; reason: string; approval: string | null; closed?: ClosedApproval }
 

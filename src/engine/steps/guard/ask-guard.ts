@@ -13,9 +13,9 @@ import type { FolderCount } from '../../../core/safety/folders.ts'
 import { folderLimit, type Limit, planLimit, planLimits } from '../../../core/safety/guard.ts'
 import type { DeletePermit } from '../../../core/service/files-api.ts'
 import { findStorage } from '../../../core/service/storage.ts'
-import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import type { Pass } from '../../pass/pass.ts'
-import { askInParts, type ListJournal } from './ask-in-parts.ts'
+import { runOutside } from '../../pass/scope.ts'
+import { askInParts } from './ask-in-parts.ts'
 
 /** The facts that a Files call knows of its file. */
 export interface EffectFacts {
@@ -58,28 +58,25 @@ export async function askGuard(
   const { asked: seen, expect = null, list } = facts
   const limits = planLimitsOf(pass, step, facts, null)
   // A state that its author names wholly needs no look: only a file in this state is deleted.
-  const isKnown = seen !== null || isWhole(expect)
+  const isKnown = seen !== null || isWhole(expect) || facts.look === undefined
   // A size that nobody knows counts as nothing. It is looked up where bytes are limited, and so is
   // a folder for its share.
   const isLimited = limits.some(({ what, setting }) => what === 'bytes' || setting.endsWith('.share'))
-  const mustLook = isHeld || isPlanned(pass) || isLimited
-  const looked = isKnown || !mustLook ? null : await look(pass, facts)
-  const describe = (state: Asked | null) => {
+  const describe = (state: Asked | null): EffectAsk => {
     const asked = completeState(state, expect)
     return describeAsk(pass, { step, row, asked, limits: planLimitsOf(pass, step, facts, asked), facts })
   }
-  const request = describe(seen ?? looked)
-  const permit = await (list
-    ? askTogether(pass.journal, list, {
-        runId: pass.run.lease.runId,
-        ask: request,
-        options: askOptions(pass),
-      })
-    : ask(pass, request))
-  if (permit.kind !== 'held' || isKnown || looked !== null) return permit
-  // A person decides by path, size and date, not by an id or a part of them.
-  const found = await look(pass, facts)
-  return found === null ? permit : ask(pass, describe(found))
+  const lookAndDescribe = async () => describe(await look(pass, facts))
+  if (list) {
+    // The files of a list are looked at before all of it asks, or a part of it could begin. One
+    // that cannot be seen now asks unseen.
+    const request = isLimited ? lookAndDescribe : () => lookAndDescribe().catch(() => describe(null))
+    return askTogether(pass, list, isKnown ? () => describe(seen) : request)
+  }
+  if (isKnown) return ask(pass, describe(seen))
+  if (isHeld || isPlanned(pass) || isLimited) return ask(pass, await lookAndDescribe())
+  const permit = await ask(pass, { ...describe(null), isUnseen: true })
+  return permit.kind === 'held' && permit.isUnseen ? ask(pass, await lookAndDescribe()) : permit
 }
 
 function isWhole(state: FileState | null): boolean {
@@ -150,12 +147,13 @@ export function sourceOf({ run, spellings }: Pass, { target }: Pick<Checkpoint, 
   return { workflow: run.workflow, account: accountOf(run.cause), storage }
 }
 
+/** The look is the guard's, not a call of the author's code. */
 async function look(pass: Pass, facts: EffectFacts): Promise<Asked | null> {
-  return (await facts.look?.(pass.abort.signal)) ?? null
+  return (await runOutside(() => facts.look?.(pass.abort.signal))) ?? null
 }
 
 interface Waiting {
-  ask: EffectAsk
+  request: () => EffectAsk | Promise<EffectAsk>
   resolve: (permit: EffectPermit) => void
   reject: (error: unknown) => void
 }
@@ -167,33 +165,27 @@ const lists = new WeakMap<object, Waiting[]>()
  * Asks for an effect together with the others of its list that begin in this turn. All are granted,
  * or none.
  */
-function askTogether(
-  journal: ListJournal,
-  list: object,
-  { runId, ask, options }: { runId: string; ask: EffectAsk; options: AskOptions },
-): Promise<EffectPermit> {
+function askTogether(pass: Pass, list: object, request: Waiting['request']): Promise<EffectPermit> {
   return new Promise((resolve, reject) => {
     const waiting = lists.get(list) ?? []
-    waiting.push({ ask, resolve, reject })
+    waiting.push({ request, resolve, reject })
     if (waiting.length > 1) return
     lists.set(list, waiting)
     setImmediate(() => {
       lists.delete(list)
-      void answer(journal, waiting, { runId, options })
+      void answer(pass, waiting)
     })
   })
 }
 
-async function answer(
-  journal: ListJournal,
-  waiting: readonly Waiting[],
-  { runId, options }: { runId: string; options: AskOptions },
-): Promise<void> {
+async function answer(pass: Pass, waiting: readonly Waiting[]): Promise<void> {
+  const { journal, run } = pass
   try {
-    const asks = waiting.map(({ ask }) => ask)
+    const asks = await Promise.all(waiting.map(({ request }) => request()))
+    const options = askOptions(pass)
     const permits =
       asks.length > MAX_TOGETHER
-        ? await askInParts(journal, runId, { asks, options })
+        ? await askInParts(journal, run.lease.runId, { asks, options })
         : await journal.beginEffects(asks, { ...options, together: true })
     for (const [index, { resolve }] of waiting.entries()) resolve(tellOnce(permits[index] as EffectPermit, index))
   } catch (error) {

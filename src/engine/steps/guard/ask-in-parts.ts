@@ -6,7 +6,7 @@ import type { AskOptions } from '../../../core/store/safety/effects.ts'
 import type { Journal } from '../../pass/journal.ts'
 
 /** The part of a journal that asks for lists. */
-export type ListJournal = Pick<Journal, 'beginEffects' | 'beginPart' | 'reserveEffects' | 'takeList'>
+type ListJournal = Pick<Journal, 'beginEffects' | 'beginPart' | 'reserveEffects' | 'takeList'>
 
 /** Times that a list is asked for anew while stops come and go. */
 const MAX_ROUNDS = 20

@@ -229,6 +229,11 @@ export class Permits {
   /** Adds the effects to the open approval of a limit, and opens one where there is none. */
   async #hold(group: JudgedAsk[], full: Limit, options: AskOptions): Promise<void> {
     const { approvals } = this.#tables
+    if (group.some(({ ask }) => ask.isUnseen)) {
+      const unseen = { kind: 'held', approval: null, until: null, opened: false, isUnseen: true } as const
+      for (const each of group) each.permit = { ...unseen, reason: `it would be ${describeLimit(full)}` }
+      return
+    }
     const [{ source }] = group as [JudgedAsk]
     const hold = `${full.scope}/${source.account}/${full.setting}`
     const known = await approvals.findOpen(hold, options.now)

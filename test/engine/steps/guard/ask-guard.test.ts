@@ -80,3 +80,29 @@ test('a delete whose size is limited does not begin while nobody can tell the si
   expect(run.status).toBe('completed')
   expect(log).toEqual(['look', 'look', 'look', 'delete'])
 })
+
+test('a list is held whole also where the look at one of its files fails', async () => {
+  const engine = createTestEngine()
+  const deleted: string[] = []
+  const limited = defineWorkflow({
+    id: 'limited',
+    on: 'file.created',
+    guard: { deletes: { perRun: 2 } },
+    run: ({ files }) => files.deleteAll(['a', 'b', 'c'].map((id) => ({ service, id, type: 'file' }) as never)),
+  })
+  const client = filesOf({
+    find: async ({ id }: { id: string }) => {
+      if (id === 'b') throw new Error('503')
+      return entry(id)
+    },
+    delete: async ({ id }: { id: string }) => {
+      deleted.push(id)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([limited], { filesFor: client })
+  expect(await engine.run('limited')).toMatchObject({ status: 'waiting' })
+  expect(deleted).toEqual([])
+  const [approval] = await engine.store.listApprovals({ limit: 1, now: engine.clock.now() })
+  expect(approval).toMatchObject({ items: 3, openItems: 3 })
+})

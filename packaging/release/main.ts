@@ -23,9 +23,9 @@ function prepare(version: string): void {
   const changed = execFileSync('git', ['status', '--porcelain'], { cwd: ROOT, encoding: 'utf8' })
   if (changed !== '') throw new ReleaseRefusal('There are changes without a commit. Commit them first.')
   prepareRelease(ROOT, version, new Date().toISOString().slice(0, 10))
-  execFileSync('npm', ['run', '-s', 'fixtures:database', version], { cwd: ROOT, stdio: 'inherit' })
+  execFileSync('npm', ['run', '-s', 'fixtures', version], { cwd: ROOT, stdio: 'inherit' })
   print(`Read the changes, and then:
-  git add test/upgrades/databases
+  git add test/upgrades/released
   git commit -am "Release ${version}"
   git tag v${version}
   git push --follow-tags origin main v${version}`)

@@ -10,8 +10,8 @@ import { MIGRATIONS, migrate } from '../../src/store/postgres/database/migrate.t
 import { NEXT_MIGRATION } from '../support/next-migration.ts'
 import { makeSchema } from '../support/postgres-store.ts'
 import { tempFolder } from '../support/temp-folder.ts'
-import { databaseAt, dumpSchema, inSchema, keptFiles, listKept, readKept } from './databases.ts'
 import { configOf, goOn, liveUntilDeath, OUTPUTS, type Place } from './life.ts'
+import { databaseAt, dumpSchema, inSchema, keptFiles, listKept, readKept } from './released.ts'
 
 /** The databases of a version: the bytes of a file, and a schema as SQL. */
 interface Left {
@@ -90,8 +90,8 @@ test.each(VERSIONS)(
   },
 )
 
-test('each released version has its databases, which its release made', () => {
+test('each released version has its databases and its API, which its release kept', () => {
   const changelog = readFileSync(join(import.meta.dirname, '../../CHANGELOG.md'), 'utf8')
-  const advice = 'make them at its tag: npm run fixtures:database <version>'
+  const advice = 'make them at its tag: npm run fixtures <version>'
   expect(listKept().sort(), advice).toEqual(listReleased(changelog).sort())
 })

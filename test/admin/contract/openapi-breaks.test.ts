@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeOpenapi } from '../../../src/admin/contract/openapi.ts'
 import { ROUTES } from '../../../src/admin/contract/routes.ts'
+import { keptFiles, listKept, readKept } from '../../upgrades/released.ts'
 import { findBreaks } from './find-breaks.ts'
 
-/** The document of the last release. It is written anew with a release, never with a change. */
-const FILE = join(import.meta.dirname, 'openapi-0.1.json')
 const current = () => JSON.parse(JSON.stringify(describeOpenapi(ROUTES, { version: '0.1.0', url: '/api/v1' })))
 
-test('nothing that a client of the last release relies on is taken away or newly required', () => {
-  expect(findBreaks(JSON.parse(readFileSync(FILE, 'utf8')), current())).toEqual([])
+test.for(listKept())('nothing that a client of %s relies on is taken away or newly required', (version) => {
+  expect(findBreaks(JSON.parse(readKept(keptFiles(version).api).toString()), current())).toEqual([])
 })
 
 test('an operation, field or word that goes is found, and so is one that is newly required', () => {

@@ -5,25 +5,29 @@ import pg from 'pg'
 import type { DatabaseConfig } from '../../src/project/config/database-config.ts'
 import { MIGRATIONS } from '../../src/store/postgres/database/migrate.ts'
 
-/** A folder for each released version, with the databases that it made. They are kept for ever. */
-const KEPT = join(import.meta.dirname, 'databases')
+/** A folder for each released version, with its databases and its API. They are kept for ever. */
+const KEPT = join(import.meta.dirname, 'released')
 
 export function listKept(): string[] {
   return existsSync(KEPT) ? readdirSync(KEPT) : []
 }
 
 /** The files of a version. */
-export function keptFiles(version: string): { sqlite: string; postgres: string } {
+export function keptFiles(version: string): { sqlite: string; postgres: string; api: string } {
   const folder = join(KEPT, version)
-  return { sqlite: join(folder, 'upshot.db.gz'), postgres: join(folder, 'postgres.sql.gz') }
+  return {
+    ...{ sqlite: join(folder, 'upshot.db.gz'), postgres: join(folder, 'postgres.sql.gz') },
+    api: join(folder, 'openapi.json.gz'),
+  }
 }
 
-/** Keeps a database file, and the text of a schema. */
-export function keep(version: string, { file, sql }: { file: string; sql: string }): void {
+/** Keeps a database file, the text of a schema, and the OpenAPI document. */
+export function keep(version: string, { file, sql, api }: { file: string; sql: string; api: object }): void {
   const to = keptFiles(version)
   mkdirSync(join(KEPT, version), { recursive: true })
   writeFileSync(to.sqlite, gzipSync(readFileSync(file), { level: 9 }))
   writeFileSync(to.postgres, gzipSync(sql, { level: 9 }))
+  writeFileSync(to.api, gzipSync(JSON.stringify(api), { level: 9 }))
 }
 
 export function readKept(file: string): Buffer {

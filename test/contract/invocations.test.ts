@@ -141,7 +141,7 @@ describeStores((open) => {
       originRun: 'run_first',
       received: { all: ['evt_before'] },
       isFirstPass: true,
-      depth: 1,
+      depth: 100,
     })
     if (!second) throw new Error('it was made')
     const opened = checkpoint('moved', { kind: 'receive', status: 'waiting', output: null, finishedAt: null })

@@ -102,7 +102,7 @@ test.each<[string, object, string]>([
   )
 })
 
-test('runs that schedule one another at once end after a hundred links, and those that wait never', async () => {
+test('runs that schedule one another at once end after a hundred links, and those that wait go on', async () => {
   const loop = (id: string, pauseMs: number) => {
     const again: AnyWorkflow = defineWorkflow({
       id,

@@ -1,7 +1,7 @@
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { accountOf, type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import { MAX_INVOKE_DEPTH } from '../../core/runs/wait.ts'
+import { LINK, MAX_DEPTH } from '../../core/runs/wait.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import type { GuardUse } from '../../core/store/safety/effects.ts'
 import { type AnswerRules, completeWith } from '../../engine/preview/compose-answers.ts'
@@ -108,7 +108,7 @@ function previewInvoked(previewing: Previewing, claim: ClaimedRun, control: Prev
   return async (step, { invoke }): Promise<Answer | null> => {
     const { world } = previewing
     const workflow = invoke && world.findWorkflow(invoke.workflow)
-    if (!invoke || !workflow || claim.depth >= MAX_INVOKE_DEPTH) return null
+    if (!invoke || !workflow || claim.depth + LINK > MAX_DEPTH) return null
     const { run, account, input, createdAt } = invoke
     world.onInvoked(run)
     const child: ClaimedRun = {
@@ -117,7 +117,7 @@ function previewInvoked(previewing: Previewing, claim: ClaimedRun, control: Prev
       workflow: workflow.id,
       createdAt,
       startedAt: control.now(),
-      depth: claim.depth + 1,
+      depth: claim.depth + LINK,
       cause: { kind: 'call', account, input, parentRun: claim.lease.runId, root: rootOf(claim) },
     }
     const previewed = await preview(previewing, workflow, { claim: child, steps: [] })

@@ -217,7 +217,8 @@ export interface StepApi<On = Trigger> {
    * : @ -`. Throws `invalid_workflow` for a bad line, and `conflict` for the name of a schedule
    * that is not of code.
    *
-   * Runs that schedule one another at once throw `invoke_too_deep` after 100 links.
+   * A chain of runs that schedule one another throws `invoke_too_deep` after 100 links. Where each
+   * waits a minute or longer, it has 10,000. `cron` has no end.
    */
   schedule<On extends CallableTrigger>(name: string, schedule: ScheduleRequest<On>): Promise<void>
   /** Removes a schedule that code made, exactly once. It is no error where there is none. */

@@ -28,7 +28,7 @@ export interface ClaimedRun {
   isAdmitted: boolean
   /** Runs that were folded into it. */
   folded: number
-  /** Runs above it: the one that invoked it, the one that invoked that one, and so on. */
+  /** Length of the chain of runs that began one another up to it: see `LINK`. */
   depth: number
   cause: RunCause
   origin: RunOrigin

@@ -77,7 +77,7 @@ export interface NewSchedule {
   plan: SchedulePlan
   /** JSON text; null for the moments of a backfill. */
   input: string | null
-  /** Links of the chain of runs that made it, one soon after the other. Default 0. */
+  /** Depth of the runs that it starts. Default 0. */
   depth?: number
 }
 

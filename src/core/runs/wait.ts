@@ -25,8 +25,14 @@ export interface EventWait {
   hook?: string
 }
 
-/** Deepest run that `step.invoke` makes: it has this many runs above it. */
-export const MAX_INVOKE_DEPTH = 100
+/** Runs above the deepest one of a chain, where each begins the next at once. */
+export const MAX_CHAIN = 100
+
+/** Such a link adds this to the depth of a run. One that waits a minute or longer adds 1. */
+export const LINK = 100
+
+/** Largest depth of a run. */
+export const MAX_DEPTH = MAX_CHAIN * LINK
 
 /** A run that a step or a person starts. */
 export interface Invocation {

@@ -6,7 +6,7 @@ import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Run } from '../../core/runs/run.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
-import { type Invocation, MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
+import { type Invocation, LINK, MAX_CHAIN, MAX_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
 import { parseDuration } from '../../core/time.ts'
 import { readCall } from '../admit/read-cause.ts'
 import { describeGivenUp } from '../pass/deadline.ts'
@@ -87,8 +87,8 @@ function planInvocation(
 
 /** Why the child may not be made: the step fails with it at once. Null where it may. */
 function findRefusal({ run, spellings }: Pass, { workflow }: InvokeRequest, child: Invocation): Failure | null {
-  if (run.depth >= MAX_INVOKE_DEPTH) {
-    const message = `"${workflow.id}" would be more than ${MAX_INVOKE_DEPTH} invocations deep. Use a loop or step.send.`
+  if (run.depth + LINK > MAX_DEPTH) {
+    const message = `"${workflow.id}" would be more than ${MAX_CHAIN} invocations deep. Use a loop or step.send.`
     return { name: 'UpshotError', code: 'invoke_too_deep', message }
   }
   try {

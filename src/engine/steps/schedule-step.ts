@@ -6,7 +6,7 @@ import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import { type NewSchedule, requireScheduleName, type SchedulePlan } from '../../core/runs/schedule.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import { MAX_INVOKE_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
+import { LINK, MAX_CHAIN, MAX_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
 import { planCron, planOnce } from '../../core/service/plan-schedule.ts'
 import { parseMoment } from '../../core/time.ts'
 import { readCall } from '../admit/read-cause.ts'
@@ -16,14 +16,15 @@ import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { MAX_SENT_BYTES } from './send-step.ts'
 import { stageStep } from './stage-step.ts'
 
-/** A run that is due sooner than this belongs to the chain of the run that schedules it. */
+/** A run that is due sooner than this begins at once. */
 const SOON_MS = 60_000
 
 /** Makes or changes a schedule of code; the commit of the step contains it. */
 export function scheduleStep(pass: Pass, name: string, request: ScheduleRequest): Promise<void> {
   return change(pass, ['schedule', name], async (key) => {
-    const schedule = planSchedule(pass, { name, key }, request)
+    requireScheduleName(name)
     const found = await readDuringPass(pass, () => pass.store.findSchedule(name))
+    const schedule = planSchedule(pass, { name, key, isThere: found !== null }, request)
     if (found === null || found.owner === 'code') return { schedule }
     throw new UpshotError('conflict', `Step "${key}": the schedule "${name}" is of ${found.madeBy}, not of code.`, {
       details: { fix: 'Choose another name.' },
@@ -68,11 +69,10 @@ async function save(pass: Pass, step: Checkpoint, changed: Changed): Promise<voi
 
 function planSchedule(
   pass: Pass,
-  { name, key }: { name: string; key: string },
+  { name, key, isThere }: { name: string; key: string; isThere: boolean },
   { workflow, input, cron, at, ...rules }: ScheduleRequest,
 ): NewSchedule & { madeAt: number } {
   const { run, clock, spellings } = pass
-  requireScheduleName(name)
   const refuse = (why: string) => new UpshotError('invalid_workflow', `Step "${key}": ${why}`)
   if ((cron === undefined) === (at === undefined)) throw refuse('give either `cron` or `at`.')
   const account = accountOf(run.cause)
@@ -87,18 +87,21 @@ function planSchedule(
   }
   const call = { runId: run.lease.runId, account, createdAt: clock.now(), input: json }
   readCall(call, workflow, { isSelfCaused: false, spellings })
-  const depth = countDepth(pass, plan)
-  if (depth > MAX_INVOKE_DEPTH) {
-    const chain = `it is link ${depth} of a chain of runs that schedule one another at once`
-    throw new UpshotError('invoke_too_deep', `Step "${key}": ${chain}. Leave a minute between them.`)
+  const depth = pass.run.depth + linkOf(plan, { isThere, now: clock.now() })
+  if (depth > MAX_DEPTH) {
+    const chain = 'it would go on a chain of runs that schedule one another without end'
+    throw new UpshotError('invoke_too_deep', `Step "${key}": ${chain}. Use \`cron\` for what is to go on.`, {
+      details: { fix: `A chain ends after ${MAX_CHAIN} links, or ${MAX_DEPTH} that wait a minute or longer.` },
+    })
   }
   const made = { id: newId('sch', clock.now()), name, owner: 'code', madeBy: run.lease.runId } as const
   return { ...made, workflow: workflow.id, plan, input: json, depth, madeAt: clock.now() }
 }
 
-/** A chain of runs that schedule one another has no end of its own, unless each waits a while. */
-function countDepth({ run, clock }: Pass, plan: SchedulePlan): number {
-  return plan.kind === 'once' && plan.at >= clock.now() + SOON_MS ? 0 : run.depth + 1
+/** A chain of runs that schedule one another has no end of its own. A changed line is no link. */
+function linkOf(plan: SchedulePlan, { isThere, now }: { isThere: boolean; now: number }): number {
+  if (plan.kind === 'once') return plan.at >= now + SOON_MS ? 1 : LINK
+  return isThere ? 0 : LINK
 }
 
 function requireCallable({ id, on }: Invocable, refuse: (why: string) => UpshotError): void {

@@ -154,7 +154,7 @@ CREATE TABLE schedule (
   -- When, and the rules for moments that were missed, as JSON.
   plan        text NOT NULL,
   input       text,
-  -- Links of the chain of runs that made it, one soon after the other.
+  -- Depth of the runs that it starts.
   depth       bigint NOT NULL DEFAULT 0,
   -- Rises with each change, so that nobody acts on what it was before.
   version     bigint NOT NULL DEFAULT 0,
@@ -211,7 +211,8 @@ CREATE TABLE run (
   account     text,
   parent_run  text,
   parent_step text,
-  -- The number of runs above it: the one that invoked it, the one that invoked that one, and so on.
+  -- Of the chain of runs that invoked or scheduled one another up to it: 100 for each that began the
+  -- next at once, 1 for each that left a minute or longer between.
   depth       bigint NOT NULL DEFAULT 0,
   -- Of an invoked run: 1 where it goes on although that one fails or is canceled, and the moment at
   -- which the step that waits for it gives up.

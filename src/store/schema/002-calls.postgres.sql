@@ -334,7 +334,7 @@ BEGIN
     INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
         depth)
       SELECT i.run, i.workflow, i.input, i.account, i.parent, i.step,
-        (SELECT seq FROM stream WHERE stream.id = stream_of(i.account)), i.created, i.outlives, i.ends, 1 + parent.depth
+        (SELECT seq FROM stream WHERE stream.id = stream_of(i.account)), i.created, i.outlives, i.ends, 100 + parent.depth
       FROM json_to_recordset(p_invokes) AS i (run text, workflow text, input text, account text, parent text, step text,
         created bigint, outlives bigint, ends bigint) CROSS JOIN LATERAL (SELECT depth FROM run WHERE id = i.parent OFFSET 0) AS parent
       ON CONFLICT (id) DO NOTHING RETURNING id, workflow)

@@ -1,5 +1,5 @@
 import type { RunRoot } from '../../../core/runs/trace.ts'
-import { MAX_INVOKE_DEPTH } from '../../../core/runs/wait.ts'
+import { MAX_CHAIN } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
 
 interface RootRow {
@@ -19,7 +19,7 @@ export function prepareFindRoot(db: Connection): (runId: string, workflow: strin
     `WITH RECURSIVE above (id, parent, level) AS (
        SELECT id, parent_run, 0 FROM run WHERE id = ?
        UNION SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
-         FROM above WHERE parent IS NOT NULL AND level < ${MAX_INVOKE_DEPTH})
+         FROM above WHERE parent IS NOT NULL AND level < ${MAX_CHAIN})
      SELECT run.id, run.workflow, run.tick_at, run.schedule, event.id AS event, event.account
      FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
      WHERE run.id = (SELECT above.id FROM above WHERE above.parent IS NULL)`,

@@ -1,7 +1,7 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
 import type { Run } from '../../../core/runs/run.ts'
-import type { EventWait, Invocation, Question, SavedWithStep } from '../../../core/runs/wait.ts'
+import { type EventWait, type Invocation, LINK, type Question, type SavedWithStep } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
 import { IS_OVER } from '../../rows/approvals/approval-rows.ts'
 import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
@@ -340,7 +340,7 @@ function prepareRuns(db: Connection) {
       `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
          depth)
        VALUES (@run, @workflow, @input, @account, @parent, @step, ${db.sql.newestEvent('@account')}, @createdAt,
-         @outlives, @endsBy, 1 + (SELECT depth FROM run WHERE id = @parent))
+         @outlives, @endsBy, ${LINK} + (SELECT depth FROM run WHERE id = @parent))
        ON CONFLICT (id) DO NOTHING`,
     ),
     queue: db.prepare<[string]>(QUEUE_RUN),

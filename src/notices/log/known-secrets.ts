@@ -6,6 +6,8 @@ const LEAST = 8
 /** The secrets of this process: keys of accounts, secrets of endpoints, the sandbox's key. */
 export class KnownSecrets {
   #pattern: RegExp | null = null
+  /** Characters of the shortest one. */
+  #least = 0
 
   /** Replaces all that were known. */
   replace(secrets: Iterable<string>): void {
@@ -14,12 +16,13 @@ export class KnownSecrets {
     const words = [...forms]
       .sort((a, b) => b.length - a.length)
       .map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
+    this.#least = Math.min(...[...forms].map((form) => form.length))
     this.#pattern = words.length === 0 ? null : new RegExp(words.join('|'), 'gi')
   }
 
   /** The text with each known secret replaced. */
   redact(text: string): string {
-    return this.#pattern === null ? text : text.replace(this.#pattern, REDACTED)
+    return this.#pattern === null || text.length < this.#least ? text : text.replace(this.#pattern, REDACTED)
   }
 }
 

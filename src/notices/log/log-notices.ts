@@ -46,7 +46,9 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
     const text = format(line)
     if (text === '') return
     if (dropped > 0 && destination.write(format(planDropped(dropped)))) dropped = 0
-    if (dropped > 0 || !destination.write(text)) dropped += 1
+    // The process may end after a warning.
+    const isUrgent = line.level === 'warn' || line.level === 'error'
+    if (dropped > 0 || !destination.write(text, isUrgent)) dropped += 1
   }
   const limit = new LineLimit(clock, write)
   const unsubscribe = bus.subscribe('*', (notice) => {

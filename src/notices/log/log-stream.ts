@@ -5,8 +5,11 @@ import { destination as openDestination } from 'pino'
 
 /** Where log lines go. */
 export interface LogStream {
-  /** False where the line was dropped, because the reader is too far behind or gone. */
-  write(text: string): boolean
+  /**
+   * False where the line was dropped, because the reader is too far behind or gone. The lines of a
+   * turn are written together at its end, or with the first `isUrgent` one.
+   */
+  write(text: string, isUrgent?: boolean): boolean
   /** Resolves when every line is written, or after `withinMs`. */
   flush(withinMs: number): Promise<void>
 }
@@ -16,29 +19,38 @@ const MAX_WAITING = 4_194_304
 
 /**
  * The log on a file descriptor. Writing to a pipe never blocks the process; a file or a terminal
- * takes each line at once.
+ * takes the lines of a turn at once.
  */
 export function openLogStream(fd = 1): LogStream {
   const stat = fstatSync(fd)
   if (stat.isFIFO() || stat.isSocket()) return boundStream(new Socket({ fd, readable: false, writable: true }))
   const file = openDestination({ fd, sync: true })
-  return { write: (text) => file.write(text) || true, flush: () => Promise.resolve() }
+  const lines = new TurnLines((text) => file.write(text))
+  return {
+    write(text, isUrgent = false) {
+      lines.add(text, isUrgent)
+      return true
+    },
+    flush: async () => lines.write(),
+  }
 }
 
 /** A stream that keeps at most `maxWaiting` bytes for its reader. */
 export function boundStream(stream: Writable, maxWaiting = MAX_WAITING): LogStream {
   let isLost = false
+  const lines = new TurnLines((text) => stream.write(text))
   // A reader that has gone away must not end the process.
   stream.on('error', () => {
     isLost = true
   })
   return {
-    write(text) {
-      if (isLost || stream.writableLength + text.length > maxWaiting) return false
-      stream.write(text)
+    write(text, isUrgent = false) {
+      if (isLost || stream.writableLength + lines.length + text.length > maxWaiting) return false
+      lines.add(text, isUrgent)
       return true
     },
     async flush(withinMs) {
+      lines.write()
       if (isLost || stream.writableLength === 0) return
       const { promise, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, withinMs)
@@ -47,5 +59,32 @@ export function boundStream(stream: Writable, maxWaiting = MAX_WAITING): LogStre
       await promise
       clearTimeout(timer)
     },
+  }
+}
+
+/** The lines of a turn. A write costs more than ten of them. */
+class TurnLines {
+  readonly #write: (text: string) => void
+  #text = ''
+
+  constructor(write: (text: string) => void) {
+    this.#write = write
+    process.once('exit', () => this.write())
+  }
+
+  get length(): number {
+    return this.#text.length
+  }
+
+  add(line: string, isUrgent: boolean): void {
+    if (this.#text === '' && !isUrgent) setImmediate(() => this.write())
+    this.#text += line
+    if (isUrgent) this.write()
+  }
+
+  write(): void {
+    const text = this.#text
+    this.#text = ''
+    if (text !== '') this.#write(text)
   }
 }

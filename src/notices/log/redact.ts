@@ -25,6 +25,13 @@ const SECRET_TEXTS = [
   /(\b(?:sha(?:1|256|384|512)=|v\d[=,]))[\w+/=-]{16,}/gi,
 ]
 
+/** Every pattern and URL needs one of these. Most texts are ids and words, which have none. */
+const MAY_HIDE = /[:=]|bearer|basic|signature|whsec_|sk_|v\d,/i
+
+/** Names of facts that were judged, most of which come again and again. */
+const judged = new Map<string, boolean>()
+const MAX_JUDGED = 1_000
+
 /** Levels of nesting, items per list or object, and characters per text; the rest is cut off. */
 const MAX_DEPTH = 6
 const MAX_ITEMS = 50
@@ -35,11 +42,10 @@ const MAX_CHARACTERS = 4_000
  * secret is known by itself or by the name before it, so that ids and hashes stay.
  */
 export function redactText(text: string, known: RedactKnown = unchanged): string {
-  const withoutUrls = redactUrls(known(text.slice(0, MAX_CHARACTERS))).replace(
-    /(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi,
-    '$1/…',
-  )
-  return SECRET_TEXTS.reduce((rest, pattern) => rest.replace(pattern, `$1${REDACTED}`), withoutUrls)
+  const rest = known(text.slice(0, MAX_CHARACTERS))
+  if (!MAY_HIDE.test(rest)) return rest
+  const withoutUrls = redactUrls(rest).replace(/(https?:\/\/[^\s/"'<>]+)\/[^\s"'<>]*/gi, '$1/…')
+  return SECRET_TEXTS.reduce((left, pattern) => left.replace(pattern, `$1${REDACTED}`), withoutUrls)
 }
 
 /** A copy for a log: secrets are redacted by name at any depth, and in texts. Never throws. */
@@ -66,7 +72,11 @@ function redactEntries(object: object, depth: number, known: RedactKnown): Recor
 }
 
 function isSecret(name: string): boolean {
-  return SECRET_WORDS.some((words) => words.test(name))
+  const known = judged.get(name)
+  if (known !== undefined) return known
+  const verdict = SECRET_WORDS.some((words) => words.test(name))
+  if (judged.size < MAX_JUDGED) judged.set(name, verdict)
+  return verdict
 }
 
 function redactValue(value: unknown, depth: number, known: RedactKnown): unknown {

@@ -20,6 +20,7 @@ function stall() {
     stream,
     taken,
     async drain() {
+      await new Promise(setImmediate)
       while (stream.writableLength > 0) {
         goOn()
         await new Promise(setImmediate)
@@ -35,14 +36,31 @@ test('lines beyond the bound are dropped and counted while the reader stalls, an
   for (let n = 0; n < 1_000; n++) bus.publish(NOTICES['run.completed'])
   expect(stream.writableLength).toBeLessThanOrEqual(10_000)
   await drain()
-  const kept = taken.length
+  const lines = () => taken.join('').trimEnd().split('\n')
+  const kept = lines().length
   bus.publish(NOTICES['app.stopping'])
   await drain()
-  expect(taken.slice(kept).map((line) => JSON.parse(line))).toMatchObject([
+  expect(
+    lines()
+      .slice(kept)
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
     { message: 'log lines dropped: the reader of the log is too slow', count: 1_000 - kept },
     { message: 'stopping' },
   ])
   await log.end()
+})
+
+test('the lines of a turn are one write, and one that may be the last of the process waits for no other', async () => {
+  const { stream, taken, drain } = stall()
+  const log = boundStream(stream)
+  for (const line of ['one\n', 'two\n']) log.write(line)
+  expect(taken).toEqual([])
+  await drain()
+  expect(taken).toEqual(['one\ntwo\n'])
+  log.write('three\n')
+  log.write('four\n', true)
+  expect(taken.slice(1)).toEqual(['three\nfour\n'])
 })
 
 test('the end of the log waits for its reader, but not longer than asked', async () => {

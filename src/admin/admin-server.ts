@@ -1,6 +1,5 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express, { type RequestHandler } from 'express'
 import { UpshotError } from '../core/errors.ts'
 import type { Health } from './ports/health.ts'
 
@@ -14,7 +13,7 @@ const ANSWER_WITHIN_MS = 1_000
 
 /** The part beside health: it begins once the server listens. */
 interface Served {
-  handler: RequestHandler
+  handler: RequestListener
   start(): void
   stop(): Promise<void>
 }
@@ -41,21 +40,22 @@ export class AdminServer {
   ) {
     this.#host = host
     this.#answerWithinMs = answerWithinMs
-    const app = express()
-    app.disable('x-powered-by')
-    app.get('/livez', (_request, response) => {
-      response.json({ live: true })
-    })
-    app.get('/readyz', async (_request, response) => {
-      const report = await health.check()
-      // A kept-alive connection would delay a stop that has begun.
-      if (!this.#server.listening) response.set('Connection', 'close')
-      response.status(report.ready ? 200 : 503).json(report)
-    })
     const served = routes?.(() => (this.#server.address() as AddressInfo).port)
-    if (served) app.use(served.handler)
     this.#served = served ?? null
-    this.#server = createServer(app)
+    this.#server = createServer((request, response) => {
+      const path = isLook(request) ? request.url?.replace(/\?.*/s, '') : undefined
+      if (path === '/livez') answer(response, 200, { live: true })
+      else if (path === '/readyz') void this.#tellReadiness(health, response)
+      else if (served) served.handler(request, response)
+      else answer(response, 404, { error: 'There is nothing here.' })
+    })
+  }
+
+  async #tellReadiness(health: Health, response: ServerResponse): Promise<void> {
+    const report = await health.check()
+    // A kept-alive connection would delay a stop that has begun.
+    if (!this.#server.listening) response.setHeader('Connection', 'close')
+    answer(response, report.ready ? 200 : 503, report)
   }
 
   /** Listens and resolves with the URL; port 0 takes a free port. */
@@ -83,4 +83,13 @@ export class AdminServer {
     clearTimeout(cut)
     await ended
   }
+}
+
+function isLook({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' })
+  response.end(JSON.stringify(body))
 }

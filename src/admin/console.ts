@@ -1,5 +1,5 @@
 import compression from 'compression'
-import { type Request, type RequestHandler, type Response, Router } from 'express'
+import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Publish } from '../core/notices.ts'
 import type { BulkOperation } from '../core/safety/bulk.ts'
 import type { Store } from '../core/store/store.ts'
@@ -42,7 +42,7 @@ const COMPRESSED_BYTES = 1_400
 
 /** The API and the page. */
 export interface Console {
-  handler: RequestHandler
+  handler: Express
   /** Tells live feeds how far an operation has come. */
   report(operation: BulkOperation): void
   /** Ends the open live feeds, which would delay a stop. */
@@ -88,9 +88,10 @@ export async function createConsole(
   if (access.oidc) router.use(oidcRoutes({ ...parts, access: { ...access, oidc: access.oidc } }))
   router.use(staticPage(page, access.basePath))
   router.use(answerProblem(parts))
-  const handler = access.basePath === '' ? router : Router().use(access.basePath, router)
+  const app = express().disable('x-powered-by')
+  app.use(access.basePath === '' ? '/' : access.basePath, router)
   return {
-    handler,
+    handler: app,
     report: (operation) => feed.report(operation.id, describeOperation(operation)),
     stop: () => feed.stop('the process stops'),
   }

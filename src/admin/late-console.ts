@@ -1,10 +1,10 @@
-import type { RequestHandler } from 'express'
+import type { RequestListener } from 'node:http'
 import type { Console, ConsoleParts } from './console.ts'
 import { BulkRunner } from './operations/bulk-runner.ts'
 
 /** The console as the admin server runs it. */
 export interface LateConsole {
-  handler: RequestHandler
+  handler: RequestListener
   /** Begins the work on operations. */
   start(): void
   /** Ends the console, and the work on operations. */
@@ -25,9 +25,9 @@ export function lateConsole(parts: ConsoleParts, port: () => number): LateConsol
     return made
   }
   return {
-    handler(request, response, next) {
+    handler(request, response) {
       making ??= make()
-      making.then(({ handler }) => handler(request, response, next)).catch(next)
+      making.then(({ handler }) => handler(request, response)).catch((error) => response.destroy(error))
     },
     start: () => runner.start(),
     async stop() {

@@ -1,3 +1,4 @@
+import { systemClock } from '../core/time.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { logNotices } from '../notices/log/log-notices.ts'
 import { readTerminal } from '../notices/log/read-terminal.ts'
@@ -42,8 +43,10 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const secrets = new KnownSecrets()
   hideVariables(config.secretVariables ?? [])
   const terminal = readTerminal(process.stdout, processEnvironment())
-  const options = { level: config.logLevel, pretty: log === 'pretty', colour, secrets, ...terminal }
-  const noticeLog = logNotices(notices, options)
+  // A log for programs does without the modules that lay out lines for people.
+  const prettyLines = log === 'pretty' ? (await import('../notices/log/pretty-line.ts')).prettyLines : null
+  const lines = prettyLines?.({ clock: systemClock, colour, ...terminal })
+  const noticeLog = logNotices(notices, { level: config.logLevel, secrets, ...(lines && { lines }) })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let app: App | null = null
   let isLeaving = false

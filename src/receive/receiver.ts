@@ -1,6 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express, { type Express } from 'express'
 import { UpshotError } from '../core/errors.ts'
 import { CALLBACK_PATH } from '../core/incoming/hook.ts'
 import type { Publish } from '../core/notices.ts'
@@ -112,7 +111,6 @@ export class Receiver {
       alarm: this.#alarm,
       recogniseProbe: openProbeCheck(selfProbe, probeKey),
     })
-    const app = createOtherRoutes()
     const handle = (request: IncomingMessage, response: ServerResponse) => {
       // No sender of webhooks sends requests without waiting for answers.
       if (!peers.admitRequest(request.socket)) return
@@ -124,9 +122,8 @@ export class Receiver {
       const { method, url = '' } = request
       const address = readAddress(url)
       const isVisit = address?.part === 'callbacks' && (method === 'GET' || method === 'HEAD')
-      // Deliveries bypass Express, whose routing costs as much as a signature. See decision 19.
       if (address !== null && method === 'POST') this.#track(handler.handle(request, response, address), finish)
-      else if (!isVisit) app(request, response.once('finish', finish))
+      else if (!isVisit) refuseOther(response.once('finish', finish))
       else
         this.#track(showPage({ find, intakeLimit, clock, publish }, { request, response, token: address.path }), finish)
     }
@@ -230,17 +227,11 @@ function readAddress(url: string): Address | null {
   return path.includes('/') ? null : { part, path }
 }
 
-/** Answers every request that is not a delivery with 404. */
-function createOtherRoutes(): Express {
-  const app = express()
-  app.disable('x-powered-by')
-  app.use((_request, response) => {
-    response.status(404).json({
-      success: false,
-      error: { code: 'resource_not_found', message: 'Deliveries are taken at POST /hooks/<endpoint>.', details: {} },
-    })
-  })
-  return app
+/** Answers a request that is not a delivery with 404. */
+function refuseOther(response: ServerResponse): void {
+  const error = { code: 'resource_not_found', message: 'Deliveries are taken at POST /hooks/<endpoint>.', details: {} }
+  response.writeHead(404, { 'Content-Type': 'application/json; charset=utf-8' })
+  response.end(JSON.stringify({ success: false, error }))
 }
 
 export function describeListenError(cause: Error, port: number): UpshotError {

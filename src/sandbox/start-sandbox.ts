@@ -2,9 +2,8 @@ import { randomWord } from '../core/ids.ts'
 import type { StorageName } from '../core/service/storage.ts'
 import type { ApiKeys } from './account/api-keys.ts'
 import type { Audit } from './account/audit.ts'
-import { apiServer } from './api-server.ts'
 import type { Faults } from './faults/faults.ts'
-import { downloadServer } from './files-api/download-server.ts'
+import { lateApp } from './http/late-router.ts'
 import { type Listening, listen, localHosts, nameOf } from './http/listen.ts'
 import type { SandboxOptions } from './options.ts'
 import { catchUp, closeSandboxParts, openSandboxParts, type SandboxParts } from './service/sandbox-parts.ts'
@@ -95,9 +94,11 @@ async function openServers(parts: SandboxParts, options: SandboxOptions): Promis
     await Promise.all([listening.api?.close(), listening.download?.close()])
   }
   try {
-    const api = apiServer({ parts, seed: options.seed ?? 1, downloadSecret, origins, hosts: hostsOf('api') })
+    const given = { parts, seed: options.seed ?? 1, downloadSecret, origins, hosts: hostsOf('api') }
+    const api = lateApp(async () => (await import('./api-server.ts')).apiServer(given))
     listening.api = await listen(api, options.port ?? 0, host)
-    const download = downloadServer({ ...parts, downloadSecret, hosts: hostsOf('download') })
+    const files = { ...parts, downloadSecret, hosts: hostsOf('download') }
+    const download = lateApp(async () => (await import('./files-api/download-server.ts')).downloadServer(files))
     listening.download = await listen(download, options.downloadPort ?? 0, host)
     return { origins, close }
   } catch (error) {

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { planEndpoint, planRotation } from '../../src/core/incoming/endpoint.ts'
+import { systemClock } from '../../src/core/time.ts'
 import { logNotices } from '../../src/notices/log/log-notices.ts'
+import { prettyLines } from '../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { collectLog } from '../support/collect-log.ts'
 import { eventBody, NOW } from '../support/fixtures.ts'
@@ -17,7 +19,8 @@ test('no secret, signature or credential is in any log line, column, file or ans
   const notices = createNoticeBus()
   const lines: string[] = []
   const destination = collectLog(lines)
-  for (const pretty of [false, true]) logNotices(notices, { level: 'debug', destination, pretty })
+  for (const form of [{}, { lines: prettyLines({ clock: systemClock }) }])
+    logNotices(notices, { level: 'debug', destination, ...form })
   const { post, store, path, receiver, endpoint } = await createTestReceiver({ publish: notices.publish })
   const learning = { ...planEndpoint({ name: 'learning', secret: OTHER_SECRET }, NOW), status: 'learning' as const }
   await store.addEndpoint(learning)

@@ -1,26 +1,26 @@
-import { pino } from 'pino'
+import type { Failure } from '../../core/errors.ts'
+import type { Notice } from '../../core/notices.ts'
 import { type Clock, isoTime, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
 import type { KnownSecrets } from './known-secrets.ts'
 import { LineLimit } from './line-limit.ts'
 import { type LogStream, openLogStream } from './log-stream.ts'
 import { type LineLevel, type LogLine, planDropped, planLogLine, serializeError } from './plan-log-line.ts'
-import { formatPrettyLine } from './pretty-line.ts'
-import { REDACTED } from './redact.ts'
-import { StepBars } from './step-bars.ts'
+
+/** The form of a line. */
+export interface LineFormat {
+  /** Empty for a line that is left out. */
+  format: (line: LogLine) => string
+  /** Told of each notice before its line. */
+  note?: (notice: Notice) => void
+}
 
 export interface LogOptions {
   level: LineLevel | 'silent'
   /** Default: standard output. */
   destination?: LogStream
-  /** Lines for a person at a terminal instead of JSON. */
-  pretty?: boolean
-  /** Only with `pretty`; false where `NO_COLOR` is set. */
-  colour?: boolean
-  /** Only with `pretty`: columns of the terminal now. Default: lines are not cut. */
-  width?: () => number
-  /** Only with `pretty`: whether the terminal shows OSC 8 links. Default false. */
-  hasLinks?: boolean
+  /** Default: a line of JSON. */
+  lines?: LineFormat
   clock?: Clock
   /** Secrets to redact wherever they stand. */
   secrets?: KnownSecrets
@@ -39,9 +39,8 @@ const FLUSH_WITHIN_MS = 1_000
 export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): NoticeLog {
   const { level, destination = openLogStream(), clock = systemClock, secrets } = options
   const known = secrets && ((text: string) => secrets.redact(text))
-  const bars = new StepBars()
+  const { format, note } = options.lines ?? jsonLines(clock)
   let dropped = 0
-  const format = options.pretty ? prettyFormat(clock, options, bars) : jsonFormat(clock)
   const write = (line: LogLine) => {
     const text = format(line)
     if (text === '') return
@@ -52,7 +51,7 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
   }
   const limit = new LineLimit(clock, write)
   const unsubscribe = bus.subscribe('*', (notice) => {
-    if (options.pretty) bars.note(notice)
+    note?.(notice)
     const line = planLogLine(notice, level, known)
     if (line !== null) limit.pass(notice, line)
   })
@@ -65,42 +64,11 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
   }
 }
 
-type Format = (line: LogLine) => string
-
-function prettyFormat(clock: Clock, options: LogOptions, bars: StepBars): Format {
-  const { colour = false, hasLinks = false, width = () => Number.POSITIVE_INFINITY } = options
-  const bar = (run: string) => bars.take(run)
-  return (line) => formatPrettyLine(line, { now: clock.now(), colour, hasLinks, width: width(), bar })
-}
-
-/** Field names that pino redacts as well: a second line of defence behind `redactFacts`. */
-const SECRET_FIELDS = ['secret', 'signature', 'authorization', 'cookie', 'apiKey', 'downloadUrl']
-
-/** Formats through pino, which writes a line as soon as it is asked to. */
-function jsonFormat(clock: Clock): Format {
-  let text = ''
-  const capture = {
-    write(written: string) {
-      text = written
+function jsonLines(clock: Clock): LineFormat {
+  return {
+    format({ level, message, fields: { err, ...fields } }) {
+      const error = err === undefined ? {} : { err: serializeError(err as Failure) }
+      return `${JSON.stringify({ level, time: isoTime(clock.now()), ...fields, ...error, message })}\n`
     },
-  }
-  const logger = pino(
-    {
-      level: 'debug',
-      base: null,
-      timestamp: () => `,"time":"${isoTime(clock.now())}"`,
-      formatters: { level: (label) => ({ level: label }) },
-      messageKey: 'message',
-      serializers: { err: serializeError },
-      redact: {
-        paths: SECRET_FIELDS.flatMap((name) => [name, `facts.${name}`, `facts.*.${name}`]),
-        censor: REDACTED,
-      },
-    },
-    capture,
-  )
-  return ({ level, message, fields }) => {
-    logger[level](fields, message)
-    return text
   }
 }

@@ -1,7 +1,6 @@
-import { fstatSync } from 'node:fs'
+import { fstatSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
-import type { Writable } from 'node:stream'
-import { destination as openDestination } from 'pino'
+import { Writable } from 'node:stream'
 
 /** Where log lines go. */
 export interface LogStream {
@@ -23,16 +22,25 @@ const MAX_WAITING = 4_194_304
  */
 export function openLogStream(fd = 1): LogStream {
   const stat = fstatSync(fd)
-  if (stat.isFIFO() || stat.isSocket()) return boundStream(new Socket({ fd, readable: false, writable: true }))
-  const file = openDestination({ fd, sync: true })
-  const lines = new TurnLines((text) => file.write(text))
-  return {
-    write(text, isUrgent = false) {
-      lines.add(text, isUrgent)
-      return true
-    },
-    flush: async () => lines.write(),
+  const isStream = stat.isFIFO() || stat.isSocket()
+  return boundStream(isStream ? new Socket({ fd, readable: false, writable: true }) : fileStream(fd))
+}
+
+/** Time until a write that failed is tried again. */
+const RETRY_MS = 1_000
+
+/** Writes to a file or terminal at once. A disk that is full may have room again later. */
+export function fileStream(fd: number): Writable {
+  const writeAll = (bytes: Buffer, done: () => void) => {
+    let left = bytes
+    try {
+      while (left.length > 0) left = left.subarray(writeSync(fd, left))
+      done()
+    } catch {
+      setTimeout(() => writeAll(left, done), RETRY_MS).unref()
+    }
   }
+  return new Writable({ write: (chunk: Buffer, _encoding, done) => writeAll(chunk, done) })
 }
 
 /** A stream that keeps at most `maxWaiting` bytes for its reader. */

@@ -1,8 +1,11 @@
+import type { Clock } from '../../core/time.ts'
 import { columnsOf, cutEnd, oneLine, padColumns, wrapWords } from './fit-text.ts'
 import { listFields } from './list-fields.ts'
+import type { LineFormat } from './log-notices.ts'
 import type { LineLevel, LogLine } from './plan-log-line.ts'
 import { type Columns, isSaidBefore, planColumns, readMessage } from './pretty-columns.ts'
 import { REPEATEDLY } from './pretty-delivery.ts'
+import { StepBars } from './step-bars.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
   debug: { sign: '·', colour: 90 },
@@ -24,6 +27,24 @@ interface PrettyOptions {
 }
 
 type Paint = (ansi: number, text: string) => string
+
+/** How lines for a person at a terminal look. */
+interface PrettyLines extends Partial<Pick<PrettyOptions, 'colour' | 'hasLinks'>> {
+  clock: Clock
+  /** Columns of the terminal now. Default: lines are not cut. */
+  width?: () => number
+}
+
+/** Lines for a person at a terminal. */
+export function prettyLines({ clock, colour = false, hasLinks = false, width }: PrettyLines): LineFormat {
+  const bars = new StepBars()
+  const bar = (run: string) => bars.take(run)
+  return {
+    note: (notice) => bars.note(notice),
+    format: (line) =>
+      formatPrettyLine(line, { now: clock.now(), colour, hasLinks, bar, width: width?.() ?? Number.POSITIVE_INFINITY }),
+  }
+}
 
 /**
  * A line for a terminal, with the time in this machine's time zone. Deliveries and ends of runs

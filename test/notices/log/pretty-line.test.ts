@@ -2,12 +2,12 @@ import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import type { Notice } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
 import { planRepetition } from '../../../src/notices/log/plan-log-line.ts'
-import { formatPrettyLine } from '../../../src/notices/log/pretty-line.ts'
+import { logNotices } from '../../../src/notices/log/log-notices.ts'
+import { formatPrettyLine, prettyLines } from '../../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
-import { ERROR, linesOf, NOTICES, NOW } from '../support/notices.ts'
+import { ERROR, type LinesOptions, linesOf, NOTICES, NOW } from '../support/notices.ts'
 
 const pretty = (notice: Notice, colour = false) => linesOf([notice], { pretty: true, colour })[0] ?? ''
 
@@ -35,7 +35,7 @@ test('a pretty line stays one line and steers no terminal, whatever foreign text
 })
 
 /** The lines after their time of day. */
-const tell = (notices: Notice[], options: Partial<LogOptions> = {}) =>
+const tell = (notices: Notice[], options: LinesOptions = {}) =>
   linesOf(notices, { pretty: true, ...options }).flatMap((text) =>
     text
       .trimEnd()
@@ -128,7 +128,7 @@ test('a refusal says why, by the name of its endpoint, and many like it are one 
   const clock = new ManualClock(NOW)
   const lines: string[] = []
   const bus = createNoticeBus()
-  logNotices(bus, { level: 'info', pretty: true, destination: collectLog(lines), clock })
+  logNotices(bus, { level: 'info', lines: prettyLines({ clock }), destination: collectLog(lines), clock })
   for (let n = 0; n < 51; n++) bus.publish(refused)
   expect(lines).toHaveLength(10)
   expect(lines[0]).toMatch(/! main {16}refused: bad signature, missing header, X-Signature +2 ms {2}dlv_…lv_1\n$/)

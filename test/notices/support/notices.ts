@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Notice, NoticeKind, NoticeOf } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
+import { prettyLines } from '../../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
 
@@ -184,16 +185,17 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
 
 export const KINDS = Object.keys(NOTICES) as NoticeKind[]
 
-export function linesOf(notices: Notice[], options: Partial<LogOptions> = {}): string[] {
+export interface LinesOptions extends Partial<LogOptions>, Partial<Omit<Parameters<typeof prettyLines>[0], 'clock'>> {
+  pretty?: boolean
+}
+
+export function linesOf(notices: Notice[], { pretty = false, ...options }: LinesOptions = {}): string[] {
   const bus = createNoticeBus()
   const faults: Notice[] = []
   const lines: string[] = []
-  logNotices(bus, {
-    level: 'debug',
-    destination: collectLog(lines),
-    clock: new ManualClock(NOW),
-    ...options,
-  })
+  const clock = new ManualClock(NOW)
+  const written = { level: 'debug', destination: collectLog(lines), clock, ...options } as const
+  logNotices(bus, { ...written, ...(pretty && { lines: prettyLines({ clock, ...options }) }) })
   bus.subscribe('fault', (fault) => void faults.push(fault))
   for (const notice of notices) bus.publish(notice)
   expect(faults.filter((fault) => !notices.includes(fault))).toEqual([])

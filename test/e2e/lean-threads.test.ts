@@ -44,15 +44,22 @@ test('the store of one database loads nothing of the other', () => {
   expect(within(postgres.files, 'store/sqlite')).toEqual([])
 })
 
-test('the main thread loads no engine, Files client, console or sandbox before it needs them', () => {
+test('the main thread loads no engine, Files client, console, router or sandbox before it needs them', () => {
   const { files, packages } = loadedWith('app/run-program.ts', 'app/open-parts.ts')
   expect(files).toContain('receive/receiver.ts')
   expect(within(files, 'engine/steps', 'engine/pass', 'files', 'sandbox', 'admin/contract', 'admin/resources')).toEqual(
     [],
   )
-  expect(packages).not.toContain('prom-client')
-  expect(packages).not.toContain('compression')
-  expect(packages).not.toContain('@opentelemetry/api')
+  const parsers = ['content-type', 'secure-json-parse']
+  expect(packages).toEqual([...parsers, 'node-cron', 'zod'].sort())
+})
+
+test.each([
+  { thread: 'main', entries: ['app/run-program.ts', 'app/open-parts.ts'], most: 225 },
+  { thread: 'writer', entries: ['store/sqlite/thread/writer-thread.ts'], most: 180 },
+  { thread: 'engine', entries: ['app/engine/engine-thread-main.ts'], most: 230 },
+])('the $thread thread starts with at most $most files of ours', ({ entries, most }) => {
+  expect(loadedWith(...entries).files.length).toBeLessThanOrEqual(most)
 })
 
 test('no file imports node:http for more than its types, because that loads all of undici', () => {

@@ -16,10 +16,7 @@ export interface LogStream {
 /** Bytes that wait for the reader; lines beyond are dropped. */
 const MAX_WAITING = 4_194_304
 
-/**
- * The log on a file descriptor. Writing to a pipe never blocks the process; a file or a terminal
- * takes the lines of a turn at once.
- */
+/** The log on a file descriptor. Writing to a pipe never blocks the process. */
 export function openLogStream(fd = 1): LogStream {
   const stat = fstatSync(fd)
   const isStream = stat.isFIFO() || stat.isSocket()
@@ -30,7 +27,7 @@ export function openLogStream(fd = 1): LogStream {
 const RETRY_MS = 1_000
 
 /** Writes to a file or terminal at once. A disk that is full may have room again later. */
-export function fileStream(fd: number): Writable {
+function fileStream(fd: number): Writable {
   const writeAll = (bytes: Buffer, done: () => void) => {
     let left = bytes
     try {

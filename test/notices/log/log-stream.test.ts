@@ -1,7 +1,8 @@
+import { openSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { logNotices } from '../../../src/notices/log/log-notices.ts'
-import { boundStream } from '../../../src/notices/log/log-stream.ts'
+import { boundStream, openLogStream } from '../../../src/notices/log/log-stream.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { NOTICES } from '../support/notices.ts'
 
@@ -79,3 +80,12 @@ test('a reader that goes away ends nothing: its lines count as dropped', async (
   expect(log.write('a line')).toBe(false)
   await log.flush(1)
 })
+
+test.runIf(process.platform === 'linux')(
+  'a disk without room drops lines beyond the bound, and ends nothing',
+  async () => {
+    const log = openLogStream(openSync('/dev/full', 'w'))
+    expect(log.write('x'.repeat(4_000_000), true)).toBe(true)
+    expect(log.write('x'.repeat(1_000_000), true)).toBe(false)
+  },
+)

@@ -2,6 +2,7 @@ import { UpshotError } from '../../core/errors.ts'
 import type { DeliveryRecord } from '../../core/incoming/delivery.ts'
 import type { Endpoint } from '../../core/incoming/endpoint.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
+import type { Run } from '../../core/runs/run.ts'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
 import type { WorkflowRecord } from '../../core/runs/workflow-record.ts'
 import type { Approval } from '../../core/safety/approval.ts'
@@ -120,4 +121,22 @@ export async function requireSchedule(
 
 function missing(message: string, list: string): never {
   throw new UpshotError('not_found', message, { fix: `List them with "upshot ${list} list".` })
+}
+
+/** The run with this id, or with the only id that begins so; null without one. */
+export async function findRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'>, id: string): Promise<Run | null> {
+  return resolveId(id, {
+    prefix: 'run_',
+    find: (whole) => store.findRun(whole),
+    list: (beginning, limit) => store.listRunIds(beginning, limit),
+  })
+}
+
+/** The same; throws `not_found` without one. */
+export async function requireRun(store: Pick<ReadStore, 'findRun' | 'listRunIds'>, id: string): Promise<Run> {
+  const run = await findRun(store, id)
+  if (run) return run
+  throw new UpshotError('not_found', `There is no run ${id}, or retention has removed it.`, {
+    fix: 'List the runs with "upshot runs list".',
+  })
 }

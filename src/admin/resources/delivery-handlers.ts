@@ -7,7 +7,7 @@ import type { DELIVERY_ROUTES } from '../contract/resources/deliveries.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { decodePosition, given, readMoment, wholePage } from '../queries/read-query.ts'
 import { requireDelivery } from '../queries/require-row.ts'
-import { describeDeliveries } from '../views/describe-deliveries.ts'
+import { describeDeliveries } from '../views/run-view.ts'
 import { type ResourceParts, recordAction } from './parts.ts'
 
 /** The ledger of deliveries. */

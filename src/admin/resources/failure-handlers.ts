@@ -3,7 +3,7 @@ import { decideFailureState, type FailureState } from '../../core/runs/failures/
 import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
-import { describeOperator } from '../access/describe-operator.ts'
+import { describeOperator } from '../access/caller.ts'
 import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { parseSearch } from '../queries/parse-search.ts'

@@ -3,9 +3,7 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { SUBJECT_ROUTES } from '../contract/resources/subjects.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { readPage } from '../queries/read-page.ts'
-import { describeEffect } from '../views/describe-effect.ts'
-import { describeEvent } from '../views/event-view.ts'
-import { describeRuns } from '../views/run-view.ts'
+import { describeEffect, describeEvent, describeRuns } from '../views/run-view.ts'
 import type { ResourceParts } from './parts.ts'
 
 /** Runs of one event that are listed. */

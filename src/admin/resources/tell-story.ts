@@ -5,10 +5,9 @@ import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { RUN_ROUTES } from '../contract/resources/runs.ts'
-import { readData } from '../views/event-view.ts'
 import { maskValue } from '../views/mask.ts'
 import { momentOf } from '../views/moment-of.ts'
-import { describeRuns, describeStep, seesPayloads } from '../views/run-view.ts'
+import { describeRuns, describeStep, readData, seesPayloads } from '../views/run-view.ts'
 import { describeHook } from './safety/hook-handlers.ts'
 
 const MAX_CHILDREN = 100

@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import { toJson } from '../../core/json.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { readGraph } from '../../core/runs/told/read-graph.ts'
 import { joinUsual } from '../../core/runs/usual-time.ts'
@@ -10,10 +11,8 @@ import { listBrokenModules } from '../../core/store/health/list-broken-modules.t
 import { withIsoTimes } from '../../core/time.ts'
 import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
 import type { Handlers } from '../perform/handler.ts'
-import { requireRun } from '../queries/find-run.ts'
 import { listUnmatched } from '../queries/list-unmatched.ts'
-import { readInput } from '../queries/read-input.ts'
-import { requireWorkflow } from '../queries/require-row.ts'
+import { requireRun, requireWorkflow } from '../queries/require-row.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 import { describeOne } from './run-handlers.ts'
 
@@ -105,4 +104,14 @@ function describeWorkflow(
     priority,
     runTimeoutMs: runTimeoutMs ?? null,
   }
+}
+
+/** Largest input of a run that a person or a program starts. */
+const MAX_INPUT_BYTES = 65_536
+
+/** The input as JSON text. Throws `body_too_large`. */
+export function readInput(given: unknown): string {
+  const input = toJson(given, 'The input')
+  if (Buffer.byteLength(input) <= MAX_INPUT_BYTES) return input
+  throw new UpshotError('body_too_large', `The input has more than ${MAX_INPUT_BYTES} bytes. Pass ids, not content.`)
 }

@@ -1,14 +1,19 @@
 import type { z } from 'zod'
 import { includesRole } from '../../core/access/role.ts'
+import { answerStatus, type DeliveryRecord } from '../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import { nameSubject } from '../../core/incoming/subject.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
-import type { Checkpoint } from '../../core/runs/step.ts'
+import { type Checkpoint, ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
 import { type Progress, shareOf, timeLeft } from '../../core/runs/told/progress.ts'
+import type { EffectRecord } from '../../core/safety/effect.ts'
+import { listWholeSubjects } from '../../core/service/subjects.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
+import type { delivery } from '../contract/resources/deliveries.ts'
+import type { event } from '../contract/resources/events.ts'
 import type { run, step } from '../contract/resources/runs.ts'
 import { maskValue } from './mask.ts'
 import { momentOf } from './moment-of.ts'
@@ -62,4 +67,68 @@ export function describeStep(given: Checkpoint, failures: readonly StepFailure[]
 /** Whether a caller may see the values of payloads. */
 export function seesPayloads({ role }: Pick<Caller, 'role'>): boolean {
   return includesRole(role, 'operator')
+}
+
+/** A row of the effect ledger as the API gives it; a viewer sees no path. */
+export function describeEffect(
+  { asked, expect, before, eventSeq: _, ...row }: EffectRecord,
+  caller: Pick<Caller, 'role'>,
+) {
+  const isSeen = seesPayloads(caller)
+  const read = (text: string | null) => (isSeen && text !== null ? (JSON.parse(text) as unknown) : null)
+  return {
+    ...withIsoTimes(row),
+    path: isSeen ? row.path : null,
+    ...{ asked: read(asked), expect: read(expect), before: read(before) },
+  }
+}
+
+/** Deliveries as the API gives them, with the names of their endpoints, removed ones too. */
+export async function describeDeliveries(
+  store: Pick<ReadStore, 'listEndpointNames' | 'listEventsOf'>,
+  records: readonly DeliveryRecord[],
+  caller: Pick<Caller, 'role'>,
+): Promise<z.input<typeof delivery>[]> {
+  const endpoints = new Map((await store.listEndpointNames()).map((endpoint) => [endpoint.id, endpoint]))
+  const stored = records.filter(({ eventId }) => eventId !== null).map(({ id }) => id)
+  const events = new Map((await store.listEventsOf('delivery', stored)).map(({ of, event }) => [of, event]))
+  return records.map(({ endpointId, ...record }) => {
+    const event = events.get(record.id)
+    return {
+      ...withIsoTimes(record),
+      endpoint: endpoints.get(endpointId ?? '')?.name ?? null,
+      isEndpointRemoved: (endpoints.get(endpointId ?? '')?.removedAt ?? null) !== null,
+      status: answerStatus(record),
+      eventType: event?.type ?? null,
+      subject: event === undefined || !seesPayloads(caller) ? null : nameSubject(event),
+      facts: { ...record.facts },
+    }
+  })
+}
+
+/** An event without its body. */
+export function describeEvent(record: EventRecord, caller: Pick<Caller, 'role'>): z.input<typeof event> {
+  const { body, ...rest } = record
+  return {
+    ...withIsoTimes(rest),
+    subject: seesPayloads(caller) ? nameSubject(record) : null,
+    bodyBytes: Buffer.byteLength(body),
+    isPruned: body === '',
+  }
+}
+
+/** The `data` of an event; null once it is pruned, and above 64 KiB. */
+export function readData({ body }: EventRecord, caller: Pick<Caller, 'role'>): unknown {
+  if (body === '' || body.length > ROW_OUTPUT_BYTES) return null
+  const { data } = JSON.parse(body)
+  return seesPayloads(caller) ? data : maskValue(data)
+}
+
+/** Subjects of one event that are named. */
+const MAX_SUBJECTS = 20
+
+/** Files and ids that an event tells of, those with their storage first. */
+export function readSubjects({ body }: EventRecord, caller: Pick<Caller, 'role'>): string[] {
+  if (body === '' || body.length > ROW_OUTPUT_BYTES || !seesPayloads(caller)) return []
+  return listWholeSubjects(JSON.parse(body).data).slice(0, MAX_SUBJECTS)
 }

@@ -42,23 +42,18 @@ const EVENTS: CommandTree = {
   replay: command('run workflows again on one or many stored events', () => import('./events/replay.ts')),
 }
 
-const DELIVERIES: CommandTree = {
-  ...commandsOf(() => import('./deliveries/deliveries.ts'), {
-    list: 'list the newest deliveries with their verdicts',
-    replay: 'send the bytes of an accepted delivery again, with a new signature',
-  }),
-  show: command('show a delivery: its verdict and reason, its event and runs', () => import('./deliveries/show.ts')),
-}
+const DELIVERIES = commandsOf(() => import('./deliveries/deliveries.ts'), {
+  list: 'list the newest deliveries with their verdicts',
+  show: 'show a delivery: its verdict and reason, its event and runs',
+  replay: 'send the bytes of an accepted delivery again, with a new signature',
+})
 
 const RUNS: CommandTree = {
   ...commandsOf(() => import('./runs/list.ts'), {
     list: 'list the newest runs',
     tail: 'follow runs as their states change',
+    summary: 'group failed runs by their error, with counts, first and last moment',
   }),
-  summary: command(
-    'group failed runs by their error, with counts, first and last moment',
-    () => import('./runs/summary.ts'),
-  ),
   show: command('show a run with its steps and failed attempts', () => import('./runs/show.ts')),
   ...commandsOf(() => import('./runs/acts.ts'), {
     retry: 'retry failed or canceled runs from the step that failed',
@@ -66,29 +61,31 @@ const RUNS: CommandTree = {
     fork: 'start a new run that keeps the results before a given step',
     resume: 'resume runs that wait for a person',
     cancel: 'cancel unfinished runs',
+    answer: 'answer a callback URL at which a run waits',
   }),
-  answer: command('answer a callback URL at which a run waits', () => import('./runs/answer.ts')),
   test: command('write a test from a run, with its answers beside it', () => import('./runs/tests/test.ts')),
 }
 
-const WORKFLOWS: CommandTree = {
-  ...commandsOf(() => import('./workflows/workflows.ts'), {
-    list: 'list the workflows with their triggers',
-    start: 'start a callable workflow with an input',
-    pause: 'pause a workflow and hold its runs',
-    resume: 'resume a workflow and release its held runs, oldest first',
-    remove: 'remove a workflow whose module is gone',
-  }),
-  show: command('show a workflow with its newest runs', () => import('./workflows/show.ts')),
-}
+const WORKFLOWS = commandsOf(() => import('./workflows/workflows.ts'), {
+  list: 'list the workflows with their triggers',
+  show: 'show a workflow with its newest runs',
+  start: 'start a callable workflow with an input',
+  pause: 'pause a workflow and hold its runs',
+  resume: 'resume a workflow and release its held runs, oldest first',
+  remove: 'remove a workflow whose module is gone',
+})
 
 const DB: CommandTree = {
-  migrate: command('bring the schema up to date, or say what that takes', () => import('./db/migrate.ts')),
-  move: command('move the database file into PostgreSQL, without losing a run', () => import('./db/move.ts')),
-  backup: command('copy the database while the app is running, and check the copy', () => import('./db/backup.ts')),
-  verify: command('check the whole database, or a backup', () => import('./db/verify.ts')),
-  prune: command('delete data older than the retention of the project', () => import('./db/prune.ts')),
-  reseal: command('encrypt the stored secrets with another key', () => import('./db/reseal.ts')),
+  ...commandsOf(() => import('./db/migrate.ts'), {
+    migrate: 'bring the schema up to date, or say what that takes',
+    move: 'move the database file into PostgreSQL, without losing a run',
+  }),
+  ...commandsOf(() => import('./db/upkeep.ts'), {
+    backup: 'copy the database while the app is running, and check the copy',
+    verify: 'check the whole database, or a backup',
+    prune: 'delete data older than the retention of the project',
+    reseal: 'encrypt the stored secrets with another key',
+  }),
 }
 
 const EFFECTS: CommandTree = {
@@ -163,11 +160,13 @@ export const COMMAND_TREE: CommandTree = {
   files: {
     summary: 'list, download and delete files in the storages of the service',
     commands: {
-      ls: command('list the entries of a folder', () => import('./files/ls.ts')),
+      ...commandsOf(() => import('./files/files.ts'), {
+        ls: 'list the entries of a folder',
+        get: 'download a file, or continue an interrupted download',
+        url: 'print a temporary download URL of a file',
+      }),
       diff: command('compare two folders, of one storage or of two', () => import('./files/diff.ts')),
-      get: command('download a file, or continue an interrupted download', () => import('./files/get.ts')),
       rm: command('delete files, after a confirmation', () => import('./files/rm.ts')),
-      url: command('print a temporary download URL of a file', () => import('./files/url.ts')),
     },
   },
   sandbox: { summary: 'run, fill, break and inspect a stand-in for the service', commands: SANDBOX_COMMANDS },

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { hostname, userInfo } from 'node:os'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
@@ -7,7 +8,6 @@ import type { ConfigFlags } from '../../project/config/variables.ts'
 import { commandClock, followDatabase } from './command-clock.ts'
 import type { ServerChoice } from './find-server.ts'
 import type { Operations, PersonStore } from './operations.ts'
-import { describeOperator } from './operator.ts'
 
 /** The project in a folder, read as the app itself reads it. */
 export interface Project {
@@ -209,4 +209,21 @@ function describeLocal(server: string): UpshotError {
   return new UpshotError('invalid_request', `This command works on the machine of the app, and not at ${server}.`, {
     fix: 'Run it there, without --server and UPSHOT_SERVER.',
   })
+}
+
+/** The role of everybody who can open the data directory. */
+const ROLE = 'owner'
+
+/** The person at this command line, as the system names them. Nothing proves that name. */
+export function describeOperator(reason: string | null): Operator {
+  return { actor: `cli:${readUser()}`, role: ROLE, from: hostname(), reason }
+}
+
+/** A user without an entry in the system's list, as in many containers, is named by number. */
+function readUser(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 'unknown'}`
+  }
 }

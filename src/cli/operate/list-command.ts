@@ -1,12 +1,12 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { RouteSpec } from '../../admin/contract/route.ts'
-import type { AnswerOf } from '../../admin/contract/routes.ts'
+import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import type { Cli } from '../command.ts'
 import { countUpTo } from '../input/parse-option.ts'
 import { commandClock } from '../open/command-clock.ts'
+import { call, type Operations } from '../open/operations.ts'
 import type { Output } from '../terminal/output.ts'
 import { type Column, formatTable } from '../terminal/table.ts'
-import { type ItemOf, type ListName, noteSearched, readList } from './read-list.ts'
 import { addSchemaOptions, type OptionNames, readSchemaOptions } from './schema-options.ts'
 
 const DEFAULT_LIMIT = 20
@@ -57,4 +57,69 @@ export function listCommand<Name extends ListName>(
       ),
     )
   }
+}
+
+/** A person waits this long for a list; the answer then says how far it looked. */
+const BUDGET_MS = 2_000
+/** Rows of one answer. */
+const MAX_PAGE = 500
+
+interface Searched {
+  from: string | null
+  rows: number
+  isComplete: boolean
+  ms: number
+}
+
+/** Operations that answer a list. */
+type ListName = {
+  [Name in RouteName]: AnswerOf<Name> extends { items: unknown[] } ? Name : never
+}[RouteName]
+
+export type ItemOf<Name extends ListName> = AnswerOf<Name> extends { items: (infer Item)[] } ? Item : never
+
+/** The pages of a list as one, up to `limit` items or two seconds. Null: it has one page. */
+export async function readList<Name extends ListName>(
+  operations: Operations,
+  name: Name,
+  {
+    input,
+    limit,
+  }: { input: { params?: Record<string, string>; query: Record<string, unknown> }; limit: number | null },
+): Promise<AnswerOf<Name> & { searched?: Searched }> {
+  const until = performance.now() + BUDGET_MS
+  const ask = async (query: Record<string, unknown>) =>
+    (await call(operations, name, { ...input, query } as unknown as InputOf<Name>)) as unknown as Page
+  if (limit === null) return (await ask(input.query)) as never
+  const most = (left: number) => (Number.isFinite(left) ? { limit: Math.min(left, MAX_PAGE) } : {})
+  let page = await ask({ ...input.query, ...most(limit) })
+  while (page.next !== null && page.items.length < limit && performance.now() < until) {
+    page = join(page, await ask({ ...input.query, ...most(limit - page.items.length), after: page.next }))
+  }
+  return page as never
+}
+
+interface Page {
+  items: unknown[]
+  next: string | null
+  searched?: Searched
+}
+
+function join(page: Page, { items, next, searched }: Page): Page {
+  const before = page.searched
+  const both = before && searched && { ...searched, rows: before.rows + searched.rows, ms: before.ms + searched.ms }
+  return { ...page, items: [...page.items, ...items], next, ...(both ? { searched: both } : {}) }
+}
+
+/** Says how far an unfinished search looked, and how to go on. Nothing for a full page. */
+export function noteSearched(
+  out: Output,
+  { items, searched }: { items: readonly unknown[]; searched?: Searched },
+  { limit, what }: { limit: number; what: string },
+): void {
+  if (searched === undefined || searched.isComplete || searched.from === null || items.length >= limit) return
+  // The last millisecond is looked at again: it may hold more rows.
+  const until = new Date(Date.parse(searched.from) + 1).toISOString()
+  const where = `Looked at the newest ${searched.rows.toLocaleString('en')} ${what}, back to ${searched.from}`
+  out.note(`${where}, and stopped after ${BUDGET_MS / 1_000} s. Look further back with --until ${until}`)
 }

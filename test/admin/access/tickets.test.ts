@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Tickets } from '../../../src/admin/access/tickets.ts'
+import { Tickets } from '../../../src/admin/resources/service/file-handlers.ts'
 
 test('a ticket is good once, and no longer than a minute', () => {
   const tickets = new Tickets<string>()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tellAnswer, tellRefusal } from '../../../src/admin/mcp/tool-answer.ts'
+import { tellAnswer, tellRefusal } from '../../../src/admin/mcp/create-agent-server.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 
 const textOf = ({ content }: ReturnType<typeof tellAnswer>) => content.map(({ text }) => text).join('')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { foreseeOperation } from '../../../src/admin/operations/foresee-operation.ts'
+import { foreseeOperation } from '../../../src/admin/resources/operation-handlers.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Operations } from '../../../src/cli/open/operations.ts'
-import { noteSearched, readList } from '../../../src/cli/operate/read-list.ts'
+import { noteSearched, readList } from '../../../src/cli/operate/list-command.ts'
 import { openTerminal } from '../support/fake-terminal.ts'
 
 const FROM = '2026-06-01T12:00:00.000Z'

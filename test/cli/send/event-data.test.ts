@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readEventData, setFields } from '../../../src/cli/send/event-data.ts'
+import { readEventData, setFields } from '../../../src/cli/commands/events/trigger.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 
 test('--set sets fields at any depth, with JSON values where the text is JSON', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listenForHotKeys } from '../../../src/cli/terminal/hot-keys.ts'
+import { listenForHotKeys } from '../../../src/cli/commands/app/dev-keys.ts'
 import { openTerminal } from '../support/fake-terminal.ts'
 
 test('hot keys q, Ctrl-C and Ctrl-D leave, a failing key does not, and raw mode ends', async () => {

@@ -3,10 +3,9 @@ import { deliveryColumns } from '../../../src/cli/commands/deliveries/delivery-v
 import { eventColumns } from '../../../src/cli/commands/events/list.ts'
 import { runColumns } from '../../../src/cli/commands/runs/run-view.ts'
 import { approvalColumns } from '../../../src/cli/commands/safety/approvals/list.ts'
-import { effectColumns } from '../../../src/cli/commands/safety/effects/effect-view.ts'
+import { effectColumns } from '../../../src/cli/commands/safety/effects/effects.ts'
 import { ALERT_COLUMNS } from '../../../src/cli/commands/watch/alerts.ts'
-import { type Column, formatTable } from '../../../src/cli/terminal/table.ts'
-import { widthOf } from '../../../src/cli/terminal/text-width.ts'
+import { type Column, formatTable, widthOf } from '../../../src/cli/terminal/table.ts'
 
 const NOW = Date.UTC(2026, 5, 1, 12)
 const OLD = NOW - 90 * 86_400_000

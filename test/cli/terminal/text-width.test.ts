@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutToWidth, widthOf } from '../../../src/cli/terminal/text-width.ts'
+import { cutToWidth, widthOf } from '../../../src/cli/terminal/table.ts'
 
 test.each([
   ['plain', 5],

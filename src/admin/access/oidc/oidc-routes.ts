@@ -1,4 +1,5 @@
 import { type Request, type Response, Router } from 'express'
+import { ACCESS_ROLES, type AccessRole } from '../../../core/access/role.ts'
 import { hashSecret } from '../../../core/access/token.ts'
 import { describeError, UpshotError } from '../../../core/errors.ts'
 import { randomWord } from '../../../core/ids.ts'
@@ -8,7 +9,6 @@ import type { Store } from '../../../core/store/store.ts'
 import type { Clock } from '../../../core/time.ts'
 import { readCookie } from '../cookie.ts'
 import type { AccessOptions, OidcOptions } from '../options.ts'
-import { findRole } from './find-role.ts'
 import { OidcProvider, type SignedIn } from './oidc-provider.ts'
 
 interface OidcParts {
@@ -88,4 +88,10 @@ function writeMemory(memory: string, here: string, seconds: number): string {
   // Lax: the browser comes back from a foreign page.
   const secure = protocol === 'https:' ? '; Secure' : ''
   return `${COOKIE}=${memory}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
+}
+
+/** The highest role that the groups of a user have; `*` stands for everybody. Null: none. */
+export function findRole(groups: readonly string[], roles: Readonly<Record<string, AccessRole>>): AccessRole | null {
+  const given = [...groups, '*'].flatMap((group) => (Object.hasOwn(roles, group) ? (roles[group] ?? []) : []))
+  return ACCESS_ROLES.findLast((role) => given.includes(role)) ?? null
 }

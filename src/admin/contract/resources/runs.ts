@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RUN_ORIGINS, RUN_STATUSES } from '../../../core/runs/run.ts'
 import { STEP_KINDS } from '../../../core/runs/step.ts'
 import { defineRoutes, isDryRun, moment, pageOf, paging, tag, time, usual } from '../route.ts'
-import { failure } from './failure.ts'
+import { failure } from './failures.ts'
 import { hook } from './safety/hooks.ts'
 
 export const run = z

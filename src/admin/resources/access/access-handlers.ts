@@ -1,14 +1,17 @@
 import type { AdminSession } from '../../../core/access/session.ts'
+import { hashSecret } from '../../../core/access/token.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { newId, randomWord } from '../../../core/ids.ts'
 import { presentMode } from '../../../core/safety/stop.ts'
 import { asOperator } from '../../../core/store/safety/as-operator.ts'
 import { listSwitches } from '../../../core/store/safety/list-switches.ts'
+import type { OperatorWrites } from '../../../core/store/safety/operator-writes.ts'
 import type { Store } from '../../../core/store/store.ts'
 import { type Clock, isoTime } from '../../../core/time.ts'
+import type { Attempts } from '../../access/attempts.ts'
 import type { AccessStore, Authenticator } from '../../access/authenticator.ts'
-import type { Caller } from '../../access/caller.ts'
+import { type Caller, describeOperator } from '../../access/caller.ts'
 import { type CookiePlace, writeCookie } from '../../access/cookie.ts'
-import { describeOperator } from '../../access/describe-operator.ts'
-import { logIn } from '../../access/log-in.ts'
 import { describeOpenapi } from '../../contract/openapi.ts'
 import type { ACCESS_ROUTES } from '../../contract/resources/access/access.ts'
 import type { RouteTable } from '../../contract/route.ts'
@@ -68,4 +71,42 @@ export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof AC
     'GET /openapi.json': async () =>
       describeOpenapi(routes(), { version: facts.version, url: `${cookiePlace().basePath}/api/v1` }),
   }
+}
+
+/** A new session with its two secrets, which nobody sees again. */
+interface Login {
+  session: AdminSession
+  cookie: string
+  key: string
+}
+
+/**
+ * Takes a one-time code. Throws `unauthenticated`, or `too_many_requests` after five wrong codes
+ * within a minute.
+ */
+async function logIn(
+  parts: {
+    store: Pick<AccessStore, 'findLoginCode'>
+    wrong: Attempts
+    /** The writes of the user who logs in. */
+    writesOf: (session: AdminSession) => Pick<OperatorWrites, 'startSession'>
+  },
+  { code, address }: { code: string; address: string },
+  now: number,
+): Promise<Login> {
+  const { store, wrong, writesOf } = parts
+  wrong.check(address, now)
+  const codeHash = hashSecret(code)
+  const known = await store.findLoginCode(codeHash, now)
+  if (known !== null) {
+    const [cookie, key] = [randomWord(), randomWord()]
+    const hashes = { cookieHash: hashSecret(cookie), keyHash: hashSecret(key) }
+    const { name, role } = known
+    const session = { id: newId('ses', now), name, role, ...hashes, address, createdAt: now, seenAt: now }
+    if (await writesOf(session).startSession(session, codeHash)) return { session, cookie, key }
+  }
+  wrong.count(address)
+  throw new UpshotError('unauthenticated', 'The login code is used, over or unknown.', {
+    fix: 'Make another one with "upshot dashboard"; it is valid once, for ten minutes.',
+  })
 }

@@ -3,9 +3,8 @@ import { withIsoTimes } from '../../../core/time.ts'
 import type { AUDIT_ROUTES } from '../../contract/resources/access/audit.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { findEventId } from '../../queries/find-event.ts'
-import { findRun } from '../../queries/find-run.ts'
 import { decodePosition, given, readMoment, wholePage } from '../../queries/read-query.ts'
-import { requireApproval } from '../../queries/require-row.ts'
+import { findRun, requireApproval } from '../../queries/require-row.ts'
 import type { ResourceParts } from '../parts.ts'
 
 /** The audit log. */

@@ -3,10 +3,10 @@ import { UpshotError } from '../../../core/errors.ts'
 import { CALLBACK_PATH, type HookRecord, stateOf } from '../../../core/incoming/hook.ts'
 import { planWord } from '../../../core/incoming/hook-data.ts'
 import { isoTime } from '../../../core/time.ts'
-import { describeOperator } from '../../access/describe-operator.ts'
+import { describeOperator } from '../../access/caller.ts'
 import type { HOOK_ROUTES, hook as hookSchema } from '../../contract/resources/safety/hooks.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import { requireRun } from '../../queries/find-run.ts'
+import { requireRun } from '../../queries/require-row.ts'
 import { asCaller, type ResourceParts } from '../parts.ts'
 
 type HookView = z.input<typeof hookSchema>

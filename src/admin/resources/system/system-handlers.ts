@@ -3,11 +3,11 @@ import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
 import type { ServerRoom } from '../../../core/store/health/server.ts'
 import { weekGoesAt } from '../../../core/store/retention.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
-import { findHits } from '../../queries/find-hits.ts'
 import { readMoment } from '../../queries/read-query.ts'
 import { momentOf } from '../../views/moment-of.ts'
 import type { ResourceParts } from '../parts.ts'
@@ -132,4 +132,47 @@ function describeProcess({ receiverUrl, broken, ...rest }: ProcessRecord, now: n
     broken: [...broken],
     isSilent: now - rest.seenAt >= PROCESS_SILENCE_MS,
   }
+}
+
+interface Hit {
+  kind: 'run' | 'event' | 'delivery' | 'workflow' | 'endpoint' | 'operation'
+  id: string
+  title: string
+}
+
+/** Names that are listed. */
+const MAX_NAMES = 10
+
+/** Anything with this id, or whose name begins with the text; case is ignored. */
+async function findHits(store: ReadStore, text: string): Promise<Hit[]> {
+  const [kind] = text.split('_')
+  switch (kind) {
+    case 'run': {
+      const run = await store.findRun(text)
+      return run ? [{ kind, id: run.id, title: `${run.workflow}, ${run.status}` }] : []
+    }
+    case 'evt':
+      return (await store.findEvents(text)).map(({ id, type }) => ({ kind: 'event', id, title: type }))
+    case 'dlv': {
+      const found = await store.findDelivery(text)
+      return found ? [{ kind: 'delivery', id: text, title: found.delivery.verdict }] : []
+    }
+    case 'opr': {
+      const operation = await store.findBulk(text)
+      return operation ? [{ kind: 'operation', id: text, title: `${operation.kind}, ${operation.status}` }] : []
+    }
+    default:
+      return findNames(store, text.toLowerCase())
+  }
+}
+
+async function findNames(store: ReadStore, text: string): Promise<Hit[]> {
+  const fits = (name: string) => name.toLowerCase().includes(text)
+  const workflows = (await store.listWorkflows()).filter(({ id }) => fits(id))
+  const endpoints = (await store.listEndpoints()).filter(({ name }) => fits(name))
+  const hits: Hit[] = [
+    ...workflows.map(({ id, file }) => ({ kind: 'workflow' as const, id, title: file })),
+    ...endpoints.map(({ name, status }) => ({ kind: 'endpoint' as const, id: name, title: status })),
+  ]
+  return hits.slice(0, MAX_NAMES)
 }

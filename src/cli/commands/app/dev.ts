@@ -3,9 +3,8 @@ import { serve } from '../../../app/serve.ts'
 import { processEnvironment } from '../../../project/config/environment.ts'
 import type { Cli } from '../../command.ts'
 import { canAsk } from '../../terminal/confirm.ts'
-import { listenForHotKeys } from '../../terminal/hot-keys.ts'
 import type { Output } from '../../terminal/output.ts'
-import { describeUrls, devKeys } from './dev-keys.ts'
+import { describeUrls, devKeys, listenForHotKeys } from './dev-keys.ts'
 
 /** `upshot dev`: the app with a sandbox, a readable log, and keys at a terminal. */
 export function define(command: Command, { out, project }: Cli): void {

@@ -7,8 +7,14 @@ import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
 import { canAsk } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
-import { findUpshotSource, type UpshotSource } from './find-upshot-source.ts'
-import { type ProjectFile, planProject, TEMPLATES, type TemplateName } from './project-files.ts'
+import {
+  findUpshotSource,
+  type ProjectFile,
+  planProject,
+  TEMPLATES,
+  type TemplateName,
+  type UpshotSource,
+} from './project-files.ts'
 
 const NAMES = Object.keys(TEMPLATES) as TemplateName[]
 

@@ -1,7 +1,15 @@
+import type { Command } from '@commander-js/extra-typings'
 import { DELIVERY_ROUTES } from '../../../admin/contract/resources/deliveries.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import type { Cli } from '../../command.ts'
+import { commandClock } from '../../open/command-clock.ts'
+import { call, type Operations } from '../../open/operations.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
-import { deliveryColumns } from './delivery-view.ts'
+import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
+import { formatTable, indented, type Layout } from '../../terminal/table.ts'
+import { eventRunColumns } from '../runs/run-view.ts'
+import { deliveryColumns, describeRefusal, styleVerdict } from './delivery-view.ts'
 
 /** `upshot deliveries list`: the newest deliveries first. */
 export const list = listCommand(DELIVERY_ROUTES, 'GET /deliveries', {
@@ -31,3 +39,54 @@ export const replay = actCommand('POST /deliveries/:id/replay', {
   note: ({ verdict }) => (verdict === 'duplicate' ? 'No run was started.' : null),
   leave: ({ verdict }) => (verdict === 'duplicate' ? null : 'difference'),
 })
+
+type Delivery = AnswerOf<'GET /deliveries/:id'>
+
+interface Story {
+  delivery: Delivery
+  /** Null for a refused delivery. */
+  event: AnswerOf<'GET /events/:id'> | null
+}
+
+/** `upshot deliveries show <id>`: one delivery with its event and runs. */
+export function show(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the delivery, dlv_…, or its beginning').action((id) =>
+    project.withOperations(async (operations) => {
+      const delivery = await call(operations, 'GET /deliveries/:id', { params: { id } })
+      const event = await readEvent(operations, delivery)
+      const { runs = [], data: _, deliveries: __, ...facts } = event ?? {}
+      out.result({ ...delivery, event: event && facts, runs }, () =>
+        formatStory({ delivery, event }, commandClock.now(), out),
+      )
+      if (event !== null) out.note(`Show the content of its event: upshot events show ${event.id}`)
+    }),
+  )
+}
+
+async function readEvent(operations: Operations, { eventId, account }: Delivery): Promise<Story['event']> {
+  if (eventId === null || account === null) return null
+  return call(operations, 'GET /events/:id', { params: { id: eventId }, query: { account } })
+}
+
+function formatStory({ delivery, event }: Story, now: number, layout: Layout): string[] {
+  const { paint } = layout
+  const { facts, verdict } = delivery
+  const style = styleVerdict(verdict)
+  const rows: [string, string | null][] = [
+    ['verdict', style === null ? verdict : paint(style, verdict)],
+    ['why', describeRefusal(delivery)],
+    ['endpoint', delivery.endpoint],
+    ['received', formatMoment(delivery.receivedAt, now)],
+    ['size', formatBytes(delivery.bodyBytes)],
+    ['secret', facts.secret === undefined ? null : `matched number ${facts.secret}`],
+    ['signed', facts.skewSeconds === undefined ? null : `${facts.skewSeconds} s before it arrived`],
+    ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
+  ]
+  const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))
+  const table = formatTable(event?.runs ?? [], eventRunColumns(now), indented(layout))
+  return [
+    paint('bold', delivery.id),
+    ...lines,
+    ...(table.length === 0 ? [] : ['', ...table.map((line) => `  ${line}`)]),
+  ]
+}

@@ -1,10 +1,16 @@
+import { dirname } from 'node:path'
+import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import { describeScope, presentMode } from '../../../core/safety/stop.ts'
+import type { ServerRoom, WeekRoom } from '../../../core/store/health/server.ts'
+import { type Retention, type WeekKind, weekGoesAt } from '../../../core/store/retention.ts'
 import { listSwitches } from '../../../core/store/safety/list-switches.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Config } from '../../../project/config/load-config.ts'
+import { loadAnchors } from '../../../project/data-dir/anchor-file.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { type Finding, warn } from './finding.ts'
+import { formatBytes } from '../../terminal/format-value.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
 
 /** A stop that is this old was perhaps forgotten. */
 const OLD_STOP_MS = 86_400_000
@@ -77,5 +83,89 @@ async function checkStops(store: ReadStore): Promise<Finding[]> {
     return warn('stop', `${describeScope(stop)} have been stopped ${age} by ${stop.actor}: ${stop.reason}`, {
       fix: `If the reason is over: upshot effects resume${option}`,
     })
+  })
+}
+
+const DAY_MS = 86_400_000
+/** Weeks are made a month ahead, every hour. */
+const MIN_AHEAD_MS = 7 * DAY_MS
+/** They are removed every hour; a long reader may hold one up. */
+const MAX_LATE_MS = DAY_MS
+
+const WORDS: Record<WeekKind, string> = { runs: 'runs', deliveries: 'deliveries', payloads: 'bodies' }
+
+const FIX = 'Run a process with the role all or scheduler. If one runs, a report or a backup may hold the tables.'
+
+/** One finding for each kind of rows that goes by the week; none for a file. */
+export async function checkWeeks(store: Pick<ReadStore, 'readServerRoom'>, config: Config): Promise<Finding[]> {
+  const now = commandClock.now()
+  const room = await store.readServerRoom(now)
+  return room === null ? [] : judgeWeeks(room, config.retention, now)
+}
+
+/** How many weeks are kept, which goes next, and whether those to come are ready. */
+export function judgeWeeks({ weeks }: Pick<ServerRoom, 'weeks'>, retention: Retention, now: number): Finding[] {
+  return weeks.map((week) => judge(week, retention, now))
+}
+
+function judge({ kind, kept, oldest, until }: WeekRoom, retention: Retention, now: number): Finding {
+  const check = `weeks of ${WORDS[kind]}`
+  if (until === null) return warn(check, 'none is made, so rows are removed one by one', { fix: FIX })
+  const goesAt = oldest === null ? null : weekGoesAt(kind, oldest.to, retention)
+  const ready = `made until ${dayOf(until)}`
+  const found = `${kept} kept, ${describeNext(oldest, goesAt)}, ${ready}`
+  if (until - now < MIN_AHEAD_MS) return warn(check, `${found} only`, { fix: FIX })
+  if (goesAt !== null && goesAt < now - MAX_LATE_MS) return warn(check, `${found}: it is late`, { fix: FIX })
+  return ok(check, found)
+}
+
+function describeNext(oldest: WeekRoom['oldest'], goesAt: number | null): string {
+  if (oldest === null) return 'the present one'
+  const week = `that of ${dayOf(oldest.from)} (${formatBytes(oldest.bytes)})`
+  return goesAt === null ? `the oldest is ${week} and stays for ever` : `next goes ${week} on ${dayOf(goesAt)}`
+}
+
+function dayOf(moment: number): string {
+  return new Date(moment).toISOString().slice(0, 10)
+}
+
+/** The app anchors every hour, and seals every five seconds. */
+const OLD_ANCHOR_MS = 2 * 3_600_000
+const OLD_ROW_MS = 10 * 60_000
+
+/** Checks that the effect ledger is sealed and anchored. No finding without rows. */
+export async function checkLedger(store: Pick<ReadStore, 'readSealState'>, config: Config): Promise<Finding[]> {
+  const { head, unsealed, unsealedSince } = await store.readSealState()
+  const now = commandClock.now()
+  if (unsealedSince !== null && unsealedSince < now - OLD_ROW_MS) {
+    const found = `${unsealed} rows have had no seal for over ten minutes`
+    return [warn('effect ledger', found, { fix: 'Run a process with the role all or scheduler: it seals them.' })]
+  }
+  return head === null ? [] : [checkAnchors(config, head, now)]
+}
+
+function checkAnchors({ anchorFile = null, dataDir, database, service }: Config, head: Seal, now: number): Finding {
+  const sealed = `sealed up to row ${head.last}`
+  if (anchorFile === null) return ok('effect ledger', sealed)
+  const newest = loadAnchors(anchorFile).at(-1)
+  if (newest === undefined) {
+    const fix = 'Append to it with "upshot effects anchor", or see the log of the app.'
+    return warn('effect ledger', `${sealed}, and ${anchorFile} has no anchor`, { fix })
+  }
+  if (newest.seal > head.number) {
+    return fail('effect ledger', `it ends at seal ${head.number}, before its newest anchor (seal ${newest.seal})`, {
+      fix: 'If you restored a backup: upshot effects restored --reason "…". Otherwise rows are lost.',
+    })
+  }
+  const isBehind = newest.seal < head.number && head.at < now - OLD_ANCHOR_MS && newest.at < head.at
+  const isBeside = !database && service.kind === 'real' && dirname(anchorFile) === dataDir
+  if (isBeside) {
+    return warn('effect ledger', `${sealed}, and anchored in the log and beside the database only`, {
+      fix: 'Name a file on another disk with UPSHOT_ANCHOR_FILE: whoever can change one file can change both.',
+    })
+  }
+  if (!isBehind) return ok('effect ledger', `${sealed}, anchored up to row ${newest.last}`)
+  return warn('effect ledger', `${sealed}, and its newest anchor ends at row ${newest.last}`, {
+    fix: 'Run a process with the role all or scheduler and this UPSHOT_ANCHOR_FILE.',
   })
 }

@@ -16,15 +16,13 @@ import { findRunningApp, hasRuntimeFile, type RunningApp } from '../../open/runn
 import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeProblem } from '../../terminal/problem.ts'
-import { describeUnmatched } from '../workflows/workflow-view.ts'
+import { describeUnmatched } from '../workflows/workflows.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkEndpoints } from './check-endpoints.ts'
-import { checkLedger } from './check-ledger.ts'
 import { checkDisk, checkNode, checkPorts, checkRights, checkWorkflows } from './check-machine.ts'
-import { checkGuard, checkSafety } from './check-safety.ts'
+import { checkGuard, checkLedger, checkSafety, checkWeeks } from './check-safety.ts'
 import { checkService } from './check-service.ts'
 import { checkSweeps } from './check-sweeps.ts'
-import { checkWeeks } from './check-weeks.ts'
 import { type Finding, fail, ok, type Repair, warn } from './finding.ts'
 
 interface DoctorOptions {

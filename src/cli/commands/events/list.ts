@@ -1,7 +1,6 @@
 import { EVENT_ROUTES } from '../../../admin/contract/resources/events.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { listCommand } from '../../operate/list-command.ts'
-import type { ItemOf } from '../../operate/read-list.ts'
+import { type ItemOf, listCommand } from '../../operate/list-command.ts'
 import { tailCommand } from '../../operate/tail-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import type { Column } from '../../terminal/table.ts'

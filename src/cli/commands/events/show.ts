@@ -1,13 +1,14 @@
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { isPlainObject } from '../../../core/json.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { call } from '../../open/operations.ts'
-import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
+import { formatBytes, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
+import type { Output, Style } from '../../terminal/output.ts'
 import { formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { deliveryColumns } from '../deliveries/delivery-view.ts'
-import { eventRunColumns } from '../runs/run-view.ts'
-import { formatTrace } from './trace-view.ts'
+import { deliveryColumns, describeRefusal, styleVerdict } from '../deliveries/delivery-view.ts'
+import { describeOrigin, describeReason, eventRunColumns, styleStatus } from '../runs/run-view.ts'
 
 const LINES_SHOWN = 60
 
@@ -69,4 +70,151 @@ function formatStory(event: Story, now: number, layout: Layout): string[] {
 function describeData({ data, isPruned }: Story): string[] {
   if (data === null) return [isPruned ? '(pruned)' : '(larger than 64 KiB)']
   return JSON.stringify(data, null, 2).split('\n')
+}
+
+type Event = AnswerOf<'GET /events/:id'>
+type Node = AnswerOf<'GET /events/:id/trace'>['nodes'][number]
+type Run = NonNullable<Node['run']>
+type Step = NonNullable<Node['steps']>[number]
+
+/** A line of the tree, and what hangs below it. */
+interface Branch {
+  line: string
+  children: Branch[]
+}
+
+interface View {
+  now: number
+  paint: Output['paint']
+}
+
+/** The parts of a line; what is null or empty is left out. */
+interface Words {
+  kind: string
+  name: string
+  about?: string | null
+  effect?: string
+  status?: string
+  style?: Style | null
+  time?: string | null
+  note?: string | null
+}
+
+/** The tree of an event: its deliveries and runs, and everything that these caused. */
+function formatTrace(event: Event, nodes: readonly Node[], view: View): string[] {
+  const below = Map.groupBy(nodes, ({ parent }) => parent)
+  const deliveries = event.deliveries.toReversed().map((delivery) => tellDelivery(delivery, view))
+  const roots = (below.get(null) ?? []).map((node) => growNode(node, below, view))
+  const root: Branch = { line: roots[0]?.line ?? '', children: [...deliveries, ...(roots[0]?.children ?? [])] }
+  if (event.subject === null) return drawTree(root, view.paint)
+  return drawTree({ line: view.paint('bold', formatText(event.subject, 200)), children: [root] }, view.paint)
+}
+
+function drawTree(root: Branch, paint: Output['paint']): string[] {
+  const lines = [root.line]
+  const grow = ({ children }: Branch, stem: string) => {
+    for (const child of children) {
+      const isLast = child === children.at(-1)
+      lines.push(paint('dim', `${stem}${isLast ? '└─ ' : '├─ '}`) + child.line)
+      grow(child, `${stem}${isLast ? '   ' : '│  '}`)
+    }
+  }
+  grow(root, '')
+  return lines
+}
+
+/** An event with its runs, or a run with its steps. A run that a step invoked is below the step. */
+function growNode(node: Node, below: ReadonlyMap<string | null, Node[]>, view: View): Branch {
+  const { id, event, run, steps, isCut } = node
+  const caused = below.get(id) ?? []
+  const grow = (each: Node) => growNode(each, below, view)
+  const rest = run === null ? `upshot runs list --event ${id}` : `upshot runs show ${id}`
+  const more = { line: `${view.paint('bold', '…')} (more: ${rest})`, children: [] }
+  const cut = isCut || (run !== null && steps === null) ? [more] : []
+  if (run === null) {
+    const { type = null, receivedAt = null } = event ?? {}
+    const line = tell({ kind: 'event', name: id, about: type, time: formatMoment(receivedAt, view.now) }, view)
+    return { line, children: [...caused.map(grow), ...cut] }
+  }
+  const keys = new Set(steps?.map(({ key }) => key))
+  const done = (steps ?? []).map((step): Branch => {
+    const made = caused.filter((each) => each.step === step.key).map(grow)
+    return { line: tellStep(step, view), children: [...step.failures.map((each) => tellAttempt(each, view)), ...made] }
+  })
+  const others = caused.filter(({ step }) => step === null || !keys.has(step)).map(grow)
+  return { line: tellRun(run, view), children: [...done, ...others, ...cut] }
+}
+
+function tell({ kind, name, about, effect, status, style, time, note }: Words, { paint }: View): string {
+  const parts = [
+    paint('dim', kind),
+    paint('bold', formatText(name, 60)),
+    about && formatText(about, 60),
+    effect !== 'read' && effect,
+    status && (style ? paint(style, status) : status),
+    time,
+    note && formatText(`(${note})`, 120),
+  ]
+  return parts.filter(Boolean).join(' ')
+}
+
+function tellDelivery(delivery: Event['deliveries'][number], view: View): Branch {
+  const { id: name, endpoint: about, verdict: status, receivedAt } = delivery
+  const words = {
+    style: styleVerdict(status),
+    time: formatMoment(receivedAt, view.now),
+    note: describeRefusal(delivery),
+  }
+  return { line: tell({ kind: 'delivery', name, about, status, ...words }, view), children: [] }
+}
+
+function tellRun(run: Run, view: View): string {
+  const { id: name, workflow, handler, status, folded, startedAt, createdAt, finishedAt } = run
+  const notes = [folded > 0 && `${folded} folded into it`, describeOrigin(run), describeReason(run, view.now)]
+  return tell(
+    {
+      ...{ kind: 'run', name, status, style: styleStatus(run), note: notes.filter(Boolean).join('; ') },
+      about: handler === 'run' ? workflow : `${workflow} (${handler})`,
+      time: formatTime(startedAt ?? createdAt, finishedAt, view.now),
+    },
+    view,
+  )
+}
+
+function tellStep(step: Step, view: View): string {
+  const { key, kind, target, status, effect, startedAt, finishedAt } = step
+  const call = /^files\.(\w+)/.exec(key)
+  return tell(
+    {
+      ...(call ? { kind: 'call', name: call[0] } : { kind: kind === 'run' ? 'step' : kind, name: key }),
+      ...{ about: kind === 'invoke' ? null : target, effect, status, style: styleStatus({ status }) },
+      ...{ time: formatTime(startedAt, finishedAt, view.now), note: describeEnd(step, view.now) },
+    },
+    view,
+  )
+}
+
+function tellAttempt({ attempt, error }: Step['failures'][number], view: View): Branch {
+  const note = `${error.name}: ${error.message}`
+  const words = { kind: 'attempt', name: String(attempt), status: 'failed', style: 'red', note } as const
+  return { line: tell(words, view), children: [] }
+}
+
+function formatTime(startedAt: string, finishedAt: string | null, now: number): string | null {
+  return formatSpan(startedAt, finishedAt) ?? formatMoment(startedAt, now)
+}
+
+/** A step's outcome in words: of a delete, a download or a wait. */
+function describeEnd({ kind, status, error, dueAt, output, outputBytes }: Step, now: number): string | null {
+  if (status === 'failed') return error?.message ?? null
+  if (status === 'waiting') return dueAt === null ? null : `until ${formatMoment(dueAt, now)}`
+  if (status === 'started') return 'its outcome is not known yet'
+  const isEvent = kind === 'wait' || kind === 'receive'
+  // A large result is not told, and has more bytes than "null".
+  if (isEvent && output === null && outputBytes === 4) return 'no event arrived in time'
+  if (!isPlainObject(output)) return null
+  if (isEvent) return `${output.id} arrived`
+  const { outcome, proof, bytes } = output
+  if (typeof outcome === 'string') return proof === 'verified' ? `${outcome}, verified` : outcome
+  return typeof bytes === 'number' ? formatBytes(bytes) : null
 }

@@ -1,16 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
+import { z } from 'zod'
+import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { ServiceEvent } from '../../../core/incoming/event.ts'
 import { parseEvent } from '../../../core/incoming/parse-event.ts'
+import { isPlainObject, parseJson } from '../../../core/json.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo, gather } from '../../input/parse-option.ts'
+import { readStdin, readText } from '../../input/read-source.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { call } from '../../open/operations.ts'
-import { findRunningApp } from '../../open/running-app.ts'
-import { readEventData, setFields } from '../../send/event-data.ts'
-import { findRecentData } from '../../send/recent-data.ts'
+import { ANSWER_WITHIN_MS, findRunningApp, type RunningApp } from '../../open/running-app.ts'
 import { sampleData } from '../../send/sample-data.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
@@ -91,4 +93,69 @@ function adviseNext(sent: readonly Sent[]): string {
   const [run] = sent.flatMap(({ runs }) => runs)
   if (run !== undefined) return `Show the run: upshot runs show ${run}`
   return 'It started no run: no workflow runs on this type, or the endpoint ignores it.'
+}
+
+/** The `data` of an event, from a file or stdin (`-`) that holds a whole event or its data. */
+export async function readEventData(source: string): Promise<Record<string, unknown>> {
+  const text = source === '-' ? await readStdin('the event') : readText(source)
+  const value = parseJson(text)
+  if (!isPlainObject(value))
+    throw refuse(`${nameOf(source)} does not hold a JSON object.`, 'Give a whole event, or its data, as a JSON object.')
+  return isPlainObject(value.data) ? value.data : value
+}
+
+/** A copy of `data` with each `data.a.b=value` set. A value that is not JSON is text. */
+export function setFields(data: Record<string, unknown>, assignments: readonly string[]): Record<string, unknown> {
+  const copy = structuredClone(data)
+  for (const assignment of assignments) setField(copy, assignment)
+  return copy
+}
+
+function setField(data: Record<string, unknown>, assignment: string): void {
+  const [, path, text] = /^data\.([^=]+)=(.*)$/s.exec(assignment) ?? []
+  const names = path?.split('.') ?? []
+  const last = names.pop()
+  if (!last || text === undefined || [...names, last].some(isForbidden)) {
+    throw refuse(`"${assignment}" sets no field.`, 'Write data.<field>=<value>, such as data.file.name=report.pdf.')
+  }
+  let parent = data
+  for (const name of names) {
+    const child = parent[name]
+    const next = isPlainObject(child) ? child : {}
+    parent[name] = next
+    parent = next
+  }
+  const value = parseJson(text)
+  parent[last] = value === undefined ? text : value
+}
+
+/** `__proto__` would change every object; the receiver refuses these names too. */
+function isForbidden(name: string): boolean {
+  return name === '' || name === '__proto__' || name === 'constructor'
+}
+
+function nameOf(source: string): string {
+  return source === '-' ? 'Standard input' : `The file ${source}`
+}
+
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { fix })
+}
+
+const events = z.object({ data: z.array(z.object({ data: z.record(z.string(), z.unknown()) })) })
+
+/**
+ * The data of the sandbox's newest event of this type: its files exist, so workflows can follow it.
+ * Null without a sandbox, or without such an event.
+ */
+async function findRecentData(
+  type: string,
+  { sandbox }: Pick<RunningApp, 'sandbox'>,
+): Promise<Record<string, unknown> | null> {
+  if (sandbox === null) return null
+  const response = await fetch(`${sandbox.origin}/_sandbox/events?type=${encodeURIComponent(type)}`, {
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  })
+  const found = events.safeParse(await response.json())
+  return found.success ? (found.data.data.at(-1)?.data ?? null) : null
 }

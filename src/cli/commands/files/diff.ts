@@ -9,8 +9,7 @@ import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { describeIncomplete } from './describe-incomplete.ts'
-import { openFiles, type Place, parsePlace } from './files-client.ts'
+import { describeIncomplete, openFiles, type Place, parsePlace } from './files-client.ts'
 
 type Listed = Place & Snapshot
 

@@ -1,9 +1,11 @@
+import { posix } from 'node:path'
 import { UpshotError } from '../../../core/errors.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { burstOf } from '../../../core/service/burst.ts'
+import type { FileEntry } from '../../../core/service/file.ts'
 import { findStorage, STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { Store } from '../../../core/store/store.ts'
-import type { FilesClient, FilesClientOptions } from '../../../files/index.ts'
+import type { FilesClient, FilesClientOptions, IncompleteReason } from '../../../files/index.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { commandClock, followDatabase } from '../../open/command-clock.ts'
 import { findRunningApp } from '../../open/running-app.ts'
@@ -70,5 +72,43 @@ export function parsePlace(text: string, { service }: Pick<Config, 'service'>): 
   if (storage !== null) return { service: storage, path: path === '' ? '/' : path }
   throw new UpshotError('invalid_request', `"${text}" names no storage.`, {
     fix: `Write <service:/path> with one of ${STORAGES.join(', ')}, such as ${STORAGES[0]}:/reports.`,
+  })
+}
+
+const WHY = {
+  max: 'there are more entries than one listing may hold',
+  unverified: 'its pages were read only once',
+  changed: 'entries came or went while it was read',
+  totals: 'the service counts other entries than it lists',
+  repeated: 'the service sent the same page twice',
+} as const satisfies Record<IncompleteReason, string>
+
+/** A sentence for people about a listing that may lack entries. */
+export function describeIncomplete(reason: IncompleteReason): string {
+  return `The listing may lack entries: ${WHY[reason]}.`
+}
+
+/** An entry of a storage, by id or by path. */
+type FileTarget = { service: StorageName } & ({ id: string } | { path: string })
+
+/** Reads `<service:id>` or `<service:/path>`. A path begins with a slash. */
+export function parseTarget(text: string, config: Pick<Config, 'service'>): FileTarget {
+  const { service, path } = parsePlace(text, config)
+  if (path === '/') {
+    throw new UpshotError('invalid_request', `"${text}" names a whole storage, not an entry.`, {
+      fix: 'Write <service:/path> or <service:id>, such as storage_a:/reports/june.pdf.',
+    })
+  }
+  return path.startsWith('/') ? { service, path: posix.normalize(path).replace(/\/$/, '') } : { service, id: path }
+}
+
+/** The entry as it is now. Throws `not_found` or an error of the client. */
+export async function findEntry(files: FilesClient, target: FileTarget, signal: AbortSignal): Promise<FileEntry> {
+  if ('id' in target) return files.get(target, { signal })
+  const { service, path } = target
+  const entry = await files.find({ service, path }, { signal })
+  if (entry) return entry
+  throw new UpshotError('not_found', `There is nothing at ${service}:${path}.`, {
+    fix: `List the parent folder: upshot files ls ${service}:${posix.dirname(path)}`,
   })
 }

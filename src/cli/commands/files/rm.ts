@@ -13,9 +13,7 @@ import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
-import { describeIncomplete } from './describe-incomplete.ts'
-import { findEntry, parseTarget } from './file-target.ts'
-import { openFilesAndStore } from './files-client.ts'
+import { describeIncomplete, findEntry, openFilesAndStore, parseTarget } from './files-client.ts'
 
 /**
  * `upshot files rm <file…>`: lists the files, asks, and deletes those that are unchanged. Exits

@@ -1,11 +1,12 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import type { Words } from '../../../core/safety/create-eraser.ts'
+import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import type { Cli } from '../../command.ts'
 import { call } from '../../open/operations.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import { findInProject } from './find-in-project.ts'
 
 type Report = AnswerOf<'POST /privacy/find'>
 
@@ -80,3 +81,28 @@ const HELP = `
 Under --dry-run, and before it asks, it counts the rows. A run that is not finished, a schedule and
 an operation keep what they need: nothing is erased until they end. If it is interrupted, give the
 same command again: it goes on with what is left.`
+
+/** Folders with code of others, or with the database itself. */
+const LEFT_OUT = new Set(['node_modules', '.git', '.upshot'])
+const DATABASE = /\.db(-wal|-shm)?$/
+const MAX_BYTES = 64 * 1024 * 1024
+const MAX_FILES = 100
+
+/** Files of a project with the words, such as saved runs and plans: named, and not changed. */
+export function findInProject(root: string, words: Words): string[] {
+  const eraser = createEraser(words)
+  const found: string[] = []
+  const look = (folder: string) => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (found.length === MAX_FILES) return
+      if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) look(path)
+      else if (entry.isFile() && hasWords(path)) found.push(relative(root, path))
+    }
+  }
+  const hasWords = (path: string) =>
+    eraser.isIn(`/${relative(root, path)}`) ||
+    (!DATABASE.test(path) && statSync(path).size <= MAX_BYTES && eraser.isIn(readFileSync(path, 'utf8')))
+  look(root)
+  return found
+}

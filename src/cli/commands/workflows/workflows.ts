@@ -1,14 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
 import { WORKFLOW_ROUTES } from '../../../admin/contract/resources/workflows.ts'
-import { describeBroken } from '../../../core/runs/workflow-record.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { describeBroken, type WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import type { Cli } from '../../command.ts'
 import { parseJsonOption } from '../../input/parse-option.ts'
 import { readText } from '../../input/read-source.ts'
-import { call } from '../../open/operations.ts'
+import { commandClock } from '../../open/command-clock.ts'
+import { call, type Operations } from '../../open/operations.ts'
 import { actCommand, refrain } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
-import { describeTrigger, describeUnmatched } from './workflow-view.ts'
+import { formatSection, formatTable, indented } from '../../terminal/table.ts'
+import { runColumns } from '../runs/run-view.ts'
 
 const ID = ['id', 'id of the workflow'] as const
 
@@ -88,3 +92,58 @@ export const remove = actCommand('DELETE /workflows/:id', {
   data: (_, id) => ({ workflow: id, removed: true }),
   done: (_, id) => `Removed the workflow ${id}.`,
 })
+
+/** Types listed by name in one sentence; the others are counted. */
+const MAX_NAMED = 5
+
+/** Its trigger, such as `file.*, transfer.completed` or `cron 0 3 * * * (Europe/Berlin)`. */
+export function describeTrigger({
+  eventTypes,
+  schedule,
+}: Pick<WorkflowRecord, 'eventTypes'> & { schedule: { expression: string; timezone: string } | null }): string {
+  return schedule ? `cron ${schedule.expression} (${schedule.timezone})` : eventTypes.join(', ')
+}
+
+/** Such as `12 events started no workflow: file.moved (10), file.renamed (2)`. */
+export function describeUnmatched(unmatched: readonly { type: string; events: number }[]): string {
+  const total = unmatched.reduce((sum, { events }) => sum + events, 0)
+  const named = unmatched.slice(0, MAX_NAMED).map(({ type, events }) => `${type} (${events})`)
+  const more = unmatched.length > MAX_NAMED ? [`and ${unmatched.length - MAX_NAMED} other types`] : []
+  return `${total} ${total === 1 ? 'event' : 'events'} started no workflow: ${[...named, ...more].join(', ')}`
+}
+
+const RUNS_SHOWN = 10
+
+/** `upshot workflows show <id>`: its trigger, schedule, state and newest runs. */
+export function show(command: Command, { out, project }: Cli): void {
+  command.argument('<id>', 'id of the workflow').action((id) =>
+    project.withOperations(async (operations) => {
+      const now = commandClock.now()
+      const workflow = await call(operations, 'GET /workflows/:id', { params: { id } })
+      const schedule = await findSchedule(operations, workflow)
+      const { items: runs } = await call(operations, 'GET /runs', { query: { workflow: id, limit: RUNS_SHOWN } })
+      const { pausedAt, held } = workflow
+      const paused = `paused since ${formatMoment(pausedAt, now)}, ${held} runs held`
+      out.result({ ...workflow, schedule, runs }, () => [
+        out.paint('bold', id),
+        `  on        ${describeTrigger(workflow)}`,
+        `  state     ${pausedAt === null ? 'active' : out.paint('yellow', paused)}`,
+        `  module    ${workflow.file}, loaded ${formatMoment(workflow.loadedAt, now)}`,
+        ...(schedule ? [`  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}`] : []),
+        ...(schedule ? [`  next      ${formatMoment(schedule.nextAt, now) ?? '–'}`] : []),
+        ...formatSection('Newest runs', formatTable(runs, runColumns(now), indented(out)), out.paint),
+      ])
+    }),
+  )
+}
+
+type Details = AnswerOf<'GET /workflows/:id'>
+
+/** Null for a workflow that events start; its schedule may be gone meanwhile. */
+async function findSchedule(operations: Operations, { id, schedule }: Details) {
+  if (schedule === null) return null
+  return call(operations, 'GET /schedules/:name', { params: { name: id } }).catch((error: unknown) => {
+    if (error instanceof UpshotError && error.code === 'not_found') return null
+    throw error
+  })
+}

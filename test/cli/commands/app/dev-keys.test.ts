@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
-import { devKeys } from '../../../../src/cli/commands/app/dev-keys.ts'
-import { listenForHotKeys } from '../../../../src/cli/terminal/hot-keys.ts'
+import { devKeys, listenForHotKeys } from '../../../../src/cli/commands/app/dev-keys.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { openTerminal } from '../../support/fake-terminal.ts'
 

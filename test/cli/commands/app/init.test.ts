@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { findUpshotSource } from '../../../../src/cli/commands/app/find-upshot-source.ts'
 import {
+  findUpshotSource,
   packageName,
   planProject,
   TEMPLATES,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeWeeks } from '../../../../src/cli/commands/doctor/check-weeks.ts'
+import { judgeWeeks } from '../../../../src/cli/commands/doctor/check-safety.ts'
 import type { WeekRoom } from '../../../../src/core/store/health/server.ts'
 import type { Retention } from '../../../../src/core/store/retention.ts'
 

@@ -2,21 +2,13 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sendEvent } from '../../../../app/send/send-event.ts'
+import { newId } from '../../../../core/ids.ts'
 import type { Run } from '../../../../core/runs/run.ts'
 import type { Store } from '../../../../core/store/store.ts'
-import { Checks, type Print, type Scene } from './checks.ts'
-import { cleanUpTooMuch } from './clean-up-scene.ts'
-import { DemoStage, until } from './demo-stage.ts'
-
-const SCENES: [title: string, scene: Scene][] = [
-  ['A file is dropped into a storage: its workflow records it.', dropFile],
-  ['A transfer completes: the source and its copy are compared.', completeTransfer],
-  ['The service delivers the same event again: nothing runs twice.', deliverAgain],
-  ['A delivery is forged: it is refused.', forgeDelivery],
-  ['A transfer fails halfway: an alert is written.', failTransfer],
-  ['A clean-up asks for more than it may: people decide, and the ledger tells.', cleanUpTooMuch],
-  ['The app is killed during a run (kill -9) and started again.', killInTheMiddle],
-]
+import { isoTime, systemClock } from '../../../../core/time.ts'
+import type { Sandbox } from '../../../../sandbox/index.ts'
+import { Checks, DemoStage, OLD_EXPORTS, type Print, type Scene, until } from './demo-stage.ts'
 
 /** Runs all scenes in a temporary folder and checks every effect. Returns the exit code. */
 export async function runDemo(print: Print = (line) => process.stdout.write(`${line}\n`)): Promise<number> {
@@ -179,3 +171,66 @@ function readOutput(run: Run | undefined): { verdict?: string } {
 async function readJson(path: string): Promise<Record<string, unknown> | null> {
   return existsSync(path) ? JSON.parse(await readFile(path, 'utf8')) : null
 }
+
+const NEW_FILES = 9
+
+/** A clean-up wants a quarter of a folder, which is over its share: people decide. */
+const cleanUpTooMuch: Scene = async (stage, checks) => {
+  const { sandbox, store } = stage
+  for (let number = 1; number <= NEW_FILES; number++) {
+    await sandbox.storage('storage_a').put(`/exports/new-${number}.csv`, `export ${number}\n`)
+  }
+  await askForCleanUp(stage)
+  const approval = await until('the guard holds the deletes', async () => {
+    const [open] = await store.listApprovals({ status: 'open', limit: 1, now: systemClock.now() })
+    return open
+  })
+  const items = await store.listApprovalItems({ approval: approval.id, limit: 10 })
+  checks.expect('the guard holds all three deletes and lists them', items.length === OLD_EXPORTS.length)
+  checks.expect('nothing is deleted meanwhile', listFolder(sandbox).length === NEW_FILES + OLD_EXPORTS.length)
+  checks.tell(`a person sees the list (upshot approvals show ${approval.id}) and approves it`)
+  const { id, hash } = approval
+  const word = { actor: 'demo', reason: 'these are last year’s', only: null, answer: null, signature: null }
+  await store.decideApproval({ approval: id, verdict: 'approved', hash, ...word }, systemClock.now())
+  await until('the run goes on', () => isCleanUpDone(stage))
+  const left = listFolder(sandbox)
+  const isExact = left.length === NEW_FILES && !OLD_EXPORTS.some((path) => left.includes(path))
+  checks.expect('exactly the approved files are deleted', isExact)
+  const [path = ''] = OLD_EXPORTS
+  const rows = await store.listEffects({ path, limit: 10 })
+  checks.tell(`the ledger tells who deleted a file (upshot effects of ${path})`)
+  checks.expect(
+    'it names the run, the approval and who agreed',
+    rows.some(({ runId, approval: under, actor }) => runId !== null && under === id && actor === 'demo'),
+  )
+}
+
+function listFolder(sandbox: Sandbox): string[] {
+  const paths = sandbox
+    .storage('storage_a')
+    .list()
+    .map(({ path }) => path)
+  return paths.filter((path) => path.startsWith('/exports/'))
+}
+
+async function askForCleanUp({ store, receiverUrl }: DemoStage): Promise<void> {
+  const [endpoint] = await store.listEndpoints()
+  if (!endpoint) return
+  const now = systemClock.now()
+  const event = { id: newId('evt', now), type: 'cleanup.asked', created: isoTime(now), data: { path: '/exports' } }
+  await sendEvent(event, { endpoint, receiver: receiverUrl, now, signal: AbortSignal.timeout(10_000) })
+}
+
+async function isCleanUpDone({ store }: DemoStage): Promise<boolean> {
+  return (await store.listRuns({ workflow: 'clean-up', status: 'completed', limit: 1 })).length > 0
+}
+
+const SCENES: [title: string, scene: Scene][] = [
+  ['A file is dropped into a storage: its workflow records it.', dropFile],
+  ['A transfer completes: the source and its copy are compared.', completeTransfer],
+  ['The service delivers the same event again: nothing runs twice.', deliverAgain],
+  ['A delivery is forged: it is refused.', forgeDelivery],
+  ['A transfer fails halfway: an alert is written.', failTransfer],
+  ['A clean-up asks for more than it may: people decide, and the ledger tells.', cleanUpTooMuch],
+  ['The app is killed during a run (kill -9) and started again.', killInTheMiddle],
+]

@@ -18,8 +18,7 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { readFaults } from './read-faults.ts'
-import { readStory, type Story } from './read-story.ts'
-import { describeStory, formatStory } from './story-view.ts'
+import { describeStory, formatStory, readStory, type Story } from './story-view.ts'
 
 /** Runs of an event whose reads name files. */
 const MAX_RUNS = 10

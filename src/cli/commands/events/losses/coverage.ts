@@ -1,6 +1,9 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
 import type { Command } from '@commander-js/extra-typings'
 import { COVERAGE_ROUTES } from '../../../../admin/contract/resources/system/coverage.ts'
 import type { AnswerOf } from '../../../../admin/contract/routes.ts'
+import { UpshotError } from '../../../../core/errors.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
@@ -9,7 +12,6 @@ import { addSchemaOptions } from '../../../operate/schema-options.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
 import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
-import { readTransferIds } from './listed-transfers.ts'
 
 /** Exceptions that the table names one by one. */
 const NAMED = 50
@@ -175,4 +177,35 @@ function describeEnd({ reason, event, lateEvent, approval, state }: FileFinding)
   const late = lateEvent === null ? [] : [`${lateEvent} came later`]
   const held = state === 'held' ? [`waits for ${approval}`] : []
   return [...(reason === null ? [] : [reason]), ...made, ...late, ...held].join('; ')
+}
+
+/** The ids of a CSV file with a column `id` in its first line. Throws `invalid_request`. */
+async function readTransferIds(path: string): Promise<string[]> {
+  const ids = new Set<string>()
+  let column = -1
+  const lines = createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })
+  try {
+    for await (const line of lines) {
+      const cells = readCells(line.replace(/^\uFEFF/, ''))
+      const id = cells[column]
+      if (column === -1) column = requireColumn(cells, path)
+      else if (id !== undefined && id !== '') ids.add(id)
+    }
+  } catch (error) {
+    if (error instanceof UpshotError) throw error
+    throw new UpshotError('invalid_request', `${path} cannot be read: ${(error as Error).message}.`)
+  }
+  return [...ids]
+}
+
+function requireColumn(cells: readonly string[], path: string): number {
+  const column = cells.findIndex((cell) => /^(?:transfer[ _-]?)?id$/i.test(cell))
+  if (column !== -1) return column
+  throw new UpshotError('invalid_request', `${path} has no column "id" or "transfer_id" in its first line.`)
+}
+
+/** A cell may be in quotes, within which a doubled one is one. */
+function readCells(line: string): string[] {
+  const cells = line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)
+  return [...cells].map(([, quoted, plain = '']) => (quoted?.replaceAll('""', '"') ?? plain).trim())
 }

@@ -12,13 +12,14 @@ import {
 import { UpshotError } from '../../../../core/errors.ts'
 import { chooseUnions, findSplits, foldSplits } from '../../../../core/service/shapes/find-unions.ts'
 import { outlineOf } from '../../../../core/service/shapes/outline.ts'
+import { type ShapeUnion, writeSchema } from '../../../../core/service/shapes/write-schema.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
+import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
-import { isMade, type TypedTraffic, writeModule } from './write-module.ts'
 
 /** `upshot types generate`: a zod schema for each event type, from the stored events. */
 export function define(command: Command, { out, project }: Cli): void {
@@ -78,4 +79,63 @@ function noEvents(): UpshotError {
   return new UpshotError('not_found', 'No stored event of these types has its body.', {
     fix: 'Look further back with --since 90d, or send one with "upshot trigger file.created".',
   })
+}
+
+/** The events of a type, and what was found in them. */
+interface TypedTraffic extends TypeTraffic {
+  unions: ReadonlyMap<string, ShapeUnion>
+}
+
+const MADE_BY = '// Made by "upshot types generate" from'
+
+const HEAD = [
+  `${MADE_BY} the events that came. Make it anew rather than change it.`,
+  '// A format or an enumeration is written where at least 50 events prove it.',
+]
+
+/** Whether a module was made by this command, so that it may be made anew. */
+function isMade(module: string): boolean {
+  return module.startsWith(MADE_BY)
+}
+
+/** The text of a module that defines each type. */
+function writeModule(traffic: ReadonlyMap<string, TypedTraffic>, { minShare }: { minShare: number }): string {
+  const names = nameTypes([...traffic.keys()])
+  const definitions = [...traffic].map(([type, { shape, unions, from, to }]) => {
+    const about = `/** Events: ${shape.seen.toLocaleString('en')}, from ${dayOf(from)} to ${dayOf(to)}. */`
+    const schema = writeSchema(shape, { minShare, unions }).replaceAll('\n', '\n  ')
+    return [about, `export const ${names.get(type)} = defineEvent('${type}', {`, `  data: ${schema},`, '})'].join('\n')
+  })
+  const helpers = definitions.some((text) => text.includes('storageName'))
+    ? 'defineEvent, storageName, z'
+    : 'defineEvent, z'
+  const imports = `import { ${helpers} } from 'upshot'`
+  return `${[HEAD.join('\n'), imports, ...definitions].join('\n\n')}\n`
+}
+
+/** `file.created` as `fileCreated`; what is taken or no name gets a number or a word. */
+export function nameTypes(types: readonly string[]): Map<string, string> {
+  const names = new Map<string, string>()
+  for (const type of types) {
+    const words = type.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
+    const joined = words.map((word, n) => (n === 0 ? lowerFirst(word) : upperFirst(word))).join('')
+    const plain = words.length > 1 && /^[a-z]/.test(joined) ? joined : `event${upperFirst(joined)}`
+    const taken = new Set(names.values())
+    let name = plain
+    for (let n = 2; taken.has(name); n++) name = `${plain}${n}`
+    names.set(type, name)
+  }
+  return names
+}
+
+function dayOf(moment: number): string {
+  return isoTime(moment).slice(0, 10)
+}
+
+function upperFirst(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}
+
+function lowerFirst(word: string): string {
+  return word.charAt(0).toLowerCase() + word.slice(1)
 }

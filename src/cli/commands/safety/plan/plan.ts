@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { type Command, Option } from '@commander-js/extra-typings'
 import { findEvent } from '../../../../admin/queries/find-event.ts'
 import type { IsolatedProcess, PreviewedJob } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
+import { parseEvent } from '../../../../core/incoming/parse-event.ts'
 import { planRuns } from '../../../../core/incoming/route.ts'
 import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { markEvent } from '../../../../core/store/events.ts'
@@ -10,7 +12,6 @@ import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Cli } from '../../../command.ts'
 import { countUpTo } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { readEventFile } from '../../../open/read-event-file.ts'
 import { showProgress } from '../../../terminal/progress.ts'
 import { formatTable } from '../../../terminal/table.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
@@ -206,4 +207,23 @@ function describeMisuse(): UpshotError {
   return new UpshotError('invalid_request', 'Name one event, or --file, or --last with --workflow.', {
     details: { fix: 'For example: "upshot plan evt_1", or "upshot plan --workflow tidy --last 20".' },
   })
+}
+
+/** An event that is not stored, from the body of one. */
+function readEventFile(file: string, { account, now }: { account: string; now: number }): EventRecord {
+  const body = readBody(file)
+  const { id, type, created } = parseEvent(body)
+  const at = { createdAt: Date.parse(created), receivedAt: now, stream: 0, seq: 0 }
+  return { id, account, type, origin: 'webhook', body: JSON.stringify(body), ...at }
+}
+
+function readBody(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    throw new UpshotError('invalid_request', `${file} is no readable JSON.`, {
+      cause,
+      fix: 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.',
+    })
+  }
 }

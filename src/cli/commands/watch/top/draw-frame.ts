@@ -1,8 +1,7 @@
 import { formatAge, formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeProgress, drawBar } from '../../../terminal/run-progress.ts'
-import { type Column, formatTable } from '../../../terminal/table.ts'
-import { cutToWidth, widthOf } from '../../../terminal/text-width.ts'
+import { type Column, cutToWidth, formatTable, widthOf } from '../../../terminal/table.ts'
 import type { Frame, PersonalRun, WorkingRun } from './read-frame.ts'
 import type { WorkflowLoad } from './recent-runs.ts'
 

@@ -1,0 +1,215 @@
+import { resolve } from 'node:path'
+import { type Command, Option } from '@commander-js/extra-typings'
+import { takeAnchor } from '../../../app/health/take-anchor.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import { formatAnchor } from '../../../core/safety/ledger/anchor.ts'
+import { PRUNE_KINDS, type Prunable, type PruneKind, type Retention } from '../../../core/store/retention.ts'
+import type { Store } from '../../../core/store/store.ts'
+import { withIsoTimes } from '../../../core/time.ts'
+import type { DatabaseConfig } from '../../../project/config/database-config.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { backUp, verify as checkDatabase } from '../../../project/data-dir/maintain-database.ts'
+import type { Cli } from '../../command.ts'
+import { readSecret } from '../../input/read-source.ts'
+import { commandClock } from '../../open/command-clock.ts'
+import { requireDatabase } from '../../open/open-project.ts'
+import { findRunningApp } from '../../open/running-app.ts'
+import { confirm } from '../../terminal/confirm.ts'
+import { formatBytes } from '../../terminal/format-value.ts'
+import { onInterrupt } from '../../terminal/on-interrupt.ts'
+import { showProgress } from '../../terminal/progress.ts'
+
+/** `upshot db backup <file>`: a verified copy of one point in time, beside a running app too. */
+export function backup(command: Command, { out, project }: Cli): void {
+  command
+    .argument('<file>', 'path of the backup; must not exist yet')
+    .addHelpText('after', RESTORE)
+    .action(async (target) => {
+      const config = await project.load()
+      const to = resolve(target)
+      if (config.database) throw refusePostgres(config.database, to)
+      const file = await requireDatabase(config)
+      if (out.given.dryRun) {
+        out.result({ file: to, made: false }, () => [`Would copy ${file} to ${to}.`])
+        return
+      }
+      // Anchored before, so that the backup contains the seal that the anchor names.
+      const anchor = await project.withStore((store) => takeAnchor(store, commandClock, config))
+      using progress = showProgress(out, { title: 'Backing up', unit: 'count' })
+      const { bytes, rows } = await backUp(config, to, {
+        onProgress: ({ done, total }) => progress.set(done, total),
+        signal: onInterrupt(),
+      })
+      out.result({ file: to, made: true, bytes, rows, anchor: anchor && withIsoTimes(anchor) }, () => [
+        `Backed up to ${to}: ${formatBytes(bytes)}, ${rows.event} events, ${rows.run} runs.`,
+        'The copy was read back and is sound.',
+        ...(anchor === null ? [] : [`The end of its effect ledger: ${formatAnchor(anchor)}`]),
+      ])
+      out.note(describeKey(config))
+    })
+}
+
+/** PostgreSQL has its own tools, which are better than a copy of rows. */
+function refusePostgres({ hosts, schema }: DatabaseConfig, to: string): UpshotError {
+  const [{ host, port, database, user } = { host: '', port: 0, database: '', user: '' }] = hosts
+  const where = `--host=${host} --port=${port} --username=${user} --dbname=${database}`
+  const command = `pg_dump --format=custom --schema=${schema} --file=${to} ${where}`
+  return new UpshotError('invalid_request', 'PostgreSQL makes the backups of its databases; nothing was copied.', {
+    details: {
+      fix: `Run: ${command}. A large database needs pgBackRest, WAL-G or the recovery of its provider.`,
+      command,
+    },
+  })
+}
+
+const RESTORE = `
+To restore a backup, stop the app, replace upshot.db in the data directory with it, and delete
+upshot.db-wal and upshot.db-shm. Then say so: upshot effects restored --reason "…".`
+
+/** Without the key the secrets in a backup are lost; kept with the backup it would reveal them. */
+function describeKey({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }): string {
+  const where = secretKey === null ? `${dataDir}/secret.key` : 'UPSHOT_SECRET_KEY'
+  return `Its secrets are encrypted with the key in ${where}, which is not in the backup. Back up the key separately.`
+}
+
+/** `upshot db verify [file]`: checks a database; exits with 7 if a check fails. */
+export function verify(command: Command, { out, project }: Cli): void {
+  command
+    .argument('[file]', 'path of a database or a backup (default: the database of this project)')
+    .action(async (file) => {
+      const config = await project.load()
+      if (file === undefined && !config.database) await requireDatabase(config)
+      const report = await checkDatabase(config, file === undefined ? undefined : resolve(file))
+      out.result(report, () => [
+        ...report.checks.map(({ name, passed, found }) => {
+          const mark = passed ? out.paint('green', '✓') : out.paint('red', '✗')
+          return `${mark} ${name}${passed ? '' : `: ${found}`}`
+        }),
+        '',
+        Object.entries(report.rows)
+          .map(([table, count]) => `${table} ${count}`)
+          .join(', '),
+      ])
+      if (report.passed) return
+      out.leaveWith('difference')
+      out.note(
+        config.database && file === undefined
+          ? 'Stop the app, and restore the newest backup or moment that passes "upshot db verify".'
+          : 'Stop the app, copy the data directory, and restore the newest backup that passes "upshot db verify".',
+      )
+    })
+}
+
+/** `upshot db reseal`: encrypts the stored secrets with a new key, after the old one leaked. */
+export function reseal(command: Command, { out, project }: Cli): void {
+  command
+    .addOption(new Option('--key-file <file>', 'read the new key from a file').conflicts(['keyStdin', 'keyEnv']))
+    .addOption(new Option('--key-stdin', 'read the new key from standard input').conflicts('keyEnv'))
+    .option('--key-env <name>', 'read the new key from an environment variable')
+    .addHelpText('after', KEY_HELP)
+    .action(async ({ keyFile, keyStdin, keyEnv }) => {
+      const config = await project.load()
+      const file = await requireDatabase(config)
+      const key = await readSecret({ secretFile: keyFile, secretStdin: keyStdin, secretEnv: keyEnv }, 'the new key')
+      await requireStopped(config)
+      if (!(await confirm(out, { will: `encrypt the secrets in ${file} with a new key` }))) {
+        out.result({ resealed: null }, () => ['Nothing was changed.'])
+        return
+      }
+      const { resealSecrets } = await import('../../../project/data-dir/reseal-secrets.ts')
+      const { keyFiles, ...resealed } = await resealSecrets(config, key ?? null, project.operator)
+      const { webhookSecrets, apiKeys, captures } = resealed
+      out.result({ resealed, keyFiles }, () => [
+        `Encrypted again: ${webhookSecrets} webhook secrets, ${apiKeys} API keys, ${captures} captured deliveries.`,
+      ])
+      out.note(
+        keyFiles === null
+          ? 'Start the app with the new key in UPSHOT_SECRET_KEY. Earlier backups need the old key.'
+          : `The new key is in ${keyFiles.present}. Earlier backups need the old key, in ${keyFiles.before}.`,
+      )
+    })
+}
+
+const KEY_HELP = `
+A key is 32 bytes in base64 or hex. Without a --key option, a new key replaces the one in the data
+directory. Stop every process of the app first. Webhook secrets and API keys keep their values.`
+
+/** A running app would keep the old key, and could not read the secrets any more. */
+async function requireStopped(config: Config): Promise<void> {
+  const app = await findRunningApp(config)
+  if (app === null) return
+  throw new UpshotError('conflict', `An app is running on ${config.dataDir} (process ${app.pid}), with the old key.`, {
+    fix: 'Stop every process of the app, run this again, then start the app.',
+  })
+}
+
+const LABELS = {
+  runs: 'completed runs',
+  failures: 'failed and canceled runs',
+  refusals: 'refused deliveries',
+  deliveries: 'rows of the delivery ledger',
+  payloads: 'bodies of events',
+  audit: 'rows of the audit log',
+  effects: 'rows of the effect ledger',
+  files: 'files that are gone, and what events told of judged ones',
+} as const satisfies Record<PruneKind, string>
+
+const DAY_MS = 86_400_000
+
+/** `upshot db prune`: deletes old data now, in small commits, also beside a running app. */
+export function prune(command: Command, { out, project }: Cli): void {
+  command
+    .addHelpText(
+      'after',
+      '\nThe ages are those of `retention` in the project file, by which the app prunes every hour.\n' +
+        'Under --dry-run, and before it asks, it counts what would go: up to 100,000 of each kind.',
+    )
+    .action(() =>
+      project.withStore(async (store, config) => {
+        const { yes, dryRun } = out.given
+        const forecast = yes && !dryRun ? null : await foresee(store, config.retention)
+        const bounds = PRUNE_KINDS.map((kind) =>
+          describeBound(kind, config.retention[kind], forecast === null ? null : forecast[kind]),
+        )
+        if (!(await confirm(out, { will: 'delete data older than this', things: bounds }))) {
+          out.result({ pruned: null, prunable: forecast }, () => ['Nothing was deleted.'])
+          return
+        }
+        await project.recordAction({ action: 'db.prune', target: null, parameters: { ...config.retention } }, 'begun')
+        const { pruneStore } = await import('../../../schedule/pruner.ts')
+        using progress = showProgress(out, { title: 'Pruning', unit: 'count' })
+        const pruned = await pruneStore({
+          store,
+          clock: commandClock,
+          retention: config.retention,
+          signal: onInterrupt(),
+          onSlice: (counts) => progress.set(sum(counts)),
+        })
+        out.result({ pruned }, () => PRUNE_KINDS.map((kind) => `${String(pruned[kind]).padStart(8)} ${LABELS[kind]}`))
+      }),
+    )
+}
+
+async function foresee(store: Pick<Store, 'countPrunable'>, retention: Retention) {
+  const { foreseePrune } = await import('../../../schedule/foresee-prune.ts')
+  return foreseePrune({ store, clock: commandClock, retention })
+}
+
+function describeBound(kind: PruneKind, ageMs: number | null, prunable: Prunable | null): string {
+  if (ageMs === null) return `${LABELS[kind]}: kept forever`
+  const age = `${LABELS[kind]}: ${Number((ageMs / DAY_MS).toFixed(1))} days`
+  return prunable === null ? age : `${age}; ${describePrunable(prunable)}`
+}
+
+/** Such as `100,001 or more would go, 3 weeks of them at once (1.2 GB on disk)`. */
+function describePrunable({ rows, isComplete, bytes, weeks }: Prunable): string {
+  const size = bytes ? ` (${formatBytes(bytes)})` : ''
+  const counted = `${rows.toLocaleString('en')}${isComplete ? '' : ' or more'}${size} would go`
+  if (weeks === null) return counted
+  const many = `${weeks.count} ${weeks.count === 1 ? 'week' : 'weeks'}`
+  return `${counted}, ${many} of them at once (${formatBytes(weeks.bytes)} on disk)`
+}
+
+function sum(counts: Record<PruneKind, number>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0)
+}

@@ -71,7 +71,16 @@ export async function createConsole(
   const issuer = access.oidc?.issuer ?? null
   const handlers: Record<string, AnyHandler> = {
     ...(await openHandlers({ ...parts, runner })),
-    ...accessHandlers({ store, clock, authenticator, cookiePlace: place, facts, issuer, routes: () => ROUTES }),
+    ...accessHandlers({
+      store,
+      clock,
+      authenticator,
+      cookiePlace: place,
+      facts,
+      issuer,
+      surroundings: parts.surroundings,
+      routes: () => ROUTES,
+    }),
     ...liveHandlers({ feed, clock, authenticator, facts, cookieName: cookie }),
   }
   const served = {

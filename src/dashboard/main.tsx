@@ -27,7 +27,6 @@ const Approvals = lazy(() => import('./pages/safety/approvals-page.tsx'))
 const Approval = lazy(() => import('./pages/safety/approval-page.tsx'))
 const Effects = lazy(() => import('./pages/safety/effects-page.tsx'))
 const Files = lazy(() => import('./pages/files/files-page.tsx'))
-const Sandbox = lazy(() => import('./pages/sandbox/sandbox-page.tsx'))
 const System = lazy(() => import('./pages/system/system-page.tsx'))
 
 const client = new QueryClient({
@@ -70,7 +69,6 @@ function Pages() {
           <Route path="/approvals/:id">{({ id }) => <Approval id={id} />}</Route>
           <Route path="/effects" component={Effects} />
           <Route path="/files" component={Files} />
-          <Route path="/sandbox" component={Sandbox} />
           <Route path="/system" component={System} />
           <Route>
             <div className="stack">

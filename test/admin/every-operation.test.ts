@@ -161,23 +161,6 @@ test('every operation of the table answers, in the form that the table says, fro
   await call('PATCH /endpoints/:name', { ...other, body: { status: 'disabled' } })
   await call('DELETE /endpoints/:name', other)
 
-  const reset = await call('POST /sandbox/faults', { body: { on: 'files.list', reset: true, times: 1 } })
-  await call('DELETE /sandbox/faults/:id', { params: { id: reset.id } })
-  await call('POST /sandbox/clock/advance', { body: { by: '1m' } })
-  expect((await call('POST /sandbox/clock/real', { body: {} })).mode).toBe('real')
-  const { event: emitted } = await call('POST /sandbox/events', { body: { type: 'file.renamed', data: {} } })
-  expect((await call('POST /sandbox/events/:id/resend', { params: { id: emitted }, body: {} })).deliveries).toBe(1)
-  const note = { params: { storage: 'storage_a' }, body: { path: '/note.txt', text: 'a note' } }
-  expect((await call('PUT /sandbox/files/:storage', note)).path).toBe('/note.txt')
-  const ends = { from: { storage: 'storage_a', path: '/note.txt' }, to: { storage: 'storage_c', path: '/' } } as const
-  const transfer = await call('POST /sandbox/transfers', { body: ends })
-  await call('POST /sandbox/transfers/:id/cancel', { params: { id: transfer.id }, body: {} }).catch((error) => {
-    expect(error).toMatchObject({ code: 'conflict' })
-  })
-  expect((await call('PATCH /sandbox/settings', { body: { settings: { plan: 'pro' } } })).plan).toBe('pro')
-  await call('PATCH /sandbox/settings', { body: { settings: { plan: 'enterprise' } } })
-  expect(await call('GET /sandbox')).toMatchObject({ clock: { mode: 'real' }, faults: [] })
-
   const { id: fileId } = await sandbox.storage('storage_a').put('/in/a.txt', 'four')
   const folder = { params: { storage: 'storage_a' }, query: { path: '/in' } }
   expect((await call('GET /files/:storage', folder)).items).toMatchObject([{ name: 'a.txt', size: 4 }])

@@ -8,7 +8,6 @@ import {
   sourceOf,
 } from '../../src/dashboard/words/approvals.ts'
 import { compareSteps, listChanges } from '../../src/dashboard/words/compare.ts'
-import { describeFault } from '../../src/dashboard/words/fault.ts'
 import {
   countOf,
   formatBytes,
@@ -123,13 +122,6 @@ test('a word of a shell is quoted unless it is plain', () => {
   expect(shellWord('storage_a:/in/a.pdf')).toBe('storage_a:/in/a.pdf')
   expect(shellWord("it's $(here)")).toBe(`'it'\\''s $(here)'`)
   expect(shellWord('')).toBe("''")
-})
-
-test('a fault is told in words, and a field that the page does not offer by its name', () => {
-  const rule = { id: 'flt_1', on: 'files.get', times: 2, probability: 0.5, skip: 1, seen: 0, struck: 0 }
-  expect(describeFault({ ...rule, latencyMs: 800, reset: true, afterwards: true })).toBe(
-    'Wait first: 800 ms · Reset the connection · afterwards · in 50 % · after 1',
-  )
 })
 
 test('an approval is named for its effects, its question, or the lost events that it makes up', () => {

@@ -16,7 +16,6 @@ import { HOOK_ROUTES } from './resources/safety/hooks.ts'
 import { SCHEDULE_ROUTES } from './resources/schedules.ts'
 import { ACCOUNT_ROUTES } from './resources/service/accounts.ts'
 import { FILE_ROUTES } from './resources/service/files.ts'
-import { SANDBOX_ROUTES } from './resources/service/sandbox.ts'
 import { SUBJECT_ROUTES } from './resources/subjects.ts'
 import { ALERT_ROUTES } from './resources/system/alerts.ts'
 import { COVERAGE_ROUTES } from './resources/system/coverage.ts'
@@ -47,7 +46,6 @@ export const ROUTES = {
   ...ENDPOINT_ROUTES,
   ...ACCOUNT_ROUTES,
   ...FILE_ROUTES,
-  ...SANDBOX_ROUTES,
   ...TOKEN_ROUTES,
   ...AUDIT_ROUTES,
   ...OPERATION_ROUTES,

@@ -43,8 +43,6 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
   accounts: () =>
     pair(import('../contract/resources/service/accounts.ts'), import('../resources/service/account-handlers.ts')),
   files: () => pair(import('../contract/resources/service/files.ts'), import('../resources/service/file-handlers.ts')),
-  sandbox: () =>
-    pair(import('../contract/resources/service/sandbox.ts'), import('../resources/service/sandbox-handlers.ts')),
   tokens: loadTokens,
   sessions: loadTokens,
   audit: () => pair(import('../contract/resources/access/audit.ts'), import('../resources/access/audit-handlers.ts')),

@@ -67,25 +67,6 @@ export interface Foreseen {
   ahead: ForeseenRun[]
 }
 
-/** A call of the sandbox's control API. */
-export interface SandboxCall {
-  method: string
-  path: string
-  /** Sent as JSON. */
-  body?: object
-  /** Content of a file, in place of a body. */
-  content?: string
-  signal?: AbortSignal
-}
-
-/** The control API of the sandbox, which may run in another process of this data directory. */
-export interface SandboxDesk {
-  /** Address of its account pages; null where the app works with the real service. */
-  url(): string | null
-  /** Its answer to a call; the shape is trusted. Throws `not_running` where no sandbox is there. */
-  ask<Answer>(call: SandboxCall): Promise<Answer>
-}
-
 /** The code around a frame of an error. */
 export interface SourcePlace {
   frame: string
@@ -127,7 +108,8 @@ export interface Surroundings {
   /** The account that the environment or the sandbox names, without its keys. */
   defaultAccount(): Pick<Account, 'plan' | 'storages'> & { baseUrl: string | null; keeper: Exclude<Keeper, null> }
   files: FilesDesk
-  sandbox: SandboxDesk
+  /** Address of the account pages of the sandbox; null while none is known. */
+  sandboxUrl(): string | null
   /** Seals the effect ledger, and appends its end to the anchor file. Null without rows. */
   takeAnchor(isDryRun: boolean): Promise<Anchor | null>
   /** The limits of the project; null: the guard is off. */

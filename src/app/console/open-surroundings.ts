@@ -1,5 +1,5 @@
 import { stat, statfs } from 'node:fs/promises'
-import type { SandboxDesk, Surroundings } from '../../admin/ports/surroundings.ts'
+import type { Surroundings } from '../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { currentSecret, type Endpoint, SANDBOX_ENDPOINT, SERVICE_ENDPOINT } from '../../core/incoming/endpoint.ts'
 import type { Publish } from '../../core/notices.ts'
@@ -39,7 +39,7 @@ export function openSurroundings(
     now: clock.now(),
     signal,
   })
-  const sandbox = openSandboxDesk(config, embedded)
+  const findSandbox = () => originOf(config, embedded)
   return {
     receiverUrl: async () => config.publicUrl ?? findReceiver(config) ?? nameReceiver(config),
     sendEvent: async (event, endpoint, signal) => sendEvent(event, target(endpoint, signal)),
@@ -62,11 +62,10 @@ export function openSurroundings(
       keeperOf(endpoint, config) === 'environment' &&
       config.service.kind === 'real' &&
       config.service.signatureHeader !== null,
-    async endpointChanged(endpoint) {
-      if (keeperOf(endpoint, config) === 'sandbox' && sandbox.url() !== null) await tellSandbox(sandbox, endpoint)
-    },
+    endpointChanged: (endpoint) =>
+      tellSandbox(keeperOf(endpoint, config) === 'sandbox' ? findSandbox() : null, endpoint),
     files: openFilesDesk(config, { store, clock, publish, embedded }),
-    sandbox,
+    sandboxUrl: () => findSandbox() && `${findSandbox()}/account`,
     async foresee(approval, signal) {
       const { foreseeApproval } = await import('./foresee-approval.ts')
       return foreseeApproval(config, approval, signal)
@@ -110,12 +109,13 @@ export function openSurroundings(
 }
 
 /** Gives the sandbox the endpoint's current secret and scheme, where it has a webhook for it. */
-async function tellSandbox(sandbox: SandboxDesk, endpoint: Endpoint): Promise<void> {
-  const webhooks = await sandbox.ask<{ id: string; url: string }[]>({ method: 'GET', path: '/webhooks' })
+async function tellSandbox(origin: string | null, endpoint: Endpoint): Promise<void> {
+  if (origin === null) return
+  const webhooks = (await askSandbox(origin, { method: 'GET', path: '/webhooks' })) as { id: string; url: string }[]
   const webhook = webhooks.find(({ url }) => url.endsWith(`/hooks/${endpoint.path}`))
   if (!webhook) return
-  const body = { secrets: [currentSecret(endpoint)], scheme: endpoint.scheme }
-  await sandbox.ask({ method: 'PATCH', path: `/webhooks/${webhook.id}`, body })
+  const body = JSON.stringify({ secrets: [currentSecret(endpoint)], scheme: endpoint.scheme })
+  await askSandbox(origin, { method: 'PATCH', path: `/webhooks/${webhook.id}`, body })
 }
 
 async function readDisk(config: Pick<Config, 'dataDir'>) {
@@ -173,24 +173,11 @@ function describeDefaultAccount({ service }: Pick<Config, 'service'>, sandbox: s
   return { baseUrl: sandbox, plan: 'enterprise' as const, storages, keeper: 'sandbox' as const }
 }
 
-/** The control API of the sandbox of this process, or of another one on the same data directory. */
-function openSandboxDesk(
+/** The sandbox of this process, or of another one on the same data directory. */
+function originOf(
   { service, dataDir }: Pick<Config, 'service' | 'dataDir'>,
   embedded: () => EmbeddedSandbox | null,
-): SandboxDesk {
-  const url = () => embedded()?.sandbox.origin ?? readRuntimeFile(dataDir)?.sandbox?.origin ?? null
-  return {
-    url: () => (service.kind === 'sandbox' ? url() : null),
-    async ask({ body, content, ...call }) {
-      const origin = service.kind === 'sandbox' ? url() : null
-      if (origin === null) {
-        const why = service.kind === 'sandbox' ? 'No process of this data directory runs the sandbox.' : REAL
-        throw new UpshotError('not_running', why)
-      }
-      const sent = body === undefined ? content : JSON.stringify(body)
-      return (await askSandbox(origin, { ...call, body: sent })) as never
-    },
-  }
+): string | null {
+  if (service.kind === 'real') return null
+  return embedded()?.sandbox.origin ?? readRuntimeFile(dataDir)?.sandbox?.origin ?? null
 }
-
-const REAL = 'This app works with the real service: there is no sandbox to control.'

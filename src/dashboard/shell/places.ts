@@ -3,8 +3,6 @@ interface Place {
   href: string
   title: string
   key: string
-  /** True: it is there only while the app works with the sandbox. */
-  isInSandbox?: true
 }
 
 /** The navigation: what happens, what is set up, and what runs below. */
@@ -25,9 +23,6 @@ export const PLACES: readonly (readonly Place[])[] = [
     { href: '/approvals', title: 'Approvals', key: 'a' },
     { href: '/effects', title: 'Effects', key: 'x' },
   ],
-  [
-    { href: '/files', title: 'Files', key: 'p' },
-    { href: '/sandbox', title: 'Sandbox', key: 'b', isInSandbox: true },
-  ],
+  [{ href: '/files', title: 'Files', key: 'p' }],
   [{ href: '/system', title: 'System', key: 'y' }],
 ]

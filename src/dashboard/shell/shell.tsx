@@ -61,7 +61,7 @@ function Frame({ session, children }: { session: Session; children: ReactNode })
         <a className="skip" href="#content">
           Skip to the content
         </a>
-        {bannerOf(session) && <p className="banner">{bannerOf(session)}</p>}
+        <Banner session={session} />
         <Side session={session} openHelp={actions.help} />
         <Content>{children}</Content>
       </div>
@@ -71,9 +71,17 @@ function Frame({ session, children }: { session: Session; children: ReactNode })
   )
 }
 
-function bannerOf({ effects, isSandbox }: Session): string | null {
-  if (effects === 'plan') return 'Nothing acts here: runs are only planned (UPSHOT_EFFECTS=plan).'
-  return isSandbox ? 'Sandbox: no real storage is touched.' : null
+/** Says where nothing acts for real; the sandbox has pages of its own. */
+function Banner({ session: { effects, isSandbox, sandboxUrl } }: { session: Session }) {
+  if (effects === 'plan') {
+    return <p className="banner">Nothing acts here: runs are only planned (UPSHOT_EFFECTS=plan).</p>
+  }
+  if (!isSandbox) return null
+  return (
+    <p className="banner">
+      Sandbox: no real storage is touched. {sandboxUrl && <a href={sandboxUrl}>Open its account page</a>}
+    </p>
+  )
 }
 
 /** Focus goes to the content with each new page, so that a screen reader begins there. */
@@ -115,15 +123,13 @@ function Side({ session, openHelp }: { session: Session; openHelp: () => void })
       <nav aria-label="Pages" ref={nav}>
         {PLACES.map((group) => (
           <ul key={group[0]?.href}>
-            {group
-              .filter(({ isInSandbox }) => !isInSandbox || session.isSandbox)
-              .map(({ href, title }) => (
-                <li key={href}>
-                  <Link href={href} aria-current={isHere(href) ? 'page' : undefined}>
-                    {title}
-                  </Link>
-                </li>
-              ))}
+            {group.map(({ href, title }) => (
+              <li key={href}>
+                <Link href={href} aria-current={isHere(href) ? 'page' : undefined}>
+                  {title}
+                </Link>
+              </li>
+            ))}
           </ul>
         ))}
       </nav>

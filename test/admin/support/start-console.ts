@@ -59,7 +59,7 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       async *stream() {},
       remove: async () => ({ outcome: 'deleted', error: null }),
     },
-    sandbox: { url: () => null, ask: () => Promise.reject(new UpshotError('not_running', 'There is no sandbox.')) },
+    sandboxUrl: () => null,
     matchEvent: async () => ({ workflows: [], broken: [] }),
     foresee: async () => ({ runs: 0, ahead: [] }),
     examine: async () => [],

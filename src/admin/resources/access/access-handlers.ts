@@ -16,6 +16,7 @@ import { describeOpenapi } from '../../contract/openapi.ts'
 import type { ACCESS_ROUTES } from '../../contract/resources/access/access.ts'
 import type { RouteTable } from '../../contract/route.ts'
 import type { HttpHandlers } from '../../perform/handler.ts'
+import type { Surroundings } from '../../ports/surroundings.ts'
 
 /** Facts about this process that every page shows. */
 export interface ProcessFacts {
@@ -31,6 +32,7 @@ interface AccessParts {
   authenticator: Pick<Authenticator, 'wrong'>
   cookiePlace: () => CookiePlace
   facts: ProcessFacts
+  surroundings: Pick<Surroundings, 'sandboxUrl'>
   /** Address of the provider that signs people in; null: there is none. */
   issuer: string | null
   routes: () => RouteTable
@@ -41,7 +43,7 @@ const COOKIE_SECONDS = 7 * 86_400
 
 /** Login, logout, and who is logged in. */
 export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof ACCESS_ROUTES> {
-  const { store, clock, authenticator, cookiePlace, facts, issuer, routes } = parts
+  const { store, clock, authenticator, cookiePlace, facts, surroundings, issuer, routes } = parts
   const writesOf = (caller: Caller) => asOperator(store, describeOperator(caller, null), clock)
   return {
     'GET /login': async () => ({ provider: issuer === null ? null : new URL(issuer).host }),
@@ -65,6 +67,7 @@ export function accessHandlers(parts: AccessParts): HttpHandlers<keyof typeof AC
       processRole: facts.role,
       basePath: cookiePlace().basePath,
       isSandbox: facts.isSandbox,
+      sandboxUrl: surroundings.sandboxUrl(),
       effects: presentMode(await listSwitches(store)),
       now: isoTime(now),
     }),

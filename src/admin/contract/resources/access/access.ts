@@ -14,6 +14,7 @@ const session = z
     processRole: z.string(),
     basePath: z.string(),
     isSandbox: z.boolean().describe('True where the app works with its own sandbox.'),
+    sandboxUrl: z.string().nullable().describe('Address of its account pages; null while none is known.'),
     effects: z.enum(EFFECTS_MODES).describe('`plan`: runs are only planned, and nothing acts.'),
     now: z.iso.datetime(),
   })

@@ -57,7 +57,7 @@ test.each([
   const { exit, stdout } = await runHere(dataDir, [...command.split(' '), '--json'])
   expect(existsSync(dataDir)).toBe(false)
   if (/^(config|doctor)/.test(command)) return
-  expect(exit).toBe(command === 'status' ? 6 : 5)
+  expect(exit).toBe(5)
   expect(JSON.parse(stdout).error.fix).toContain('npm start')
 })
 

@@ -17,23 +17,14 @@ export const ANSWER_WITHIN_MS = 10_000
 
 /** The running app, or null. It asks the app itself, because the runtime file survives a crash. */
 export async function findRunningApp({ dataDir }: Pick<Config, 'dataDir'>): Promise<RunningApp | null> {
+  const runtime = readRuntimeFile(dataDir)
+  if (runtime === null) return null
   try {
-    const runtime = readRuntimeFile(dataDir)
-    if (runtime === null) return null
     const response = await fetch(`${runtime.admin}/readyz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
     const { ready, checks } = readiness.parse(await response.json())
     return { ...runtime, isReady: ready, checks }
   } catch {
     return null
-  }
-}
-
-/** Whether an app started here and did not stop in order: it is running, or it crashed. */
-export function hasRuntimeFile(dataDir: string): boolean {
-  try {
-    return readRuntimeFile(dataDir) !== null
-  } catch {
-    return true
   }
 }
 

@@ -25,13 +25,20 @@ export function writeRuntimeFile(dataDir: string, facts: Runtime): void {
 
 /**
  * Null where no app has started, or it has stopped. A crash leaves the file behind, so a caller has
- * to ask the app.
+ * to ask the app. A power cut may leave a part of it, which counts as none.
  */
 export function readRuntimeFile(dataDir: string): Runtime | null {
-  const file = runtimeFile(dataDir)
-  if (!existsSync(file)) return null
-  const parsed = runtime.safeParse(JSON.parse(readFileSync(file, 'utf8')))
-  return parsed.success ? parsed.data : null
+  if (!hasRuntimeFile(dataDir)) return null
+  try {
+    return runtime.parse(JSON.parse(readFileSync(runtimeFile(dataDir), 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** Whether an app started here and did not stop in order: it is running, or it crashed. */
+export function hasRuntimeFile(dataDir: string): boolean {
+  return existsSync(runtimeFile(dataDir))
 }
 
 /** Removes the file; with `ours`, only if these facts are still in it. */

@@ -1,14 +1,17 @@
+import { presentMode } from '../../../core/safety/stop.ts'
 import { countHourNow, HOUR_MS } from '../../../core/store/health/count-hour-now.ts'
 import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
 import type { ServerRoom } from '../../../core/store/health/server.ts'
 import { weekGoesAt } from '../../../core/store/retention.ts'
+import { listSwitches } from '../../../core/store/safety/list-switches.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
 import { readMoment } from '../../queries/read-query.ts'
+import { readSweepViews } from '../../queries/read-sweep-views.ts'
 import { momentOf } from '../../views/moment-of.ts'
 import type { ResourceParts } from '../parts.ts'
 
@@ -41,7 +44,13 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
       const disk = await surroundings.readDisk()
       const room = await store.readServerRoom(now)
       const databaseBytes = room?.databaseBytes ?? disk.databaseBytes
-      return { isReady: ready, checks, processes, ...disk, databaseBytes, room: describeRoom(room, surroundings) }
+      const sweeps = await readSweepViews(store, now)
+      return {
+        ...{ isReady: ready, checks, processes, ...disk, databaseBytes, room: describeRoom(room, surroundings) },
+        effects: presentMode(await listSwitches(store)),
+        sandboxUrl: surroundings.sandboxUrl(),
+        sweeps: sweeps.map((view) => ({ ...view, complete: view.complete && withIsoTimes(view.complete) })),
+      }
     },
     'GET /search': async ({ query }) => ({ items: await findHits(store, query.q) }),
   }

@@ -1,8 +1,9 @@
+import { readSweepViews, type SweepView } from '../../../admin/queries/read-sweep-views.ts'
 import { FILE_TYPES, type SweepPlan } from '../../../core/service/sweep/sweep-plan.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import { commandClock } from '../../open/command-clock.ts'
-import { describeSweepView, readSweepViews, type SweepView } from '../events/losses/sweep-view.ts'
+import { describeSweepView } from '../events/losses/sweep-view.ts'
 import { type Finding, ok, warn } from './finding.ts'
 
 /** A sweep is late when none was complete for as long as this many should have been. */

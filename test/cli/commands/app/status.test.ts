@@ -6,21 +6,24 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { writeRuntimeFile } from '../../../../src/project/data-dir/runtime-file.ts'
 import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
-import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { runHere } from '../../support/run-here.ts'
+import { openTestProject } from '../../support/test-project.ts'
 
 const HOUR = 3_600_000
 
 test('status prints the addresses of a running app, and not the key of its sandbox', async () => {
   const { dataDir, urls } = await startTestApp()
   const status = await runHere(dataDir, ['status', '--json'])
-  expect(status.json.data).toMatchObject({ running: true, ready: true, receiver: urls.receiver, pid: process.pid })
+  expect(status.json.data).toMatchObject({
+    ...{ isReady: true, sandboxUrl: expect.stringMatching(/account$/) },
+    processes: [{ pid: process.pid, receiverUrl: urls.receiver, adminUrl: urls.admin }],
+  })
   expect(status.stdout).not.toContain('sk_sandbox_')
 })
 
-test('status fails where no app runs, and does not trust the runtime file of an app that crashed', async () => {
-  const dataDir = tempFolder()
+test('status fails where no process runs, and does not trust one that crashed', async () => {
+  const { dataDir, store } = await openTestProject()
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const gone = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -28,8 +31,11 @@ test('status fails where no app runs, and does not trust the runtime file of an 
   writeRuntimeFile(dataDir, { pid: 1, startedAt: '2026-06-01T12:00:00Z', receiver: gone, admin: gone, sandbox: null })
   const refused = { exit: 6, json: { ok: false, error: { code: 'not_running' } } }
   expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
+  const crashed = { id: 'wrk_1', role: 'all', pid: 1, version: '0.1.0', adminUrl: gone, receiverUrl: gone, broken: [] }
+  await store.beatProcess({ ...crashed, startedAt: Date.now(), seenAt: Date.now() })
+  expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
   writeFileSync(join(dataDir, 'runtime.json'), '{ "pid": ')
-  expect(await runHere(dataDir, ['status', '--json'])).toMatchObject(refused)
+  expect(await runHere(dataDir, ['status', '--json'])).toMatchObject({ exit: 6, json: { data: { isReady: false } } })
 })
 
 test('status tells how sweeps stand, and exits with 7 where an event was lost within a week', async () => {
@@ -41,7 +47,7 @@ test('status tells how sweeps stand, and exits with 7 where an event was lost wi
   const calm = await runHere(dataDir, ['status', '--json'])
   expect(calm).toMatchObject({
     exit: 0,
-    json: { data: { sweeps: [{ storage: 'storage_a', lost: 0, complete: { at: expect.stringMatching(/Z$/) } }] } },
+    json: { data: { sweeps: [{ storage: 'storage_a', lost: 0, complete: { endedAt: expect.stringMatching(/Z$/) } }] } },
   })
   world.add()
   await world.run(7 * HOUR)

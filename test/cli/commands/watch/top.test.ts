@@ -7,6 +7,7 @@ import { TopKeys } from '../../../../src/cli/commands/watch/top/top-keys.ts'
 import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
 import { widthOf } from '../../../../src/cli/terminal/table.ts'
 import { hashSecret } from '../../../../src/core/access/token.ts'
+import { isoTime } from '../../../../src/core/time.ts'
 import { runHere } from '../../support/run-here.ts'
 import { failRun, openTestProject, statusOf } from '../../support/test-project.ts'
 
@@ -38,12 +39,10 @@ test('"top --json" prints the load and what needs a person', async () => {
   await failRun(store, 'evt_2')
   expect((await cli('top')).json).toMatchObject({
     data: {
-      windowMs: 600_000,
-      runs: { openFailures: 2, pending: 0 },
-      received: { refused: 0, isMore: false },
-      workflows: [{ workflow: 'follow-up', perMinute: 0.2, failed: 1 }],
-      forPerson: [{ status: 'failed' }, { id: run, workflow: 'follow-up', why: 'b: no luck' }],
-      processes: [],
+      overview: { failed: { count: 2 }, pending: { count: 0 }, received: { refused: 0 } },
+      workflows: [{ workflow: 'follow-up', runs: 2, perMinute: null, failed: 1 }],
+      forPerson: [{ status: 'failed' }, { id: run, workflow: 'follow-up', error: { message: 'no luck' } }],
+      system: { processes: [] },
     },
   })
 })
@@ -53,7 +52,7 @@ test('"top --once" prints a frame whose lines fit', async () => {
   await failRun(store, 'evt_1')
   const { stdout } = await runHere(dataDir, ['top', '--once'])
   expect(stdout).toMatch(/no process runs/)
-  expect(stdout).toMatch(/WORKFLOW +RUNS\/MIN +FAILED/)
+  expect(stdout).toMatch(/WORKFLOW +RUNS\/H +\/MIN +FAILED/)
   expect(stdout).toMatch(/✗ follow-up +run_\w{13} .* b: no luck/)
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
 })
@@ -122,27 +121,36 @@ test('"top" shows the story of the chosen run, and a link to the dashboard, and 
 })
 
 test('no line of "top" is wider than a terminal of 80 columns, and no column moves as time goes by', () => {
-  const wide = { workflow: 'w'.repeat(60), perMinute: 1_234, failed: 1, atWork: 100 }
-  const frameAt = (ageMs: number, p95Ms: number): Frame => ({
-    ...{ at: NOW, databaseBytes: 4_300_000_000, logBytes: 3_000_000, windowMs: 600_000, chart: [1, 2, 3] },
-    processes: [{ ...PROCESS, startedAt: NOW - ageMs, seenAt: NOW }],
-    received: { accepted: 1_000, duplicate: 12, conflict: 1, refused: 345, isMore: true },
-    runs: {
-      ...{ pending: 500, running: 2, waiting: 1_053, forPerson: 23, openFailures: 9 },
-      oldestPendingAt: NOW - ageMs,
-    },
-    workflows: [{ ...wide, p50Ms: 7, p95Ms }],
-    atWork: [
-      {
-        ...{ id: 'run_2', workflow: 'm'.repeat(60) },
-        progress: { done: ageMs, total: 1e9, failed: 3, note: 'n'.repeat(60), rate: 12, at: NOW },
+  const wide = { workflow: 'w'.repeat(60), runs: 9_999, perMinute: 1_234, failed: 1 }
+  const many = { count: 1_000, isMore: true }
+  const frameAt = (ageMs: number, p95Ms: number) =>
+    ({
+      at: NOW,
+      system: {
+        ...{ databaseBytes: 4_300_000_000, logBytes: 3_000_000 },
+        processes: [{ ...PROCESS, startedAt: isoTime(NOW - ageMs), isSilent: false }],
+        room: { tables: [{ table: 't'.repeat(80), bytes: 9 }], weeks: [] },
       },
-    ],
-    room: { databaseBytes: 1, tables: [{ table: 't'.repeat(80), bytes: 9 }], weeks: [] },
-    forPerson: [
-      { id: 'run_1', workflow: 'v'.repeat(60), status: 'failed', createdAt: NOW - ageMs, why: 'x'.repeat(99) },
-    ],
-  })
+      overview: {
+        ...{ failed: many, forPerson: many, pending: many, running: many, oldestPendingAt: isoTime(NOW - ageMs) },
+        ...{ approvals: { open: 12, effects: 1 }, alerts: { open: 3, newest: null }, stops: 1 },
+        received: { accepted: 1_000, duplicate: 12, conflict: 1, refused: 345 },
+        hours: [{ at: isoTime(NOW), runs: 3 }],
+      },
+      workflows: [{ ...wide, p50Ms: 7, p95Ms }],
+      atWork: [
+        {
+          ...{ id: 'run_2', workflow: 'm'.repeat(60) },
+          progress: { done: ageMs, total: 1e9, failed: 3, note: 'n'.repeat(60), rate: 12 },
+        },
+      ],
+      forPerson: [
+        {
+          ...{ id: 'run_1', workflow: 'v'.repeat(60), status: 'failed', createdAt: isoTime(NOW - ageMs) },
+          error: { name: 'Error', message: 'x'.repeat(99) },
+        },
+      ],
+    }) as unknown as Frame
   const screen = { paint: (_style: unknown, text: string) => text, width: 80, height: 24 }
   const view = { chosen: 0, note: new TopKeys({} as never, {} as never).view(frameAt(0, 0)).note, panel: null }
   const [young, old] = [frameAt(9_000, 38), frameAt(4 * 86_400_000, 80_000_000)].map((frame) =>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { RUN_STATUSES } from '../../../../core/runs/run.ts'
+import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
 import { WEEK_KINDS } from '../../../../core/store/retention.ts'
 import { defineRoutes, moment, time } from '../../route.ts'
 
@@ -61,6 +62,15 @@ const room = z
   })
   .meta({ id: 'ServerRoom' })
 
+const sweep = z.object({
+  ...{ account: z.string(), storage: z.string() },
+  complete: z.object({ startedAt: time(), endedAt: time() }).nullable().describe('The last complete sweep.'),
+  fault: z.string().nullable().describe('Why the last sweep that ended is not complete.'),
+  lost: z.int().describe('Events of the last seven days that were lost.'),
+  made: z.int().describe('Those among them that were made up.'),
+  held: z.int().describe('Lost events that wait for people, whatever their age.'),
+})
+
 const system = z
   .object({
     isReady: z.boolean(),
@@ -79,6 +89,12 @@ const system = z
         isSilent: z.boolean().describe('True when it has said nothing for 35 s.'),
       }),
     ),
+    effects: z.enum(EFFECTS_MODES).describe('`plan`: runs are only planned, and nothing acts.'),
+    sandboxUrl: z
+      .string()
+      .nullable()
+      .describe('Address of the account pages of the sandbox; null where there is none.'),
+    sweeps: z.array(sweep).describe('How the sweeps of each storage stand.'),
     databaseBytes: z.int(),
     logBytes: z.int().describe('0 where the database is on a server.'),
     diskFreeBytes: z.int().describe('Of the data directory, which a server does not use.'),

@@ -1,62 +1,18 @@
-import type { FileFinding } from '../../../../core/service/sweep/file-finding.ts'
-import type { KeptSweep } from '../../../../core/store/health/sweeps.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 
-/** How far back losses count as new. */
-const RECENT_MS = 7 * 24 * 60 * 60_000
-
-/** Findings that one look counts. */
-const FINDINGS = 10_000
-
-/** How the sweeps of a storage stand. */
-export interface SweepView {
+interface ShownSweep {
   account: string
   storage: string
   /** The last complete sweep; null before the first. */
-  complete: { startedAt: number; endedAt: number } | null
-  /** Why the last sweep that ended is not complete; null where it is. */
+  complete: { endedAt: number | string } | null
   fault: string | null
-  /** Events of the last seven days that were lost, and those among them that were made up. */
   lost: number
   made: number
-  /** Lost events that wait for people, whatever their age. */
   held: number
 }
 
-export async function readSweepViews(
-  store: Pick<ReadStore, 'listSweeps' | 'listFindings'>,
-  now: number,
-): Promise<SweepView[]> {
-  const sweeps = await store.listSweeps()
-  if (sweeps.length === 0) return []
-  const states = ['missing', 'held', 'due', 'made', 'denied'] as const
-  const lost = await store.listFindings({ states, since: now - RECENT_MS, limit: FINDINGS })
-  const held = await store.listFindings({ states: ['held'], limit: FINDINGS })
-  return sweeps.map((sweep) => viewSweep(sweep, lost, held))
-}
-
-function viewSweep(
-  { account, storage, state }: KeptSweep,
-  lost: readonly FileFinding[],
-  held: readonly FileFinding[],
-): SweepView {
-  const isOwn = (finding: FileFinding) => finding.account === account && finding.storage === storage
-  const last = state.complete.at(-1)
-  const recent = lost.filter(isOwn)
-  return {
-    account,
-    storage,
-    complete: last === undefined ? null : { startedAt: last.startedAt, endedAt: last.endedAt },
-    fault: state.ended?.fault ?? null,
-    lost: recent.length,
-    made: recent.filter((finding) => finding.state === 'made').length,
-    held: held.filter(isOwn).length,
-  }
-}
-
 /** Such as `storage_a: complete 2026-01-10 02:00, 3 lost in 7 days (1 made up)`. */
-export function describeSweepView(view: SweepView, now: number): string {
+export function describeSweepView(view: ShownSweep, now: number): string {
   const { account, storage, complete, fault, lost, made, held } = view
   const count = (number: number) => number.toLocaleString('en')
   const place = account === 'default' ? storage : `${account}/${storage}`

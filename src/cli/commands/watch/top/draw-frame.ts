@@ -1,9 +1,12 @@
+import { tellFailure } from '../../../../core/runs/failures/tell-failure.ts'
 import { formatAge, formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeProgress, drawBar } from '../../../terminal/run-progress.ts'
 import { type Column, cutToWidth, formatTable, widthOf } from '../../../terminal/table.ts'
-import type { Frame, PersonalRun, WorkingRun } from './read-frame.ts'
-import type { WorkflowLoad } from './recent-runs.ts'
+import type { Frame, WorkflowLoad } from './read-frame.ts'
+
+type Run = Frame['forPerson'][number]
+type System = NonNullable<Frame['system']>
 
 export interface Screen extends Pick<Output, 'paint'> {
   width: number
@@ -68,7 +71,7 @@ export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[
   const workflows = frame.workflows.slice(0, Math.max(MIN_ROWS, room - personal))
   const lines = [
     ...head,
-    ...(workflows.length === 0 ? ['No run was made lately.'] : formatTable(workflows, LOADS, screen)),
+    ...(workflows.length === 0 ? ['No run was made in this hour.'] : formatTable(workflows, LOADS, screen)),
     ...bars,
     '',
     ...drawPersonal(frame, chosen, { screen, rows: personal }),
@@ -76,42 +79,65 @@ export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[
   return lines.slice(0, screen.height - 1)
 }
 
-function drawProcess({ at, processes, databaseBytes, logBytes, room }: Frame, { paint, width }: Screen): string {
-  const [first] = processes.toSorted((one, other) => one.startedAt - other.startedAt)
-  const state =
-    first === undefined
-      ? paint('red', '○ no process runs')
-      : `${paint('green', '●')} ${processes.length === 1 ? '1 process' : `${processes.length} processes`}`
-  const up = first === undefined ? '' : `  up ${formatAge(first.startedAt, at)}`
-  const log = room === null ? ` + log ${formatBytes(logBytes)}` : ''
-  const disk = `  ${formatBytes(databaseBytes)}${log}`
+function drawProcess({ at, system }: Frame, { paint, width }: Screen): string {
   const clock = `${new Date(at).toISOString().slice(11, 19)} UTC`
-  const plain = `upshot ${first?.version ?? ''}  ${state}${up}${disk}`
+  const alive = (system?.processes ?? []).filter(({ isSilent }) => !isSilent)
+  const [first] = alive.toSorted((one, other) => (one.startedAt < other.startedAt ? -1 : 1))
+  const many = alive.length === 1 ? '1 process' : `${alive.length} processes`
+  const state = first === undefined ? paint('red', '○ no process runs') : `${paint('green', '●')} ${many}`
+  const up = first === undefined ? '' : `  up ${formatAge(Date.parse(first.startedAt), at)}`
+  const plain = `upshot ${first?.version ?? ''}  ${system === null ? '…' : `${state}${up}  ${drawDisk(system)}`}`
   return `${plain}${' '.repeat(Math.max(2, width - lengthOf(plain) - clock.length))}${clock}`
 }
 
+function drawDisk({ databaseBytes, logBytes, room }: System): string {
+  return `${formatBytes(databaseBytes)}${room === null ? ` + log ${formatBytes(logBytes)}` : ''}`
+}
+
 /** The largest tables of a server, and the weeks of runs that it keeps. */
-function drawRoom({ room }: Frame, { paint, width }: Screen): string[] {
+function drawRoom({ system }: Frame, { paint, width }: Screen): string[] {
+  const room = system?.room ?? null
   if (room === null) return []
   const weeks = room.weeks.find(({ kind }) => kind === 'runs')?.kept ?? 0
   const tables = room.tables.slice(0, MAX_TABLES).map(({ table, bytes }) => `${table} ${formatBytes(bytes)}`)
   return [paint('dim', formatText(`tables ${tables.join('  ')}   weeks of runs ${weeks}`, width))]
 }
 
-/** One line, or two on a narrow screen. */
-function drawLoad({ at, received, runs, chart, workflows, windowMs }: Frame, { paint, width }: Screen): string[] {
-  const { accepted, duplicate, conflict, refused, isMore } = received
-  const more = isMore ? '+' : ''
-  const oldest = runs.oldestPendingAt === null ? '' : ` (oldest ${formatAge(runs.oldestPendingAt, at)})`
-  const counts = [`▶ ${runs.running}`, `○ ${runs.pending}${oldest}`, `◷ ${runs.waiting - runs.forPerson}`]
-  const person = runs.forPerson === 0 ? '☞ 0' : paint('yellow', `☞ ${runs.forPerson}`)
-  const most = Math.max(1, ...chart)
-  const bars = chart.map((count) => BARS[Math.round((count / most) * (BARS.length - 1))]).join('')
-  const rate = formatRate(workflows.reduce((sum, { perMinute }) => sum + perMinute, 0))
-  const bad = refused + conflict === 0 ? `refused ${refused}` : paint('yellow', `refused ${refused + conflict}`)
-  const incoming = `in ${accepted}${more}/min  duplicate ${duplicate}  ${bad}`
-  const work = `runs ${counts.join('  ')}  ${person}   ${bars} ${rate}/min in ${formatAge(0, windowMs)}`
-  return lengthOf(incoming) + lengthOf(work) + 3 <= width ? [`${incoming}   ${work}`] : [incoming, work]
+/** One line, or more on a narrow screen. */
+function drawLoad({ at, overview }: Frame, { paint, width }: Screen): string[] {
+  const { received, pending, running, forPerson, failed, oldestPendingAt, approvals, alerts, stops } = overview
+  const { accepted, duplicate, conflict, refused } = received
+  const oldest = oldestPendingAt === null ? '' : ` (oldest ${formatAge(Date.parse(oldestPendingAt), at)})`
+  const warn = (text: string, count: number) => (count === 0 ? text : paint('yellow', text))
+  const bad = warn(`refused ${refused + conflict}`, refused + conflict)
+  const parts = [
+    `in 24 h ${accepted}  duplicate ${duplicate}  ${bad}`,
+    `runs ▶ ${formatCount(running)}  ○ ${formatCount(pending)}${oldest}`,
+    warn(`☞ ${formatCount(forPerson)}  ✗ ${formatCount(failed)}`, forPerson.count + failed.count),
+    ...(approvals.open > 0 ? [paint('yellow', `approvals ${approvals.open}`)] : []),
+    ...(alerts.open > 0 ? [paint('yellow', `alerts ${alerts.open}`)] : []),
+    ...(stops > 0 ? [paint('red', `stops ${stops}`)] : []),
+    `${drawBars(overview)} a day`,
+  ]
+  const lines: string[] = []
+  for (const part of parts) {
+    const last = lines.at(-1)
+    if (last === undefined || lengthOf(last) + lengthOf(part) + 3 > width) lines.push(part)
+    else lines[lines.length - 1] = `${last}   ${part}`
+  }
+  return lines
+}
+
+function formatCount({ count, isMore }: { count: number; isMore: boolean }): string {
+  return `${count}${isMore ? '+' : ''}`
+}
+
+/** A bar for each hour in which runs were made. */
+function drawBars({ hours }: Frame['overview']): string {
+  const byHour = [...Map.groupBy(hours, ({ at }) => at)].sort(([one], [other]) => (one < other ? -1 : 1))
+  const counts = byHour.map(([, rows]) => rows.reduce((sum, { runs }) => sum + runs, 0))
+  const most = Math.max(1, ...counts)
+  return counts.map((count) => BARS[Math.round((count / most) * (BARS.length - 1))]).join('')
 }
 
 function drawPersonal({ at, forPerson }: Frame, chosen: number, { screen, rows }: { screen: Screen; rows: number }) {
@@ -121,29 +147,25 @@ function drawPersonal({ at, forPerson }: Frame, chosen: number, { screen, rows }
   return formatTable(shown, personalColumns(at), screen)
 }
 
-function formatRate(perMinute: number): string {
-  return perMinute.toFixed(perMinute < 10 ? 1 : 0)
-}
-
 const LOADS: Column<WorkflowLoad>[] = [
   { title: 'WORKFLOW', value: ({ workflow }) => workflow, most: 40 },
-  { title: 'RUNS/MIN', value: ({ perMinute }) => formatRate(perMinute), align: 'right' },
+  { title: 'RUNS/H', value: ({ runs }) => runs, align: 'right' },
+  { title: '/MIN', value: ({ perMinute }) => perMinute?.toFixed(perMinute < 10 ? 1 : 0) ?? null, align: 'right' },
   {
     title: 'FAILED',
     value: ({ failed }) => (failed === null ? null : `${(failed * 100).toFixed(1)} %`.padStart(7)),
     align: 'right',
     style: ({ failed }) => (failed !== null && failed > 0 ? 'red' : null),
   },
-  { title: 'AT WORK', value: ({ atWork }) => atWork, align: 'right' },
   { title: 'P50', value: ({ p50Ms }) => formatTime(p50Ms), align: 'right' },
   { title: 'P95', value: ({ p95Ms }) => formatTime(p95Ms), align: 'right' },
 ]
 
-const WORKING: Column<WorkingRun>[] = [
+const WORKING: Column<Run>[] = [
   { title: 'AT WORK', value: ({ workflow }) => workflow, most: 40 },
   { title: 'RUN', value: ({ id }) => id, isId: true },
-  { title: 'PROGRESS', value: ({ progress }) => drawBar(progress, 20), cut: 'never' },
-  { title: '', value: ({ progress }) => describeProgress(progress, true) },
+  { title: 'PROGRESS', value: ({ progress }) => progress && drawBar(progress, 20), cut: 'never' },
+  { title: '', value: ({ progress }) => progress && describeProgress(progress, true) },
 ]
 
 /** As wide for a millisecond as for an hour, so that no column moves from frame to frame. */
@@ -155,7 +177,7 @@ function formatTime(ms: number | null): string | null {
 
 const TIME_WIDTH = '23 h 59 m'.length
 
-function personalColumns(now: number): Column<PersonalRun & { isChosen: boolean }>[] {
+function personalColumns(now: number): Column<Run & { isChosen: boolean }>[] {
   return [
     { title: '', value: ({ isChosen }) => (isChosen ? '›' : ' '), cut: 'never' },
     {
@@ -167,11 +189,11 @@ function personalColumns(now: number): Column<PersonalRun & { isChosen: boolean 
     { title: 'RUN', value: ({ id }) => id, isId: true },
     {
       title: 'AGE',
-      value: ({ createdAt }) => formatAge(createdAt, now).padStart(TIME_WIDTH),
+      value: ({ createdAt }) => formatAge(Date.parse(createdAt), now).padStart(TIME_WIDTH),
       align: 'right',
       cut: 'never',
     },
-    { title: 'WHY', value: ({ why }) => why },
+    { title: 'WHY', value: ({ error, reason }) => (error === null ? reason : tellFailure(error)) },
   ]
 }
 

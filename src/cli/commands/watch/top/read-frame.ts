@@ -1,98 +1,114 @@
-import { stat } from 'node:fs/promises'
-import type { Verdict } from '../../../../core/incoming/delivery.ts'
-import { tellFailure } from '../../../../core/runs/failures/tell-failure.ts'
-import type { Run } from '../../../../core/runs/run.ts'
-import type { Progress } from '../../../../core/runs/told/progress.ts'
-import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../../core/store/health/processes.ts'
-import type { ServerRoom } from '../../../../core/store/health/server.ts'
-import type { OpenRuns } from '../../../../core/store/runs.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
-import type { RecentRoom } from './recent-room.ts'
-import type { RecentLoad, RecentRuns } from './recent-runs.ts'
+import type { AnswerOf } from '../../../../admin/client/index.ts'
+import { call, type Operations } from '../../../open/operations.ts'
 
-/** Everything that one frame shows. Times are epoch milliseconds. */
-export interface Frame extends RecentLoad {
+type System = AnswerOf<'GET /system'>
+type Overview = AnswerOf<'GET /overview'>
+type Run = AnswerOf<'GET /runs'>['items'][number]
+
+/** Everything that one frame shows: what the page Overview shows, by the same operations. */
+export interface Frame {
   at: number
-  /** The processes that said within 35 s that they live. */
-  processes: ProcessRecord[]
-  databaseBytes: number
-  logBytes: number
-  /** Tables and weeks; null where the database is a file. */
-  room: ServerRoom | null
-  /** Deliveries of the last minute; `isMore` where there were more than are counted. */
-  received: { accepted: number; duplicate: number; conflict: number; refused: number; isMore: boolean }
-  runs: OpenRuns
+  /** As it was a few seconds ago; null while no answer has come. */
+  system: System | null
+  overview: Overview
+  /** Runs made in the present hour, the busiest workflow first. */
+  workflows: WorkflowLoad[]
   /** The runs at work that tell how far they have come, newest first. */
-  atWork: WorkingRun[]
+  atWork: Run[]
   /** Failed runs and those that wait for a person, newest first. */
-  forPerson: PersonalRun[]
+  forPerson: Run[]
 }
 
-export interface WorkingRun extends Pick<Run, 'id' | 'workflow'> {
-  progress: Progress
-}
-
-export interface PersonalRun extends Pick<Run, 'id' | 'workflow' | 'status' | 'createdAt'> {
-  /** Why it failed, or what it waits for. */
-  why: string
+export interface WorkflowLoad {
+  workflow: string
+  runs: number
+  /** Of the last minute that was watched; null in the first frame. */
+  perMinute: number | null
+  /** Share of the ended runs, from 0 to 1; null while none has ended. */
+  failed: number | null
+  /** Milliseconds from start to end of completed runs; null without any. */
+  p50Ms: number | null
+  p95Ms: number | null
 }
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
-const MAX_DELIVERIES = 1_000
 const MAX_PERSONAL = 50
+/** Sizes change slowly, and a process that hangs answers late. */
+const SYSTEM_MS = 10_000
+const SYSTEM_WITHIN_MS = 1_000
+const ENDED = ['completed', 'failed', 'canceled', 'skipped', 'planned']
 
-/** Reads a frame in about 10 ms, whatever the store holds. */
-export async function readFrame(
-  { store, recent, rooms, database }: { store: ReadStore; recent: RecentRuns; rooms: RecentRoom; database: string },
-  { now, filter }: { now: number; filter: string },
-): Promise<Frame> {
-  const processes = (await store.listProcesses()).filter(({ seenAt }) => now - seenAt < PROCESS_SILENCE_MS)
-  const load = await recent.look(now)
-  const room = await rooms.look(now)
-  const isShown = (workflow: string) => workflow.includes(filter)
-  return {
-    ...load,
-    workflows: load.workflows.filter(({ workflow }) => isShown(workflow)),
-    at: now,
-    processes,
-    room,
-    databaseBytes: room?.databaseBytes ?? (await sizeOf(database)),
-    logBytes: await sizeOf(`${database}-wal`),
-    received: await countDeliveries(store, now),
-    runs: await store.countOpenRuns(now),
-    atWork: (await listWorking(store)).filter(({ workflow }) => isShown(workflow)),
-    forPerson: (await listPersonal(store, now)).filter(({ workflow }) => isShown(workflow)),
+/** Reads one frame after another, and tells how the counts rise from one to the next. */
+export class Frames {
+  readonly #operations: Operations
+  #system: System | null = null
+  #askedAt = Number.NEGATIVE_INFINITY
+  /** Runs by workflow as earlier frames counted them, of the last minute. */
+  #counts: { at: number; hour: string; runs: Map<string, number> }[] = []
+
+  constructor(operations: Operations) {
+    this.#operations = operations
+  }
+
+  async read(now: number, filter: string): Promise<Frame> {
+    const overview = await call(this.#operations, 'GET /overview')
+    const [failed, waiting, running] = await Promise.all([
+      this.#list({ status: 'failed', resolved: 'false', since: '24h' }),
+      this.#list({ needsPerson: 'true' }),
+      this.#list({ status: 'running' }),
+    ])
+    await this.#askSystem(now)
+    const isShown = ({ workflow }: { workflow: string }) => workflow.includes(filter)
+    const newest = [...failed, ...waiting].sort((one, other) => (one.id < other.id ? 1 : -1))
+    return {
+      ...{ at: now, system: this.#system, overview },
+      workflows: this.#sumUp(overview, now).filter(isShown),
+      atWork: running.filter(({ progress }) => progress !== null).filter(isShown),
+      forPerson: newest.filter(isShown),
+    }
+  }
+
+  async #list(query: { status?: Run['status']; resolved?: 'false'; since?: string; needsPerson?: 'true' }) {
+    return (await call(this.#operations, 'GET /runs', { query: { ...query, limit: MAX_PERSONAL } })).items
+  }
+
+  /** Waits no longer than a second: the rest of the frame does not need it. */
+  async #askSystem(now: number): Promise<void> {
+    if (now - this.#askedAt < SYSTEM_MS) return
+    this.#askedAt = now
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, SYSTEM_WITHIN_MS)
+    const asked = call(this.#operations, 'GET /system').then(
+      (system) => {
+        this.#system = system
+      },
+      () => {},
+    )
+    await Promise.race([asked, late.promise]).finally(() => clearTimeout(timer))
+  }
+
+  #sumUp({ hours }: Overview, now: number): WorkflowLoad[] {
+    const hour = new Date(Math.floor(now / (60 * MINUTE_MS)) * 60 * MINUTE_MS).toISOString()
+    const present = Map.groupBy(
+      hours.filter(({ at }) => at === hour),
+      ({ workflow }) => workflow,
+    )
+    const counts = [...present].map(([workflow, rows]) => [workflow, sum(rows)] as const)
+    this.#counts = this.#counts.filter((each) => each.hour === hour && each.at >= now - MINUTE_MS)
+    const [oldest] = this.#counts
+    const loads = counts.map(([workflow, runs]): WorkflowLoad => {
+      const rows = present.get(workflow) ?? []
+      const ended = sum(rows.filter(({ status }) => ENDED.includes(status)))
+      const { p50Ms = null, p95Ms = null } = rows.find(({ status }) => status === 'completed') ?? {}
+      const rise = oldest && ((runs - (oldest.runs.get(workflow) ?? 0)) * MINUTE_MS) / (now - oldest.at)
+      const failed = ended === 0 ? null : sum(rows.filter(({ status }) => status === 'failed')) / ended
+      return { workflow, runs, perMinute: rise ?? null, failed, p50Ms, p95Ms }
+    })
+    this.#counts.push({ at: now, hour, runs: new Map(counts) })
+    return loads.sort((one, other) => other.runs - one.runs)
   }
 }
 
-async function countDeliveries(store: ReadStore, now: number): Promise<Frame['received']> {
-  const rows = await store.listDeliveries({ since: now - MINUTE_MS, limit: MAX_DELIVERIES })
-  const count = (verdict: Verdict) => rows.filter((row) => row.verdict === verdict).length
-  const taken = { accepted: count('accepted'), duplicate: count('duplicate'), conflict: count('conflict') }
-  const refused = rows.length - taken.accepted - taken.duplicate - taken.conflict
-  return { ...taken, refused, isMore: rows.length === MAX_DELIVERIES }
-}
-
-async function listPersonal(store: ReadStore, now: number): Promise<PersonalRun[]> {
-  const failed = await store.listRuns({ resolved: false, since: now - DAY_MS, limit: MAX_PERSONAL })
-  const waiting = await store.listRuns({ waitsForPerson: true, limit: MAX_PERSONAL })
-  return [...failed, ...waiting]
-    .sort((one, other) => (one.id < other.id ? 1 : -1))
-    .map(({ id, workflow, status, createdAt, error, reason }) => {
-      const why = error === null ? (reason ?? '') : tellFailure(error)
-      return { id, workflow, status, createdAt, why }
-    })
-}
-
-async function listWorking(store: ReadStore): Promise<WorkingRun[]> {
-  const runs = await store.listRuns({ status: 'running', limit: MAX_PERSONAL })
-  return runs.flatMap(({ id, workflow, progress }) => (progress === null ? [] : [{ id, workflow, progress }]))
-}
-
-function sizeOf(path: string): Promise<number> {
-  return stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  )
+function sum(rows: readonly { runs: number }[]): number {
+  return rows.reduce((total, { runs }) => total + runs, 0)
 }

@@ -1,11 +1,10 @@
 import { describeError } from '../../../../core/errors.ts'
-import type { Store } from '../../../../core/store/store.ts'
-import { commandClock } from '../../../open/command-clock.ts'
+import { call, type Operations } from '../../../open/operations.ts'
 import type { View } from './draw-frame.ts'
-import type { Frame, PersonalRun } from './read-frame.ts'
+import type { Frame } from './read-frame.ts'
 import type { PressedKey } from './screen.ts'
 
-type TopStore = Pick<Store, 'retryRun' | 'resumeRun' | 'cancelRun' | 'pauseWorkflow'>
+type Run = Frame['forPerson'][number]
 
 /** No wider than the narrowest usual terminal. */
 const KEYS = '↑↓ choose  ⏎ show  r retry  c cancel  p pause  / filter  w dashboard  q leave'
@@ -22,7 +21,7 @@ interface TopPages {
 
 /** The state that keys change: the chosen run, the filter, and a question that is open. */
 export class TopKeys {
-  readonly #store: TopStore
+  readonly #operations: Operations
   readonly #pages: TopPages
   #frame: Frame | null = null
   #chosen: string | null = null
@@ -35,9 +34,8 @@ export class TopKeys {
   filter = ''
   isLeaving = false
 
-  /** `store` writes as the operator, so that each action leaves an audit row. */
-  constructor(store: TopStore, pages: TopPages) {
-    this.#store = store
+  constructor(operations: Operations, pages: TopPages) {
+    this.#operations = operations
     this.#pages = pages
   }
 
@@ -105,20 +103,26 @@ export class TopKeys {
     this.#chosen = runs[next]?.id ?? null
   }
 
-  #ask(key: PressedKey, { id, workflow, status }: PersonalRun): void {
-    const now = commandClock.now()
-    const ask = (question: string, act: () => Promise<boolean>, done: string) => {
+  #ask(key: PressedKey, { id, workflow, status }: Run): void {
+    const operations = this.#operations
+    const ask = (question: string, act: () => Promise<unknown>, done: string) => {
       this.#note = `${question} y: yes, any other key: no`
-      this.#asked = async () => ((await act().catch(() => false)) ? done : 'It no longer fits: its state has changed.')
+      this.#asked = () =>
+        act().then(
+          () => done,
+          (error: unknown) => describeError(error).message,
+        )
     }
+    const input = { params: { id }, body: {} }
     if (key === 'r' && status === 'failed') {
-      ask(`Retry ${id} of ${workflow}?`, () => this.#store.retryRun(id, now), `${id} is tried again.`)
+      ask(`Retry ${id} of ${workflow}?`, () => call(operations, 'POST /runs/:id/retry', input), `${id} is tried again.`)
     } else if (key === 'r') {
-      ask(`Let ${id} of ${workflow} go on?`, () => this.#store.resumeRun(id, { fromScratch: false }), `${id} goes on.`)
+      ask(`Let ${id} of ${workflow} go on?`, () => call(operations, 'POST /runs/:id/resume', input), `${id} goes on.`)
     } else if (key === 'c' && status !== 'failed') {
-      ask(`Cancel ${id} of ${workflow}?`, () => this.#store.cancelRun(id, WHY, now), `${id} is canceled.`)
+      const why = { ...input, body: { reason: WHY } }
+      ask(`Cancel ${id} of ${workflow}?`, () => call(operations, 'POST /runs/:id/cancel', why), `${id} is canceled.`)
     } else if (key === 'p') {
-      const pause = () => this.#store.pauseWorkflow(workflow, now).then(() => true)
+      const pause = () => call(operations, 'POST /workflows/:id/pause', { params: { id: workflow }, body: {} })
       ask(`Pause ${workflow}?`, pause, `${workflow} is paused: upshot workflows resume ${workflow}`)
     }
   }

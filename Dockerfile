@@ -1,4 +1,4 @@
-# Two images: the command line (for "upshot … --server", "upshot mcp" and the demo), and the sandbox.
+# Two images: the command line (for "upshot … --server" and "upshot mcp"), and the sandbox.
 # A project has a Dockerfile of its own, which "upshot init" writes.
 #   docker build -t upshot .
 #   docker build -t upshot-sandbox --target sandbox .

@@ -5,13 +5,12 @@ import { join, resolve } from 'node:path'
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 
-/** Compiles the package into `dist`: code with maps, types of the doors, samples for the demo. */
+/** Compiles the package into `dist`: code with maps, types of the doors. */
 function build(): void {
   rmSync(DIST, { recursive: true, force: true })
   compile('tsconfig.json')
   compile('tsconfig.types.json')
   nameDeclarations()
-  compile('tsconfig.samples.json')
   copyAssets()
   buildDashboard()
 }

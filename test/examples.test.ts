@@ -11,6 +11,7 @@ const folders = globSync('*/main.ts', { cwd: join(ROOT, 'examples') }).map(dirna
 
 /** The end of each example, as its command prints it. */
 const ENDS: Record<string, unknown> = {
+  demo: 'Every promise held.',
   'verify-and-retire': { outputs: ['deleted', 'kept: the copy is not the same'], left: ['/bad.txt'] },
   'mirror-nightly': { output: { copied: 3, complete: true }, copies: ['a.txt', 'b.txt', 'c.txt'] },
   'csv-to-database': { orders: 2, hasCrashed: true },
@@ -26,7 +27,7 @@ const ENDS: Record<string, unknown> = {
 
 test.each(Object.keys(ENDS))('the command of the example %s shows what it promises', async (name) => {
   const { stdout } = await run(process.execPath, ['examples/run.ts', name], { cwd: ROOT })
-  expect(JSON.parse(stdout.slice(stdout.search(/^[[{]/m)))).toEqual(ENDS[name])
+  expect(JSON.parse(stdout.slice(stdout.search(/^[[{"]/m)))).toEqual(ENDS[name])
 })
 
 test('the runs of the example on PostgreSQL go on after both workers have died', async () => {

@@ -264,7 +264,7 @@ test('a server of another kind, a redirect and another version are told', async 
 /** Commands of this machine: its files, its processes, its project, or the sandbox. */
 const HERE = new RegExp(
   [
-    '^(init|dev|start|dashboard|demo|completion|version|plan|backtest',
+    '^(init|dev|start|dashboard|completion|version|plan|backtest',
     '(config|db|files|sandbox|types) .*|approvers key|endpoints (send|solve)|effects verify)$',
   ].join('|'),
 )

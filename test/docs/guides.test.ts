@@ -200,5 +200,5 @@ describe('with an app at work', () => {
  */
 function isRunHere(command: string): boolean {
   if (command.startsWith('curl ') && !hasCurl) return false
-  return !/^(npm|npx|cd|docker) |^upshot (dev|start|demo|init|sandbox start|db (move|migrate))\b/.test(command)
+  return !/^(npm|npx|cd|docker) |^upshot (dev|start|init|sandbox start|db (move|migrate))\b/.test(command)
 }

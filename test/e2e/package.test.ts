@@ -124,7 +124,6 @@ test('the package has no tests, secrets, build files or copies of sources', () =
   const isOdd = (name: string) => /(^|\/)(test|bench|node_modules|data|\.env)(\/|$)|\.tsbuildinfo$|\.tgz$/.test(name)
   expect(names.filter(isOdd)).toEqual([])
   expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
-  expect(names.filter((name) => name.startsWith('dist/samples/src'))).toEqual([])
   const assets = names.filter((name) => /^src\/.*\.(?!ts$)\w+$/.test(name))
   expect(assets.some((name) => name.endsWith('.sql'))).toBe(true)
   expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
@@ -214,10 +213,4 @@ test('upshot dev from the package deletes the source of a proven copy', { timeou
   child.kill('SIGINT')
   expect(await log.exited).toEqual({ code: 0, signal: null })
   expect(log.lines.at(-1)).toMatchObject({ message: 'stopped' })
-})
-
-test('upshot demo runs from the package with its samples', { timeout: 180_000 }, () => {
-  const { ok, data } = JSON.parse(upshot(project, ['demo', '--json']))
-  expect(ok).toBe(true)
-  expect(data.story.at(-1)).toContain('Every promise held')
 })

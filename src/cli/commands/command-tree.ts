@@ -253,7 +253,6 @@ export const COMMAND_TREE: CommandTree = {
     'let an agent look, and act where you allow it, over standard input and output',
     () => import('./watch/mcp.ts'),
   ),
-  demo: command('run the main workflows in a temporary folder, and check every effect', () => import('./app/demo.ts')),
   completion: command('print a script that completes commands in your shell', () => import('./shell/completion.ts')),
   version: command('print the versions of upshot and Node', () => import('./shell/version.ts')),
 }

@@ -19,7 +19,7 @@ const OUTSIDE =
 const NOTES = new RegExp(`\\bproject\\.recordAction\\(|\\bstore\\.(${Object.keys(OPERATOR_WRITES).join('|')})\\(`)
 
 /** Commands that change nothing of the project: a probe, folders of their own, a foreign URL. */
-const ELSEWHERE = ['doctor', 'demo', 'dev', 'endpoints send', 'rehearse']
+const ELSEWHERE = ['doctor', 'dev', 'endpoints send', 'rehearse']
 
 /** The file of every command, as the tree imports it. */
 function filesOf(tree: CommandTree, path: string[] = []): { command: string; file: string }[] {

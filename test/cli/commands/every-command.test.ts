@@ -23,7 +23,7 @@ const ARGUMENTS: Record<string, string[]> = {
 }
 
 /** Commands that run until they are stopped. They get an unknown option here. */
-const ENDLESS = /^(dev|demo|sandbox start|(runs|events) tail)$/
+const ENDLESS = /^(dev|sandbox start|(runs|events) tail)$/
 
 function pathsOf(tree: CommandTree): string[][] {
   return Object.entries(tree).flatMap(([name, node]) =>

@@ -2,38 +2,31 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sendEvent } from '../../../../app/send/send-event.ts'
-import { newId } from '../../../../core/ids.ts'
-import type { Run } from '../../../../core/runs/run.ts'
-import type { Store } from '../../../../core/store/store.ts'
-import { isoTime, systemClock } from '../../../../core/time.ts'
-import type { Sandbox } from '../../../../sandbox/index.ts'
-import { Checks, DemoStage, OLD_EXPORTS, type Print, type Scene, until } from './demo-stage.ts'
+import type { Sandbox } from 'upshot/sandbox'
+import { sendEvent } from '../../src/app/send/send-event.ts'
+import { newId } from '../../src/core/ids.ts'
+import type { Run } from '../../src/core/runs/run.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { isoTime, systemClock } from '../../src/core/time.ts'
+import type { Say } from '../shared.ts'
+import { Checks, DemoStage, OLD_EXPORTS, type Scene, until } from './stage.ts'
 
-/** Runs all scenes in a temporary folder and checks every effect. Returns the exit code. */
-export async function runDemo(print: Print = (line) => process.stdout.write(`${line}\n`)): Promise<number> {
+/** Runs all scenes in a temporary folder and checks every effect. Throws where one is missing. */
+export default async function run(say: Say) {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-demo-'))
-  const startedAt = Date.now()
-  const checks = new Checks(print)
+  const checks = new Checks(say)
   try {
     await using stage = await DemoStage.open(folder)
-    print(
-      `The service (a sandbox) is at ${stage.sandbox.origin}, the app at ${stage.receiverUrl}, all data in ${folder}.`,
-    )
+    say(`The service (a sandbox) is at ${stage.sandbox.origin}, the app at ${stage.receiverUrl}.`)
     for (const [number, [title, scene]] of SCENES.entries()) {
-      print(`\n${number + 1}. ${title}`)
+      say(`\n${number + 1}. ${title}`)
       await scene(stage, checks)
     }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1)
-  print(
-    checks.failed === 0
-      ? `\nEvery promise held, in ${seconds} s.`
-      : `\n${checks.failed} ${checks.failed === 1 ? 'promise' : 'promises'} broken, in ${seconds} s.`,
-  )
-  return checks.failed === 0 ? 0 : 1
+  if (checks.failed > 0) throw new Error(`${checks.failed} promises were broken: see the lines with ✗.`)
+  return 'Every promise held.'
 }
 
 async function dropFile({ sandbox, store, dataDir }: DemoStage, checks: Checks): Promise<void> {

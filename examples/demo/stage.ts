@@ -2,18 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { UpshotError } from '../../../../core/errors.ts'
-import { randomWord } from '../../../../core/ids.ts'
-import type { Store } from '../../../../core/store/store.ts'
-import { systemClock } from '../../../../core/time.ts'
-import { openStore } from '../../../../project/data-dir/open-store.ts'
-import { readRuntimeFile } from '../../../../project/data-dir/runtime-file.ts'
-import { type Sandbox, startSandbox } from '../../../../sandbox/index.ts'
+import { type Sandbox, startSandbox } from 'upshot/sandbox'
+import { UpshotError } from '../../src/core/errors.ts'
+import { randomWord } from '../../src/core/ids.ts'
+import type { Store } from '../../src/core/store/store.ts'
+import { systemClock } from '../../src/core/time.ts'
+import { openStore } from '../../src/project/data-dir/open-store.ts'
+import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
+import type { Say } from '../shared.ts'
 
-/** The package has compiled samples beside the code, because Node strips no types in packages. */
-const IS_SOURCE = import.meta.filename.endsWith('.ts')
-const MAIN = resolve(import.meta.dirname, '../../../../app/main.js')
-const PROJECT = resolve(import.meta.dirname, IS_SOURCE ? '../../../../..' : '../../../../samples')
+const PROJECT = resolve(import.meta.dirname, '../..')
+const MAIN = resolve(PROJECT, 'src/app/main.js')
 
 const YEAR_MS = 365 * 86_400_000
 
@@ -134,17 +133,15 @@ export async function until<T>(what: string, look: () => Promise<T | null | unde
   }
 }
 
-export type Print = (line: string) => void
-
 /** Runs a part of the demo, and checks its effects. */
 export type Scene = (stage: DemoStage, checks: Checks) => Promise<void>
 
 /** Prints each promise with its result, and counts the broken ones. */
 export class Checks {
-  readonly #print: Print
+  readonly #print: Say
   failed = 0
 
-  constructor(print: Print) {
+  constructor(print: Say) {
     this.#print = print
   }
 

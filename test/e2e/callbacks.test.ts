@@ -6,15 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { newId, randomWord, spellBytes } from '../../src/core/ids.ts'
 import { callbackUrl } from '../../src/core/incoming/hook.ts'
+import { DATABASES, type DatabaseName, silenceWorkers } from '../support/databases.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
+import { makeSchema } from '../support/postgres-store.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
+import { Cluster } from './postgres/cluster.ts'
 
 /** `UPSHOT_TEST_HOOKS=10000 UPSHOT_TEST_KILLS=20` is the size of the promise. */
-const HOOKS = Number(process.env.UPSHOT_TEST_HOOKS ?? 300)
-const KILLS = Number(process.env.UPSHOT_TEST_KILLS ?? 3)
+const HOOKS = Number(process.env.UPSHOT_TEST_HOOKS ?? 60)
+const KILLS = Number(process.env.UPSHOT_TEST_KILLS ?? 2)
 const GUESSES = Number(process.env.UPSHOT_TEST_GUESSES ?? HOOKS * 10)
 const CONNECTIONS = 50
+const BOUND = { timeout: 3_600_000 }
 
 const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
 
@@ -31,15 +35,32 @@ export default defineWorkflow({
 })
 `
 
+const MODULES = { 'waiting.workflow.ts': WAITING }
+
+/** A project on a database of its own. `open` gives its store, once an app has started. */
+async function openProject(database: DatabaseName) {
+  if (database === 'SQLite') {
+    const root = makeProject(MODULES)
+    const open = async () => openDataDir({ dataDir: join(root, 'data'), secretKey: null })
+    return { root, environment: {}, open, bury: async () => {} }
+  }
+  const place = makeSchema()
+  const cluster = new Cluster(place, {}, MODULES)
+  await cluster.command('db', 'migrate')
+  const { root, environment } = cluster
+  return { root, environment, open: () => cluster.open(), bury: () => silenceWorkers(place) }
+}
+
 /** A project whose runs wait for the answers of their hooks, and its address over restarts. */
-async function startWaiting() {
-  const root = makeProject({ 'waiting.workflow.ts': WAITING })
+async function startWaiting(database: DatabaseName) {
+  const { root, environment, open, bury } = await openProject(database)
   const port = await findFreePort()
-  const start = () => startIn(root, { UPSHOT_PORT: String(port), UPSHOT_LOG_LEVEL: 'info', UPSHOT_SLOTS: '200' })
+  const own = { UPSHOT_PORT: String(port), UPSHOT_LOG_LEVEL: 'info', UPSHOT_SLOTS: '200' }
+  const start = () => startIn(root, { ...environment, ...own })
   const first = start()
   await first.line(({ message }) => message === 'started')
-  const store = openDataDir({ dataDir: join(root, 'data'), secretKey: null })
-  onTestFinished(() => store.close())
+  const store = await open()
+  if (database === 'SQLite') onTestFinished(() => store.close())
   const origin = `http://127.0.0.1:${port}`
   const runs: { run: string; n: number; url: string }[] = []
   const key = await store.loadHookKey()
@@ -54,7 +75,7 @@ async function startWaiting() {
     for (; hook === undefined; [hook] = await store.listHooks(each.run)) await sleep(50)
     each.url = callbackUrl({ origin, key }, hook.id)
   }
-  return { start, first, store, runs, origin }
+  return { start, first, store, runs, origin, bury }
 }
 
 const say = (line: string) => process.stdout.write(`callbacks: ${line}\n`)
@@ -83,68 +104,80 @@ async function insist(url: string, n: number): Promise<void> {
   }
 }
 
-test('each run gets its answer once, under 50 connections and SIGKILLs', { timeout: 1_800_000 }, async () => {
-  const { start, first, store, runs } = await startWaiting()
-  let app = first
-  let answered = 0
-  const queue = [...runs]
-  const senders = Array.from({ length: CONNECTIONS }, async () => {
-    for (let next = queue.pop(); next; next = queue.pop()) {
-      await insist(next.url, next.n)
-      answered += 1
-      // Repetitions and other answers change nothing, before and after the end of the run.
-      if (next.n % 3 === 0) await insist(next.url, next.n)
-      if (next.n % 5 === 0) expect([409, 410, 0, 503]).toContain(await post(next.url, { n: next.n + 1 }))
+test.each(DATABASES)(
+  'each run gets its answer once, under 50 connections and SIGKILLs: %s',
+  BOUND,
+  async (database) => {
+    const { start, first, store, runs, bury } = await startWaiting(database)
+    let app = first
+    let answered = 0
+    const queue = [...runs]
+    const senders = Array.from({ length: CONNECTIONS }, async () => {
+      for (let next = queue.pop(); next; next = queue.pop()) {
+        await insist(next.url, next.n)
+        answered += 1
+        // Repetitions and other answers change nothing, before and after the end of the run.
+        if (next.n % 3 === 0) await insist(next.url, next.n)
+        if (next.n % 5 === 0) expect([409, 410, 0, 503]).toContain(await post(next.url, { n: next.n + 1 }))
+      }
+    })
+    for (let kill = 1; kill <= KILLS; kill++) {
+      while (answered < (runs.length * kill) / (KILLS + 1)) await sleep(5)
+      app.child.kill('SIGKILL')
+      await app.exited
+      await bury()
+      app = start()
+      await app.line(({ message }) => message === 'started')
     }
-  })
-  for (let kill = 1; kill <= KILLS; kill++) {
-    while (answered < (runs.length * kill) / (KILLS + 1)) await sleep(5)
-    app.child.kill('SIGKILL')
-    await app.exited
-    app = start()
-    await app.line(({ message }) => message === 'started')
-  }
-  await Promise.all(senders)
-  let [lost, twice, wrong] = [0, 0, 0]
-  for (const { run, n } of runs) {
-    let found = await store.findRun(run)
-    for (let tries = 0; found?.finishedAt === null && tries < 600; tries++) {
-      await sleep(50)
-      found = await store.findRun(run)
+    await Promise.all(senders)
+    let [lost, twice, wrong] = [0, 0, 0]
+    for (const { run, n } of runs) {
+      let found = await store.findRun(run)
+      for (let tries = 0; found?.finishedAt === null && tries < 600; tries++) {
+        await sleep(50)
+        found = await store.findRun(run)
+      }
+      if (found?.status !== 'completed') lost += 1
+      else if (found.output !== String(n)) wrong += 1
+      const [hook] = await store.listHooks(run)
+      if (hook?.answers !== 1) twice += 1
     }
-    if (found?.status !== 'completed') lost += 1
-    else if (found.output !== String(n)) wrong += 1
-    const [hook] = await store.listHooks(run)
-    if (hook?.answers !== 1) twice += 1
-  }
-  say(`${runs.length} hooks, ${KILLS} SIGKILLs: ${lost} lost, ${twice} twice, ${wrong} wrong`)
-  expect({ lost, twice, wrong }).toEqual({ lost: 0, twice: 0, wrong: 0 })
-})
+    say(`${database}: ${runs.length} hooks, ${KILLS} SIGKILLs: ${lost} lost, ${twice} twice, ${wrong} wrong`)
+    expect({ lost, twice, wrong }).toEqual({ lost: 0, twice: 0, wrong: 0 })
+  },
+)
 
-test('a flood of unknown tokens answers nothing, and good answers get through', { timeout: 1_800_000 }, async () => {
-  const { store, runs, origin } = await startWaiting()
-  const before = performance.now()
-  let [accepted, guessed] = [0, 0]
-  const attackers = Array.from({ length: CONNECTIONS - 10 }, async () => {
-    while (guessed < GUESSES) {
-      guessed += 1
-      // Half of them have the id of a real hook.
-      const real = runs[guessed % runs.length]?.url.slice(-58, -32) ?? ''
-      const id = guessed % 2 === 0 ? real : spellBytes(Buffer.from(randomWord())).slice(0, 26)
-      if ((await post(`${origin}/callbacks/${id}${randomWord()}`, { n: 1 })) !== 404) accepted += 1
-    }
-  })
-  let good = 0
-  const queue = [...runs]
-  const senders = Array.from({ length: 10 }, async () => {
-    for (let next = queue.pop(); next; next = queue.pop()) if ((await post(next.url, { n: next.n })) === 200) good += 1
-  })
-  await Promise.all([...senders, ...attackers])
-  const seconds = (performance.now() - before) / 1_000
-  const rate = Math.round(guessed / seconds)
-  say(`${guessed} guesses, ${rate} a second: ${accepted} not 404; ${good} of ${runs.length} good answers`)
-  expect(accepted).toBe(0)
-  expect(good / runs.length).toBeGreaterThanOrEqual(0.99)
-  const refused = (await store.tallyRefusals()).find(({ verdict }) => verdict === 'unknown_hook')
-  expect((refused?.listed ?? 0) + (refused?.dropped ?? 0)).toBeGreaterThan(0)
-})
+test.each(DATABASES)(
+  'a flood of unknown tokens answers nothing, and good answers get through: %s',
+  BOUND,
+  async (database) => {
+    const { store, runs, origin } = await startWaiting(database)
+    const before = performance.now()
+    let [accepted, guessed] = [0, 0]
+    const attackers = Array.from({ length: CONNECTIONS - 10 }, async () => {
+      while (guessed < GUESSES) {
+        guessed += 1
+        // Half of them have the id of a real hook.
+        const real = runs[guessed % runs.length]?.url.slice(-58, -32) ?? ''
+        const id = guessed % 2 === 0 ? real : spellBytes(Buffer.from(randomWord())).slice(0, 26)
+        if ((await post(`${origin}/callbacks/${id}${randomWord()}`, { n: 1 })) !== 404) accepted += 1
+      }
+    })
+    let good = 0
+    const queue = [...runs]
+    const senders = Array.from({ length: 10 }, async () => {
+      for (let next = queue.pop(); next; next = queue.pop())
+        if ((await post(next.url, { n: next.n })) === 200) good += 1
+    })
+    await Promise.all([...senders, ...attackers])
+    const seconds = (performance.now() - before) / 1_000
+    const rate = Math.round(guessed / seconds)
+    say(
+      `${database}: ${guessed} guesses, ${rate} a second: ${accepted} not 404; ${good} of ${runs.length} good answers`,
+    )
+    expect(accepted).toBe(0)
+    expect(good / runs.length).toBeGreaterThanOrEqual(0.99)
+    const refused = (await store.tallyRefusals()).find(({ verdict }) => verdict === 'unknown_hook')
+    expect((refused?.listed ?? 0) + (refused?.dropped ?? 0)).toBeGreaterThan(0)
+  },
+)

@@ -86,6 +86,28 @@ test.each(Object.entries(HARM))(
   120_000,
 )
 
+test.each([
+  'data/upshot.db',
+  'data/../data/upshot.db',
+  "' + new URL('file:' + process.cwd() + '/data/upshot.db?mode=ro') + '",
+])(
+  'code that opens the database of the app, %s, is refused by name, and takes no delivery out of service',
+  async (path) => {
+    const stage = new GuiltyStage({
+      top: "import { DatabaseSync } from 'node:sqlite'",
+      step: `new DatabaseSync('${path}', { readOnly: true }).close()`,
+    })
+    const started = await stage.start()
+    await stage.deliver('evt_guilty', 'file.deleted')
+    const failed = await started.line(({ message }) => message === 'run failed')
+    expect(JSON.stringify(failed.err)).toMatch(/The workflow \\"guilty\\" opens .*guilty\.workflow\.ts:7:/)
+    for (let n = 0; n < 20; n++) await stage.deliver(`evt_after_${n}`, 'folder.created')
+    started.child.kill('SIGTERM')
+    expect(await started.exited).toEqual({ code: 0, signal: null })
+  },
+  60_000,
+)
+
 test('a module that replaces a function of JavaScript is named and left out, and the others go on', async () => {
   const stage = new GuiltyStage({ step: "await null; Promise.prototype.then = () => { throw new Error('none') }" })
   const started = await stage.start()

@@ -10,6 +10,7 @@ import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import { openConnectedStore } from '../../store/open-store.ts'
 import { Link, type LinkMessage } from '../preview/child/link.ts'
 import { DatabaseClock } from './database/database-clock.ts'
+import { keepOwnDatabase } from './database/keep-own-database.ts'
 import type { EngineAccess } from './engine.ts'
 import { type EngineStart, type PackedArrivals, unpackArrivals } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
@@ -47,6 +48,7 @@ catchStrayErrors(notices.publish)
 process.on('exit', () => parent.tell('exiting', findCodeAtWork()))
 collectWhenIdle()
 giveAnswer('codeAtWork', findCodeAtWork)
+keepOwnDatabase(options)
 const intrinsics = new Intrinsics()
 let replacedBy: unknown
 giveAnswer('replacedBy', () => replacedBy)

@@ -29,10 +29,10 @@ export class DatabaseFile {
    * throws SQLite's error where the file is no database any more.
    */
   check(): void {
-    this.#require(identify(this.#path, { mayBeEmpty: false }), this.#file)
+    this.#require(identify(this.#path, { mayBeEmpty: false }), this.#file, 'gone')
     const log = identify(logOf(this.#path))
     this.#log ??= log
-    if (this.#log !== null) this.#require(log, this.#log)
+    if (this.#log !== null) this.#require(log, this.#log, 'log_gone')
     if (performance.now() - this.#readAt >= READ_EVERY_MS) this.#read()
   }
 
@@ -47,9 +47,9 @@ export class DatabaseFile {
     }
   }
 
-  #require(found: string | null, expected: string): void {
+  #require(found: string | null, expected: string, gone: 'gone' | 'log_gone'): void {
     if (found === expected) return
-    throw describeFault(found === null ? 'gone' : 'replaced', this.#path)
+    throw describeFault(found === null ? gone : 'replaced', this.#path)
   }
 }
 

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 
 /** Why the database cannot be used, as `details.reason` of `store_unavailable`. */
-type FaultReason = 'locked' | 'full' | 'read_only' | 'corrupt' | 'unreadable' | 'gone' | 'replaced'
+type FaultReason = 'locked' | 'full' | 'read_only' | 'corrupt' | 'unreadable' | 'gone' | 'log_gone' | 'replaced'
 
 const RESTORE = 'Stop the app, copy the data directory, run "upshot db verify", and restore a backup.'
 
@@ -22,6 +22,12 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
     what: 'is gone: it was deleted or moved while the app runs',
     advice: 'Move it back, or stop the app, restore a backup, and start again.',
   },
+  log_gone: {
+    what: 'has lost its log, the file with "-wal" at its end, while the app runs',
+    advice:
+      'Another SQLite in this process, or a program that deletes files, took it. ' +
+      'Find the code that opens the database, and start the app again.',
+  },
   replaced: {
     what: 'was replaced while the app runs',
     advice: 'Start the app again if the file is the right one, or move the former one back.',
@@ -29,7 +35,7 @@ const FAULTS: Record<FaultReason, { what: string; advice: string }> = {
 }
 
 /** Faults of the whole database: another write of the same commit would fail as well. */
-const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'replaced']
+const WHOLE: readonly FaultReason[] = ['locked', 'read_only', 'corrupt', 'gone', 'log_gone', 'replaced']
 
 const REASON_OF_CODE: readonly [RegExp, FaultReason][] = [
   [/^SQLITE_(BUSY|LOCKED|PROTOCOL)/, 'locked'],

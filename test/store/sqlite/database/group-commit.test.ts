@@ -181,7 +181,7 @@ test('a database that is deleted, moved or replaced acknowledges nothing until i
   renameSync(`${file}.away`, file)
   await write()
   rmSync(`${file}-wal`)
-  await expect(write()).rejects.toMatchObject(refusedAs('gone'))
+  await expect(write()).rejects.toMatchObject(refusedAs('log_gone'))
 })
 
 test('a write that is committed into a file deleted meanwhile is not acknowledged', async () => {

@@ -6,6 +6,13 @@ import type { Checkpoint, Effect, StepStatus } from '../core/runs/step.ts'
 import type { Progress } from '../core/runs/told/progress.ts'
 import type { ReadStore } from '../core/store/store.ts'
 import type { TouchedRuns } from './engine/kill-switch.ts'
+import type { SentEvent } from './world/test-events.ts'
+
+/** An event with the runs that it started. */
+export interface Sent {
+  event: SentEvent
+  runs: TestRun[]
+}
 
 /** A snapshot of a run. */
 export interface TestRun<Output = unknown> {

@@ -16,7 +16,7 @@ import { TestEngine } from './engine/test-engine.ts'
 import { WorkUnderWay } from './engine/work-under-way.ts'
 import { readOptions, type TestbedOptions } from './options.ts'
 import { Deciding, People } from './people.ts'
-import { RunBook, type TestEffect, type TestRun } from './run-book.ts'
+import { RunBook, type Sent, type TestEffect, type TestRun } from './run-book.ts'
 import { type ForkOptions, type OfAccount, RunControl } from './run-control.ts'
 import { seededRandom } from './seeded-random.ts'
 import type { TestWorkflows, WorkflowOrId } from './test-workflows.ts'
@@ -24,6 +24,7 @@ import { addAccounts } from './world/add-accounts.ts'
 import { type DeliverOptions, FrontDoor, type TestDelivery } from './world/front-door.ts'
 import { type OpenedStore, openTestStore } from './world/open-test-store.ts'
 import { type SentEvent, TestEvents } from './world/test-events.ts'
+import { listTestSchedules, type TestSchedule } from './world/test-schedules.ts'
 import { TestService } from './world/test-service.ts'
 import { openTestStorage, type TestStorage } from './world/test-storage.ts'
 import { VirtualTime } from './world/virtual-time.ts'
@@ -32,12 +33,6 @@ import { VirtualTime } from './world/virtual-time.ts'
 type RunOrId = TestRun | string
 /** The type of a workflow's output. */
 type OutputOf<W> = W extends { run: (context: never) => infer Output } ? Jsonify<Awaited<Output>> : unknown
-
-/** An event with the runs that it started. */
-export interface Sent {
-  event: SentEvent
-  runs: TestRun[]
-}
 
 /**
  * Opens a testbed: the real engine on a store of its own, with a sandbox. Its clock stands still
@@ -245,6 +240,11 @@ export class Testbed extends Deciding implements AsyncDisposable {
   /** The finished steps of all runs that wrote or deleted something, in the order they finished. */
   effects(): TestEffect[] {
     return this.#book.listEffects(this.#engine.saved)
+  }
+
+  /** Schedules with moments to come, cron lines in code too; the next one first. */
+  schedules(): Promise<TestSchedule[]> {
+    return listTestSchedules(this.#store, this.now())
   }
 
   /** A storage of the sandbox. Its events reach workflows only through `send`. */

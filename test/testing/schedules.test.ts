@@ -54,6 +54,34 @@ test('a schedule of code starts runs with its input by the clock, is changed und
   expect((await t.start(mirror, { folder: '/c' })).output).toEqual({ folder: '/c', due: null, account: 'default' })
 })
 
+test('a test sees cron lines, schedules of code and later events, until they are done', async () => {
+  const line = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
+  const both = defineWorkflow({
+    id: 'both',
+    on: 'order.placed',
+    async run({ step }) {
+      await step.schedule('acme', { workflow: mirror, cron: '0 * * * *', input: { folder: '/a' } })
+      await step.schedule('once', { workflow: mirror, at: NOW + HOUR, input: { folder: '/b' } })
+      await step.send('remind', 'order.late', { n: 7 }, { at: NOW + HOUR })
+    },
+  })
+  const t = await open(line, both)
+  await t.send('order.placed')
+  const hourly = { workflow: 'mirror', sends: null, cron: '0 * * * *', input: { folder: '/a' } }
+  const nightly = { name: 'nightly', workflow: 'nightly', sends: null, cron: '0 3 * * *', input: null }
+  expect(await t.schedules()).toEqual([
+    { name: 'acme', ...hourly, next: new Date(NOW + HOUR) },
+    {
+      ...{ name: expect.any(String), workflow: null, sends: 'order.late', cron: null, next: new Date(NOW + HOUR) },
+      input: expect.objectContaining({ type: 'order.late', data: { n: 7 } }),
+    },
+    { name: 'once', workflow: 'mirror', sends: null, cron: null, input: { folder: '/b' }, next: new Date(NOW + HOUR) },
+    { ...nightly, next: new Date('2026-05-02T03:00Z') },
+  ])
+  await t.advance('1h')
+  expect((await t.schedules()).map(({ name }) => name)).toEqual(['acme', 'nightly'])
+})
+
 test('an event is sent later, once', async () => {
   const later = defineWorkflow({
     id: 'later',

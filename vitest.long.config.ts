@@ -21,6 +21,8 @@ const TIMED = ['test/e2e/receiver-floods.test.ts']
 export default defineConfig({
   test: {
     ...SHARED,
+    // Most of its files wait for processes, and for limits of time.
+    maxWorkers: 5,
     isolate: false,
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
+import { MADE_TO_ACT_REASON, NO_MODULE_REASON, RECHECK_MS } from '../../src/core/runs/run.ts'
 import type { LoadedWorkflows } from '../../src/core/runs/workflow-record.ts'
 import { incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
@@ -30,6 +31,21 @@ describeStores((open) => {
     const { store } = await open()
     expect(await store.saveWorkflows(loaded(), NOW)).toMatchObject({ isChanged: true })
     expect(await store.listRoutes()).toEqual([])
+  })
+
+  test('runs whose module was missing look again once modules are loaded, and no others do', async () => {
+    const { store } = await open()
+    const later = NOW + RECHECK_MS
+    const reasons = [`${NO_MODULE_REASON} "verify"`, MADE_TO_ACT_REASON, 'it sleeps']
+    for (const index of reasons.keys()) await queueRun(store, `evt_${index}`, 'verify', NOW)
+    const claimed = await store.claimRuns('wrk_1', 10, NOW)
+    for (const [index, run] of claimed.entries()) {
+      await store.parkRun(run.lease, { dueAt: later, reason: reasons[index] ?? '' })
+    }
+    expect(await store.claimRuns('wrk_1', 10, NOW + 1)).toEqual([])
+    await store.saveWorkflows(loaded(verify), NOW + 1)
+    expect(await store.claimRuns('wrk_1', 10, NOW + 1)).toHaveLength(2)
+    expect(await store.claimRuns('wrk_1', 10, later)).toHaveLength(1)
   })
 
   test('a workflow whose module is gone is deleted, one whose module is broken is kept', async () => {

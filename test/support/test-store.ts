@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
+import { makeDatabase } from './ready-database.ts'
 import { tempFolder } from './temp-folder.ts'
 
 /** The key of every test store, so that one opens the database of another. */
@@ -13,7 +14,9 @@ export function openTestStore<Opened extends Store = Store>(
   folder = tempFolder(),
   open: (options: SqliteStoreOptions) => Opened = openSqliteStore as never,
 ): Opened & { folder: string } {
-  const store = open({ file: join(folder, 'upshot.db'), vaultKey: testVaultKey })
+  const file = join(folder, 'upshot.db')
+  makeDatabase(file)
+  const store = open({ file, vaultKey: testVaultKey })
   onTestFinished(() => store.close())
   return { ...store, folder }
 }

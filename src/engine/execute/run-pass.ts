@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError } from '../../core/errors.ts'
 import { rootOf } from '../../core/runs/claim.ts'
-import type { RunOutcome } from '../../core/runs/run.ts'
+import { MADE_TO_ACT_REASON, NO_MODULE_REASON, RECHECK_MS, type RunOutcome } from '../../core/runs/run.ts'
 import { type AdmissionParts, admitRun } from '../admit/admit-run.ts'
 import type { AdmissionFacts } from '../admit/plan-admission.ts'
 import { computeDeadline, describeExpired, describeOverdue } from '../pass/deadline.ts'
@@ -13,10 +13,6 @@ import { executeRun, goOnWithRun } from './execute-run.ts'
 import { openPass } from './open-pass.ts'
 import { asLost } from './settle-run.ts'
 
-/** A run that nothing here may execute checks again after this long. */
-const RECHECK_MS = 60_000
-/** Reason of a run that an app which only plans may not touch. */
-const MADE_TO_ACT = 'it was made to act, and with UPSHOT_EFFECTS=plan nothing acts'
 /**
  * Step results up to this size are read with the journal, larger ones when their step is reached.
  */
@@ -45,7 +41,7 @@ export async function runPass(
   const known = run.isFirstPass || kept ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
   const hasStarted = kept !== undefined || run.attempt > 0 || known.length > 0
   if (!workflow) {
-    const reason = `no module defines the workflow "${run.workflow}"`
+    const reason = `${NO_MODULE_REASON} "${run.workflow}"`
     const dueAt = clock.now() + RECHECK_MS
     return { outcome: { kind: 'parked', dueAt, reason, hasNotStarted: !hasStarted } }
   }
@@ -54,7 +50,7 @@ export async function runPass(
   const isPlanned = typeof planned === 'boolean' ? planned : await planned
   if (planner && !planner.acts && !isPlanned) {
     const dueAt = clock.now() + RECHECK_MS
-    return { outcome: { kind: 'parked', dueAt, reason: MADE_TO_ACT, hasNotStarted: !hasStarted } }
+    return { outcome: { kind: 'parked', dueAt, reason: MADE_TO_ACT_REASON, hasNotStarted: !hasStarted } }
   }
   const deadline = computeDeadline(workflow, run)
   if (deadline !== null && hasStarted && clock.now() >= deadline) {

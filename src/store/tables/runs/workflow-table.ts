@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Route } from '../../../core/incoming/route.ts'
-import { PAUSED_REASON } from '../../../core/runs/run.ts'
+import { MADE_TO_ACT_REASON, NO_MODULE_REASON, PAUSED_REASON, RECHECK_MS } from '../../../core/runs/run.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
 import type { Connection } from '../../connection.ts'
@@ -20,6 +20,9 @@ interface WorkflowRow {
 /** A run that is held because its workflow is paused, in the words of the index run_paused. */
 const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
 
+/** Runs that look again for their modules in one commit; others do in their turn. */
+const MAX_AT_ONCE = 1_000
+
 /** Workflows as the process that loads the modules saw them, with their routes and pauses. */
 export class WorkflowTable {
   readonly #gates: GateTable
@@ -38,6 +41,7 @@ export class WorkflowTable {
   readonly #held
   readonly #countHeld
   readonly #release
+  readonly #lookAgain
   readonly #forgotten
   readonly #dropSet
   readonly #addToSet
@@ -107,6 +111,14 @@ export class WorkflowTable {
     this.#sets = db.prepare<[], { worker: string; workflow: string }>('SELECT worker, workflow FROM worker_workflow')
     // Index: primary key.
     this.#release = db.prepare(`UPDATE work SET status = 'pending', reason = NULL WHERE run_id = ? AND ${IS_HELD}`)
+    // Index: work_waiting, from now to the last moment at which such a run is due.
+    this.#lookAgain = db.prepare<[number, number, number, number]>(
+      `UPDATE work SET due_at = ? WHERE run_id IN (
+         SELECT run_id FROM work
+         WHERE status = 'waiting' AND due_at > ? AND due_at <= ?
+           AND (reason LIKE '${NO_MODULE_REASON}%' OR reason = '${MADE_TO_ACT_REASON}')
+         ORDER BY due_at LIMIT ? ${db.sql.skipLocked})`,
+    )
   }
 
   /** Replaces all workflows, except those of broken modules and of other workers in `living`. */
@@ -132,6 +144,7 @@ export class WorkflowTable {
       await this.#touch.run(broken.includes(file) ? (loadedBefore.get(id) ?? now) : now, id)
     }
     for (const { id, loadedAt } of kept) await this.#touch.run(loadedAt, id)
+    await this.#lookAgain.run(now, now, now + RECHECK_MS, MAX_AT_ONCE)
     return { isChanged, removed, elsewhere }
   }
 

@@ -17,7 +17,7 @@ const VALUES: Record<string, string> = {
   'service:/path': 'storage_a:/x',
   from: 'storage_a:/x',
   to: 'storage_b:/x',
-  on: 'files.list',
+  words: 'files.list',
   storage: 'storage_a',
   service: 'storage_a',
   'posix.dirname(path)': '/x',

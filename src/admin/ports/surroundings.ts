@@ -7,16 +7,8 @@ import type { Guard } from '../../core/safety/guard.ts'
 import type { Anchor } from '../../core/safety/ledger/anchor.ts'
 import type { Account } from '../../core/service/account.ts'
 import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
+import type { AnswerOf } from '../contract/routes.ts'
 import type { FilesDesk } from './files-desk.ts'
-
-/** One test delivery to an endpoint, and its result. */
-interface Trial {
-  sent: 'signed' | 'forged' | 'repeated'
-  expected: string
-  got: string
-  status: number
-  isRight: boolean
-}
 
 /** The source that sets an endpoint or account again at each start; null: none. */
 type Keeper = 'environment' | 'sandbox' | null
@@ -29,43 +21,13 @@ export interface AlertSetup {
 }
 
 /** The result of one check of the installation. */
-export interface DoctorFinding {
-  check: string
-  level: 'ok' | 'warn' | 'fail'
-  found: string
-  /** Advice; null where nothing is wrong, or nobody knows any. */
-  fix: string | null
-}
-
-/** The rest of a held run, beyond the list that it waits for. */
-export interface ForeseenRun {
-  run: string
-  /** Deletes and writes that it would still ask for. */
-  effects: number
-  /** Of the files among them. */
-  bytes: number
-  /** The first of them, in their order. */
-  list: {
-    class: 'delete' | 'write'
-    step: string
-    target: string | null
-    path: string | null
-    bytes: number | null
-  }[]
-  /** `open`: nobody knows what comes after `step`. */
-  end: {
-    kind: 'completed' | 'continued' | 'failed' | 'skipped' | 'halted' | 'open'
-    step: string | null
-    reason: string | null
-  }
-}
+export type DoctorFinding = AnswerOf<'POST /doctor'>['findings'][number]
 
 /** The rest of the runs that wait for the list of an approval. */
-export interface Foreseen {
-  /** Runs that wait for the list; the first of them are previewed. */
-  runs: number
-  ahead: ForeseenRun[]
-}
+export type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
+
+/** Test deliveries to an endpoint. */
+export type Trials = Omit<AnswerOf<'POST /endpoints/:name/test'>, 'isPassed'>
 
 /** The code around a frame of an error. */
 export interface SourcePlace {
@@ -95,11 +57,7 @@ export interface Surroundings {
   /** Asks the workflows of the project about an event, and starts nothing. */
   matchEvent(event: EventRecord): Promise<EventMatches>
   /** Sends a signed, a forged and a repeated delivery, to the public URL or the local one. */
-  tryEndpoint(
-    endpoint: Endpoint,
-    isPublic: boolean,
-    signal: AbortSignal,
-  ): Promise<{ event: string; trials: Trial[]; isStored: boolean }>
+  tryEndpoint(endpoint: Endpoint, isPublic: boolean, signal: AbortSignal): Promise<Trials>
   keeperOf(endpoint: Endpoint): Keeper
   /** Whether the environment names the signature header of this endpoint. */
   isHeaderKept(endpoint: Endpoint): boolean

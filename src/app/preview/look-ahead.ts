@@ -1,4 +1,4 @@
-import type { ForeseenRun } from '../../admin/ports/surroundings.ts'
+import type { Foreseen } from '../../admin/ports/surroundings.ts'
 import type { ApprovalItem } from '../../core/safety/approval.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { PreviewedEffect, PreviewedEnd } from '../../engine/preview/previewed.ts'
@@ -18,10 +18,10 @@ export async function lookAhead(
     items,
     now,
   }: { runs: readonly string[]; items: readonly Pick<ApprovalItem, 'runId' | 'step'>[]; now: number },
-): Promise<ForeseenRun[]> {
+): Promise<Foreseen['ahead']> {
   const use = await store.listGuardUse(now)
   const recordings = await store.readRecordings(runs)
-  const found: ForeseenRun[] = []
+  const found: Foreseen['ahead'] = []
   for (const { run, claim, steps } of recordings) {
     const listed = new Set(items.filter(({ runId }) => runId === run.id).map(({ step }) => step))
     const { effects, end } = await isolated.previewOne(
@@ -35,7 +35,7 @@ export async function lookAhead(
   return found
 }
 
-function describeAhead(run: string, effects: readonly PreviewedEffect[], end: PreviewedEnd): ForeseenRun {
+function describeAhead(run: string, effects: readonly PreviewedEffect[], end: PreviewedEnd): Foreseen['ahead'][number] {
   const reason = 'error' in end ? `${end.error.name}: ${end.error.message}` : 'reason' in end ? end.reason : null
   return {
     run,

@@ -1,3 +1,4 @@
+import type { Trials } from '../../admin/ports/surroundings.ts'
 import { newId } from '../../core/ids.ts'
 import { newSecret } from '../../core/incoming/endpoint.ts'
 import { TEST_EVENT } from '../../core/incoming/event.ts'
@@ -8,24 +9,7 @@ import { isoTime } from '../../core/time.ts'
 import { type Answer, deliver } from './deliver.ts'
 import { deliverSigned, type Target } from './send-event.ts'
 
-/** One test delivery to an endpoint, and its result. */
-interface Trial {
-  sent: 'signed' | 'forged' | 'repeated'
-  expected: 'accepted' | 'refused' | 'duplicate'
-  /** The verdict, `refused` for HTTP 401, else the HTTP status. */
-  got: string
-  status: number
-  isRight: boolean
-}
-
-/** All test deliveries to an endpoint. */
-interface Trials {
-  /** Id of the event that was sent. */
-  event: string
-  trials: Trial[]
-  /** Whether the store holds the event, byte for byte. */
-  isStored: boolean
-}
+type Trial = Trials['trials'][number]
 
 /**
  * Sends a signed, a forged and a repeated delivery, and checks that the event is stored once. The
@@ -48,7 +32,7 @@ export async function tryEndpoint(store: ReadStore, target: Target & { probeKey:
   return { event: id, trials, isStored: events.length === 1 && events[0]?.body === body.toString() }
 }
 
-function judge(sent: Trial['sent'], expected: Trial['expected'], { status, verdict }: Answer): Trial {
+function judge(sent: Trial['sent'], expected: string, { status, verdict }: Answer): Trial {
   const got = verdict ?? (status === 401 ? 'refused' : `HTTP ${status}`)
   return { sent, expected, got, status, isRight: got === expected }
 }

@@ -12,7 +12,6 @@ import { askSecret } from '../terminal/confirm.ts'
 
 const NAME = ['name', 'name of the account'] as const
 
-/** `upshot accounts list`: all accounts, without their keys. */
 export const list = listCommand(ACCOUNT_ROUTES, 'GET /accounts', {
   columns: () => [
     { title: 'NAME', value: ({ name }) => name },
@@ -24,13 +23,11 @@ export const list = listCommand(ACCOUNT_ROUTES, 'GET /accounts', {
   empty: 'There is no account.',
 })
 
-/** `upshot accounts show <name>`: one account, without its keys. */
 export const show = actCommand('GET /accounts/:name', {
   argument: NAME,
   done: (account, name, { out }) => [out.paint('bold', name), ...formatAccount(account)],
 })
 
-/** `upshot accounts add <name>`: saves an account; its key is never shown. */
 export const add = actCommand('PUT /accounts/:name', {
   argument: ['name', 'name of the new account: a-z, 0-9 and "-"'],
   help: `Defaults for base URL, plan and storage names are those of the account "default". Without one of
@@ -48,7 +45,6 @@ the --key options, the key is asked for at a terminal.`,
   note: (_, name) => `Create an endpoint for its events: upshot endpoints add <name> --account ${name}`,
 })
 
-/** `upshot accounts edit <name>`: changes the given values and keeps the rest. */
 export const edit = actCommand('PUT /accounts/:name', {
   argument: NAME,
   options: (command) =>
@@ -66,7 +62,6 @@ export const edit = actCommand('PUT /accounts/:name', {
   done: (account, name) => [`Changed the account "${name}".`, '', ...formatAccount(account)],
 })
 
-/** `upshot accounts remove <name>`: removes it with its keys; refused while an endpoint uses it. */
 export const remove = actCommand('DELETE /accounts/:name', {
   argument: NAME,
   look: 'GET /accounts/:name',

@@ -16,7 +16,6 @@ const NAME = ['name', 'name or id of a schedule; of a cron line in code, the id 
 
 type Shown = AnswerOf<'GET /schedules/:name'>
 
-/** `upshot schedules list`: schedules with last and next times, and counts of missed ticks. */
 export const list = listCommand(SCHEDULE_ROUTES, 'GET /schedules', {
   columns: (now) => [
     { title: 'NAME', value: ({ name }) => name },
@@ -42,13 +41,11 @@ export const list = listCommand(SCHEDULE_ROUTES, 'GET /schedules', {
   what: 'schedules',
 })
 
-/** `upshot schedules show <name>`: one schedule, with its next five moments. */
 export const show = actCommand('GET /schedules/:name', {
   argument: NAME,
   done: (schedule, _, { out }) => formatSchedule(schedule, out),
 })
 
-/** `upshot schedules add <name>`: runs a callable workflow by the clock. */
 export function add(command: Command, cli: Cli): void {
   actCommand('POST /schedules', {
     argument: ['name', 'its name: letters, digits and ". _ : @ -"'],
@@ -64,7 +61,6 @@ export function add(command: Command, cli: Cli): void {
   })(command, cli)
 }
 
-/** `upshot schedules edit <name>`: changes what the options name, and keeps the rest. */
 export const edit = actCommand('PATCH /schedules/:name', {
   argument: NAME,
   options: addOptions,
@@ -73,7 +69,6 @@ export const edit = actCommand('PATCH /schedules/:name', {
   done: (schedule, name, { out }) => [`Changed the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
 })
 
-/** `upshot schedules remove <name>`: it starts nothing more; its runs are kept. */
 export const remove = actCommand('DELETE /schedules/:name', {
   argument: NAME,
   look: 'GET /schedules/:name',
@@ -83,7 +78,6 @@ export const remove = actCommand('DELETE /schedules/:name', {
   done: (_, name) => `Removed the schedule "${name}".`,
 })
 
-/** `upshot schedules pause <name>`: stops its ticks; those missed are counted, but not run. */
 export const pause = actCommand('POST /schedules/:name/pause', {
   argument: NAME,
   look: 'GET /schedules/:name',
@@ -91,7 +85,6 @@ export const pause = actCommand('POST /schedules/:name/pause', {
   done: (_, name, { found }) => `The schedule ${name} ${found?.pausedAt === null ? 'is now' : 'was already'} paused.`,
 })
 
-/** `upshot schedules resume <name>`: starts its ticks again, from now on. */
 export const resume = actCommand('POST /schedules/:name/resume', {
   argument: NAME,
   look: 'GET /schedules/:name',
@@ -124,7 +117,6 @@ export function run(command: Command, { out, project }: Cli): void {
     )
 }
 
-/** `upshot schedules backfill <name>`: the moments of a past stretch, each once, at a rate. */
 export function backfill(command: Command, cli: Cli): void {
   command
     .requiredOption('--from <time>', 'the first moment that may be among them: 2026-11-01, or with a time and offset')

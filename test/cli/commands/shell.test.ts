@@ -64,7 +64,7 @@ describe.each(SHELLS)('completion in %s', (shell) => {
     ['upshot sandbox deliveries l', ['list']],
     ['upshot sandbox deliveries list --ev', ['--event']],
     ['upshot runs list --config a', ['a-file']],
-    ['upshot sandbox fault add down', ['download']],
+    ['upshot completion zs', ['zsh']],
   ])(`in ${shell}, the line "%s" is completed`, async (line, words) => {
     expect((await complete(line)).sort()).toEqual(words.toSorted())
   })

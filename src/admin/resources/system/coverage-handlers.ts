@@ -3,13 +3,13 @@ import { matchType } from '../../../core/incoming/event.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { findStorage, type StorageName } from '../../../core/service/storage.ts'
-import type { FileFinding } from '../../../core/service/sweep/file-finding.ts'
 import { countHourNow, HOUR_MS } from '../../../core/store/health/count-hour-now.ts'
 import type { RunHour } from '../../../core/store/health/hours.ts'
 import type { FileCounts, KeptSweep } from '../../../core/store/health/sweeps.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { COVERAGE_ROUTES } from '../../contract/resources/system/coverage.ts'
+import type { AnswerOf } from '../../contract/routes.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
 import { readMoment } from '../../queries/read-query.ts'
@@ -39,11 +39,6 @@ export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof CO
       return {
         since: isoTime(since),
         ...found,
-        storages: found.storages.map(({ sweep: { number, phase, baseline, ended }, ...counts }) => {
-          const last = ended && { at: isoTime(ended.at), fault: ended.fault }
-          return { ...counts, sweep: { number, phase, baseline, ended: last } }
-        }),
-        findings: found.findings.map(({ entry: _, foundAt, ...rest }) => ({ ...rest, foundAt: isoTime(foundAt) })),
         lookedUp: lookUp === 0 ? null : await lookUpDeletes(surroundings, gone.slice(0, lookUp), signal),
         transfers: transfers === undefined ? null : { listed: listed.size, untold },
         unknowable: transfers === undefined ? [TRANSFERS, ...UNKNOWABLE] : UNKNOWABLE,
@@ -95,40 +90,8 @@ interface CoverageChoice {
   storage: StorageName | null
 }
 
-/** The files of a storage. */
-interface StorageCoverage extends FileCounts {
-  account: string
-  storage: StorageName
-  sweep: KeptSweep['state']
-}
-
-/** The events of a type, and the runs of each workflow that it starts, by status. */
-interface TypeCoverage {
-  type: string
-  events: number
-  madeUp: number
-  /** Why no file of the type can be told; null where the author's `file` does. */
-  unmatched: string | null
-}
-
-/** The runs of a workflow that the types start. */
-interface WorkflowCoverage {
-  workflow: string
-  runs: number
-  statuses: Partial<Record<RunStatus, number>>
-  /** Ids of the newest ones that failed. */
-  failed: string[]
-}
-
-interface Coverage {
-  storages: StorageCoverage[]
-  findings: FileFinding[]
-  types: TypeCoverage[]
-  runs: WorkflowCoverage[]
-  deletes: { begun: number; outcomes: Record<string, number> }
-  /** Targets in the default account that deletes of ours ended, newest first. */
-  gone: string[]
-}
+type Coverage = AnswerOf<'POST /coverage'>
+type TypeCoverage = Coverage['types'][number]
 
 /** Counts files, events, runs and deletes, in slices of rows. */
 async function readCoverage(
@@ -136,14 +99,15 @@ async function readCoverage(
   choice: CoverageChoice,
   now: number,
   onEvent: (body: string, type: string) => void,
-): Promise<Coverage> {
-  const storages: StorageCoverage[] = []
+) {
+  const storages: Coverage['storages'] = []
   for (const sweep of await store.listSweeps())
     if (choice.storage === null || sweep.storage === choice.storage)
       storages.push(await countStorage(store, sweep, choice.since))
   const { since, storage } = choice
   const one = storage === null ? {} : { storage }
-  const findings = await store.listFindings({ ...one, since, limit: FINDINGS })
+  const found = await store.listFindings({ ...one, since, limit: FINDINGS })
+  const findings = found.map(({ entry: _, foundAt, ...rest }) => ({ ...rest, foundAt: isoTime(foundAt) }))
   const types = await countTypes(store, since, onEvent)
   return {
     storages,
@@ -158,7 +122,7 @@ async function countStorage(
   store: Pick<ReadStore, 'countFiles'>,
   { account, storage, state }: KeptSweep,
   since: number,
-): Promise<StorageCoverage> {
+): Promise<Coverage['storages'][number]> {
   const total: FileCounts = { known: 0, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0 }
   const baseline = state.baseline ?? Number.MAX_SAFE_INTEGER
   for (let after: string | null = ''; after !== null; ) {
@@ -168,7 +132,9 @@ async function countStorage(
     for (const name of Object.keys(total) as (keyof FileCounts)[]) total[name] += counts[name]
     after = next
   }
-  return { account, storage, ...total, sweep: state }
+  const { number, phase, ended } = state
+  const last = ended && { at: isoTime(ended.at), fault: ended.fault }
+  return { account, storage, ...total, sweep: { number, phase, baseline: state.baseline, ended: last } }
 }
 
 const TYPES = ['file.created', 'file.deleted', 'transfer.completed', 'transfer.failed']
@@ -232,10 +198,7 @@ async function listHours(store: HourStore, since: number, now: number): Promise<
   return hours
 }
 
-async function countDeletes(
-  store: Pick<ReadStore, 'searchEffects'>,
-  since: number,
-): Promise<Pick<Coverage, 'deletes' | 'gone'>> {
+async function countDeletes(store: Pick<ReadStore, 'searchEffects'>, since: number) {
   const deletes: Coverage['deletes'] = { begun: 0, outcomes: {} }
   const gone: string[] = []
   for (let after: string | null = null; ; ) {

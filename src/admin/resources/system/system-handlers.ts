@@ -8,6 +8,7 @@ import { listSwitches } from '../../../core/store/safety/list-switches.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
+import type { AnswerOf } from '../../contract/routes.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
 import { readMoment } from '../../queries/read-query.ts'
@@ -143,11 +144,7 @@ function describeProcess({ receiverUrl, broken, ...rest }: ProcessRecord, now: n
   }
 }
 
-interface Hit {
-  kind: 'run' | 'event' | 'delivery' | 'workflow' | 'endpoint' | 'operation'
-  id: string
-  title: string
-}
+type Hit = AnswerOf<'GET /search'>['items'][number]
 
 /** Names that are listed. */
 const MAX_NAMES = 10

@@ -4,7 +4,6 @@ import { type Explained, explainConfig } from '../../../project/config/explain-c
 import type { Cli } from '../../command.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
-/** `upshot config show`: all settings as the app would read them, with secrets hidden. */
 export function define(command: Command, { out, project }: Cli): void {
   command.option('--origins', 'also show the source of each value').action(async ({ origins = false }) => {
     const { root, configFile } = project

@@ -6,7 +6,6 @@ import { canAsk } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeUrls, devKeys, listenForHotKeys } from './dev-keys.ts'
 
-/** `upshot dev`: the app with a sandbox, a readable log, and keys at a terminal. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .option('--real', 'use the real service, as set by the SERVICE_ variables, instead of the sandbox')

@@ -18,7 +18,6 @@ import {
 
 const NAMES = Object.keys(TEMPLATES) as TemplateName[]
 
-/** `upshot init [dir]`: writes a complete project from a template. Overwrites nothing. */
 export function define(command: Command, { out }: Cli): void {
   command
     .argument('[dir]', 'folder of the project, created if missing (default: the current one)')

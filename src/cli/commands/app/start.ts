@@ -5,7 +5,6 @@ import type { Config } from '../../../project/config/load-config.ts'
 import { ROLES } from '../../../project/config/variables.ts'
 import type { Cli } from '../../command.ts'
 
-/** `upshot start`: the app for production. Logs JSON unless asked; requires the real service. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .addOption(

@@ -16,7 +16,6 @@ import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
-/** `upshot db migrate`: brings the schema up to date; under `--dry-run` it says what that takes. */
 export function migrate(command: Command, { out, project }: Cli): void {
   const roles = command.option('--role-sql', 'print the rights of a user that owns nothing, as SQL')
   roles.addHelpText('after', HELP).action(async ({ roleSql }) => {
@@ -80,7 +79,6 @@ time, which needs as much disk again. In PostgreSQL it gives the sizes of the ta
 With --role-sql nothing is changed: its output makes the roles <schema>_app, for the processes, and
 <schema>_read, for reports. Run it as the owner after each migration: … --role-sql | psql`
 
-/** `upshot db move`: the rows of the database file go to the database of `UPSHOT_DATABASE_URL`. */
 export function move(command: Command, { out, project }: Cli): void {
   command.addHelpText('after', MOVE_HELP).action(async () => {
     const config = await project.load()

@@ -19,7 +19,6 @@ import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { showProgress } from '../../terminal/progress.ts'
 
-/** `upshot db backup <file>`: a verified copy of one point in time, beside a running app too. */
 export function backup(command: Command, { out, project }: Cli): void {
   command
     .argument('<file>', 'path of the backup; must not exist yet')
@@ -100,7 +99,6 @@ export function verify(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot db reseal`: encrypts the stored secrets with a new key, after the old one leaked. */
 export function reseal(command: Command, { out, project }: Cli): void {
   command
     .addOption(new Option('--key-file <file>', 'read the new key from a file').conflicts(['keyStdin', 'keyEnv']))
@@ -156,7 +154,6 @@ const LABELS = {
 
 const DAY_MS = 86_400_000
 
-/** `upshot db prune`: deletes old data now, in small commits, also beside a running app. */
 export function prune(command: Command, { out, project }: Cli): void {
   command
     .addHelpText(

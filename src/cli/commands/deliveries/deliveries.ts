@@ -11,7 +11,6 @@ import { formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { eventRunColumns } from '../runs/run-view.ts'
 import { deliveryColumns, describeRefusal, styleVerdict } from './delivery-view.ts'
 
-/** `upshot deliveries list`: the newest deliveries first. */
 export const list = listCommand(DELIVERY_ROUTES, 'GET /deliveries', {
   columns: deliveryColumns,
   empty: `No delivery yet. Register the URL of "upshot endpoints list" at the service.
@@ -48,7 +47,6 @@ interface Story {
   event: AnswerOf<'GET /events/:id'> | null
 }
 
-/** `upshot deliveries show <id>`: one delivery with its event and runs. */
 export function show(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the delivery, dlv_…, or its beginning').action((id) =>
     project.withOperations(async (operations) => {

@@ -23,7 +23,6 @@ const EVENTS = 'event types and families that start workflows, such as file.*,tr
 const ACCOUNT = 'account of the service that its events belong to'
 const MAKES_SECRET = 'Without a --secret option, a strong secret is generated and printed once.'
 
-/** `upshot endpoints list`: all endpoints, without their secrets. */
 export const list = listCommand(ENDPOINT_ROUTES, 'GET /endpoints', {
   columns: () => [
     { title: 'NAME', value: ({ name }) => name },
@@ -52,7 +51,6 @@ interface AddOptions extends SecretSource {
   header?: string
 }
 
-/** `upshot endpoints add <name>`: creates an endpoint and prints a generated secret, once. */
 export const add = actCommand('POST /endpoints', {
   argument: ['name', 'name of the new endpoint: a-z, 0-9 and "-"'],
   help: MAKES_SECRET,
@@ -104,7 +102,6 @@ interface EditOptions {
   learn?: true
 }
 
-/** `upshot endpoints edit <name>`: changes the given values, from the next delivery on. */
 export const edit = actCommand('PATCH /endpoints/:name', {
   argument: NAME,
   options: (command) =>
@@ -149,7 +146,6 @@ function learnOption() {
   return new Option('--learn', help).conflicts(['scheme', 'header'])
 }
 
-/** `upshot endpoints pin <name> --scheme`: sets the scheme and accepts deliveries from now on. */
 export const pin = actCommand('POST /endpoints/:name/pin', {
   argument: NAME,
   options: (command) =>
@@ -165,7 +161,6 @@ export const pin = actCommand('POST /endpoints/:name/pin', {
   ],
 })
 
-/** `upshot endpoints disable <name>`: refuses its deliveries with 401, as if it did not exist. */
 export const disable = actCommand('PATCH /endpoints/:name', {
   argument: NAME,
   look: 'GET /endpoints/:name',
@@ -178,7 +173,6 @@ export const disable = actCommand('PATCH /endpoints/:name', {
   note: (_, name) => `The sender may give up on refused deliveries. Enable it with "upshot endpoints enable ${name}".`,
 })
 
-/** `upshot endpoints enable <name>`: accepts deliveries again. */
 export const enable = actCommand('PATCH /endpoints/:name', {
   argument: NAME,
   look: 'GET /endpoints/:name',
@@ -191,7 +185,6 @@ export const enable = actCommand('PATCH /endpoints/:name', {
   note: () => 'Deliveries refused meanwhile arrive only if the service sends them again.',
 })
 
-/** `upshot endpoints remove <name>`: removes its address and secrets; events and runs are kept. */
 export const remove = actCommand('DELETE /endpoints/:name', {
   argument: NAME,
   look: 'GET /endpoints/:name',

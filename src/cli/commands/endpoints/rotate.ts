@@ -75,7 +75,6 @@ function listActive(endpoint: Endpoint | null): number[] {
   return active.map(({ position }) => position)
 }
 
-/** `upshot endpoints rotate <name>`: adds a secret beside the old one, or retires the old one. */
 export function define(command: Command, cli: Cli): void {
   addSecretOptions(
     command

@@ -15,7 +15,6 @@ import { sampleData } from '../../send/sample-data.ts'
 import { formatText } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 
-/** `upshot endpoints send <url>`: signs any body and posts it. Needs neither a store nor an app. */
 export function define(command: Command, { out }: Cli): void {
   addSecretOptions(
     command

@@ -16,7 +16,6 @@ interface SecretView {
   lastUsedAt: number | null
 }
 
-/** `upshot endpoints show <name>`: one endpoint, without the values of its secrets. */
 export const define = actCommand('GET /endpoints/:name', {
   argument: ['name', 'name of the endpoint'],
   done: (endpoint, _, { out }) => formatStory(endpoint, commandClock.now(), out),

@@ -14,7 +14,6 @@ import { describeAlgorithm, formatSigning } from './endpoint-view.ts'
 type Told = AnswerOf<'POST /endpoints/:name/solve'>
 type Solution = Pick<Told, 'kind' | 'tried'> & Partial<Told>
 
-/** `upshot endpoints solve`: finds the scheme of captured deliveries, or of one in two files. */
 export function define(command: Command, { out, project }: Cli): void {
   addSecretOptions(
     command

@@ -5,7 +5,6 @@ import { tailCommand } from '../../operate/tail-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import type { Column } from '../../terminal/table.ts'
 
-/** `upshot events list`: the newest events first. */
 export const list = listCommand(EVENT_ROUTES, 'GET /events', {
   flags: { q: 'text' },
   columns: eventColumns,

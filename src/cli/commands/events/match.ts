@@ -9,7 +9,6 @@ import { readText } from '../../input/read-source.ts'
 import { call } from '../../open/operations.ts'
 import { type Column, formatTable, type Layout } from '../../terminal/table.ts'
 
-/** `upshot events match <id>`: what the workflows of the project would make of an event. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('[event]', 'id of the event, evt_…, or its beginning')

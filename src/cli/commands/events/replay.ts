@@ -42,7 +42,6 @@ interface Replayed {
   run: string
 }
 
-/** `upshot events replay <id…|->`: creates new runs of stored events. */
 export function define(command: Command, { out, project }: Cli): void {
   addSchemaOptions(command, FILTER, NAMES)
     .argument('[ids...]', 'ids of the events, or their beginnings; or - to read ids from standard input')

@@ -14,7 +14,6 @@ const LINES_SHOWN = 60
 
 type Story = AnswerOf<'GET /events/:id'>
 
-/** `upshot events show <id>`: one event with its deliveries and runs, or its trace. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the event, or its beginning')

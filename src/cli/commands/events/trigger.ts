@@ -26,7 +26,6 @@ interface Sent {
   runs: string[]
 }
 
-/** `upshot trigger <type>`: signs an event and posts it to the running app, like the service. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<type>', 'type of the event, such as file.created or transfer.completed', parseType)

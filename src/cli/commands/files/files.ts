@@ -17,7 +17,6 @@ import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { describeIncomplete, findEntry, openFiles, parsePlace, parseTarget } from './files-client.ts'
 
-/** `upshot files ls <service:/path>`: oldest first, so that new entries do not shift the pages. */
 export function ls(command: Command, { out, project }: Cli): void {
   command
     .argument('<service:/path>', 'a folder, such as storage_a:/reports')
@@ -53,7 +52,6 @@ function showTime(text: string, now: number): string | null {
   return Number.isNaN(moment) ? text : formatMoment(moment, now)
 }
 
-/** `upshot files url <file>`: a temporary download URL, which needs no API key. */
 export function url(command: Command, { out, project }: Cli): void {
   command
     .argument('<file>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')
@@ -69,7 +67,6 @@ export function url(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot files get <file>`: downloads a file, and continues an interrupted download. */
 export function get(command: Command, { out, project }: Cli): void {
   command
     .argument('<file>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')

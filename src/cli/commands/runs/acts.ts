@@ -11,13 +11,11 @@ import { confirm } from '../../terminal/confirm.ts'
 import type { Output } from '../../terminal/output.ts'
 import { addRunTargets, describeChoice, readIds, readRunChoice } from './select-runs.ts'
 
-/** `upshot runs cancel <id…>`: cancels runs; a running app aborts them within 50 ms. */
 export function cancel(command: Command, cli: Cli): void {
   const work = { kind: 'cancel', act: 'cancel', verb: 'cancel', done: 'canceled' } as const
   addRunTargets(command).action((ids, options) => operateOnRuns(cli, work, { ids, options }))
 }
 
-/** `upshot runs retry <id…>`: retries runs from the failed step, keeping ids and finished steps. */
 export function retry(command: Command, cli: Cli): void {
   const work = { kind: 'retry', act: 'retry', verb: 'retry', done: 'retried' } as const
   addRunTargets(command)
@@ -31,7 +29,6 @@ const RESTART = {
   ...{ body: { fromScratch: true }, isDestructive: true },
 } as const
 
-/** `upshot runs resume <id…>`: resumes runs that wait for a person. */
 export function resume(command: Command, cli: Cli): void {
   addRunTargets(command)
     .option('--restart', 'discard all steps and start again; effects are repeated')
@@ -44,7 +41,6 @@ const UNDO = {
   ...{ verb: 'take back the resolution of', done: 'no longer resolved' },
 } as const
 
-/** `upshot runs resolve <id…>`: marks failed runs as resolved, or takes that back. */
 export function resolve(command: Command, cli: Cli): void {
   addRunTargets(command)
     .option('--undo', 'take it back: the runs count as failures again')
@@ -60,7 +56,6 @@ export function resolve(command: Command, cli: Cli): void {
 
 const MAX_STEPS = 5_000
 
-/** `upshot runs fork <id> --from-step <step>`: a new run that keeps the results before the step. */
 export function fork(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the run to fork, run_…, or its beginning')
@@ -200,7 +195,6 @@ function report(out: Output, { kind, done: word }: RunWork, outcomes: readonly O
   ])
 }
 
-/** `upshot runs answer <run> <hook>`: answers a callback URL in place of its sender. */
 export function answer(command: Command, { out, project }: Cli): void {
   command
     .argument('<run>', 'id of the run, run_…, or its beginning')

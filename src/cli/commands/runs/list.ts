@@ -14,7 +14,6 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import { describeCause, describeReason, runColumns, styleStatus } from './run-view.ts'
 import { addResolved, RUN_NAMES, readResolved } from './select-runs.ts'
 
-/** `upshot runs list`: the newest runs first. */
 export const list = listCommand(RUN_ROUTES, 'GET /runs', {
   ...RUN_NAMES,
   options: addResolved,
@@ -46,7 +45,6 @@ const NAMES = { without: ['q', 'after'] }
 /** Runs for a person that are counted; more are told as "or more". */
 const MAX_COUNTED = 500
 
-/** `upshot runs summary`: failed runs by kind, and the number of runs that wait for a person. */
 export function summary(command: Command, { out, project }: Cli): void {
   addSchemaOptions(command, QUERY, NAMES).action((options) =>
     project.withOperations(

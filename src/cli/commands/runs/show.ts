@@ -28,7 +28,6 @@ const MAX_STEPS = 100_000
 /** Time from which a run at work says for how long nothing of it has ended. */
 const STILL_MS = 60_000
 
-/** `upshot runs show <id>`: one run with its event, steps and failed attempts. */
 export function define(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the run, run_…, or its beginning').action((id) =>
     project.withOperations(async (operations) => {

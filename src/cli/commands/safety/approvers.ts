@@ -9,7 +9,6 @@ import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 
-/** `upshot approvers list`: the people who may decide, removed ones too. */
 export const list = listCommand(APPROVER_ROUTES, 'GET /approvers', {
   columns: (now) => [
     { title: 'NAME', value: ({ name }) => name },
@@ -21,7 +20,6 @@ export const list = listCommand(APPROVER_ROUTES, 'GET /approvers', {
   empty: 'Nobody is registered: whoever can write the data directory may decide.',
 })
 
-/** `upshot approvers key <name>`: writes `<name>.key` and `<name>.pub` to this folder. */
 export function key(command: Command, { out }: Cli): void {
   command.argument('<name>', 'name of the files to write, such as anna').action((name) => {
     const files = { privateKey: `${name}.key`, publicKey: `${name}.pub` }
@@ -45,7 +43,6 @@ export function key(command: Command, { out }: Cli): void {
   })
 }
 
-/** `upshot approvers add <name> --key`: from the first one on, every word has to be signed. */
 export const add = actCommand('POST /approvers', {
   argument: ['name', 'name of the person: a-z, 0-9 and "-"'],
   options: (command) =>
@@ -60,7 +57,6 @@ export const add = actCommand('POST /approvers', {
   done: (_, name) => `"${name}" may decide. From now on, every word has to be signed.`,
 })
 
-/** `upshot approvers remove <name>`: later words do not count; earlier ones stay in the record. */
 export const remove = actCommand('DELETE /approvers/:name', {
   argument: ['name', 'name of the person'],
   will: (name) => `end the right of "${name}" to decide`,

@@ -2,7 +2,6 @@ import { AUDIT_ROUTES } from '../../../admin/contract/resources/access/audit.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 
-/** `upshot audit list`: every action of a person, newest first. */
 export const list = listCommand(AUDIT_ROUTES, 'GET /audit', {
   columns: (now) => [
     { title: 'AT', value: ({ at }) => formatMoment(at, now) },

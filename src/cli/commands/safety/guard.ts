@@ -7,7 +7,6 @@ import { listCommand } from '../../operate/list-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
-/** `upshot guard show`: what counts in each window now, and the stops in force. */
 export const show = actCommand('GET /guard', {
   done: ({ use, stops }, _, { out }) => [
     ...formatTable(use, COLUMNS, out),
@@ -32,7 +31,6 @@ const COLUMNS: Column<AnswerOf<'GET /guard'>['use'][number]>[] = [
   { title: 'BYTES', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
 ]
 
-/** `upshot guard suggest`: twice the 99th percentile of what each workflow deleted. */
 export const suggest = listCommand(EFFECT_ROUTES, 'GET /guard/suggestions', {
   columns: () => [
     { title: 'WORKFLOW', value: ({ workflow }) => workflow },

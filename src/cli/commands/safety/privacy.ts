@@ -12,7 +12,6 @@ type Report = AnswerOf<'POST /privacy/find'>
 
 const YOURS = 'Backups, logs, exports and files of the project are yours to clear. "privacy find" names such files.'
 
-/** `upshot privacy find`: where a person's text is, in the database and in files of the project. */
 export function find(command: Command, { out, project }: Cli): void {
   addWords(command).action((options) =>
     project.withOperations(async (operations) => {
@@ -25,7 +24,6 @@ export function find(command: Command, { out, project }: Cli): void {
   )
 }
 
-/** `upshot privacy erase`: takes it out of the database; seals stay verifiable. */
 export function erase(command: Command, { out, project }: Cli): void {
   addWords(command)
     .option('--cancel-runs', 'cancel the unfinished runs that need it')

@@ -6,7 +6,6 @@ import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 
-/** `upshot tokens list`: keys of the admin API, newest first, revoked ones too. */
 export const list = listCommand(TOKEN_ROUTES, 'GET /tokens', {
   columns: (now) => [
     { title: 'ID', value: ({ id }) => id },
@@ -20,7 +19,6 @@ export const list = listCommand(TOKEN_ROUTES, 'GET /tokens', {
   empty: 'There is no token yet. Make one with "upshot tokens add <name>".',
 })
 
-/** `upshot tokens add <name>`: a key of the admin API for a program, shown once. */
 export const add = actCommand('POST /tokens', {
   argument: ['name', 'name of the token, which the audit log shows'],
   options: (command) =>
@@ -37,7 +35,6 @@ export const add = actCommand('POST /tokens', {
   note: ({ token }) => `It is shown once. It has the role ${token.role} and ends ${token.expiresAt ?? 'never'}.`,
 })
 
-/** `upshot tokens revoke <id>`: the next request with the token is refused. */
 export const revoke = actCommand('DELETE /tokens/:id', {
   argument: ['id', 'id of the token, tok_…, or its beginning, or the name of the token'],
   look: 'GET /tokens',

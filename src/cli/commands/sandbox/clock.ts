@@ -4,7 +4,6 @@ import type { Cli } from '../../command.ts'
 import { formatSpan } from '../../terminal/format-value.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 
-/** `upshot sandbox clock show`: the sandbox's time, and its distance from this machine's. */
 export function show(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
@@ -13,7 +12,6 @@ export function show(command: Command, { out, project }: Cli): void {
   })
 }
 
-/** `upshot sandbox clock advance <duration>`: ends when everything that fell due is done. */
 export function advance(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<duration>', 'duration, such as 90s, 16m or 2h')
@@ -27,7 +25,6 @@ export function advance(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot sandbox clock real`: sets this machine's time; pending retries keep their due times. */
 export function real(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)

@@ -10,7 +10,6 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './control/sandbox-control.ts'
 import { findWebhook } from './webhook.ts'
 
-/** `upshot sandbox deliveries list`: deliveries as the sender sees them, newest first. */
 export function list(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .option('--limit <n>', 'maximum number of deliveries, 1 to 10000', countUpTo(10_000), 20)
@@ -56,7 +55,6 @@ function lastAnswer({ attempts }: Delivery): string | number | null {
   return last?.status ?? last?.error ?? null
 }
 
-/** `upshot sandbox deliveries resend <event>`: sends the same bytes again, newly signed. */
 export function resend(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<event>', 'id of the event, evt_…, or its beginning, from "upshot sandbox deliveries list"')
@@ -75,7 +73,6 @@ export function resend(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot sandbox deliveries backfill <webhook>`: for a receiver that was down for all retries. */
 export function backfill(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<webhook>', 'id or URL of the webhook, or name of an endpoint of the project')

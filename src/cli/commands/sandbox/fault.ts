@@ -1,62 +1,89 @@
-import { Argument, type Command, Option } from '@commander-js/extra-typings'
-import { InvalidArgumentError } from 'commander'
-import type { Fault, FaultInput } from '../../../sandbox/index.ts'
+import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../core/errors.ts'
+import { parseJson } from '../../../core/json.ts'
+import { parseDuration } from '../../../core/time.ts'
+import { FAULT_TARGETS, type Fault, type FaultInput, faultInput } from '../../../sandbox/faults/fault-rule.ts'
 import type { Cli } from '../../command.ts'
-import { countUpTo, parseMs } from '../../input/parse-option.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 
-const TARGETS = ['*', 'files.list', 'files.get', 'files.download', 'files.delete', 'download', 'delivery'] as const
+/** A fault as a person wrote it. */
+export interface OrderedFault {
+  text: string
+  rule: FaultInput
+}
 
-/** `upshot sandbox fault add <on>`: adds a fault. The sandbox refuses a rule without effect. */
+const WORDS: Readonly<Record<string, Partial<FaultInput>>> = {
+  reset: { reset: true },
+  garbage: { garbage: true },
+  html: { html: true },
+  cut: { cutAfterBytes: 1 },
+  stall: { stallAfterBytes: 1 },
+  afterwards: { afterwards: true },
+  drop: { drop: true },
+  duplicate: { duplicate: true },
+  reorder: { reorder: true },
+  tamper: { tamper: true },
+}
+const FIX = `Write a place, what happens and how often, such as "files.delete 503 x2" or "download cut x1".
+Places: *, ${FAULT_TARGETS.join(', ')}.
+What: a status, a delay such as 2s, ${Object.keys(WORDS).join(', ')}.
+Also: probability=0.5, skip=3, cutAfterBytes=9, stallAfterBytes=9, bytesPerSecond=9,
+contradictRateHeaders=true, and for deliveries type=file.* and signature=bad or stale.`
+
+/** Reads orders such as `files.delete 503 ×2, download cut`. Throws `invalid_request`. */
+export function readFaults(orders: readonly string[]): OrderedFault[] {
+  return orders
+    .flatMap((order) => order.split(','))
+    .map((each) => each.trim())
+    .map((text) => ({ text, rule: readFault(text) }))
+}
+
+function readFault(text: string): FaultInput {
+  const [on = '', ...words] = text.split(/\s+/)
+  const given = Object.assign({ on }, ...words.map((word) => readWord(word, on, text)))
+  const { data, error } = faultInput.safeParse(given)
+  if (data !== undefined) return data
+  const [issue] = error.issues
+  const known = on === '*' || FAULT_TARGETS.some((target) => target === on)
+  throw refuse(text, known ? (issue?.message ?? 'it is no rule') : `there is no place "${on}"`)
+}
+
+function readWord(word: string, on: string, text: string): Partial<FaultInput> {
+  const [, times] = /^[×x](\d{1,6})$/.exec(word) ?? []
+  if (times !== undefined) return { times: Number(times) }
+  if (/^\d{3}$/.test(word)) return { status: Number(word) }
+  const [, name, value = ''] = /^(\w+)=(.+)$/.exec(word) ?? []
+  if (name !== undefined) return { [name]: parseJson(value) ?? value }
+  const known = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined
+  return known ?? (on === 'delivery' ? { delayMs: readDelay(word, text) } : { latencyMs: readDelay(word, text) })
+}
+
+function readDelay(word: string, text: string): number {
+  try {
+    return parseDuration(word)
+  } catch {
+    throw refuse(text, `"${word}" is no word of a fault`)
+  }
+}
+
+function refuse(text: string, why: string): UpshotError {
+  return new UpshotError('invalid_request', `The fault "${text}": ${why}.`, { fix: FIX })
+}
+
 export function add(command: Command, { out, project }: Cli): void {
   atSandbox(command)
-    .addArgument(
-      new Argument('<on>', 'an operation, the download host, deliveries, or * for all calls').choices(TARGETS),
-    )
-    .option('--times <n>', 'number of times that it occurs, from 1 (default: unlimited)', countUpTo(1_000_000))
-    .option('--probability <p>', 'probability of each occurrence, from 0 to 1 (default: 1)', parseProbability)
-    .option('--skip <n>', 'number of calls or deliveries to leave alone first (default: 0)', parseCount)
-    .option('--status <status>', 'replies: answer with this HTTP status and its error', parseCount)
-    .option('--latency <duration>', 'replies: wait this long first, such as 300ms or 2s', parseMs)
-    .option('--reset', 'replies: reset the connection')
-    .option('--garbage', 'replies: send a body that is not JSON, with a success status')
-    .option('--html', "replies: send a gateway's HTML error page")
-    .option('--cut-after <bytes>', 'replies: close the connection after this many bytes of the body', parseCount)
-    .option('--stall-after <bytes>', 'replies: stop sending after this many bytes of the body', parseCount)
-    .option('--bytes-per-second <n>', 'replies: send the body at this rate', parseCount)
-    .option('--contradict-rate-headers', 'replies: send rate limit headers that contradict each other')
-    .option('--afterwards', 'replies: perform the operation before failing')
-    .option('--type <type>', 'deliveries: only of these event types, such as file.*')
-    .option('--drop', 'deliveries: do not send them')
-    .option('--duplicate', 'deliveries: send them twice')
-    .option('--delay <duration>', "deliveries: send them this much later by the sandbox's clock, such as 1m", parseMs)
-    .option('--reorder', 'deliveries: send them after the next one')
-    .addOption(
-      new Option('--signature <how>', 'deliveries: sign them wrongly, or as of an hour ago').choices(['bad', 'stale']),
-    )
-    .option('--tamper', 'deliveries: change the body after signing')
-    .action(async (on, { latency, cutAfter, stallAfter, delay, url, dir, ...same }) => {
-      const named = { latencyMs: latency, cutAfterBytes: cutAfter, stallAfterBytes: stallAfter, delayMs: delay }
-      const given = Object.entries({ on, ...same, ...named }).filter(([, value]) => value !== undefined)
-      const rule = Object.fromEntries(given) as FaultInput
-      const sandbox = await findSandbox(project, { url, dir })
-      if (isRehearsal(out, `add the fault ${JSON.stringify(rule)}`)) return
+    .argument('<words...>', 'where, what and how often, such as: files.delete 503 x2')
+    .addHelpText('after', `\n${FIX}`)
+    .action(async (words, choice) => {
+      const text = words.join(' ')
+      const rule = readFault(text)
+      const sandbox = await findSandbox(project, choice)
+      if (isRehearsal(out, `add the fault ${text}`)) return
       const fault = await sandbox.post<Fault>('/faults', rule)
-      out.result(fault, () => [`${fault.id}  ${JSON.stringify(rule)}`])
+      out.result(fault, () => [`${fault.id}  ${text}`])
       out.note(`Remove it with "upshot sandbox fault clear ${fault.id}".`)
     })
-}
-
-function parseCount(text: string): number {
-  if (/^\d{1,12}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Give a whole number.')
-}
-
-function parseProbability(text: string): number {
-  const number = Number(text)
-  if (text !== '' && number >= 0 && number <= 1) return number
-  throw new InvalidArgumentError('Give a number from 0 to 1.')
 }
 
 const LIST_COLUMNS: Column<Fault>[] = [
@@ -67,13 +94,12 @@ const LIST_COLUMNS: Column<Fault>[] = [
   { title: 'RULE', value: describeRule },
 ]
 
-/** `upshot sandbox fault list`: all faults, used up ones too. */
 export function list(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
     const faults = await sandbox.get<Fault[]>('/faults')
     out.result(faults, () => formatTable(faults, LIST_COLUMNS, out))
-    if (faults.length === 0) out.note('No fault. Add one with "upshot sandbox fault add <on>".')
+    if (faults.length === 0) out.note('No fault. Add one with "upshot sandbox fault add <words>".')
   })
 }
 
@@ -81,7 +107,6 @@ function describeRule({ id: _id, on: _on, seen: _seen, struck: _struck, times: _
   return JSON.stringify(rule)
 }
 
-/** `upshot sandbox fault clear [fault]`: removes one fault, or all. */
 export function clear(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('[fault]', 'id of the fault, flt_…, from "upshot sandbox fault list" (default: all)')

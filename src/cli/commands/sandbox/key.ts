@@ -12,7 +12,6 @@ import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.t
 
 const PERMISSIONS = ['files:read', 'files:delete', 'account:read', 'account:write'] as const satisfies Permission[]
 
-/** `upshot sandbox key new`: creates an API key and prints it. */
 export function make(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('[name]', 'name of the key', 'made on the command line')
@@ -37,7 +36,6 @@ export function make(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot sandbox key list`: all keys, of each only the last four characters. */
 export function list(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
@@ -60,7 +58,6 @@ function listColumns(now: number): Column<KeyView>[] {
   ]
 }
 
-/** `upshot sandbox key revoke <id>`: revokes an API key for good. */
 export function revoke(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<id>', 'id of the key, key_…, or its beginning, from "upshot sandbox key list"')

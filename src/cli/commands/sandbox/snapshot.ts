@@ -23,7 +23,6 @@ export function save(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot sandbox snapshot load <name>`: restores a snapshot; the current state is lost. */
 export function load(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<name>', 'name of the snapshot, from "upshot sandbox snapshot list"')
@@ -49,7 +48,6 @@ export function load(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** `upshot sandbox snapshot list`: the names of all snapshots. */
 export function list(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)

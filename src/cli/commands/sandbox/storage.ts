@@ -13,7 +13,6 @@ import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './control/sandbox-control.ts'
 
-/** `upshot sandbox storage put <file> <storage:/path>`: emits `file.created` for a new path. */
 export function put(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<file>', 'local file, or - for standard input')
@@ -55,7 +54,6 @@ async function readAll({ streams: { stdin } }: Output): Promise<Blob> {
   return new Blob(chunks)
 }
 
-/** `upshot sandbox storage ls <storage:/path>`: the entries of a folder, ordered by path. */
 export function ls(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<storage:/path>', 'a folder, such as storage_a:/in', parseSandboxPlace)

@@ -84,7 +84,6 @@ function parsePart(text: string): number {
   throw new InvalidArgumentError('Give a number from 0 to 1.')
 }
 
-/** `upshot sandbox transfer list`: the newest transfers first. */
 export function list(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .option('--limit <n>', 'maximum number of transfers, 1 to 10000', countUpTo(10_000), 20)
@@ -109,7 +108,6 @@ function listColumns(now: number): Column<TransferRecord>[] {
   ]
 }
 
-/** `upshot sandbox transfer cancel <id>`: cancels a running transfer; refused once it has ended. */
 export function cancel(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<id>', 'id of the transfer, trf_…, or its beginning, from "upshot sandbox transfer list"')

@@ -20,7 +20,6 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import type { SandboxControl } from './control/sandbox-control.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 
-/** `upshot sandbox webhook add <url>`: registers a webhook and prints a generated secret, once. */
 export function add(command: Command, { out, project }: Cli): void {
   addSecretOptions(
     atSandbox(command)
@@ -63,7 +62,6 @@ const LIST_COLUMNS: Column<WebhookView>[] = [
   { title: 'URL', value: ({ url }) => url },
 ]
 
-/** `upshot sandbox webhook list`: all webhooks, without their secrets. */
 export function list(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
@@ -73,7 +71,6 @@ export function list(command: Command, { out, project }: Cli): void {
   })
 }
 
-/** `upshot sandbox webhook remove <webhook>`: removes a webhook; its deliveries stay listed. */
 export function remove(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<webhook>', 'id or URL of the webhook, or name of an endpoint of the project')

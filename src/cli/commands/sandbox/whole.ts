@@ -10,7 +10,6 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
 import { findWebhook } from './webhook.ts'
 
-/** `upshot sandbox status`: addresses, settings and counts of the running sandbox. */
 export function status(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {
     const sandbox = await findSandbox(project, choice)
@@ -45,7 +44,6 @@ function describeState(origin: string, state: SandboxState): [string, string][] 
   ]
 }
 
-/** `upshot sandbox reset`: resets everything, except the keys and webhooks of a running app. */
 export function reset(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .option('--keep-access', 'keep API keys and webhooks (always kept while an app runs this sandbox)')

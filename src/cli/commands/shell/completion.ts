@@ -4,7 +4,6 @@ import { openProject } from '../../open/open-project.ts'
 import { buildProgram } from '../../program.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** `upshot completion <shell>`: the completion script for a shell's startup file. */
 export function define(command: Command, { out, tree }: Cli): void {
   command
     .addArgument(new Argument('<shell>', 'shell to write the script for').choices(SHELLS))

@@ -2,7 +2,6 @@ import type { Command } from '@commander-js/extra-typings'
 import { readVersion } from '../../../project/read-version.ts'
 import type { Cli } from '../../command.ts'
 
-/** `upshot version`: the versions of upshot and Node, and the platform. */
 export function define(command: Command, { out }: Cli): void {
   command.action(() => {
     const facts = {

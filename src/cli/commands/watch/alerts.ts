@@ -7,7 +7,6 @@ import { type Column, formatTable } from '../../terminal/table.ts'
 
 type Rule = AnswerOf<'GET /alerts'>['items'][number]
 
-/** `upshot alerts list`: the rules of the project file with their open topics. */
 export const list = actCommand('GET /alerts', {
   options: (command) => command.option('--past', 'print what is over, too'),
   data: ({ items }) => items,

@@ -9,7 +9,6 @@ import type { Cli } from '../../command.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import type { OutputStreams } from '../../terminal/output.ts'
 
-/** `upshot mcp`: the operations as tools of an agent, which starts this command itself. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .addOption(

@@ -8,7 +8,6 @@ import { formatMoment, formatText } from '../../terminal/format-value.ts'
 
 const ID = ['id', 'id of the operation, opr_…, or its beginning'] as const
 
-/** `upshot operations list`: operations on many runs or events, newest first. */
 export const list = listCommand(OPERATION_ROUTES, 'GET /operations', {
   columns: (now) => [
     { title: 'OPERATION', value: ({ id }) => id, isId: true },
@@ -22,10 +21,8 @@ export const list = listCommand(OPERATION_ROUTES, 'GET /operations', {
   empty: 'There was no operation on many runs or events yet.',
 })
 
-/** `upshot operations show <id>`: an operation, its progress, and why some were refused. */
 export const show = actCommand('GET /operations/:id', { argument: ID, done: describe })
 
-/** `upshot operations abort <id>`: ends it after its present slice; what is done stays done. */
 export const abort = actCommand('POST /operations/:id/abort', {
   argument: ID,
   look: 'GET /operations/:id',

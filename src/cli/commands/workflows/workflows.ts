@@ -16,7 +16,6 @@ import { runColumns } from '../runs/run-view.ts'
 
 const ID = ['id', 'id of the workflow'] as const
 
-/** `upshot workflows list`: the workflows as the app last loaded them. */
 export const list = listCommand(WORKFLOW_ROUTES, 'GET /workflows', {
   columns: (now) => [
     { title: 'WORKFLOW', value: ({ id }) => id },
@@ -37,7 +36,6 @@ export const list = listCommand(WORKFLOW_ROUTES, 'GET /workflows', {
   ],
 })
 
-/** `upshot workflows start <id>`: a run of a callable workflow, with an input. */
 export function start(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of a callable workflow: one with `on: callable(…)`')
@@ -61,7 +59,6 @@ export function start(command: Command, { out, project }: Cli): void {
     )
 }
 
-/** `upshot workflows pause <id>`: holds its runs until it is resumed. */
 export const pause = actCommand('POST /workflows/:id/pause', {
   argument: ID,
   help: 'A run in progress continues until it ends or waits. Events and ticks are still recorded.',
@@ -72,7 +69,6 @@ export const pause = actCommand('POST /workflows/:id/pause', {
   note: ({ id }) => `Resume it with "upshot workflows resume ${id}".`,
 })
 
-/** `upshot workflows resume <id>`: releases its held runs, oldest first. */
 export const resume = actCommand('POST /workflows/:id/resume', {
   argument: ID,
   look: 'GET /workflows/:id',
@@ -83,7 +79,6 @@ export const resume = actCommand('POST /workflows/:id/resume', {
   },
 })
 
-/** `upshot workflows remove <id>`: its events start no run any more; its runs are kept. */
 export const remove = actCommand('DELETE /workflows/:id', {
   argument: ['id', 'id of a workflow whose module is gone'],
   look: 'GET /workflows/:id',
@@ -114,7 +109,6 @@ export function describeUnmatched(unmatched: readonly { type: string; events: nu
 
 const RUNS_SHOWN = 10
 
-/** `upshot workflows show <id>`: its trigger, schedule, state and newest runs. */
 export function show(command: Command, { out, project }: Cli): void {
   command.argument('<id>', 'id of the workflow').action((id) =>
     project.withOperations(async (operations) => {

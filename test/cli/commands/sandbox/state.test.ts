@@ -20,19 +20,19 @@ test('sandbox keys are created with any scope, listed without their values, and 
 
 test('sandbox faults are added, listed and cleared', async () => {
   const { sandbox, run, json } = await openSandboxCommand()
-  const args = ['fault', 'add', 'files.list', '--status', '503', '--times', '2', '--latency', '10ms', '--skip', '1']
+  const args = ['fault', 'add', 'files.list', '503', 'x2', '10ms', 'skip=1']
   expect((await json(...args, '--dry-run')).data).toMatchObject({ done: false })
   expect(sandbox.faults.list()).toEqual([])
   const fault = (await json(...args)).data
   expect(sandbox.faults.list()).toMatchObject([{ on: 'files.list', status: 503, times: 2, latencyMs: 10, skip: 1 }])
-  await json('fault', 'add', 'delivery', '--delay', '1m', '--type', 'file.*', '--probability', '0.5')
+  await json('fault', 'add', 'delivery', '1m', 'type=file.*', 'probability=0.5')
   expect(sandbox.faults.list()[1]).toMatchObject({ on: 'delivery', delayMs: 60_000, probability: 0.5 })
   expect((await run('fault', 'list')).stdout).toMatch(/flt_1 +files\.list +0\/2/)
-  expect(await run('fault', 'add', 'delivery', '--status', '503')).toMatchObject({
+  expect(await run('fault', 'add', 'delivery', '503')).toMatchObject({
     ...{ exit: 2, stderr: expect.stringContaining('it does nothing on delivery') },
   })
   expect((await run('fault', 'add', 'files.list')).exit).toBe(2)
-  expect((await run('fault', 'add', 'nowhere', '--drop')).exit).toBe(2)
+  expect((await run('fault', 'add', 'nowhere', 'drop')).exit).toBe(2)
   expect((await json('fault', 'clear', fault.id)).data).toEqual({ cleared: [fault.id] })
   expect((await run('fault', 'clear', fault.id)).exit).toBe(5)
   await json('fault', 'clear')

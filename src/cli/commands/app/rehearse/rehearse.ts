@@ -17,7 +17,7 @@ import { gather, parseMs } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { formatFailure } from '../../../terminal/format-value.ts'
 import { onInterrupt } from '../../../terminal/on-interrupt.ts'
-import { readFaults } from './read-faults.ts'
+import { readFaults } from '../../sandbox/fault.ts'
 import { describeStory, formatStory, readStory, type Story } from './story-view.ts'
 
 /** Runs of an event whose reads name files. */
@@ -26,7 +26,6 @@ const MADE_UP = `
 The bytes of files are made up here, and a run has failed that reads some. Give it real ones:
   --bytes <path>=<file of this machine>`
 
-/** `upshot rehearse <id>`: runs an event for real, in a sandbox made for it. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the event, evt_…, or its beginning')

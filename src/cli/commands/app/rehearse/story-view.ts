@@ -9,7 +9,7 @@ import { withIsoTimes } from '../../../../core/time.ts'
 import { formatBytes, formatFailure, formatSpan, formatText, parseOutput } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 import { describeReason, describeRun, styleStatus } from '../../runs/run-view.ts'
-import type { OrderedFault } from './read-faults.ts'
+import type { OrderedFault } from '../../sandbox/fault.ts'
 
 /** Rows of a table that a person is shown. */
 const SHOWN = 50

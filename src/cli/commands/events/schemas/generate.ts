@@ -21,7 +21,6 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
 
-/** `upshot types generate`: a zod schema for each event type, from the stored events. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('[types...]', 'event types or families, such as file.created or file.*; default: all that came')

@@ -20,7 +20,6 @@ type Previewed = Awaited<ReturnType<typeof previewTested>>
 /** Lines of a failing test that a person is shown. */
 const MAX_LINES = 30
 
-/** `upshot runs test <id>`: a test that passes, from what a run was given and did. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the run, run_…, or its beginning')

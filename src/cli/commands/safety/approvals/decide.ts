@@ -17,7 +17,6 @@ import { canAsk, confirm, typesCount } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeApproval } from './list.ts'
 
-/** `upshot approvals approve <id> --hash`: lets exactly the list that a person saw begin. */
 export function approve(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the approval, apr_…, or its beginning')
@@ -54,7 +53,6 @@ function describeResult({ status, granted, moved, next, missing }: AnswerOf<'POS
   return `Approved ${granted} ${granted === 1 ? 'item' : 'items'}.${rest}`
 }
 
-/** `upshot approvals deny <id>`: its steps fail with the code `denied`. */
 export function deny(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the approval, apr_…, or its beginning')

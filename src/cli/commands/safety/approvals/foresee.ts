@@ -1,5 +1,5 @@
 import type { AnswerOf } from '../../../../admin/contract/routes.ts'
-import type { Foreseen, ForeseenRun } from '../../../../admin/ports/surroundings.ts'
+import type { Foreseen } from '../../../../admin/ports/surroundings.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
@@ -53,18 +53,18 @@ export function formatAhead({ ahead }: Foreseen, layout: Layout): string[] {
   })
 }
 
-const EFFECTS: Column<ForeseenRun['list'][number]>[] = [
+const EFFECTS: Column<Foreseen['ahead'][number]['list'][number]>[] = [
   { title: 'WHAT', value: ({ class: kind }) => kind.toUpperCase() },
   { title: 'PATH', value: ({ path, target, step }) => path ?? target ?? step, most: 80 },
   { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
 ]
 
-const WOULD: Record<ForeseenRun['end']['kind'], string> = {
+const WOULD: Record<Foreseen['ahead'][number]['end']['kind'], string> = {
   ...{ completed: 'complete', continued: 'go on in another run', failed: 'fail', skipped: 'be skipped' },
   ...{ halted: 'wait for a person', open: 'be open' },
 }
 
-function formatKnown({ kind, step, reason }: ForeseenRun['end']): string {
+function formatKnown({ kind, step, reason }: Foreseen['ahead'][number]['end']): string {
   const at = step === null ? '' : ` at step "${step}"`
   return `Then it would ${WOULD[kind]}${at}${reason === null ? '.' : `: ${formatText(reason, 200)}`}`
 }

@@ -8,7 +8,6 @@ import type { Column } from '../../../terminal/table.ts'
 
 type Approval = AnswerOf<'GET /approvals/:id'>
 
-/** `upshot approvals list`: what waits for people, newest first. */
 export const define = listCommand(APPROVAL_ROUTES, 'GET /approvals', {
   without: ['status'],
   options: (command) => {

@@ -21,7 +21,6 @@ type ApprovalItem = Awaited<ReturnType<typeof readProof>>['items'][number]
 const SHOWN = 50
 const EVERY_ITEM = 1_000_000
 
-/** `upshot approvals show <id>`: what a person decides, with the hash that names it. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the approval, apr_…, or its beginning')

@@ -17,7 +17,6 @@ const KEPT_ADVICE =
 const SCHEDULE_ADVICE =
   'Their runs would fail. Give them another input once the code is deployed: upshot schedules edit <name>'
 
-/** `upshot backtest --unfinished`: unfinished runs and schedules that this code would not take. */
 export function backtestUnfinished(
   { out, project }: Cli,
   workflow: string | undefined,

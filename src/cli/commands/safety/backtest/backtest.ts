@@ -19,7 +19,6 @@ const TAKES: Record<`${Source}`, readonly string[]> = {
   save: ['save', 'keep', 'workflows', ...RUNS],
 }
 
-/** `upshot backtest <workflow>`: what its code would do otherwise than recorded runs did. */
 export function define(command: Command, cli: Cli): void {
   addBacktestOptions(command).action(async (workflow, options, self) => {
     const source = chooseSource(options, (name) => self.getOptionValueSource(name as never) === 'cli')

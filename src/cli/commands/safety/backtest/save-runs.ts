@@ -13,7 +13,6 @@ import { chooseRuns } from './with-runs.ts'
 /** Runs that are saved, spread over all, unless an option says how many. */
 const MAX_RUNS = 1_000
 
-/** `upshot backtest <workflow> --save`: writes runs with other words, for `--from`. */
 export function saveRuns({ out, project }: Cli, workflow: string, options: BacktestOptions): Promise<void> {
   const { save: file = '', keep: kept = [], workflows, ...chosen } = options
   return project.withReads(async (store, config) => {

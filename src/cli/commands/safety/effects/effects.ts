@@ -17,7 +17,6 @@ const PLANNED = 'Nothing acts here now. What runs would do: upshot runs list --s
 /** `--file` stands for both. */
 export const EFFECT_NAMES = { without: ['target', 'path'] }
 
-/** `upshot effects list`: the newest rows of the effect ledger. */
 export const list = listCommand(EFFECT_ROUTES, 'GET /effects', {
   ...EFFECT_NAMES,
   options: addFile,
@@ -38,13 +37,11 @@ export function readFile({ file }: Record<string, unknown>): { path?: string; ta
   return path === undefined ? { target: file } : { path }
 }
 
-/** `upshot effects show <n>`: everything that one row of the ledger says. */
 export const show = actCommand('GET /effects/:seq', {
   argument: ['seq', 'number of the row, as "effects list" prints it'],
   done: (row) => [...tellEffect(row, commandClock.now()), row.isSealed ? '  sealed' : '  not sealed yet'],
 })
 
-/** `upshot effects of <file>`: who did what to it, when, by which run and whose word. */
 export const of = actCommand('GET /effects/of-file', {
   argument: ['file', 'a path such as /out/a.mov, or a target such as storage_a:fil_1'],
   query: (_, file) => ({ file }),
@@ -52,14 +49,12 @@ export const of = actCommand('GET /effects/of-file', {
   done: ({ items }) => items.flatMap((row) => tellEffect(row, commandClock.now())),
 })
 
-/** `upshot effects anchor`: seals the ledger, and prints the end of its chain. */
 export const anchor = actCommand('POST /effects/anchor', {
   help: 'It is also appended to the file in UPSHOT_ANCHOR_FILE. A --dry-run seals nothing.',
   tries: true,
   done: ({ at, ...rest }) => formatAnchor({ ...rest, at: Date.parse(at) }),
 })
 
-/** `upshot effects restored --reason`: says that the database was restored from a backup. */
 export const restored = actCommand('POST /effects/restored', {
   help: 'The chain then accepts anchors of what the backup did not have. Every verification names the restoration.',
   needsReason: 'A restoration needs a reason, which every verification shows.',
@@ -68,7 +63,6 @@ export const restored = actCommand('POST /effects/restored', {
   done: ({ seal }) => `Seal ${seal} says that the database was restored.`,
 })
 
-/** `upshot effects stop --reason`: no delete and no `once` step begins after its commit. */
 export const stop = actCommand('POST /effects/stop', {
   help: 'It holds in every process and over restarts, until "upshot effects resume".',
   needsReason: 'A stop needs a reason, which its runs show meanwhile.',
@@ -79,7 +73,6 @@ export const stop = actCommand('POST /effects/stop', {
   note: () => 'Let them go on with "upshot effects resume".',
 })
 
-/** `upshot effects resume`: ends a stop and wakes the runs that it holds. */
 export const resume = actCommand('POST /effects/resume', {
   options: addScope,
   will: (_, __, choice) => `let ${describeScope(toScope(choice))} go on`,

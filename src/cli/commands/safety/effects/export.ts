@@ -9,7 +9,6 @@ import { addFile, EFFECT_NAMES, readFile } from './effects.ts'
 
 const { query: QUERY } = EFFECT_ROUTES['GET /effects/export']
 
-/** `upshot effects export`: the ledger on standard output, oldest first, however long it is. */
 export function define(command: Command, { out, project }: Cli): void {
   addSchemaOptions(command, QUERY, EFFECT_NAMES)
   addFile(command)

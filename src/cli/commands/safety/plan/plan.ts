@@ -18,7 +18,6 @@ import { openCode, openLiveReads } from '../open-code.ts'
 import { describePlanFile, writePlanFile } from './plan-file.ts'
 import { advise, describePlan, formatPlan, formatSum, PLANS } from './plan-view.ts'
 
-/** `upshot plan <event>`: what a workflow would do with an event, found without doing it. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('[event]', 'id of the event, evt_…, or its beginning')

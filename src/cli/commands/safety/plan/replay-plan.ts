@@ -20,7 +20,6 @@ interface PlannedReplay extends Voter {
   plan: string
 }
 
-/** `upshot events replay <id> --plan`: a run that may do what its plan foresaw. */
 export async function replayPlan(
   { out, project }: Pick<Cli, 'out' | 'project'>,
   store: PersonStore,

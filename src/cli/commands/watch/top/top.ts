@@ -23,7 +23,6 @@ async function linkDashboard({ local }: Operations, { system }: Frame): Promise<
   return ['The dashboard, with a login that works once within ten minutes:', '', url]
 }
 
-/** `upshot top`: the load and what needs a person, once a second. */
 export function define(command: Command, { out, project }: Cli): void {
   command.option('--once', 'print one frame and end').action(({ once = false }) =>
     project.withOperations(async (operations) => {

@@ -2,18 +2,25 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { NamedFile } from '../../../../../src/app/rehearsal/gather-files.ts'
-import { readFaults } from '../../../../../src/cli/commands/app/rehearse/read-faults.ts'
 import { giveBytes } from '../../../../../src/cli/commands/app/rehearse/rehearse.ts'
+import { readFaults } from '../../../../../src/cli/commands/sandbox/fault.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 
 test('orders of trouble are rules of the sandbox, with how often and what', () => {
-  const orders = ['files.delete 503 ×2, download cut x1', '* 2s', 'delivery 1m duplicate', 'files.get 500 afterwards']
+  const orders = [
+    'files.delete 503 ×2, download cut x1',
+    '* 2s',
+    'delivery 1m duplicate',
+    'files.get 500 afterwards',
+    'delivery signature=bad probability=0.5',
+  ]
   expect(readFaults(orders).map(({ text, rule }) => [text, rule])).toMatchObject([
     ['files.delete 503 ×2', { on: 'files.delete', status: 503, times: 2 }],
     ['download cut x1', { on: 'download', cutAfterBytes: 1, times: 1 }],
     ['* 2s', { on: '*', latencyMs: 2_000, times: null }],
     ['delivery 1m duplicate', { on: 'delivery', delayMs: 60_000, duplicate: true }],
     ['files.get 500 afterwards', { on: 'files.get', status: 500, afterwards: true }],
+    ['delivery signature=bad probability=0.5', { on: 'delivery', signature: 'bad', probability: 0.5 }],
   ])
 })
 

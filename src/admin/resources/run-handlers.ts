@@ -126,9 +126,11 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
     },
     'POST /runs/:id/unresolve': (call) => operate(call, 'unresolve', (writes, id) => writes.unresolveRun(id)),
     'POST /runs/:id/resume': (call) =>
-      operate(call, call.body.fromScratch ? 'restart' : 'resume', (writes, id) =>
-        writes.resumeRun(id, { fromScratch: call.body.fromScratch }),
-      ),
+      call.body.skipSleep
+        ? skipSleep(parts, call)
+        : operate(call, call.body.fromScratch ? 'restart' : 'resume', (writes, id) =>
+            writes.resumeRun(id, { fromScratch: call.body.fromScratch }),
+          ),
     async 'POST /runs/:id/fork'({ params, body, caller, now }) {
       const source = await requireRun(store, params.id)
       const { fromStep, output } = body
@@ -138,6 +140,18 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
       return describeOne(store, await requireRun(store, id), caller)
     },
   }
+}
+
+/** Ends the sleep of a run. Throws `conflict` where it does not sleep. */
+async function skipSleep(parts: ResourceParts, { params, body, caller, now }: Call<'POST /runs/:id/resume'>) {
+  const { store } = parts
+  const { id } = await requireRun(store, params.id)
+  if (!body.isDryRun && (await asCaller(parts, { caller, body }).skipSleep(id, now)) === null) {
+    throw new UpshotError('conflict', `Run ${id} does not sleep.`, {
+      fix: `See its state with "upshot runs show ${id}".`,
+    })
+  }
+  return describeOne(store, await requireRun(store, id), caller)
 }
 
 /** Why the store did not do it, by the state that the run had. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 const COMMANDS = resolve(import.meta.dirname, '../../../src/cli/commands')
 
 /** Commands beside no shared database: sandbox, rehearsals, and facts of this machine. */
-const OF_THE_MACHINE = /^(sandbox|app\/rehearse)\/|^(app\/dev-keys|doctor\/check-service)\.ts$/
+const OF_THE_MACHINE = /^(sandbox|app\/rehearse)\/|^doctor\/check-service\.ts$/
 
 test('commands act by the clock that all processes of the database share', () => {
   const files = readdirSync(COMMANDS, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

@@ -278,6 +278,7 @@ export const RUN_ROUTES = defineRoutes({
     summary: 'Continues a run that waits for a person',
     body: {
       fromScratch: z.boolean().default(false).describe('Deletes its journal first: effects are repeated.'),
+      skipSleep: z.boolean().default(false).describe('Ends the sleep of a run, which needs no person.'),
       isDryRun,
     },
     answer: run,

@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings'
+import { type Command, Option } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { RunOperation } from '../../../core/runs/run.ts'
 import { planFork } from '../../../core/runs/step.ts'
@@ -24,6 +24,10 @@ export function retry(command: Command, cli: Cli): void {
 }
 
 const RESUME = { kind: 'resume', act: 'resume', verb: 'resume', done: 'resumed' } as const
+const WAKE = {
+  ...({ kind: 'resume', act: 'resume', verb: 'end the sleep of', done: 'woken' } as const),
+  ...{ body: { skipSleep: true }, isOfNamed: true },
+} as const
 const RESTART = {
   ...({ kind: 'restart', act: 'resume', verb: 'restart from scratch', done: 'restarted' } as const),
   ...{ body: { fromScratch: true }, isDestructive: true },
@@ -31,8 +35,13 @@ const RESTART = {
 
 export function resume(command: Command, cli: Cli): void {
   addRunTargets(command)
-    .option('--restart', 'discard all steps and start again; effects are repeated')
-    .action((ids, { restart, ...options }) => operateOnRuns(cli, restart ? RESTART : RESUME, { ids, options }))
+    .addOption(
+      new Option('--restart', 'discard all steps and start again; effects are repeated').conflicts('skipSleep'),
+    )
+    .option('--skip-sleep', 'end the sleep of the named runs now; they need no person')
+    .action((ids, { restart, skipSleep, ...options }) =>
+      operateOnRuns(cli, skipSleep ? WAKE : restart ? RESTART : RESUME, { ids, options }),
+    )
 }
 
 const RESOLVE = { kind: 'resolve', act: 'resolve', verb: 'resolve', done: 'resolved' } as const
@@ -91,12 +100,14 @@ interface RunWork {
   kind: RunOperation
   /** The operation on one run, and what it takes beside the reason. */
   act: RunAct
-  body?: { fromScratch: boolean }
+  body?: { fromScratch?: boolean; skipSleep?: boolean }
   /** Words for it in a question and in a report, such as `retry` and `retried`. */
   verb: string
   done: string
   /** Ask for a confirmation even if runs are named by id. */
   isDestructive?: boolean
+  /** It is done to named runs alone. */
+  isOfNamed?: boolean
 }
 
 /** The result for one run. */
@@ -116,7 +127,7 @@ async function operateOnRuns(
 ): Promise<void> {
   const choice = readRunChoice(options)
   const isSelected = Object.keys(choice).length > 0
-  if (ids.length > 0 === isSelected) {
+  if (ids.length > 0 === isSelected || (isSelected && work.isOfNamed)) {
     throw new UpshotError('invalid_request', 'Give either ids of runs or options that select them.', {
       fix: 'For example: "run_1", or "--status failed --since 1h".',
     })

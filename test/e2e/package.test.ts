@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { TEMPLATES } from '../../src/cli/commands/app/project-files.ts'
+import { TEMPLATES } from '../../src/cli/commands/app/init.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT, REGISTRY_ENVIRONMENT } from '../support/child-environment.ts'
 import { hasOwnNode, OWN_PATH } from '../support/own-node.ts'

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { pipeline } from 'node:stream/promises'
 import { json, type Request, type RequestHandler, type Response, Router } from 'express'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
@@ -11,8 +13,6 @@ import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
 import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { requireRole } from '../perform/perform-as.ts'
 import { maskCallbacks } from '../views/mask.ts'
-import { answerOnce } from './answer-once.ts'
-import { sendBytes, sendEvents } from './send-bytes.ts'
 import { isUnexpected, toProblem } from './to-problem.ts'
 
 /** Largest body of a request. */
@@ -156,4 +156,76 @@ export function answerProblem({ publish, clock }: Pick<MountParts, 'publish' | '
 
 function secondsUntil(moment: string, now: number): string {
   return String(Math.max(1, Math.ceil((Date.parse(moment) - now) / 1_000)))
+}
+
+const ONCE_KEY = /^[\x21-\x7e]{1,200}$/
+
+/**
+ * Performs a request with an `Idempotency-Key` once in 24 h: a repeated one gets the first answer.
+ * Throws `conflict` for another request with the key, or while the first one has no answer.
+ */
+async function answerOnce(
+  store: Pick<Store, 'beginAnswer' | 'endAnswer'>,
+  { request, caller, now }: { request: Request; caller: Caller; now: number },
+  perform: () => Promise<unknown>,
+): Promise<unknown> {
+  const key = request.get('idempotency-key')
+  if (key === undefined) return perform()
+  if (!ONCE_KEY.test(key)) {
+    throw new UpshotError('invalid_request', 'An Idempotency-Key has 1 to 200 characters of ASCII without spaces.')
+  }
+  const name = `${caller.kind}:${caller.id}`
+  const content = [request.method, request.originalUrl, JSON.stringify(request.body)].join('\n')
+  const asked = hash('sha256', content, 'hex')
+  const known = await store.beginAnswer({ caller: name, key, request: asked }, now)
+  if (known === null) {
+    const answer = await perform().catch(async (error: unknown) => {
+      await store.endAnswer({ caller: name, key }, null)
+      throw error
+    })
+    await store.endAnswer({ caller: name, key }, JSON.stringify(answer ?? null))
+    return answer
+  }
+  if (known.request !== asked) throw refuse('This Idempotency-Key was used for another request.', 'Use a new key.')
+  if (known.answer !== null) return JSON.parse(known.answer)
+  throw refuse(
+    'The first request with this Idempotency-Key has no answer.',
+    'Look whether it took effect, then use a new key.',
+  )
+}
+
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('conflict', message, { fix })
+}
+
+/**
+ * Sends bytes as an attachment, which no browser shows as a page of ours. A fault before the first
+ * byte is answered as a problem; a later one cuts the connection. Reads no faster than the client.
+ */
+async function sendBytes(response: Response, { type, name, size, chunks }: Bytes, signal: AbortSignal): Promise<void> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  response.attachment(name).type(type)
+  response.set({ 'Cache-Control': 'no-store', ...(size === null ? {} : { 'Content-Length': String(size) }) })
+  async function* all() {
+    if (first.done) return
+    yield first.value
+    yield* { [Symbol.asyncIterator]: () => iterator }
+  }
+  await pipe(response, all(), signal)
+}
+
+/** Sends each event as it comes, until there are no more or the client is gone. */
+async function sendEvents(response: Response, events: AsyncIterable<unknown>, signal: AbortSignal): Promise<void> {
+  response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+  async function* all() {
+    for await (const event of events) yield `data: ${JSON.stringify(event)}\n\n`
+  }
+  await pipe(response, all(), signal)
+}
+
+function pipe(response: Response, chunks: AsyncIterable<Uint8Array | string>, signal: AbortSignal): Promise<void> {
+  return pipeline(chunks, response).catch((error: unknown) => {
+    if (!signal.aborted) throw error
+  })
 }

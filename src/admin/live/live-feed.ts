@@ -4,7 +4,49 @@ import { randomWord } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
 import type { ReadStore, StoreWatch } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import { TOPICS, type Topic, topicsOf } from './topics.ts'
+
+/** Things that a page shows and may have to ask for again; `any`: another process has written. */
+const TOPICS = [
+  'runs',
+  'events',
+  'deliveries',
+  'endpoints',
+  'workflows',
+  'schedules',
+  'operations',
+  'system',
+  'any',
+] as const
+type Topic = (typeof TOPICS)[number]
+
+/** The topics that a notice changes, and its run; no topics for one that changes nothing shown. */
+function topicsOf(notice: Notice): { topics: readonly Topic[]; run: string | null } {
+  const run = 'run' in notice && typeof notice.run === 'string' ? notice.run : null
+  const [noun] = notice.kind.split('.')
+  switch (noun) {
+    case 'run':
+    case 'runs':
+    case 'step':
+      return { topics: notice.kind === 'run.log' ? [] : ['runs'], run }
+    case 'delivery':
+      return { topics: ['deliveries', 'events'], run: null }
+    case 'tick':
+    case 'schedule':
+      return { topics: ['schedules', 'runs'], run }
+    case 'endpoint':
+      return { topics: ['endpoints'], run: null }
+    case 'workflow':
+    case 'workflows':
+      return { topics: ['workflows'], run: null }
+    case 'store':
+    case 'app':
+    case 'fault':
+    case 'alert':
+      return { topics: ['system'], run: null }
+    default:
+      return { topics: [], run: null }
+  }
+}
 
 /** Clients of one process; one more is answered 503. */
 const MAX_CLIENTS = 50

@@ -22,7 +22,7 @@ export function openLocalOperations(
     health: { check: () => askApp(config) },
     async openSurroundings() {
       const { openSurroundings } = await import('../../app/console/open-surroundings.ts')
-      const { probeKeyOf } = await import('./probe-key.ts')
+      const { probeKeyOf } = await import('./running-app.ts')
       const embedded = () => null
       const probeKey = probeKeyOf(config)
       return openSurroundings(config, { store, clock: commandClock, publish: () => {}, embedded, probeKey })

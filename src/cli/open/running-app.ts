@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { UpshotError } from '../../core/errors.ts'
+import { deriveProbeKey } from '../../core/incoming/probe-mark.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import { storeOptions } from '../../project/data-dir/open-store.ts'
 import { type Runtime, readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 
 /** An app that is running on the project's data directory. */
@@ -33,4 +35,9 @@ export async function requireRunningApp(config: Pick<Config, 'dataDir'>): Promis
   const app = await findRunningApp(config)
   if (app !== null) return app
   throw new UpshotError('not_running', `No app is running on the data directory ${config.dataDir}.`)
+}
+
+/** The key of the marks on probes, which the running app shares through its data directory. */
+export function probeKeyOf(config: Config): Buffer {
+  return deriveProbeKey(storeOptions(config).vaultKey)
 }

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Provider } from 'oidc-provider'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { findRole } from '../../../src/admin/access/oidc/oidc-routes.ts'
+import { findRole } from '../../../src/admin/access/oidc-routes.ts'
 import type { OidcOptions } from '../../../src/admin/access/options.ts'
 import { startConsole } from '../support/start-console.ts'
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { describeOpenapi } from '../../../src/admin/contract/openapi.ts'
 import type { RouteSpec } from '../../../src/admin/contract/route.ts'
 import { ROUTES } from '../../../src/admin/contract/routes.ts'
-import { describeTools } from '../../../src/admin/mcp/describe-tools.ts'
+import { describeTools } from '../../../src/admin/mcp/create-agent-server.ts'
 import { ACCESS_ROLES, type AccessRole } from '../../../src/core/access/role.ts'
 import { startConsole } from '../support/start-console.ts'
 

@@ -7,7 +7,7 @@ import {
   planProject,
   TEMPLATES,
   type TemplateName,
-} from '../../../../src/cli/commands/app/project-files.ts'
+} from '../../../../src/cli/commands/app/init.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { runHere } from '../../support/run-here.ts'
 

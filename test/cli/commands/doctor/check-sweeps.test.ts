@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { checkSweeps } from '../../../../src/cli/commands/doctor/check-sweeps.ts'
+import { checkSweeps } from '../../../../src/cli/commands/doctor/check-safety.ts'
 import { commandClock } from '../../../../src/cli/open/command-clock.ts'
 import { SweepWorld } from '../../../schedule/sweep/support/sweep-world.ts'
 import { openDataDir } from '../../../support/open-data-dir.ts'

@@ -48,12 +48,6 @@ export interface Surroundings {
   receiverUrl(): Promise<string | null>
   /** Signs an event and posts it to the receiver. Throws what the receiver refuses. */
   sendEvent(event: ServiceEvent, endpoint: Endpoint, signal: AbortSignal): Promise<string>
-  /** Signs stored bytes again and posts them. */
-  resend(
-    event: { id: string; body: string },
-    endpoint: Endpoint,
-    signal: AbortSignal,
-  ): Promise<{ status: number; verdict: string | null; reason: string | null }>
   /** Asks the workflows of the project about an event, and starts nothing. */
   matchEvent(event: EventRecord): Promise<EventMatches>
   /** Sends a signed, a forged and a repeated delivery, to the public URL or the local one. */

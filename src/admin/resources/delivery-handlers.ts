@@ -1,18 +1,16 @@
 import { UpshotError } from '../../core/errors.ts'
 import { VERDICTS, type Verdict } from '../../core/incoming/delivery.ts'
-import type { Endpoint } from '../../core/incoming/endpoint.ts'
-import type { EventRecord } from '../../core/incoming/event.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { DELIVERY_ROUTES } from '../contract/resources/deliveries.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { decodePosition, given, readMoment, wholePage } from '../queries/read-query.ts'
 import { requireDelivery } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/run-view.ts'
-import { type ResourceParts, recordAction } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 
 /** The ledger of deliveries. */
 export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {
-  const { store, openLists, surroundings } = parts
+  const { store, openLists } = parts
   return {
     async 'GET /deliveries'({ query, caller, now }) {
       const { limit, verdict, endpoint, since, after } = query
@@ -41,33 +39,7 @@ export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DE
       if (view) return { ...view, account: event?.account ?? null }
       throw new UpshotError('internal', `Delivery ${params.id} has no view.`)
     },
-    async 'POST /deliveries/:id/replay'({ params, body, caller, signal }) {
-      const { endpoint, event } = await findReplay(store, params.id)
-      const about = { event: event.id, endpoint: endpoint.name }
-      const action = { action: 'delivery.replay', target: params.id, parameters: about }
-      await recordAction(parts, { caller, body }, action, 'begun')
-      return { ...about, ...(await surroundings.resend(event, endpoint, signal)) }
-    },
   }
-}
-
-/** The event of a delivery and its endpoint. Throws `conflict` where its bytes cannot be sent. */
-async function findReplay(store: ReadStore, id: string): Promise<{ endpoint: Endpoint; event: EventRecord }> {
-  const { delivery, event } = await requireDelivery(store, id)
-  if (event === null) throw refuse(`Only the bytes of accepted deliveries are kept; ${id} was ${delivery.verdict}.`)
-  if (event.body === '') throw refuse(`The body of event ${event.id} is pruned, so its bytes cannot be sent again.`)
-  const endpoint = (await store.listEndpoints()).find((known) => known.id === delivery.endpointId)
-  if (!endpoint) throw refuse(`The endpoint of delivery ${id} has been removed.`)
-  // In another account it would be a new event, and would start runs.
-  if (endpoint.account !== event.account)
-    throw refuse(
-      `Endpoint "${endpoint.name}" now belongs to account ${endpoint.account}, the event to ${event.account}.`,
-    )
-  return { endpoint, event }
-}
-
-function refuse(message: string): UpshotError {
-  return new UpshotError('conflict', message, { fix: 'Choose an accepted delivery.' })
 }
 
 function readVerdicts(text: string | undefined): Verdict[] | undefined {

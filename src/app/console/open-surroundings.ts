@@ -12,7 +12,7 @@ import { databaseFile } from '../../project/data-dir/data-files.ts'
 import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import { nextMomentOf } from '../../schedule/next-moment.ts'
 import { describeAlerts, testAlert } from '../health/open-alerts.ts'
-import { deliverSigned, sendEvent } from '../send/send-event.ts'
+import { sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
@@ -43,11 +43,6 @@ export function openSurroundings(
   return {
     receiverUrl: async () => config.publicUrl ?? findReceiver(config) ?? nameReceiver(config),
     sendEvent: async (event, endpoint, signal) => sendEvent(event, target(endpoint, signal)),
-    async resend({ id, body }, endpoint, signal) {
-      const answer = await deliverSigned({ id, body: Buffer.from(body) }, target(endpoint, signal))
-      const { status, verdict, reason } = answer
-      return { status, verdict, reason }
-    },
     async matchEvent(event) {
       const { matchWorkflows } = await import('../preview/match-workflows.ts')
       return matchWorkflows(store, config, { event, now: clock.now() })

@@ -45,7 +45,6 @@ const EVENTS: CommandTree = {
 const DELIVERIES = commandsOf(() => import('./deliveries/deliveries.ts'), {
   list: 'list the newest deliveries with their verdicts',
   show: 'show a delivery: its verdict and reason, its event and runs',
-  replay: 'send the bytes of an accepted delivery again, with a new signature',
 })
 
 const RUNS: CommandTree = {
@@ -121,7 +120,7 @@ export const COMMAND_TREE: CommandTree = {
   trigger: command('send a signed event of your own to the running app', () => import('./events/trigger.ts')),
   events: { summary: 'list, show and replay the events that were received', commands: EVENTS },
   deliveries: {
-    summary: 'list, show and replay the requests to the endpoints, refused ones too',
+    summary: 'list and show the requests to the endpoints, refused ones too',
     commands: DELIVERIES,
   },
   runs: { summary: 'list, show, retry, fork, resume and cancel runs of workflows', commands: RUNS },

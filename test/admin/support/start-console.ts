@@ -46,10 +46,6 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       sent.push(id)
       return 'accepted'
     },
-    async resend({ id }) {
-      sent.push(id)
-      return { status: 200, verdict: 'duplicate', reason: null }
-    },
     tryEndpoint: async () => ({ event: 'evt_1', trials: [], isStored: true }),
     isHeaderKept: () => false,
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),

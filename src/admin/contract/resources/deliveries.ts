@@ -71,16 +71,4 @@ export const DELIVERY_ROUTES = defineRoutes({
     summary: 'One request to an endpoint',
     answer: delivery,
   },
-  'POST /deliveries/:id/replay': {
-    id: 'replayDelivery',
-    summary: 'Signs the stored bytes again and posts them: the endpoint must know them, and starts nothing',
-    answer: z.object({
-      event: z.string(),
-      endpoint: z.string(),
-      status: z.int(),
-      verdict: z.string().nullable(),
-      reason: z.string().nullable(),
-    }),
-    audit: 'delivery.replay',
-  },
 })

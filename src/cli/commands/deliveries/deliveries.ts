@@ -4,7 +4,6 @@ import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
-import { actCommand } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
 import { formatTable, indented, type Layout } from '../../terminal/table.ts'
@@ -20,23 +19,6 @@ To try it without the service: upshot trigger file.created`,
     const counts = unlisted.map(({ verdict, dropped }) => `${dropped.toLocaleString('en')} ${verdict}`)
     return counts.length === 0 ? [] : [`Not listed, because their rows were dropped or pruned: ${counts.join(', ')}.`]
   },
-})
-
-/** `upshot deliveries replay <id>`: sends the same bytes, newly signed. Exits with 7 if refused. */
-export const replay = actCommand('POST /deliveries/:id/replay', {
-  argument: ['id', 'id of an accepted delivery, dlv_…, or its beginning'],
-  look: 'GET /deliveries/:id',
-  isSlow: true,
-  body: () => ({}),
-  will: (id) => `send the bytes of ${id} again`,
-  done({ event, endpoint, status, verdict, reason }) {
-    const got = `${verdict ?? `refused with HTTP ${status}`}${reason === null ? '' : ` (${reason})`}`
-    return verdict === 'duplicate'
-      ? `The endpoint "${endpoint}" verified the bytes of ${event} and recognized them: duplicate.`
-      : `The endpoint "${endpoint}" answered the bytes of ${event}: ${got}.`
-  },
-  note: ({ verdict }) => (verdict === 'duplicate' ? 'No run was started.' : null),
-  leave: ({ verdict }) => (verdict === 'duplicate' ? null : 'difference'),
 })
 
 type Delivery = AnswerOf<'GET /deliveries/:id'>

@@ -15,6 +15,7 @@ import { appProcess } from './suites/app-process.ts'
 import { backtest } from './suites/backtest.ts'
 import { blocked } from './suites/blocked.ts'
 import { claim } from './suites/claim.ts'
+import { day } from './suites/day.ts'
 import { download } from './suites/download.ts'
 import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
@@ -29,6 +30,7 @@ import { postgres } from './suites/postgres/postgres.ts'
 import { questions } from './suites/questions.ts'
 import { receive } from './suites/receive.ts'
 import { replay } from './suites/replay.ts'
+import { rivals } from './suites/rivals.ts'
 import { sandbox } from './suites/sandbox.ts'
 import { schedules } from './suites/schedules.ts'
 import { searched } from './suites/searched.ts'
@@ -67,6 +69,8 @@ const SUITES: readonly Suite[] = [
   sandbox,
   appBelt,
   appProcess,
+  day,
+  rivals,
 ]
 
 /** Enough for the longest burst, and for all bursts to one store together. */
@@ -83,6 +87,7 @@ const OPTIONS = {
   'node-load': { type: 'boolean', default: false },
   profile: { type: 'string' },
   'ledger-rows': { type: 'string' },
+  rivals: { type: 'boolean', default: false },
 } as const
 
 const USAGE = `npm run bench -- [options]
@@ -93,6 +98,7 @@ const USAGE = `npm run bench -- [options]
   --node-load       send with Node processes even where wrk is installed
   --profile <dir>   write a CPU profile of each target into this folder
   --ledger-rows <n> rows of the effect ledger (default: 10 million, with --quick one)
+  --rivals          install other engines from npm, and measure them too
   --help            print this help
 
 Results:`
@@ -165,7 +171,8 @@ async function runSuites(): Promise<Result[]> {
     say,
   }
   const results: Result[] = []
-  const isTime = ({ isSlow = false }: Suite) => !isSlow || !options.quick || options.only !== ''
+  const isTime = ({ isSlow = false, isForeign = false }: Suite) =>
+    isForeign ? options.rivals : !isSlow || !options.quick || options.only !== ''
   for (const suite of SUITES.filter((each) => isTime(each) && each.names.some(isAskedFor))) {
     say(`\n${suite.names[0]?.split('.')[0]}`)
     results.push(...(await suite.run(bench)))

@@ -40,11 +40,8 @@ const RIVALS = ['app', 'byHand'] as const
 async function runAppBelt(bench: Bench): Promise<Result[]> {
   await using byHand = bench.startTarget('belt-by-hand.ts')
   const url = await byHand.call<string>('open', { file: join(bench.folder, 'beside-app.db') })
-  const root = mkdtempSync(join(bench.folder, 'belt-'))
-  for (const each of ['workflows', 'data']) mkdirSync(join(root, each))
-  writeFileSync(join(root, 'workflows/measured.workflow.ts'), WORKFLOW)
-  await using app = await startApp({ root, environment: SERVICE })
-  const file = join(root, 'data/upshot.db')
+  const { app, file } = await startBelt(bench)
+  await using _app = app
   const rates: Record<(typeof RIVALS)[number], number[]> = { app: [], byHand: [] }
   for (let round = 0; round <= (bench.isQuick ? 3 : 9); round++) {
     await bench.patience.waitForCalm()
@@ -66,6 +63,14 @@ async function runAppBelt(bench: Bench): Promise<Result[]> {
     judge('appBelt.vsByHand', median(ratios), 'ratio'),
     judge('process.restedMb', app.residentMb(), 'MB', { atMost: 250 }),
   ]
+}
+
+/** The whole app with one workflow of three steps, and the file of its database. */
+export async function startBelt(bench: Bench): Promise<{ app: AppProcess; file: string }> {
+  const root = mkdtempSync(join(bench.folder, 'belt-'))
+  for (const each of ['workflows', 'data']) mkdirSync(join(root, each))
+  writeFileSync(join(root, 'workflows/measured.workflow.ts'), WORKFLOW)
+  return { app: await startApp({ root, environment: SERVICE }), file: join(root, 'data/upshot.db') }
 }
 
 function sliceOf(bench: Bench, round: number) {

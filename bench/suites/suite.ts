@@ -27,5 +27,7 @@ export interface Suite {
   names: readonly string[]
   /** Left out of a quick run, unless `--only` names it. */
   isSlow?: boolean
+  /** Installs programs of others: left out unless `--rivals` asks for it. */
+  isForeign?: boolean
   run(bench: Bench): Promise<Result[]>
 }

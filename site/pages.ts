@@ -25,6 +25,7 @@ export const SECTIONS: Record<string, readonly Entry[]> = {
     ['docs/operating.md', 'Operating'],
     ['docs/deploying.md', 'Deploying'],
     ['docs/scaling.md', 'Scaling'],
+    ['docs/how-fast.md', 'How fast, and why'],
     ['docs/versions.md', 'Versions and upgrades'],
     ['docs/dashboard.md', 'Dashboard'],
     ['docs/troubleshooting.md', 'Troubleshooting'],

@@ -1,4 +1,4 @@
-/** Runs per second of `count` runs, `inFlight` of them at once. `run` resolves at the end of one. */
+/** Runs per second of `count` runs, `inFlight` at once. `run` resolves at the end of one. */
 export async function runInLanes(
   { count, inFlight }: { count: number; inFlight: number },
   run: (number: number) => Promise<unknown>,
@@ -26,7 +26,7 @@ export class Ends {
   }
 }
 
-/** A library that `npm run bench -- --rivals` has installed. Its types are not there without that. */
+/** A library that `--rivals` has installed; its types are not there without that. */
 export function load(name: string) {
   return import(name)
 }

@@ -9,8 +9,8 @@ import { startBelt } from './app-belt.ts'
 import type { Bench, Suite } from './suite.ts'
 
 /**
- * A day of 1.2 million events in twenty minutes, through the whole app. What it takes at the end is
- * compared with what it took once it was warm.
+ * A day of 1.2 million events in twenty minutes, through the whole app. Its last windows are
+ * compared with those after the warm-up.
  */
 export const day: Suite = {
   names: ['day.memoryVsStart', 'day.p99VsStart', 'day.bytesVsStart', 'day.p99Ms', 'day.bytesPerEvent'],

@@ -20,6 +20,8 @@ import { tempFolder } from '../support/temp-folder.ts'
 import { openTestStore } from '../support/test-store.ts'
 import type { Moment } from './doom.ts'
 
+const LATER = NOW + 864_000_000
+
 const answered = defineEvent('verbs.answered', {
   data: z.object({ question: z.string() }),
   keys: { question: (data) => data.question },
@@ -53,7 +55,12 @@ function createWorkflows(effect: (run: string, step: string) => void): AnyWorkfl
     id: 'verbs',
     on: 'file.created',
     retry: { attempts: 3, min: '1s', max: '1s' },
-    run: async ({ run, step }) => {
+    run: async ({ run, step, tag }) => {
+      await step.schedule('later', { workflow: child, at: LATER, input: 1 })
+      await step.schedule('nightly', { workflow: child, cron: '0 3 * * *', input: 1 })
+      tag('stage', 'planned')
+      await step.unschedule('nightly')
+      await step.send('remind', asked, { question: 'late' }, { at: LATER })
       await step.send('start', 'verbs.started', { run: run.id })
       const paid = await step
         .run('pay', () => effect(run.id, 'pay'), { once: true })
@@ -72,6 +79,7 @@ function createWorkflows(effect: (run: string, step: string) => void): AnyWorkfl
         return 'x'.repeat(n * 50_000)
       })
       await step.sleep('nap', '1s')
+      tag('stage', 'ending')
       await step.send('end', ended, { run: run.id })
       return { paid, doubled, answer: answer?.data.question === run.id, texts: texts.map((text) => text.length) }
     },
@@ -170,6 +178,12 @@ async function surviveDeath(death: { moment: Moment; write: number }): Promise<b
     answer: true,
     texts: [50_000, 100_000, 150_000],
   })
+  expect(run).toMatchObject({ tags: { stage: 'ending' }, progress: { done: 3, total: 3 } })
+  const schedules = await store.listSchedules({ limit: 100 })
+  expect(schedules.map(({ workflow, plan }) => [workflow, plan]).sort()).toMatchObject([
+    [null, { kind: 'once', at: LATER }],
+    ['child', { kind: 'once', at: LATER }],
+  ])
   const runs = await store.listRuns({ limit: 100 })
   expect(runs.map(({ workflow, status }) => `${workflow} ${status}`).sort()).toEqual([
     'child completed',

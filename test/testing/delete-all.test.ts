@@ -75,6 +75,7 @@ test('the approved part of a list is deleted, and the rest waits', async () => {
   await t.approve(approval ?? '', { only: [1, 3] })
   expect(await left(t)).toBe(2)
   expect((await t.approvals()).map(({ items }) => items.length)).toEqual([2])
+  expect(t.run(sweep).progress).toMatchObject({ done: 2, total: 4, failed: 0, note: 'files.deleteAll' })
 })
 
 test('a file of a list that changed since it was listed stays', async () => {

@@ -75,6 +75,7 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
         await journal.saveProgress(progress)
         publish({ kind: 'run.progress', run: run.lease.runId, workflow: run.workflow, root: rootOf(run), progress })
       },
+      load: async () => (known.length === 0 ? null : ((await store.findRun(run.lease.runId))?.progress ?? null)),
       isReplaying: () => order.isReplaying,
       isClosed: () => parking.isClosed,
     }),

@@ -89,6 +89,31 @@ test('a replay turns nothing back', async () => {
   expect(written(engine)).toEqual(['0 of 3', '1 of 3', '2 of 3', '3 of 3'])
 })
 
+test('a pass that finishes a list has the last word about it, and the passes behind it write nothing', async () => {
+  const engine = createTestEngine()
+  let attempts = 0
+  await engine.start(
+    [
+      defineWorkflow({
+        id: 'again',
+        on: '*',
+        retry: { attempts: 2, min: '1m', max: '1m' },
+        run: async ({ step }) => {
+          await step.map('copy', [1, 2, 3], String, (n) => {
+            if (n === 2 && attempts++ === 0) throw new Error('once')
+          })
+          for (let nap = 0; nap < 3; nap++) await step.sleep(['nap', nap], '1m')
+        },
+      }),
+    ],
+    { keeps: { max: 0 } },
+  )
+  let run = await engine.run('again')
+  for (let pass = 0; run.status !== 'completed' && pass < 9; pass++) run = await engine.advance(run.id, '2m')
+  expect(run).toMatchObject({ status: 'completed', progress: { done: 3, total: 3 } })
+  expect(written(engine)).toEqual(['2 of 3 copy', '3 of 3 copy'])
+})
+
 test('step.map and deletes of a list tell by themselves, with what failed, and code has the last word', async () => {
   const engine = createTestEngine()
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()

@@ -10,6 +10,8 @@ type Told = Pick<Progress, 'done' | 'total' | 'failed' | 'note'>
 interface ProgressParts {
   clock: Clock
   save: (progress: Progress) => Promise<void>
+  /** The word of an earlier pass; null: there is none. */
+  load: () => Promise<Told | null>
   isReplaying: () => boolean
   /** Nothing more may be written. */
   isClosed: () => boolean
@@ -33,7 +35,8 @@ export class RunProgress {
   readonly #counters = new WeakMap<object, PartCounter>()
   #isOwed = false
   #writtenAt: number
-  #hasWritten = false
+  /** The word that this pass has written. */
+  #written: Told | null = null
   #writing: Promise<void> | null = null
   #cancel: (() => void) | null = null
   /** Parts that were over at earlier moments, oldest first. */
@@ -73,10 +76,13 @@ export class RunProgress {
   async end(isCompleted: boolean): Promise<void> {
     this.#cancel?.()
     this.#cancel = null
-    const { done, failed, total } = this.#newest()
-    const isWorthIt = this.#hasWritten || this.#told !== null || (!isCompleted && done + failed < total)
     await this.#writing
-    if (this.#isOwed && isWorthIt) await this.#write()
+    if (!this.#isOwed) return
+    const newest = this.#newest()
+    const isUnfinished = !isCompleted && newest.done + newest.failed < newest.total
+    const last = this.#written ?? (await this.#parts.load().catch(() => null))
+    const isNews = last === null ? this.#told !== null || isUnfinished : !isSameWord(last, newest)
+    if (isNews) await this.#write()
   }
 
   #note(): void {
@@ -101,11 +107,11 @@ export class RunProgress {
   /** A lost write is no fault: the next one has all of it. */
   #write(): Promise<void> {
     this.#isOwed = false
-    this.#hasWritten = true
     const { clock, save } = this.#parts
     const at = clock.now()
     this.#writtenAt = at
     const newest = this.#newest()
+    this.#written = { ...newest }
     const saved = save({ ...newest, rate: this.#sample(newest), at }).catch(() => {})
     this.#writing = saved.then(() => {
       this.#writing = null
@@ -135,4 +141,8 @@ export class RunProgress {
     const { at: since, over: before } = this.#samples[0] ?? { at, over }
     return at > since && over > before ? ((over - before) / (at - since)) * 1_000 : null
   }
+}
+
+function isSameWord(one: Told, other: Told): boolean {
+  return (['done', 'total', 'failed', 'note'] as const).every((part) => one[part] === other[part])
 }

@@ -64,6 +64,11 @@ export class ScheduleTable {
     return this.#sql.lock.get(id)
   }
 
+  /** The same for a scheduler: none where another one has it now, and is about to act. */
+  async take(id: string): Promise<KnownSchedule | undefined> {
+    return this.#sql.take.get(id)
+  }
+
   /** Writes the lines of all modules. An unchanged one goes on from where it was. */
   async saveLines(lines: readonly Line[], gone: readonly string[], now: number): Promise<void> {
     for (const id of gone) await this.#sql.retire.run(id)
@@ -240,11 +245,12 @@ function describeMissing(id: string): UpshotError {
 /** Index: primary key, where nothing else is said. */
 function prepareWrites(db: Connection) {
   const changed = 'version = version + 1'
+  const known = `SELECT id, owner, made_by, workflow, plan, input, depth, version, started_at, handled_at, next_at,
+      paused_at, noted
+    FROM schedule WHERE id = ?`
   return {
-    lock: db.prepare<[string], KnownSchedule>(
-      `SELECT id, owner, made_by, workflow, plan, input, depth, version, started_at, handled_at, next_at, paused_at,
-         noted FROM schedule WHERE id = ? ${db.sql.forUpdate()}`,
-    ),
+    lock: db.prepare<[string], KnownSchedule>(`${known} ${db.sql.forUpdate()}`),
+    take: db.prepare<[string], KnownSchedule>(`${known} ${db.sql.skipLocked}`),
     insert: db.prepare<Inserted>(
       `INSERT INTO schedule (id, name, owner, made_by, workflow, plan, input, depth, created_at, started_at, looked_at,
          next_at)

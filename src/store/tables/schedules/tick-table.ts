@@ -100,11 +100,13 @@ export class TickTable {
     options: TickOptions = {},
   ): Promise<string | null> {
     const { overlap = 'allow', account = DEFAULT_ACCOUNT, isLast = true, isManual = false, look } = options
-    const known = await this.#schedules.lock(schedule)
+    const known = await (look ? this.#schedules.take(schedule) : this.#schedules.lock(schedule))
     const { workflow = schedule, input = null, depth = 0 } = known ?? {}
     // A line in code may have no row: tests and moves record for its workflow. No other one may.
     if (!known && schedule.startsWith('sch_')) return null
     if (workflow === null || (look !== undefined && known?.version !== look.version)) return null
+    // Another scheduler has recorded the moment, for all its accounts.
+    if (look !== undefined && (known?.handled_at ?? 0) >= scheduledFor) return null
     const isSuppressed = !isManual && (known?.paused_at ?? null) !== null
     const run = isSuppressed ? null : newId('run', now)
     await this.#db.lock(['tick', schedule])

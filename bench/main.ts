@@ -19,6 +19,7 @@ import { day } from './suites/day.ts'
 import { download } from './suites/download.ts'
 import { engine } from './suites/engine.ts'
 import { growth } from './suites/growth.ts'
+import { hooks } from './suites/hooks.ts'
 import { ingest } from './suites/ingest.ts'
 import { ledger } from './suites/ledger.ts'
 import { lists } from './suites/lists.ts'
@@ -58,6 +59,7 @@ const SUITES: readonly Suite[] = [
   ledger,
   lists,
   schedules,
+  hooks,
   metrics,
   traces,
   sweeps,

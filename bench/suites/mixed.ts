@@ -1,14 +1,9 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { Agent } from 'node:http'
-import { join, resolve } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import Database from 'better-sqlite3'
-import pg from 'pg'
-import { migratePostgres } from '../../src/store/postgres/open-postgres-store.ts'
+import { resolve } from 'node:path'
 import { EVENT_TYPE } from '../deliveries.ts'
 import { startNodeSenders } from '../load/node-senders.ts'
-import { deliver, SERVICE } from '../load/paced-deliveries.ts'
-import { type AppProcess, startApp } from '../processes/app-process.ts'
+import { deliver } from '../load/paced-deliveries.ts'
+import { DATABASES, type DatabaseName, openProject } from '../processes/open-project.ts'
 import { type Goal, judge, median, type Result } from '../report/result.ts'
 import { inTurn, measureRounds } from '../report/rounds.ts'
 import { type BenchServer, startServer } from './postgres/bench-server.ts'
@@ -82,8 +77,13 @@ const CHILD = `import { callable, defineWorkflow, z } from '${AUTHOR}'
 export default defineWorkflow({ id: 'child', on: callable(z.number()), run: ({ step }) => step.run('only', () => 2) })
 `
 
-const DATABASES = ['sqlite', 'postgres'] as const
-type DatabaseName = (typeof DATABASES)[number]
+const MODULES = Object.fromEntries([
+  ['child.workflow.ts', CHILD],
+  ...Object.entries(WORKFLOWS).map(([id, code]) => {
+    const imports = `import { cron, defineWorkflow } from '${AUTHOR}'\nimport child from './child.workflow.ts'\n`
+    return [`${id}.workflow.ts`, `${imports}export default ${code}\n`]
+  }),
+])
 
 async function runMixed(bench: Bench): Promise<Result[]> {
   await using server = await startServer(bench)
@@ -126,7 +126,7 @@ async function measure(
   server: BenchServer,
   { name, size }: { name: DatabaseName; size: keyof typeof EVENTS },
 ): Promise<Speeds> {
-  await using project = await openProject(bench, server, name)
+  await using project = await openProject(bench, { database: name, server, modules: MODULES })
   const inLine = size === 'quick' ? IN_LINE.quick : IN_LINE.full
   const url = project.app.urls['endpoint service'] ?? ''
   const deliverLimited = async () => {
@@ -219,95 +219,4 @@ function describe(ends: Ends): string {
   return Object.entries(rates)
     .map(([workflow, rate]) => `${workflow} ${rate.toFixed(1)}`)
     .join(', ')
-}
-
-interface Project extends AsyncDisposable {
-  app: AppProcess
-  /** Resolves once no run is unfinished, but at most the tick of this second. */
-  rest(withinSeconds: number): Promise<void>
-  /** The runs that were made since a moment. */
-  listRuns(since: number): Promise<EndedRun[]>
-}
-
-let projects = 0
-
-async function openProject(bench: Bench, server: BenchServer, name: DatabaseName): Promise<Project> {
-  const root = mkdtempSync(join(bench.folder, 'mixed-'))
-  for (const each of ['workflows', 'data']) mkdirSync(join(root, each))
-  writeFileSync(join(root, 'workflows/child.workflow.ts'), CHILD)
-  for (const [id, code] of Object.entries(WORKFLOWS)) {
-    const imports = `import { cron, defineWorkflow } from '${AUTHOR}'\nimport child from './child.workflow.ts'\n`
-    writeFileSync(join(root, `workflows/${id}.workflow.ts`), `${imports}export default ${code}\n`)
-  }
-  projects += 1
-  const schema = `mixed_${projects}`
-  if (name === 'postgres') {
-    const hosts = [{ connectionString: server.url }]
-    await migratePostgres({ hosts, schema, vaultKey: Buffer.alloc(32, 7) })
-  }
-  const place = {
-    UPSHOT_DATABASE_URL: `${server.url}?sslmode=disable&schema=${schema}`,
-    UPSHOT_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  }
-  const app = await startApp({ root, environment: { ...SERVICE, ...(name === 'postgres' ? place : {}) } })
-  const database =
-    name === 'postgres' ? await openServerRows(server.url, schema) : openFileRows(join(root, 'data/upshot.db'))
-  return {
-    app,
-    async rest(withinSeconds) {
-      const open = `SELECT count(*) AS open FROM ${database.queue} WHERE workflow <> 'tick'`
-      for (const until = performance.now() + withinSeconds * 1_000; performance.now() < until; await sleep(250)) {
-        const [row] = await database.query<{ open: number | string }>(open)
-        if (Number(row?.open) === 0) return
-      }
-    },
-    async listRuns(since) {
-      const rows = await database.query<
-        { workflow: string } & Record<'created' | 'started' | 'finished', string | null>
-      >(
-        `SELECT workflow, created_at AS created, started_at AS started, finished_at AS finished
-         FROM ${database.runs} WHERE created_at >= ${since}`,
-      )
-      const momentOf = (text: string | null) => (text === null ? null : Number(text))
-      return rows.map(({ workflow, created, started, finished }) => ({
-        workflow,
-        created: Number(created),
-        started: momentOf(started),
-        finished: momentOf(finished),
-      }))
-    },
-    async [Symbol.asyncDispose]() {
-      await app[Symbol.asyncDispose]()
-      await database.close()
-    },
-  }
-}
-
-interface Rows {
-  /** Tables of the unfinished runs, and of all. */
-  queue: string
-  runs: string
-  query<Row>(sql: string): Promise<Row[]>
-  close(): Promise<void>
-}
-
-function openFileRows(file: string): Rows {
-  const db = new Database(file, { readonly: true })
-  return {
-    queue: 'work',
-    runs: 'full_run',
-    query: async <Row>(sql: string) => db.prepare<[], Row>(sql).all(),
-    close: async () => void db.close(),
-  }
-}
-
-async function openServerRows(url: string, schema: string): Promise<Rows> {
-  const client = new pg.Client(url)
-  await client.connect()
-  return {
-    queue: `${schema}.work`,
-    runs: `${schema}.full_run`,
-    query: async <Row>(sql: string) => (await client.query(sql)).rows as Row[],
-    close: () => client.end(),
-  }
 }

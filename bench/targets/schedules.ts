@@ -1,11 +1,11 @@
-import Database from 'better-sqlite3'
 import type { Notice } from '../../src/core/notices.ts'
 import { planOnce } from '../../src/core/service/plan-schedule.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
-import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
+import { openRows } from '../processes/open-rows.ts'
+import { openStore, type StorePlace } from '../processes/open-store.ts'
 
 /** Many schedules of one moment, some of them due in the same second, and two schedulers. */
 const HOUR = 3_600_000
@@ -17,16 +17,16 @@ export interface Fired {
   runs: number
 }
 
-let file: string
 const stores: Store[] = []
+let rows: Awaited<ReturnType<typeof openRows>>
 
 answerCalls({
   /** `others` are due in years. */
-  async open({ file: path, others }: { file: string; others: number }): Promise<void> {
-    file = path
-    const vaultKey = Buffer.alloc(32)
-    stores.push(openThreadedStore({ file, vaultKey }), openThreadedStore({ file, vaultKey }))
+  async open({ place, others }: { place: StorePlace; others: number }): Promise<void> {
+    stores.push(await openStore(place), await openStore(place))
+    rows = await openRows(place)
     await fill('o', others, Date.now() + 10_000 * HOUR)
+    await rows.query('ANALYZE')
   },
   async fire(count: number): Promise<Fired> {
     const at = Date.now() + 1_500
@@ -40,30 +40,23 @@ answerCalls({
     for (const scheduler of schedulers) scheduler.start()
     const endedAt = await last.promise
     await Promise.all(schedulers.map((scheduler) => scheduler.stop()))
-    return { ms: endedAt - at, told, runs: countRuns(at) }
+    const [found] = await rows.query<{ runs: number | string }>(
+      `SELECT count(*) AS runs FROM run WHERE tick_at = ${at}`,
+    )
+    return { ms: endedAt - at, told, runs: Number(found?.runs) }
   },
   async close(): Promise<void> {
     for (const store of stores) await store.close()
+    await rows.close()
   },
 })
 
-/** Written past the store, as the time of writing is no part of the result. */
 async function fill(prefix: string, count: number, at: number): Promise<void> {
-  const db = new Database(file, { timeout: 30_000 })
   const plan = JSON.stringify(planOnce(at))
-  const insert = db.prepare(
+  await rows.query(
     `INSERT INTO schedule (id, name, owner, made_by, workflow, plan, input, created_at, started_at, looked_at, next_at)
-     VALUES (?, ?, 'person', 'bench', 'mirror', ?, '{}', 0, ?, 0, ?)`,
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     SELECT 'sch_${prefix}' || i, '${prefix}' || i, 'person', 'bench', 'mirror', '${plan}', '{}', 0,
+       ${at - 1}, 0, ${at} FROM n`,
   )
-  db.transaction(() => {
-    for (let n = 0; n < count; n++) insert.run(`sch_${prefix}${n}`, `${prefix}${n}`, plan, at - 1, at)
-  })()
-  db.close()
-}
-
-function countRuns(at: number): number {
-  const db = new Database(file, { timeout: 30_000 })
-  const runs = db.prepare('SELECT count(*) FROM run WHERE tick_at = ?').pluck().get(at) as number
-  db.close()
-  return runs
 }

@@ -8,8 +8,6 @@ export interface Statement<Given extends unknown[], Row> {
   run(...values: Given): Promise<{ changes: number }>
   get(...values: Given): Promise<Row | undefined>
   all(...values: Given): Promise<Row[]>
-  /** The same with the first column of each row. */
-  pluck(): Statement<Given, Row>
 }
 
 /** How a name is locked. */
@@ -26,4 +24,6 @@ export interface Connection {
   lock(name: readonly string[], how?: Lock): Promise<boolean>
   /** A statement with `?` for values in their order, or `@name` for those of one object. */
   prepare<Given extends unknown[] | object = unknown[], Row = unknown>(text: string): Statement<Values<Given>, Row>
+  /** The same, which gives the first column of each row. */
+  pluck<Given extends unknown[] | object = unknown[], Value = unknown>(text: string): Statement<Values<Given>, Value>
 }

@@ -45,7 +45,7 @@ export function openTables(db: Connection, vault: Vault) {
     serverRoom: new ServerRoomView(db, weeks),
     workers: new WorkerTable(db, shared.gates),
     arrivals: new DeliverySaves(db),
-    clock: db.prepare<[], number>(`SELECT ${DATABASE_NOW}`).pluck(),
+    clock: db.pluck<[], number>(`SELECT ${DATABASE_NOW}`),
     eventSearch: new EventSearcher(db),
     journal: new JournalSaves(db),
     limitedEnds: new LimitedEnds(db, shared.claimReader),
@@ -54,7 +54,7 @@ export function openTables(db: Connection, vault: Vault) {
     logPosition: new LogPosition(db),
     serverState: new ServerStateView(db),
     writeProbe: new WriteProbe(db),
-    setupVersion: db.prepare<[], number>(SETUP_VERSION).pluck(),
+    setupVersion: db.pluck<[], number>(SETUP_VERSION),
   }
 }
 

@@ -22,9 +22,11 @@ export class Connection implements SharedConnection {
 
   /** Prepares nothing in the server, since a pooler may give each transaction another session. */
   prepare<Given extends unknown[] | object = unknown[], Row = unknown>(text: string): Statement<Values<Given>, Row> {
-    const { sql, names } = translate(text)
-    const query = (values: unknown[]) => this.#client.query(sql, bind(values, names))
-    return createStatement(query, (row) => row as Row)
+    return this.#createStatement(text, (row) => row as Row)
+  }
+
+  pluck<Given extends unknown[] | object = unknown[], Value = unknown>(text: string): Statement<Values<Given>, Value> {
+    return this.#createStatement(text, (row) => Object.values(row)[0] as Value)
   }
 
   /** As `lock_gate_1` does: the name is JSON. A database may have several schemas of ours. */
@@ -42,24 +44,20 @@ export class Connection implements SharedConnection {
     return new Call(this.#client, this.#buffer, translate(text).sql)
   }
 
-  /** Runs SQL text without values, which may be several statements. */
-  async execute(text: string): Promise<void> {
-    await this.#client.query(text)
-  }
-}
-
-function createStatement<Given extends unknown[], Row>(
-  query: (values: unknown[]) => Promise<{ rows: QueryResultRow[]; rowCount: number | null }>,
-  read: (row: QueryResultRow) => Row,
-): Statement<Given, Row> {
-  return {
-    run: async (...values) => ({ changes: (await query(values)).rowCount ?? 0 }),
-    get: async (...values) => {
-      const [row] = (await query(values)).rows
-      return row === undefined ? undefined : read(row)
-    },
-    all: async (...values) => (await query(values)).rows.map(read),
-    pluck: () => createStatement(query, (row) => Object.values(row)[0] as Row),
+  #createStatement<Given extends unknown[], Row>(
+    text: string,
+    read: (row: QueryResultRow) => Row,
+  ): Statement<Given, Row> {
+    const { sql, names } = translate(text)
+    const query = (values: unknown[]) => this.#client.query<QueryResultRow>(sql, bind(values, names))
+    return {
+      run: async (...values) => ({ changes: (await query(values)).rowCount ?? 0 }),
+      get: async (...values) => {
+        const [row] = (await query(values)).rows
+        return row === undefined ? undefined : read(row)
+      },
+      all: async (...values) => (await query(values)).rows.map(read),
+    }
   }
 }
 

@@ -15,7 +15,7 @@ export class ServerRoomView {
 
   constructor(db: Connection, weeks: Pick<WeekTable, 'list' | 'measure'>) {
     this.#weeks = weeks
-    this.#size = db.prepare<[], number>('SELECT pg_database_size(current_database())').pluck()
+    this.#size = db.pluck<[], number>('SELECT pg_database_size(current_database())')
     this.#tables = db.prepare<[number], ServerRoom['tables'][number]>(
       `SELECT coalesce(whole.relname, part.relname)::text AS "table",
          coalesce(sum(pg_total_relation_size(part.oid)), 0)::bigint AS bytes

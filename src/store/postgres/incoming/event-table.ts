@@ -63,7 +63,7 @@ export class EventTable extends Events {
 /** Index: primary keys. */
 function prepareEvents(db: Connection) {
   return {
-    number: db.prepare<[number, number], number>('UPDATE stream SET seq = seq + ? WHERE id = ? RETURNING seq').pluck(),
+    number: db.pluck<[number, number], number>('UPDATE stream SET seq = seq + ? WHERE id = ? RETURNING seq'),
     identify: db.prepare<[string, number, string]>(
       'INSERT INTO event_identity (identity, seq, body_hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
     ),
@@ -79,9 +79,7 @@ function prepareEvents(db: Connection) {
       `SELECT found.* FROM unnest(?::bigint[]) AS given (seq) CROSS JOIN LATERAL (
          SELECT ${EVENT_COLUMNS} FROM full_event AS event WHERE ${db.sql.isEvent('given.seq')} OFFSET 0) AS found`,
     ),
-    known: db
-      .prepare<[string[]], number>('SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq')
-      .pluck(),
+    known: db.pluck<[string[]], number>('SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq'),
     newest: db.prepare<[], { id: number; seq: number }>('SELECT id, seq FROM stream'),
   }
 }

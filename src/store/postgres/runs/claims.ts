@@ -38,13 +38,12 @@ export class Claims {
       ),
       // A run that a worker claims now is passed over. As a subquery, the function is called once;
       // without, once for each row of `work`.
-      hold: db
-        .prepare<[ClaimKind, string, number, number, ...Marks], string>(
-          `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
+      hold: db.pluck<
+        [ClaimKind, string, number, number, ...Marks],
+        string
+      >(`UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
            WHERE run_id = ANY ((SELECT ids FROM claimable_1(?, ?, ?, ?, ?, ?, ?))::text[])
-             AND workflow IN (SELECT workflow FROM workflow_pause) RETURNING run_id`,
-        )
-        .pluck(),
+             AND workflow IN (SELECT workflow FROM workflow_pause) RETURNING run_id`),
     }
   }
 

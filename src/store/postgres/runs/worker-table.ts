@@ -51,21 +51,16 @@ function prepareWorkers(db: Connection) {
       `INSERT INTO worker (id, started_at, seen_at) VALUES (?, ?, ${DATABASE_NOW})
        ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
     ),
-    living: db.prepare<[], string>(`SELECT id FROM worker WHERE seen_at > ${DATABASE_NOW} - ${DEAD_MS}`).pluck(),
-    lockDead: db
-      .prepare<[], string>(
-        `SELECT id FROM worker WHERE CASE WHEN seen_at > ${DATABASE_NOW} - ${SILENT_MS} THEN false
+    living: db.pluck<[], string>(`SELECT id FROM worker WHERE seen_at > ${DATABASE_NOW} - ${DEAD_MS}`),
+    lockDead: db.pluck<
+      [],
+      string
+    >(`SELECT id FROM worker WHERE CASE WHEN seen_at > ${DATABASE_NOW} - ${SILENT_MS} THEN false
            WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
            ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
-         ORDER BY id FOR UPDATE SKIP LOCKED`,
-      )
-      .pluck(),
+         ORDER BY id FOR UPDATE SKIP LOCKED`),
     // Index: work_leased.
-    unknown: db
-      .prepare<[], string>(
-        `SELECT DISTINCT worker FROM work WHERE status = 'running' AND NOT EXISTS (
-           SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`,
-      )
-      .pluck(),
+    unknown: db.pluck<[], string>(`SELECT DISTINCT worker FROM work WHERE status = 'running' AND NOT EXISTS (
+           SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`),
   }
 }

@@ -59,24 +59,21 @@ export class WeekTable {
     this.#list = db.prepare<[string], { lower: string | null; upper: string | null }>(
       'SELECT lower, upper FROM list_weeks_1(?)',
     )
-    this.#measure = db
-      .prepare<[string, string[]], number>(
-        `SELECT coalesce(sum(pg_total_relation_size(to_regclass(quote_ident(week.name)))), 0)::bigint
-         FROM unnest(week_tables_1(?)) AS tab, list_weeks_1(tab) AS week WHERE week.upper = ANY (?::text[])`,
-      )
-      .pluck()
-    this.#cut = db.prepare<[string, string, string], boolean>('SELECT cut_week_1(?, ?, ?)').pluck()
+    this.#measure = db.pluck<
+      [string, string[]],
+      number
+    >(`SELECT coalesce(sum(pg_total_relation_size(to_regclass(quote_ident(week.name)))), 0)::bigint
+         FROM unnest(week_tables_1(?)) AS tab, list_weeks_1(tab) AS week WHERE week.upper = ANY (?::text[])`)
+    this.#cut = db.pluck<[string, string, string], boolean>('SELECT cut_week_1(?, ?, ?)')
     // Index: primary key of outcome, and nothing but that.
     this.#part = db.prepare<[string, string, number], { rows: number; last: string | null }>(
       `SELECT count(*) AS rows, max(run_id) AS last FROM (
          SELECT run_id FROM outcome WHERE run_id > ? AND run_id < ? ORDER BY run_id LIMIT ?) AS part`,
     )
     // Index: outcome_ended_badly.
-    this.#failed = db
-      .prepare<[string, string], number>(
-        `SELECT count(*) FROM outcome WHERE status IN (${list(FAILED)}) AND run_id > ? AND run_id <= ?`,
-      )
-      .pluck()
+    this.#failed = db.pluck<[string, string], number>(
+      `SELECT count(*) FROM outcome WHERE status IN (${list(FAILED)}) AND run_id > ? AND run_id <= ?`,
+    )
     // Index: primary key of outcome. A folded run stays as long as the one that absorbed it.
     this.#staying = db.prepare<[Scan], { id: string; hasFailed: boolean }>(
       `SELECT run_id AS id, status IN (${list(FAILED)}) AS hasFailed FROM outcome
@@ -84,14 +81,14 @@ export class WeekTable {
          OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('outcome.folded_into')} AND NOT (
            run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})))`,
     )
-    this.#dropRuns = db.prepare<[string, string[], number], number | null>('SELECT drop_runs_1(?, ?, ?)').pluck()
+    this.#dropRuns = db.pluck<[string, string[], number], number | null>('SELECT drop_runs_1(?, ?, ?)')
     this.#dropDeliveries = db.prepare<[string], { deliveries: number; refusals: number }>(
       'SELECT deliveries, refusals FROM drop_deliveries_1(?)',
     )
     this.#dropBodies = db.prepare<[string, number], { bodies: number; kept: number }>(
       'SELECT bodies, kept FROM drop_bodies_1(?, ?)',
     )
-    this.#keep = db.prepare<[string, string, number], boolean>('SELECT keep_week_1(?, ?, ?)').pluck()
+    this.#keep = db.pluck<[string, string, number], boolean>('SELECT keep_week_1(?, ?, ?)')
   }
 
   /** Oldest first. The last one is open. */

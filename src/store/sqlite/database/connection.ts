@@ -16,6 +16,8 @@ export function openConnection(db: Database): SqliteConnection {
     lock: async () => true,
     prepare: <Given extends unknown[] | object, Row>(text: string) =>
       new ReadyStatement<Values<Given>, Row>(db.prepare<unknown[], Row>(text)),
+    pluck: <Given extends unknown[] | object, Value>(text: string) =>
+      new ReadyStatement<Values<Given>, Value>(db.prepare<unknown[], Value>(text).pluck()),
   }
 }
 
@@ -36,11 +38,6 @@ class ReadyStatement<Given extends unknown[], Row> implements Statement<Given, R
 
   async all(...values: Given) {
     return this.#statement.all(...bind(values))
-  }
-
-  pluck(): this {
-    this.#statement.pluck()
-    return this
   }
 }
 

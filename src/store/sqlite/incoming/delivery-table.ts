@@ -35,13 +35,9 @@ export class DeliveryTable {
     )
     // A claim would give just this run: nothing is queued or due, and its workflow is not paused.
     // Index: the first rows of work_ready and work_waiting, and the primary key.
-    this.#mayClaim = db
-      .prepare<[number, string], number>(
-        `SELECT NOT EXISTS (SELECT 1 FROM work WHERE ${IS_READY})
+    this.#mayClaim = db.pluck<[number, string], number>(`SELECT NOT EXISTS (SELECT 1 FROM work WHERE ${IS_READY})
            AND NOT EXISTS (SELECT 1 FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
-           AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`,
-      )
-      .pluck()
+           AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`)
   }
 
   async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {

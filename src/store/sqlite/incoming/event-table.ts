@@ -30,7 +30,7 @@ export class EventTable extends Events {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     // Index: primary key.
-    this.#newest = db.prepare<[], number>('SELECT coalesce(max(seq), 0) FROM event').pluck()
+    this.#newest = db.pluck<[], number>('SELECT coalesce(max(seq), 0) FROM event')
     this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
       'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
     )

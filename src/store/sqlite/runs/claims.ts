@@ -104,37 +104,28 @@ export class Claims {
 function prepareStatements(db: SqliteConnection) {
   return {
     // Index: work_waiting.
-    due: db
-      .prepare<[number, number], string>(
-        `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
-         ORDER BY due_at LIMIT ?`,
-      )
-      .pluck(),
+    due: db.pluck<
+      [number, number],
+      string
+    >(`SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
+         ORDER BY due_at LIMIT ?`),
     // Index: work_ready, in its order.
-    ready: db
-      .prepare<[number], string>(`SELECT run_id FROM work WHERE ${IS_READY} ORDER BY turn, run_id LIMIT ?`)
-      .pluck(),
+    ready: db.pluck<[number], string>(`SELECT run_id FROM work WHERE ${IS_READY} ORDER BY turn, run_id LIMIT ?`),
     // Index: work_suspect, in its order.
-    suspects: db
-      .prepare<[number], string>(
-        `SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= ${TRIED_ALONE}
-         ORDER BY turn, run_id LIMIT ?`,
-      )
-      .pluck(),
+    suspects: db.pluck<
+      [number],
+      string
+    >(`SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= ${TRIED_ALONE}
+         ORDER BY turn, run_id LIMIT ?`),
     // Index: work_ready, its first rows.
-    unadmitted: db
-      .prepare<[number], string>(
-        `SELECT run_id FROM work WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
-         ORDER BY turn, run_id LIMIT ?`,
-      )
-      .pluck(),
+    unadmitted: db.pluck<
+      [number],
+      string
+    >(`SELECT run_id FROM work WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
+         ORDER BY turn, run_id LIMIT ?`),
     // Index: primary key, and the first rows of work_ready, without those that are not admitted.
-    isNext: db
-      .prepare<[string], number>(
-        `SELECT 1 FROM work AS next WHERE run_id = ? AND ${IS_READY} AND NOT EXISTS (
-           SELECT 1 FROM work WHERE ${IS_READY} AND turn > ${-2 * UNADMITTED_PRIORITY} AND turn < next.turn)`,
-      )
-      .pluck(),
+    isNext: db.pluck<[string], number>(`SELECT 1 FROM work AS next WHERE run_id = ? AND ${IS_READY} AND NOT EXISTS (
+           SELECT 1 FROM work WHERE ${IS_READY} AND turn > ${-2 * UNADMITTED_PRIORITY} AND turn < next.turn)`),
     // Index: primary keys. A limited run starts when it is admitted, not when it is claimed.
     claim: db.prepare<[string, number, string]>(
       `UPDATE work SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
@@ -145,14 +136,13 @@ function prepareStatements(db: SqliteConnection) {
     claimed: db.prepare<[string], ClaimRow>(
       `SELECT ${claimColumns(db.sql)} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
     ),
-    workflowOf: db.prepare<[string], string>('SELECT workflow FROM work WHERE run_id = ?').pluck(),
+    workflowOf: db.pluck<[string], string>('SELECT workflow FROM work WHERE run_id = ?'),
     // Index: primary key. Asked at each claim, and empty where one worker is at work.
-    otherSet: db.prepare<[string], number>('SELECT 1 FROM worker_workflow WHERE worker <> ? LIMIT 1').pluck(),
-    elsewhere: db
-      .prepare<[string, string], string>(
-        `SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
-           SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`,
-      )
-      .pluck(),
+    otherSet: db.pluck<[string], number>('SELECT 1 FROM worker_workflow WHERE worker <> ? LIMIT 1'),
+    elsewhere: db.pluck<
+      [string, string],
+      string
+    >(`SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
+           SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`),
   }
 }

@@ -41,8 +41,8 @@ export class EventSearcher {
     this.#at = db.prepare<[number], { seq: number; receivedAt: number }>(
       'SELECT seq, received_at AS receivedAt FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
     )
-    this.#newest = db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck()
-    this.#oldest = db.prepare<[], number | null>('SELECT min(seq) FROM event').pluck()
+    this.#newest = db.pluck<[], number | null>('SELECT max(seq) FROM event')
+    this.#oldest = db.pluck<[], number | null>('SELECT min(seq) FROM event')
   }
 
   async search(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {

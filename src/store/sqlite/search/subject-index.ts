@@ -24,7 +24,7 @@ export class SubjectIndex {
 
   constructor(db: Connection) {
     // Index: primary keys, for all of these.
-    this.#mark = db.prepare<[], number>('SELECT seq FROM subject_indexed').pluck()
+    this.#mark = db.pluck<[], number>('SELECT seq FROM subject_indexed')
     this.#sizes = db.prepare<[number, number], { events: number; bytes: number }>(
       `SELECT count(*) AS events, coalesce(sum(octet_length(body)), 0) AS bytes
        FROM (SELECT body FROM event WHERE seq > ? ORDER BY seq LIMIT ?)`,
@@ -38,13 +38,9 @@ export class SubjectIndex {
       `INSERT INTO subject_indexed (one, seq) VALUES (1, @to)
        ON CONFLICT (one) DO UPDATE SET seq = excluded.seq WHERE seq = @after`,
     )
-    this.#find = db
-      .prepare<[number, string, number, number], number>(
-        `SELECT DISTINCT seq FROM event_subject
+    this.#find = db.pluck<[number, string, number, number], number>(`SELECT DISTINCT seq FROM event_subject
          WHERE block = ? AND subject IN (SELECT value FROM json_each(?)) AND seq BETWEEN ? AND ?
-         ORDER BY seq DESC`,
-      )
-      .pluck()
+         ORDER BY seq DESC`)
   }
 
   /** The number up to which events are indexed. */

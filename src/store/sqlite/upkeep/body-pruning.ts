@@ -71,7 +71,7 @@ function prepareBodies(db: Connection) {
       `DELETE FROM event_subject WHERE (block, subject, seq) IN
          (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
     ),
-    mark: db.prepare<[string], number>(PRUNE_MARK).pluck(),
+    mark: db.pluck<[string], number>(PRUNE_MARK),
     saveMark: db.prepare(
       `INSERT INTO prune_mark (kind, position) VALUES (?, ?)
        ON CONFLICT (kind) DO UPDATE SET position = excluded.position`,

@@ -57,11 +57,9 @@ function prepareFacts(db: Connection) {
   return {
     find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
     // Index: approval_hold.
-    findQuestion: db
-      .prepare<[string], string>(
-        `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
-      )
-      .pluck(),
+    findQuestion: db.pluck<[string], string>(
+      `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
+    ),
     count: db.prepare<[string], { openItems: number; runs: number }>(
       `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
          count(DISTINCT run_id) AS runs
@@ -95,9 +93,9 @@ function prepareLists(db: Connection) {
          AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
     ),
     // Index: primary key.
-    ids: db
-      .prepare<[string, string, number], string>('SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
-      .pluck(),
+    ids: db.pluck<[string, string, number], string>(
+      'SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+    ),
     // Index: approval_open, so that the overview reads no history.
     listOpen: db.prepare<[ListQuery], ApprovalRow>(
       `SELECT * FROM approval ${db.sql.along('approval_open')} WHERE status = 'open' AND expires_at > @now

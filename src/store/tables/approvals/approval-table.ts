@@ -217,17 +217,14 @@ function prepareItemStatements(db: Connection) {
     hasEarlier: db.prepare<[string, number, string], unknown>(
       'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
     ),
-    wasMoved: db
-      .prepare<[string, string], number>(
-        `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
-      )
-      .pluck(),
-    withdrawStep: db
-      .prepare<[string, string], string>(
-        `UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?
-           AND state NOT IN ('withdrawn', 'moved') RETURNING approval`,
-      )
-      .pluck(),
+    wasMoved: db.pluck<[string, string], number>(
+      `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
+    ),
+    withdrawStep: db.pluck<
+      [string, string],
+      string
+    >(`UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?
+           AND state NOT IN ('withdrawn', 'moved') RETURNING approval`),
     findByHash: db.prepare<[{ approval: string; digits: string }], ItemRow>(
       `SELECT * FROM approval_item WHERE approval = @approval AND substr(hash, 1, length(@digits)) = @digits
        ORDER BY number DESC LIMIT 2`,
@@ -236,12 +233,8 @@ function prepareItemStatements(db: Connection) {
       `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
        ORDER BY number LIMIT ?`,
     ),
-    openNumbers: db
-      .prepare<[string], number>(
-        `SELECT number FROM approval_item
-         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`,
-      )
-      .pluck(),
+    openNumbers: db.pluck<[string], number>(`SELECT number FROM approval_item
+         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`),
     tell: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND ${db.sql.isOneOf('number', 'bigint')}`),
   }
 }

@@ -63,7 +63,7 @@ export class WithdrawalTable {
 /** Index: primary keys, and approval_item_step for items. */
 function prepareStatements(db: Connection) {
   return {
-    fenceOf: db.prepare<[string], number>(`SELECT ${ofRun('fence', 'run.id')} FROM run WHERE id = ?`).pluck(),
+    fenceOf: db.pluck<[string], number>(`SELECT ${ofRun('fence', 'run.id')} FROM run WHERE id = ?`),
     first: db.prepare<[], Withdrawal>(
       `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
        ORDER BY run_id LIMIT 1`,
@@ -73,12 +73,11 @@ function prepareStatements(db: Connection) {
       `SELECT approval, number, step FROM approval_item
        WHERE run_id = ? AND fence <= ? AND step >= ? AND state NOT IN ('withdrawn', 'moved') ORDER BY step LIMIT ?`,
     ),
-    keys: db
-      .prepare<[string, number, string, number], string>(
-        `SELECT key FROM wait WHERE run_id = ? AND fence <= ? AND key > ? AND approval IS NOT NULL
-         ORDER BY key LIMIT ?`,
-      )
-      .pluck(),
+    keys: db.pluck<
+      [string, number, string, number],
+      string
+    >(`SELECT key FROM wait WHERE run_id = ? AND fence <= ? AND key > ? AND approval IS NOT NULL
+         ORDER BY key LIMIT ?`),
     withdraw: db.prepare<[string]>(
       `UPDATE approval_item SET state = 'withdrawn'
        WHERE (approval, number) IN (SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM ${db.sql.rows})`,

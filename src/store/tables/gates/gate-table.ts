@@ -275,9 +275,9 @@ function preparePlaces(db: Connection) {
   const at = 'FROM place WHERE workflow = ? AND gate = ? AND key = ?'
   const freed = 'workflow, gate, key'
   return {
-    countHeld: db.prepare<GateKey, number>(`SELECT count(*) ${at} AND is_held = 1`).pluck(),
-    isHeld: db.prepare<[...GateKey, string], number>(`SELECT 1 ${at} AND is_held = 1 AND run_id = ?`).pluck(),
-    holder: db.prepare<GateKey, string>(`SELECT run_id ${at} AND is_held = 1 LIMIT 1`).pluck(),
+    countHeld: db.pluck<GateKey, number>(`SELECT count(*) ${at} AND is_held = 1`),
+    isHeld: db.pluck<[...GateKey, string], number>(`SELECT 1 ${at} AND is_held = 1 AND run_id = ?`),
+    holder: db.pluck<GateKey, string>(`SELECT run_id ${at} AND is_held = 1 LIMIT 1`),
     first: db.prepare<GateKey, FirstInLine>(
       `SELECT rank, run_id, wake_at ${at} AND is_held = 0 ORDER BY rank, run_id LIMIT 1`,
     ),
@@ -307,18 +307,12 @@ function prepareStarts(db: Connection) {
   return {
     // In one statement: a start that takes the place of a place is not missed, and not counted
     // twice.
-    countTaken: db
-      .prepare<[{ workflow: string; gate: string; key: string }], number>(
-        `SELECT count(*) FROM (
+    countTaken: db.pluck<[{ workflow: string; gate: string; key: string }], number>(`SELECT count(*) FROM (
            SELECT 1 FROM place WHERE workflow = @workflow AND gate = @gate AND key = @key AND is_held = 1
-           UNION ALL SELECT 1 FROM throttle_start WHERE workflow = @workflow AND key = @key) AS taken`,
-      )
-      .pluck(),
-    nextOpening: db
-      .prepare<[string, string, number], number>(
-        'SELECT until FROM throttle_start WHERE workflow = ? AND key = ? ORDER BY until LIMIT 1 OFFSET ?',
-      )
-      .pluck(),
+           UNION ALL SELECT 1 FROM throttle_start WHERE workflow = @workflow AND key = @key) AS taken`),
+    nextOpening: db.pluck<[string, string, number], number>(
+      'SELECT until FROM throttle_start WHERE workflow = ? AND key = ? ORDER BY until LIMIT 1 OFFSET ?',
+    ),
     add: db.prepare(
       'INSERT INTO throttle_start (workflow, key, until, run_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),

@@ -109,9 +109,9 @@ function prepareDue(db: Connection) {
     marked: db.prepare<[number], DueHour>(
       'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
     ),
-    counted: db.prepare<[], number | null>('SELECT hour FROM hour_counted').pluck(),
-    oldestRun: db.prepare<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1').pluck(),
-    oldestDelivery: db.prepare<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1').pluck(),
+    counted: db.pluck<[], number | null>('SELECT hour FROM hour_counted'),
+    oldestRun: db.pluck<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1'),
+    oldestDelivery: db.pluck<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1'),
   }
 }
 
@@ -175,12 +175,12 @@ function prepareLists(db: Connection) {
 /** Index: outcome_ended_badly and those of `work`; each stops at its bound. */
 function prepareCounts(db: Connection) {
   const count = <Values extends unknown[]>(from: string) =>
-    db.prepare<Values, number>(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT + 1}) AS bounded`).pluck()
+    db.pluck<Values, number>(`SELECT count(*) FROM (SELECT 1 FROM ${from} LIMIT ${MAX_COUNT + 1}) AS bounded`)
   return {
     failed: count<[string]>(`outcome WHERE status = 'failed' AND run_id >= ? AND resolution IS NULL`),
     forPerson: count<[]>(`work WHERE ${FOR_PERSON}`),
     pending: count<[]>(`${UNFINISHED.pending} AS pending`),
     running: count<[]>(`${UNFINISHED.running} AS running`),
-    oldest: db.prepare<[], number | null>(OLDEST_PENDING).pluck(),
+    oldest: db.pluck<[], number | null>(OLDEST_PENDING),
   }
 }

@@ -282,7 +282,7 @@ function prepareFiles(db: Connection) {
     judge: db.prepare<[number, number, string]>(sql.judge),
     stay: db.prepare<[number, number, string]>(sql.stay),
     leave: db.prepare<[number, number, string]>(sql.leave),
-    boundary: db.prepare<[number, string, number], string>(sql.boundary).pluck(),
+    boundary: db.pluck<[number, string, number], string>(sql.boundary),
     suspects: db.prepare<[Slice], KnownFile>(sql.suspects),
     count: db.prepare<[CountedSlice], FileCounts & { entries: number }>(sql.count),
     told: db.prepare<Key, unknown>(sql.told),

@@ -36,9 +36,9 @@ export class AccountTable {
     this.#find = db.prepare<[string], AccountRow>('SELECT * FROM account WHERE name = ?')
     this.#list = db.prepare<[], AccountRow>('SELECT * FROM account ORDER BY name')
     // No index: there are few endpoints.
-    this.#users = db
-      .prepare<[string], string>('SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name')
-      .pluck()
+    this.#users = db.pluck<[string], string>(
+      'SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name',
+    )
   }
 
   async save(account: Account): Promise<void> {

@@ -28,9 +28,9 @@ export class DeliveryLedger {
     this.#db = db
     this.#events = events
     // Index: primary key, for both.
-    this.#ids = db
-      .prepare<[string, string, number], string>('SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
-      .pluck()
+    this.#ids = db.pluck<[string, string, number], string>(
+      'SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+    )
     this.#find = db.prepare<[string], DeliveryRow & { seq: number | null }>(
       `SELECT ${COLUMNS}, event_seq AS seq FROM delivery WHERE id = ?`,
     )

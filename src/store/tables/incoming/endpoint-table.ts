@@ -61,7 +61,7 @@ export class EndpointTable {
     this.#remove = db.prepare(
       `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
     )
-    this.#exists = db.prepare<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL').pluck()
+    this.#exists = db.pluck<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL')
     this.#dropSecrets = db.prepare(
       `DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT (${db.sql.isOneOf('position', 'bigint')})`,
     )

@@ -115,6 +115,6 @@ function prepareReads(db: Connection) {
       `${after} AND ${db.sql.isOneOf('type', 'text')} ORDER BY seq`,
     ),
     // A row for each account that has events.
-    accounts: db.prepare<[], string>('SELECT name FROM event_account').pluck(),
+    accounts: db.pluck<[], string>('SELECT name FROM event_account'),
   }
 }

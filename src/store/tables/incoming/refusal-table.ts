@@ -22,20 +22,17 @@ export class RefusalTable {
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     // Index: primary key.
-    this.#count = db
-      .prepare<[Refusal, number, number], number>(
-        `INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
+    this.#count = db.pluck<
+      [Refusal, number, number],
+      number
+    >(`INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
          ON CONFLICT (verdict) DO UPDATE SET listed = refusal_tally.listed + excluded.listed,
            dropped = refusal_tally.dropped + excluded.dropped
-         RETURNING listed`,
-      )
-      .pluck()
+         RETURNING listed`)
     // Index: delivery_refused.
-    this.#oldest = db
-      .prepare<[Refusal, number], string>(
-        'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
-      )
-      .pluck()
+    this.#oldest = db.pluck<[Refusal, number], string>(
+      'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
+    )
     // Index: primary key.
     this.#delete = db.prepare('DELETE FROM delivery WHERE id = ?')
     this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')

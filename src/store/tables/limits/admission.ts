@@ -256,18 +256,12 @@ function prepareRuns(db: Connection) {
        WHERE run_id = @id AND status = 'waiting' AND gate_state = 'in_line'`,
     ),
     // Index: primary key, once per level.
-    isAbove: db
-      .prepare<[string, string], number>(
-        `WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
+    isAbove: db.pluck<[string, string], number>(`WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
            UNION SELECT (SELECT parent_run FROM run WHERE id = above.id) FROM above WHERE id IS NOT NULL)
-         SELECT 1 FROM above WHERE id = ?`,
-      )
-      .pluck(),
+         SELECT 1 FROM above WHERE id = ?`),
     setFolded: db.prepare('UPDATE work SET folded = ? WHERE run_id = ?'),
     // Index: outcome_folded, once per level.
-    folded: db
-      .prepare<[string[]], string>(`SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}`)
-      .pluck(),
+    folded: db.pluck<[string[]], string>(`SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}`),
   }
 }
 

@@ -45,14 +45,13 @@ export class ClosingTable {
 /** Index: primary keys, run_invoked and wait_child. */
 function prepareStatements(db: Connection) {
   return {
-    children: db
-      .prepare<[string, string, number], string>(
-        `SELECT id FROM run WHERE parent_run = ? AND id > ? AND outlives = 0
+    children: db.pluck<
+      [string, string, number],
+      string
+    >(`SELECT id FROM run WHERE parent_run = ? AND id > ? AND outlives = 0
            AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
            AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
-         ORDER BY id LIMIT ?`,
-      )
-      .pluck(),
+         ORDER BY id LIMIT ?`),
     dropWaits: db.prepare<[string]>(
       `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
          AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,

@@ -21,18 +21,14 @@ export class FailureStateTable {
     )
     // Index: primary key, then outcome_failure_kind, and outcome_resolved, of which all is read
     // where none is open. Subqueries of one row, so that the planner of PostgreSQL joins no tables.
-    this.#settled = db
-      .prepare<[string], string>(
-        `SELECT id FROM (SELECT given.id, given.since, (
+    this.#settled = db.pluck<[string], string>(`SELECT id FROM (SELECT given.id, given.since, (
              SELECT set_at FROM failure_state WHERE failure_group = given.id AND kind = 'resolved') AS set_at
            FROM (SELECT value ->> 0 AS id, CAST(value ->> 1 AS bigint) AS since FROM ${db.sql.rows}) AS given) AS kind
          WHERE (SELECT 1 FROM outcome WHERE outcome.status = 'failed' AND outcome.resolution IS NULL
              AND outcome.failure_group = kind.id AND outcome.finished_at > coalesce(kind.set_at, 0) LIMIT 1) IS NULL
            AND (kind.set_at >= kind.since OR (SELECT 1 FROM outcome WHERE outcome.resolution IS NOT NULL
              AND outcome.failure_group = kind.id AND ${db.sql.jsonNumber('outcome.resolution', 'at')} >= kind.since
-             LIMIT 1) IS NOT NULL)`,
-      )
-      .pluck()
+             LIMIT 1) IS NOT NULL)`)
   }
 
   async save(state: FailureState): Promise<void> {

@@ -13,13 +13,12 @@ const IS_OURS = `workflow NOT IN (SELECT paused.workflow FROM workflow_pause AS 
 /** Finds the first run that a claim would give a worker, were it free; null: none. */
 export function prepareFirstClaimable(db: Connection): (worker: string, now: number) => Promise<string | null> {
   // Index: work_waiting, and work_ready in its order.
-  const due = db.prepare<{ worker: string; now: number }, string>(
+  const firstDue = db.pluck<{ worker: string; now: number }, string>(
     `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= @now AND ${IS_OURS}
      ORDER BY due_at LIMIT 1`,
   )
-  const ready = db.prepare<{ worker: string }, string>(
+  const firstReady = db.pluck<{ worker: string }, string>(
     `SELECT run_id FROM work WHERE ${IS_READY} AND ${IS_OURS} ORDER BY turn, run_id LIMIT 1`,
   )
-  const [firstDue, firstReady] = [due.pluck(), ready.pluck()]
   return async (worker, now) => (await firstDue.get({ worker, now })) ?? (await firstReady.get({ worker })) ?? null
 }

@@ -21,13 +21,9 @@ export class OutputTable {
        ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
     )
     this.#saveSize = db.prepare('UPDATE outcome SET apart_bytes = ? WHERE run_id = ?')
-    this.#ofStep = db
-      .prepare<[string, string], string | null>('SELECT output FROM step WHERE run_id = ? AND key = ?')
-      .pluck()
-    this.#ofRun = db.prepare<[string], string | null>('SELECT output FROM outcome WHERE run_id = ?').pluck()
-    this.#packed = db
-      .prepare<[string, string], Buffer>('SELECT packed FROM large_output WHERE run_id = ? AND key = ?')
-      .pluck()
+    this.#ofStep = db.pluck<[string, string], string | null>('SELECT output FROM step WHERE run_id = ? AND key = ?')
+    this.#ofRun = db.pluck<[string], string | null>('SELECT output FROM outcome WHERE run_id = ?')
+    this.#packed = db.pluck<[string, string], Buffer>('SELECT packed FROM large_output WHERE run_id = ? AND key = ?')
   }
 
   async save(runId: string, key: string, packed: Uint8Array): Promise<void> {

@@ -9,14 +9,10 @@ export class RunLogTable {
 
   constructor(db: Connection) {
     // Index: primary keys of run_log and run. A pruned run gets no line any more.
-    this.#add = db
-      .prepare<[RunLogLine], number>(
-        `INSERT INTO run_log (run_id, number, at, level, message, facts)
+    this.#add = db.pluck<[RunLogLine], number>(`INSERT INTO run_log (run_id, number, at, level, message, facts)
          SELECT id, 1 + coalesce((SELECT max(number) FROM run_log WHERE run_id = @runId), 0),
            CAST(@at AS bigint), @level, @message, @facts
-         FROM run WHERE id = @runId RETURNING number`,
-      )
-      .pluck()
+         FROM run WHERE id = @runId RETURNING number`)
     // Index: primary key.
     this.#trim = db.prepare('DELETE FROM run_log WHERE run_id = ? AND number <= ?')
     this.#list = db.prepare<[string], KeptLogLine>(

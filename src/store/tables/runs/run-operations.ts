@@ -221,12 +221,11 @@ function prepareContinue(db: Connection) {
 /** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
 function prepareSleeps(db: Connection) {
   return {
-    next: db
-      .prepare<[string, number], string>(
-        `SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
-         ORDER BY due_at, position LIMIT 1`,
-      )
-      .pluck(),
+    next: db.pluck<
+      [string, number],
+      string
+    >(`SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
+         ORDER BY due_at, position LIMIT 1`),
     dueNow: db.prepare(
       `UPDATE work SET due_at = @now, fence = fence + 1
        WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
@@ -281,11 +280,9 @@ function prepareReplays(db: Connection) {
        VALUES (@id, @workflow, @seq, ${db.sql.newestEvent('CAST(@account AS text)')}, @now, @origin, @before)`,
     ),
     // Index: run_caused.
-    latestRun: db
-      .prepare<[number, string], string | null>(
-        `SELECT max(id) FROM run WHERE event_seq = ? AND workflow = ? AND handler = 'run'`,
-      )
-      .pluck(),
+    latestRun: db.pluck<[number, string], string | null>(
+      `SELECT max(id) FROM run WHERE event_seq = ? AND workflow = ? AND handler = 'run'`,
+    ),
   }
 }
 

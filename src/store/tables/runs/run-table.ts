@@ -234,11 +234,9 @@ function prepareParks(db: Connection) {
     lock: db.prepare<[string[]], string>(
       `SELECT run_id FROM work WHERE ${db.sql.isOneOf('run_id', 'text')} ORDER BY run_id ${db.sql.forUpdate()}`,
     ),
-    isResolved: db
-      .prepare<[string, string[]], number>(
-        `SELECT 1 FROM wait WHERE run_id = ? AND ${db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
-      )
-      .pluck(),
+    isResolved: db.pluck<[string, string[]], number>(
+      `SELECT 1 FROM wait WHERE run_id = ? AND ${db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
+    ),
     park: db.prepare<[Lease & { dueAt: number | null; reason: string; hasNotStarted: boolean; awaits: boolean }]>(
       `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL, awaits = @awaits,
          ${IS_SOUND},
@@ -303,7 +301,7 @@ function prepareEnds(db: Connection) {
     movePlaces: db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),
     // Index: wait_child.
     moveWait: db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
-    workflowOf: db.prepare<[string], string>('SELECT workflow FROM run WHERE id = ?').pluck(),
+    workflowOf: db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
     setFailureKind: db.prepare<[string, string]>('UPDATE outcome SET failure_group = ? WHERE run_id = ?'),
     setSuccessor: db.prepare<[string, string]>('UPDATE outcome SET continued_by = ? WHERE run_id = ?'),
     followUpWork: db.prepare<[string, string]>(
@@ -321,21 +319,18 @@ function prepareReads(db: Connection) {
     leases: db.prepare<[string], Omit<Lease, 'worker'>>(
       `SELECT run_id AS runId, fence${db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
     ),
-    nextDue: db
-      .prepare<[], number | null>(`SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`)
-      .pluck(),
+    nextDue: db.pluck<[], number | null>(
+      `SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`,
+    ),
     suspect: db.prepare<[], number>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`),
     // Index: outcome_folded and primary key, once per level.
-    gathered: db
-      .prepare<[string[], string[]], string>(
-        `SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}
-         UNION ALL SELECT origin_run FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND origin IN ('fork', 'failure')`,
-      )
-      .pluck(),
-    events: db
-      .prepare<[string[]], number>(
-        `SELECT DISTINCT event_seq FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
-      )
-      .pluck(),
+    gathered: db.pluck<
+      [string[], string[]],
+      string
+    >(`SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}
+         UNION ALL SELECT origin_run FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND origin IN ('fork', 'failure')`),
+    events: db.pluck<[string[]], number>(
+      `SELECT DISTINCT event_seq FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
+    ),
   }
 }

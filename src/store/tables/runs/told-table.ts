@@ -28,11 +28,9 @@ export class ToldTable {
     this.#dropTags = db.prepare<[string]>('DELETE FROM run_tag WHERE run_id = ?')
     this.#dropProgress = db.prepare<[string]>('DELETE FROM run_progress WHERE run_id = ?')
     // Index: run_tag_value.
-    this.#count = db
-      .prepare<[string, string, number], number>(
-        'SELECT count(*) FROM (SELECT 1 FROM run_tag WHERE name = ? AND value = ? LIMIT ?) AS few',
-      )
-      .pluck()
+    this.#count = db.pluck<[string, string, number], number>(
+      'SELECT count(*) FROM (SELECT 1 FROM run_tag WHERE name = ? AND value = ? LIMIT ?) AS few',
+    )
   }
 
   async saveTags(runId: string, tags: Tags): Promise<void> {

@@ -68,8 +68,8 @@ export class WorkflowTable {
     )
     this.#insertRoute = db.prepare('INSERT INTO route (workflow, event_type) VALUES (?, ?) ON CONFLICT DO NOTHING')
     // The lock of every write of workflows, held to its commit: two processes never mix their sets.
-    this.#version = db.prepare<[], number>(`SELECT version FROM workflow_version ${db.sql.forUpdate()}`).pluck()
-    this.#peek = db.prepare<[], number>('SELECT version FROM workflow_version').pluck()
+    this.#version = db.pluck<[], number>(`SELECT version FROM workflow_version ${db.sql.forUpdate()}`)
+    this.#peek = db.pluck<[], number>('SELECT version FROM workflow_version')
     this.#raise = db.prepare('UPDATE workflow_version SET version = version + 1')
     this.#pauses = db.prepare<[], { workflow: string; paused_at: number }>(
       'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
@@ -77,33 +77,29 @@ export class WorkflowTable {
     this.#pause = db.prepare('INSERT INTO workflow_pause (workflow, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING')
     this.#unpause = db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
     // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
-    this.#pendingOf = db
-      .prepare<[string, number], string>(
-        `SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND workflow = ?
-         ORDER BY turn, run_id LIMIT ?`,
-      )
-      .pluck()
+    this.#pendingOf = db.pluck<
+      [string, number],
+      string
+    >(`SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND workflow = ?
+         ORDER BY turn, run_id LIMIT ?`)
     // Index: primary key.
     this.#hold = db.prepare(
       `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
        WHERE run_id = ? AND status IN ('pending', 'waiting')`,
     )
     // Index: run_paused, oldest first.
-    this.#held = db
-      .prepare<[string, number], string>(
-        `SELECT run_id FROM work WHERE workflow = ? AND ${IS_HELD} ORDER BY run_id LIMIT ?`,
-      )
-      .pluck()
+    this.#held = db.pluck<[string, number], string>(
+      `SELECT run_id FROM work WHERE workflow = ? AND ${IS_HELD} ORDER BY run_id LIMIT ?`,
+    )
     this.#countHeld = db.prepare<[], { workflow: string; held: number }>(
       `SELECT workflow, count(*) AS held FROM work WHERE ${IS_HELD} GROUP BY workflow`,
     )
     // Index: run_paused, once for each of a few dozen workflows.
-    this.#forgotten = db
-      .prepare<[], string>(
-        `SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
-           SELECT 1 FROM work WHERE work.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`,
-      )
-      .pluck()
+    this.#forgotten = db.pluck<
+      [],
+      string
+    >(`SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
+           SELECT 1 FROM work WHERE work.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`)
     // Index: primary key, down to the next comment.
     this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
     this.#addToSet = db.prepare('INSERT INTO worker_workflow (worker, workflow) VALUES (?, ?) ON CONFLICT DO NOTHING')

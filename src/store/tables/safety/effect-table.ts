@@ -163,25 +163,22 @@ function prepareWrites(db: Connection) {
   const ofEvent = `(SELECT account FROM event WHERE ${db.sql.isEvent('run.event_seq')})`
   const code = ofRun('code_hash', 'run.id')
   return {
-    findBegun: db
-      .prepare<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?')
-      .pluck(),
+    findBegun: db.pluck<[string, string], number | null>('SELECT effect_seq FROM step WHERE run_id = ? AND key = ?'),
     find: db.prepare<[number], Begun>(
       `SELECT at, class, account, target, path, bytes, workflow, code, event_seq, approval, actor
        FROM effect WHERE seq = ?`,
     ),
-    begin: db
-      .prepare<[object], number>(
-        `INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
+    begin: db.pluck<
+      [object],
+      number
+    >(`INSERT INTO effect (at, phase, class, operation, account, target, path, bytes, workflow, run_id, step,
          event_seq, code, approval, actor, asked, expect)
        SELECT CAST(@now AS bigint), 'begun', @class, @operation, @account, @target, @path, CAST(@bytes AS bigint),
          @workflow, run.id, @step, event_seq, ${code}, @approval, @actor, @asked, @expect
-       FROM run WHERE run.id = @runId RETURNING seq`,
-      )
-      .pluck(),
+       FROM run WHERE run.id = @runId RETURNING seq`),
     mark: db.prepare('UPDATE step SET effect_seq = ?, permits = 1 WHERE run_id = ? AND key = ?'),
     repeat: db.prepare('UPDATE step SET permits = permits + 1 WHERE run_id = ? AND key = ?'),
-    countPermits: db.prepare<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?').pluck(),
+    countPermits: db.pluck<[string, string], number>('SELECT permits FROM step WHERE run_id = ? AND key = ?'),
     end: db.prepare(
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
          event_seq, code, approval, actor, before, outcome, proof, error)
@@ -201,17 +198,16 @@ function prepareWrites(db: Connection) {
        WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
-    findNoted: db.prepare<[string | null, string, string], number>(FIND_NOTED).pluck(),
+    findNoted: db.pluck<[string | null, string, string], number>(FIND_NOTED),
     prune: db.prepare(
       `DELETE FROM effect WHERE ${db.sql.isAmong('seq', 'SELECT seq FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?')}`,
     ),
-    note: db
-      .prepare<[object], number>(
-        `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
+    note: db.pluck<
+      [object],
+      number
+    >(`INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
          approval, actor, asked, expect, before, outcome, proof, error)
        VALUES (@at, @phase, @ofSeq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error) RETURNING seq`,
-      )
-      .pluck(),
+         @approval, @actor, @asked, @expect, @before, @outcome, @proof, @error) RETURNING seq`),
   }
 }

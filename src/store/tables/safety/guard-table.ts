@@ -22,14 +22,13 @@ export class GuardTable {
       `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
        WHERE scope = ? AND class = ? AND width = ? AND slot >= ?`,
     )
-    this.#add = db
-      .prepare<[string, string, number, number, number, number], number>(
-        `INSERT INTO guard_use (scope, class, width, slot, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
+    this.#add = db.pluck<
+      [string, string, number, number, number, number],
+      number
+    >(`INSERT INTO guard_use (scope, class, width, slot, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
          ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
            bytes = guard_use.bytes + excluded.bytes
-         RETURNING count`,
-      )
-      .pluck()
+         RETURNING count`)
     this.#dropOld = db.prepare('DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND slot < ?')
     this.#take = db.prepare(
       `UPDATE guard_use SET count = ${db.sql.greatest}(0, count - ?), bytes = ${db.sql.greatest}(0, bytes - ?)

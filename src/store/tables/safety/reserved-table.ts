@@ -47,14 +47,13 @@ export class ReservedTable {
     this.#note = db.prepare(
       `INSERT INTO wait (run_id, key) VALUES (?, '#reserved') ON CONFLICT (run_id, key) DO NOTHING`,
     )
-    this.#take = db
-      .prepare<[number, string, number, number, string, string, string, number], number>(
-        `UPDATE guard_reserved SET count = count - 1, bytes = bytes - ?
+    this.#take = db.pluck<
+      [number, string, number, number, string, string, string, number],
+      number
+    >(`UPDATE guard_reserved SET count = count - 1, bytes = bytes - ?
          WHERE run_id = ? AND fence = ? AND list = ? AND class = ? AND storage = ? AND folder = ?
            AND count > 0 AND bytes >= ?
-         RETURNING at`,
-      )
-      .pluck()
+         RETURNING at`)
     this.#list = db.prepare<[string], ReservedRow>('SELECT * FROM guard_reserved WHERE run_id = ?')
     this.#drop = db.prepare('DELETE FROM guard_reserved WHERE run_id = ? AND fence = ? AND list = ?')
   }

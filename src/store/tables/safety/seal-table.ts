@@ -189,13 +189,11 @@ function prepareSealStatements(db: Connection) {
       `INSERT INTO effect_seal (number, kind, at, key, last, rows, digest, pruned_to, note, mac)
        VALUES (@number, @kind, @at, @key, @last, @rows, @digest, @prunedTo, @note, @mac)`,
     ),
-    keyOf: db
-      .prepare<[number], number>(`SELECT key FROM effect_seal WHERE kind = 'rows' AND last >= ? ORDER BY last LIMIT 1`)
-      .pluck(),
-    prunedTo: db
-      .prepare<[], number | null>('SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL')
-      .pluck(),
-    numberOf: db.prepare<[number], number>(`SELECT number FROM effect_seal WHERE kind = 'rows' AND last = ?`).pluck(),
-    newestLast: db.prepare<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`).pluck(),
+    keyOf: db.pluck<[number], number>(
+      `SELECT key FROM effect_seal WHERE kind = 'rows' AND last >= ? ORDER BY last LIMIT 1`,
+    ),
+    prunedTo: db.pluck<[], number | null>('SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL'),
+    numberOf: db.pluck<[number], number>(`SELECT number FROM effect_seal WHERE kind = 'rows' AND last = ?`),
+    newestLast: db.pluck<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`),
   }
 }

@@ -322,7 +322,7 @@ function prepareReads(db: Connection) {
       `${select} WHERE id > ? AND ${isThere} AND ${isOwner} ORDER BY id LIMIT ?`,
     ),
     // Index: schedule_name.
-    idOf: db.prepare<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`).pluck(),
+    idOf: db.pluck<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`),
     // Index: schedule_due.
     listDue: db.prepare<[number, number, string, number], DueRow>(
       `SELECT id, name, workflow, plan, version, next_at AS nextAt, started_at AS startedAt, handled_at AS handledAt,
@@ -330,11 +330,9 @@ function prepareReads(db: Connection) {
        WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
        ORDER BY next_at, id LIMIT ?`,
     ),
-    nextAt: db
-      .prepare<[number], number>(
-        'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
-      )
-      .pluck(),
+    nextAt: db.pluck<[number], number>(
+      'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
+    ),
     // The planner has to see the number, and guesses wrong about what is paused.
     listNext: db.prepare<[], ScheduleRow>(`${select} WHERE next_at IS NOT NULL ORDER BY next_at, id LIMIT ${MAX_NEXT}`),
     // Index: schedule_workflow.

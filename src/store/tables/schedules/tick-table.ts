@@ -60,23 +60,19 @@ export class TickTable {
       `INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, finished_at)
        VALUES (@run, @workflow, @status, @reason, 0, 0, 0, @now)`,
     )
-    this.#get = db
-      .prepare<[string, number, string], number>(
-        'SELECT missed FROM tick WHERE schedule = ? AND scheduled_for = ? AND account = ?',
-      )
-      .pluck()
-    this.#before = db
-      .prepare<[string, number, string], number>(
-        `SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for < ? AND account = ?
-         ORDER BY scheduled_for DESC LIMIT 1`,
-      )
-      .pluck()
-    this.#moments = db
-      .prepare<[string, number, number, number], number>(
-        `SELECT DISTINCT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
-         ORDER BY scheduled_for LIMIT ?`,
-      )
-      .pluck()
+    this.#get = db.pluck<[string, number, string], number>(
+      'SELECT missed FROM tick WHERE schedule = ? AND scheduled_for = ? AND account = ?',
+    )
+    this.#before = db.pluck<
+      [string, number, string],
+      number
+    >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for < ? AND account = ?
+         ORDER BY scheduled_for DESC LIMIT 1`)
+    this.#moments = db.pluck<
+      [string, number, number, number],
+      number
+    >(`SELECT DISTINCT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
+         ORDER BY scheduled_for LIMIT ?`)
     // Index: work_ticking, from here on.
     this.#startQueued = db.prepare<[{ schedule: string; account: string }]>(
       `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = (

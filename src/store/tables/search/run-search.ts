@@ -46,9 +46,9 @@ export class RunSearch {
     this.#db = db
     this.#tables = { events, told }
     // Index: primary key, for both.
-    this.#ids = db
-      .prepare<[string, string, number], string>('SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?')
-      .pluck()
+    this.#ids = db.pluck<[string, string, number], string>(
+      'SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+    )
     this.#zones = new WorkflowZones(db)
     this.#ended = db.prepare<
       [number, string, number, number],
@@ -59,7 +59,7 @@ export class RunSearch {
          AND resolution IS NULL
        ORDER BY finished_at, run_id LIMIT ?`,
     )
-    this.#created = db.prepare<[string], number>('SELECT created_at FROM run WHERE id = ?').pluck()
+    this.#created = db.pluck<[string], number>('SELECT created_at FROM run WHERE id = ?')
   }
 
   async list({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
@@ -148,10 +148,10 @@ export class RunSearch {
   async #findSpan(whole: RunPath, { rows, after }: SearchSlice): Promise<Span> {
     const path = narrow(whole, { below: after ?? undefined })
     const { where, values } = buildWhere(foundIn(path))
-    const edge = this.#db.prepare<unknown[], string>(
+    const edge = this.#db.pluck<unknown[], string>(
       `SELECT run.id FROM ${path.source} AS run ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
     )
-    const id = await edge.pluck().get(...values, rows - 1)
+    const id = await edge.get(...values, rows - 1)
     if (id !== undefined) return { path: narrow(path, { from: id }), last: await this.#at(id), rows, isLast: false }
     const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
       `SELECT min(run.id) AS id, count(*) AS count FROM ${path.source} AS run ${where}`,
@@ -166,8 +166,8 @@ export class RunSearch {
 
   async #countDownTo(path: RunPath, id: string): Promise<number> {
     const { where, values } = buildWhere(foundIn(narrow(path, { from: id })))
-    const count = this.#db.prepare<unknown[], number>(`SELECT count(*) FROM ${path.source} AS run ${where}`)
-    return (await count.pluck().get(...values)) ?? 0
+    const count = this.#db.pluck<unknown[], number>(`SELECT count(*) FROM ${path.source} AS run ${where}`)
+    return (await count.get(...values)) ?? 0
   }
 }
 

@@ -23,15 +23,11 @@ export class WorkflowZones {
 
   constructor(db: Connection) {
     // Index: primary keys; run_hour is read from an hour down to the first that has the workflow.
-    this.#counted = db.prepare<[], number>('SELECT hour FROM hour_counted').pluck()
-    this.#newestBelow = db
-      .prepare<[number, string], number>(
-        'SELECT hour FROM run_hour WHERE hour < ? AND workflow = ? ORDER BY hour DESC LIMIT 1',
-      )
-      .pluck()
-    this.#has = db
-      .prepare<[number, string], number>('SELECT 1 FROM run_hour WHERE hour = ? AND workflow = ? LIMIT 1')
-      .pluck()
+    this.#counted = db.pluck<[], number>('SELECT hour FROM hour_counted')
+    this.#newestBelow = db.pluck<[number, string], number>(
+      'SELECT hour FROM run_hour WHERE hour < ? AND workflow = ? ORDER BY hour DESC LIMIT 1',
+    )
+    this.#has = db.pluck<[number, string], number>('SELECT 1 FROM run_hour WHERE hour = ? AND workflow = ? LIMIT 1')
   }
 
   /** The stretch below the position `after`; null: from the newest run on. */

@@ -173,7 +173,7 @@ function prepareCounts(db: Connection) {
          WHERE status IN ${FINISHED.failures} AND status = @status AND run_id < @below
          ORDER BY run_id LIMIT @limit) AS part`,
     ),
-    verdicts: db.prepare<[], string>('SELECT verdict FROM refusal_tally').pluck(),
+    verdicts: db.pluck<[], string>('SELECT verdict FROM refusal_tally'),
     refusals: db.prepare<[string, string, number], Counted>(
       `${COUNT} FROM (SELECT true AS goes FROM delivery ${db.sql.along('delivery_refused')}
          WHERE event_id IS NULL AND verdict = ? AND id < ? ORDER BY id LIMIT ?) AS part`,
@@ -188,7 +188,7 @@ function prepareCounts(db: Connection) {
     effects: db.prepare<[number, number], Counted>(
       `${COUNT} FROM (SELECT true AS goes FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?) AS part`,
     ),
-    gone: db.prepare<[{ before: number; limit: number }], number>(SWEEP_SQL.countGone).pluck(),
+    gone: db.pluck<[{ before: number; limit: number }], number>(SWEEP_SQL.countGone),
     told: db.prepare<[{ before: number; limit: number }], ToldOf>(SWEEP_SQL.toldOf),
     sweeps: db.prepare<[], SweepRow>(SWEEP_SQL.list),
   }

@@ -168,7 +168,7 @@ function prepareRuns(db: Connection) {
     )
   return {
     listOld: { runs: listOld(FINISHED.runs), failures: listOld(FINISHED.failures) },
-    hasAbsorber: db.prepare<[string], number>(selectAbsorber('?')).pluck(),
+    hasAbsorber: db.pluck<[string], number>(selectAbsorber('?')),
     // A run that a person retries now has no end any more, and stays.
     deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     delete: db.prepare('DELETE FROM run WHERE id = ?'),
@@ -180,7 +180,7 @@ function prepareRuns(db: Connection) {
 function prepareRests(db: Connection) {
   return {
     add: db.prepare('INSERT INTO pruned_run (run_id) VALUES (?) ON CONFLICT DO NOTHING'),
-    first: db.prepare<[], string>('SELECT run_id FROM pruned_run LIMIT 1').pluck(),
+    first: db.pluck<[], string>('SELECT run_id FROM pruned_run LIMIT 1'),
     remove: db.prepare('DELETE FROM pruned_run WHERE run_id = ?'),
     deleteSteps: db.prepare(
       'DELETE FROM step WHERE run_id = @id AND key IN (SELECT key FROM step WHERE run_id = @id LIMIT @limit)',

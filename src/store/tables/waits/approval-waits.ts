@@ -73,22 +73,16 @@ function prepareStatements(db: Connection) {
          fence = excluded.fence, round = excluded.round`,
     ),
     // Index: wait_approval.
-    resolveApproval: db
-      .prepare<[string], string>(
-        'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
-      )
-      .pluck(),
+    resolveApproval: db.pluck<[string], string>(
+      'UPDATE wait SET is_resolved = 1 WHERE approval = ? AND is_resolved = 0 RETURNING run_id',
+    ),
     moveApproval: db.prepare(
       `UPDATE wait SET approval = ?
        WHERE approval = ? AND ${isOneOf}`,
     ),
-    resolveSteps: db
-      .prepare<[string, string], string>(
-        `UPDATE wait SET is_resolved = 1
+    resolveSteps: db.pluck<[string, string], string>(`UPDATE wait SET is_resolved = 1
          WHERE approval = ? AND is_resolved = 0 AND ${isOneOf}
-         RETURNING run_id`,
-      )
-      .pluck(),
+         RETURNING run_id`),
     settle: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
   }
 }

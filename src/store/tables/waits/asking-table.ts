@@ -68,7 +68,7 @@ function prepareStatements(db: Connection) {
       `INSERT INTO asking_again (what, round, after_approval, after_run) VALUES (?, 1, '', '')
        ON CONFLICT (what) DO UPDATE SET round = asking_again.round + 1, after_approval = '', after_run = ''`,
     ),
-    first: db.prepare<[], Asking>('SELECT what FROM asking_again WHERE after_run IS NOT NULL LIMIT 1').pluck(),
+    first: db.pluck<[], Asking>('SELECT what FROM asking_again WHERE after_run IS NOT NULL LIMIT 1'),
     carry: db.prepare<[string | null, string | null, Asking]>(
       'UPDATE asking_again SET after_approval = ?, after_run = ? WHERE what = ?',
     ),

@@ -163,7 +163,7 @@ const ANSWERS = '(SELECT count(*) FROM hook_answer WHERE hook_answer.hook = hook
 /** Index: primary keys, except where one is named. */
 function prepareHooks(db: Connection) {
   return {
-    key: db.prepare<[], Buffer>('SELECT sealed FROM hook_key WHERE number = 1').pluck(),
+    key: db.pluck<[], Buffer>('SELECT sealed FROM hook_key WHERE number = 1'),
     saveKey: db.prepare<[Buffer]>('INSERT INTO hook_key (number, sealed) VALUES (1, ?) ON CONFLICT DO NOTHING'),
     insert: db.prepare(
       `INSERT INTO hook (id, run_id, step, account, ask, data, is_many, scheme, sealed, opened_at, expires_at)
@@ -177,35 +177,25 @@ function prepareHooks(db: Connection) {
        WHERE step.run_id = ? AND step.kind = 'hook' ORDER BY step.position`,
     ),
     // Index: step_hook, and the primary key of work.
-    listHolders: db
-      .prepare<[string], string>(
-        `SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id
-         WHERE step.kind = 'hook' AND step.target = ?`,
-      )
-      .pluck(),
+    listHolders: db.pluck<[string], string>(`SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id
+         WHERE step.kind = 'hook' AND step.target = ?`),
   }
 }
 
 /** Index: primary key of hook_answer, except where one is named. */
 function prepareAnswers(db: Connection) {
   return {
-    countAnswers: db.prepare<[string], number>('SELECT count(*) FROM hook_answer WHERE hook = ?').pluck(),
+    countAnswers: db.pluck<[string], number>('SELECT count(*) FROM hook_answer WHERE hook = ?'),
     // Index: hook_answer_sameness.
-    findSame: db
-      .prepare<[string, string], number>('SELECT event_seq FROM hook_answer WHERE hook = ? AND sameness = ?')
-      .pluck(),
-    nextAnswer: db
-      .prepare<[string, number], number | null>(
-        'SELECT min(event_seq) FROM hook_answer WHERE hook = ? AND event_seq > ?',
-      )
-      .pluck(),
+    findSame: db.pluck<[string, string], number>('SELECT event_seq FROM hook_answer WHERE hook = ? AND sameness = ?'),
+    nextAnswer: db.pluck<[string, number], number | null>(
+      'SELECT min(event_seq) FROM hook_answer WHERE hook = ? AND event_seq > ?',
+    ),
     insertAnswer: db.prepare('INSERT INTO hook_answer (hook, event_seq, sameness) VALUES (?, ?, ?)'),
     // Index: wait_hook.
-    resolve: db
-      .prepare<[number, string], string>(
-        'UPDATE wait SET is_resolved = 1, event_seq = ? WHERE hook = ? AND is_resolved = 0 RETURNING run_id',
-      )
-      .pluck(),
+    resolve: db.pluck<[number, string], string>(
+      'UPDATE wait SET is_resolved = 1, event_seq = ? WHERE hook = ? AND is_resolved = 0 RETURNING run_id',
+    ),
     insertDelivery: db.prepare(
       `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -103,9 +103,7 @@ function prepareCursors(db: Connection) {
          CASE WHEN ${hasOpenWait} THEN 1 ELSE 0 END AS isOpen
        FROM match_cursor ORDER BY id`,
     ),
-    listUnused: db
-      .prepare<[number], number>(`SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${hasOpenWait}`)
-      .pluck(),
+    listUnused: db.pluck<[number], number>(`SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${hasOpenWait}`),
     find: db.prepare<[string, string, string, number], CursorRow>(
       `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
        WHERE type = ? AND name = ? AND version = ? AND stream = ? ${db.sql.forUpdate()}`,
@@ -114,12 +112,11 @@ function prepareCursors(db: Connection) {
       `INSERT INTO match_cursor (stream, type, name, version, floor_seq, position_seq, used_at)
        VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, name, version, stream) DO NOTHING`,
     ),
-    lockAt: db
-      .prepare<[number[], number], number>(
-        `SELECT id FROM match_cursor WHERE ${db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
-         ORDER BY id ${db.sql.forUpdate()}`,
-      )
-      .pluck(),
+    lockAt: db.pluck<
+      [number[], number],
+      number
+    >(`SELECT id FROM match_cursor WHERE ${db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
+         ORDER BY id ${db.sql.forUpdate()}`),
     jump: db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
     move: db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
     raiseFloor: db.prepare(`UPDATE match_cursor SET floor_seq = ${db.sql.greatest}(floor_seq, ?) WHERE id = ?`),
@@ -133,11 +130,9 @@ function prepareKeys(db: Connection) {
     insert: db.prepare(
       'INSERT INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
     ),
-    firstMatch: db
-      .prepare<[number, string, string, number], number | null>(
-        'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
-      )
-      .pluck(),
+    firstMatch: db.pluck<[number, string, string, number], number | null>(
+      'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
+    ),
     // An event has one key for a cursor.
     prune: db.prepare<[{ id: number; to: number }]>(
       `DELETE FROM event_key WHERE cursor_id = @id AND seq <= (SELECT max(seq) FROM (

@@ -292,33 +292,21 @@ function prepareWaits(db: Connection) {
     insertChild: db.prepare(
       'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
     ),
-    awaitsPeople: db
-      .prepare<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`)
-      .pluck(),
+    awaitsPeople: db.pluck<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`),
     delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
     deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
-    findEvent: db
-      .prepare<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?')
-      .pluck(),
-    findChild: db
-      .prepare<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?')
-      .pluck(),
-    listEnded: db.prepare<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`).pluck(),
+    findEvent: db.pluck<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?'),
+    findChild: db.pluck<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?'),
+    listEnded: db.pluck<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`),
     resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
     // Index: primary key and wait_child.
-    concernsRun: db
-      .prepare<[string, string], number>(
-        `SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
-           OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`,
-      )
-      .pluck(),
+    concernsRun: db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
+           OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`),
     // Index: wait_child, for both.
-    listParents: db.prepare<[string], string>('SELECT run_id FROM wait WHERE child_run = ?').pluck(),
-    resolveParent: db
-      .prepare<[string], string>(
-        'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
-      )
-      .pluck(),
+    listParents: db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
+    resolveParent: db.pluck<[string], string>(
+      'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
+    ),
     // Index: wait_open, and the primary key of work.
     findMatching: db.prepare<[string, string, number, string, string, number, number], FoundWait>(
       `SELECT wait.run_id, key, is_cancel, work.workflow FROM wait JOIN work ON work.run_id = wait.run_id
@@ -333,9 +321,7 @@ function prepareWaits(db: Connection) {
 function prepareRuns(db: Connection) {
   return {
     // The newest event when the run was made.
-    newestAtStart: db
-      .prepare<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?')
-      .pluck(),
+    newestAtStart: db.pluck<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?'),
     insertChild: db.prepare(
       `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
          depth)
@@ -346,9 +332,9 @@ function prepareRuns(db: Connection) {
     queue: db.prepare<[string]>(QUEUE_RUN),
     saveCodeHash: db.prepare('UPDATE work SET code_hash = ? WHERE run_id = ?'),
     // The same for the first run of its chain.
-    newestAtChain: db
-      .prepare<[string], number>('SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?')
-      .pluck(),
+    newestAtChain: db.pluck<[string], number>(
+      'SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?',
+    ),
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
-import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
+import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/known-events.ts'
 import { BODY_PARTS, EVENT_TYPE } from '../deliveries.ts'
 import { acceptWholeRuns } from './whole-runs.ts'
 

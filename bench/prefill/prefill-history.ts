@@ -6,7 +6,7 @@ import { newId } from '../../src/core/ids.ts'
 import { groupFailure } from '../../src/core/runs/failures/failure-group.ts'
 import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
-import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/bloom-filter.ts'
+import { SEGMENT_ROWS } from '../../src/store/sqlite/incoming/known-events.ts'
 import { syncFile } from './prefill-events.ts'
 import { acceptWholeRuns } from './whole-runs.ts'
 

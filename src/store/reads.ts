@@ -1,8 +1,8 @@
 import type { ReadStore } from '../core/store/store.ts'
 import type { Setup } from './rows/incoming/setup.ts'
-import { packOutput } from './rows/runs/packed-output.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import { readRecordings } from './tables/runs/claim-reader.ts'
+import { packOutput } from './tables/runs/output-table.ts'
 import type { PruneCounts } from './tables/upkeep/prune-counts.ts'
 
 /** The parts of tables of each driver that reads ask. */

@@ -1,6 +1,5 @@
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
-import type { ClaimRow } from '../../rows/runs/claim-row.ts'
-import type { ClaimReader } from '../../tables/runs/claim-reader.ts'
+import type { ClaimReader, ClaimRow } from '../../tables/runs/claim-reader.ts'
 import type { Call } from '../database/calls/call.ts'
 import { bigints, texts } from '../database/calls/columns.ts'
 import type { Connection } from '../database/connection.ts'

@@ -1,5 +1,5 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
-import { isNeeded, type OldEvent } from '../../tables/upkeep/old-bodies.ts'
+import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
 import type { Connection } from '../database/connection.ts'

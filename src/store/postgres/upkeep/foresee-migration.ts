@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { PROCESS_SILENCE_MS } from '../../../core/store/health/processes.ts'
-import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/migration-forecast.ts'
+import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/database-report.ts'
 import { listMissing } from '../database/migrate.ts'
 
 /** Statements of a migration that go through a table, or lock it. */

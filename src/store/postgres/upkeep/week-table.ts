@@ -1,6 +1,6 @@
 import { firstId, readIdTime } from '../../../core/ids.ts'
 import type { WeekKind } from '../../../core/store/retention.ts'
-import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { Week } from '../../tables/upkeep/prune-counts.ts'
 import type { Connection } from '../database/connection.ts'
 

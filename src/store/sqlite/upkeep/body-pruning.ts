@@ -1,9 +1,8 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
-import { isNeeded, type OldEvent } from '../../tables/upkeep/old-bodies.ts'
+import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
-
 import type { EventTable } from '../incoming/event-table.ts'
 import { blockOf } from '../search/subject-index.ts'
 

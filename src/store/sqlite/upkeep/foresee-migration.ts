@@ -2,9 +2,8 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { PROCESS_SILENCE_MS } from '../../../core/store/health/processes.ts'
-import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/migration-forecast.ts'
-import { listMissing, migrate } from '../database/migrate.ts'
-import { refuseMoved } from '../database/moved.ts'
+import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/database-report.ts'
+import { listMissing, migrate, refuseMoved } from '../database/migrate.ts'
 
 type Process = MigrationForecast['processes'][number]
 

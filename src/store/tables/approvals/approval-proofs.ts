@@ -6,12 +6,9 @@ import {
   MAX_VOTES,
   type ProofFacts,
 } from '../../../core/safety/votes/approval-proof.ts'
-import type { ItemRow } from '../../rows/approvals/approval-rows.ts'
-import type { ApprovalSearch } from './approval-search.ts'
+import { type ApprovalSearch, type ItemRow, readItem, readTerms } from './approval-search.ts'
 import type { ApprovalTable } from './approval-table.ts'
 import type { ApproverTable } from './approver-table.ts'
-import { readTerms } from './read-approval.ts'
-import { readItem } from './read-item.ts'
 import type { VoteTable } from './vote-table.ts'
 
 interface ProofTables {

@@ -1,10 +1,16 @@
-import { type Approval, type ApprovalItem, QUESTION } from '../../../core/safety/approval.ts'
+import {
+  type Approval,
+  type ApprovalItem,
+  type ApprovalStatus,
+  type ApprovalTerms,
+  type ItemState,
+  QUESTION,
+  type Verdict,
+} from '../../../core/safety/approval.ts'
+import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import type { Connection } from '../../connection.ts'
-import { type ApprovalRow, IS_ASKED_FOR, type ItemRow, type VoteRow } from '../../rows/approvals/approval-rows.ts'
 import { afterAll } from '../../rows/build-where.ts'
-import { readApproval } from './read-approval.ts'
-import { readItem } from './read-item.ts'
 
 /** Approvals and their lists, as people read them. */
 export class ApprovalSearch {
@@ -104,4 +110,165 @@ function prepareLists(db: Connection) {
        ORDER BY id DESC LIMIT @limit`,
     ),
   }
+}
+
+/** The facts beside the row of an approval. */
+interface ApprovalFacts {
+  /** Effects that are still open; runs with an item of the list. */
+  counts: { openItems: number; runs: number } | undefined
+  votes: readonly VoteRow[]
+  now: number
+}
+
+/** An open approval whose time is over is shown as expired. */
+function readApproval(row: ApprovalRow, { counts, votes, now }: ApprovalFacts): Approval {
+  const { openItems, runs } = counts ?? { openItems: 0, runs: 0 }
+  const isOver = row.status === 'open' && row.expires_at <= now
+  return {
+    id: row.id,
+    kind: row.kind,
+    status: isOver ? 'expired' : row.status,
+    workflow: row.workflow,
+    account: row.account,
+    why: row.why,
+    items: row.items,
+    openItems,
+    runs,
+    bytes: row.bytes,
+    hash: row.hash,
+    needs: row.needs,
+    role: row.role,
+    question: row.question === null ? null : JSON.parse(row.question),
+    answer: row.answer,
+    openedAt: row.opened_at,
+    expiresAt: row.expires_at,
+    decidedAt: row.decided_at,
+    votes: votes.map(({ isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
+  }
+}
+
+/** The terms of an approval, which its hash covers beside its list. */
+export function readTerms(row: ApprovalRow): ApprovalTerms {
+  const { id, kind, workflow, account, why, needs, role, question, expires_at: expiresAt } = row
+  return { id, kind, workflow, account, why, needs, role, question: question && JSON.parse(question), expiresAt }
+}
+
+export interface ApprovalRow {
+  id: string
+  kind: Approval['kind']
+  hold: string
+  status: ApprovalStatus
+  workflow: string
+  account: string
+  why: string
+  items: number
+  bytes: number
+  hash: string
+  needs: number
+  role: string | null
+  question: string | null
+  answer: string | null
+  opened_at: number
+  expires_at: number
+  decided_at: number | null
+  carrying: string | null
+}
+
+export interface ItemRow {
+  approval: string
+  number: number
+  run_id: string
+  step: string
+  target: string | null
+  asked: string | null
+  bytes: number
+  hash: string
+  state: ItemState
+  /** The run's fence when it asked. */
+  fence: number
+}
+
+interface VoteRow {
+  actor: string
+  verdict: Verdict
+  reason: string | null
+  hash: string
+  answer: string | null
+  at: number
+  isSigned: number
+}
+
+/** The first facts of an approval. */
+export interface Opening
+  extends Pick<ApprovalRow, 'kind' | 'hold' | 'workflow' | 'account' | 'why' | 'needs' | 'role'> {
+  question: string | null
+  openedAt: number
+  expiresAt: number
+  /** Default: a new one. */
+  id?: string
+}
+
+/** How far a decision about a long list is carried out. */
+export interface Carrying {
+  /** Numbers of the items that were approved; null where none was. */
+  granted: readonly { from: number; to: number }[] | null
+  /** Number of the last item that is told. */
+  after: number
+}
+
+/** Items of a decision, or runs, that one commit carries out. See decision 81. */
+export const MAX_CARRIED = 250
+
+/** SQL: an item's run has not ended or begun anew since it asked. See decision 82. */
+export const IS_ASKED_FOR = `NOT EXISTS (SELECT 1 FROM withdrawal
+  WHERE withdrawal.run_id = approval_item.run_id AND withdrawal.fence >= approval_item.fence)`
+
+/** SQL: a wait is over. That of a held effect also is once the effect asks again. */
+export const IS_OVER = `(wait.is_resolved = 1 OR wait.round < (SELECT asking_again.round FROM asking_again
+  WHERE what = CASE wait.approval WHEN 'stop' THEN 'stop' ELSE 'guard' END))`
+
+/** The end of an approval. */
+export interface Closing {
+  status: ApprovalStatus
+  /** Numbers of the items that were approved. Default: none. */
+  granted?: Carrying['granted']
+  /** The people whose words decided it. Default: nobody. */
+  by?: readonly string[]
+  reason?: string | null
+  /** JSON text of a typed answer. */
+  answer?: string | null
+}
+
+/** An item with the approval that it belongs to. */
+export type FoundItem = ItemRow & Pick<ApprovalRow, 'kind' | 'status' | 'expires_at' | 'why' | 'carrying'>
+
+/** An item's state, also where the decision about its list is not carried out that far. */
+export function stateOf({ state, status, number, carrying }: FoundItem): ItemState {
+  if (state !== 'open' || status === 'open' || carrying === null) return state
+  if (status !== 'approved') return status
+  return isGranted(JSON.parse(carrying), number) ? 'approved' : 'open'
+}
+
+export function isGranted({ granted }: Pick<Carrying, 'granted'>, number: number): boolean {
+  return granted?.some(({ from, to }) => number >= from && number <= to) ?? false
+}
+
+/** An effect that joins the list of an approval. */
+export interface NewItem extends Pick<ApprovalItem, 'runId' | 'step' | 'target' | 'asked'> {
+  /** For an item that moves. Default: that of the run. */
+  fence?: number
+}
+
+export function readItem(row: ItemRow): ApprovalItem {
+  const { number, run_id: runId, step, target, hash, state } = row
+  return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
+}
+
+export function readAsked(text: string | null): Asked | null {
+  return text === null ? null : JSON.parse(text)
+}
+
+/** True where a stored state is the one that is asked for now. */
+export function isAskedAgain(stored: string | null, asked: Asked | null): boolean {
+  return describeAsked(readAsked(stored)) === describeAsked(asked)
 }

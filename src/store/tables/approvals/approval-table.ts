@@ -3,6 +3,8 @@ import type { Question } from '../../../core/runs/wait.ts'
 import { chainHash, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
 import type { Connection } from '../../connection.ts'
+import { ofRun } from '../../rows/run-sql.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
 import {
   type ApprovalRow,
   type Carrying,
@@ -13,9 +15,7 @@ import {
   MAX_CARRIED,
   type NewItem,
   type Opening,
-} from '../../rows/approvals/approval-rows.ts'
-import { ofRun } from '../../rows/runs/of-run.ts'
-import type { OwnEvents } from '../incoming/own-events.ts'
+} from './approval-search.ts'
 
 /** Approvals and the lists that they are for. Each that opens or ends makes an event. */
 export class ApprovalTable {

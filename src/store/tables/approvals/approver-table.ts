@@ -3,6 +3,8 @@ import type { Approver } from '../../../core/safety/approval.ts'
 import type { Connection } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { approverOwner } from '../incoming/sealed-owners.ts'
+import type { EffectTable, Note } from '../safety/effect-table.ts'
+import type { StopTable } from '../safety/stop-table.ts'
 
 interface ApproverRow {
   number: number
@@ -65,4 +67,33 @@ export class ApproverTable {
       return { name, publicKey: '', roles: [], addedAt: 0, removedAt: null }
     }
   }
+}
+
+interface Registers {
+  approvers: ApproverTable
+  effects: EffectTable
+  stops: StopTable
+}
+
+/** Adds a person, and tells the ledger, whose seals show where somebody takes them out again. */
+export async function addApprover({ approvers, effects, stops }: Registers, approver: Approver): Promise<void> {
+  await stops.lock()
+  await approvers.add(approver)
+  await effects.note(describeApprover('approver.add', approver, approver.addedAt))
+}
+
+/** Their later words do not count. False for an unknown name. */
+export async function removeApprover(
+  { approvers, effects, stops }: Registers,
+  name: string,
+  now: number,
+): Promise<boolean> {
+  await stops.lock()
+  const removed = await approvers.remove(name, now)
+  if (removed) await effects.note(describeApprover('approver.remove', removed, now))
+  return removed !== null
+}
+
+function describeApprover(operation: string, { name, publicKey, roles }: Approver, at: number): Note {
+  return { at, phase: 'noted', operation, actor: name, asked: JSON.stringify({ publicKey, roles }) }
 }

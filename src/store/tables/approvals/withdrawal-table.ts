@@ -1,7 +1,7 @@
 import type { Connection } from '../../connection.ts'
-import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
-import { ofRun } from '../../rows/runs/of-run.ts'
+import { ofRun } from '../../rows/run-sql.ts'
 import type { StopTable } from '../safety/stop-table.ts'
+import { MAX_CARRIED } from './approval-search.ts'
 import type { ApprovalTable } from './approval-table.ts'
 
 /** The effects that a run asked for up to a fence, and how far they are taken back. */

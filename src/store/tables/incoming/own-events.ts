@@ -3,7 +3,7 @@ import type { EventOrigin } from '../../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../../core/incoming/route.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
-import { QUEUE_RUN } from '../../rows/runs/queue-run.ts'
+import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { Events } from './events.ts'
 
 /** Saves events of our own, with the runs that they start. */

@@ -3,6 +3,7 @@ import { type Decision, type DecisionResult, MIN_HASH_DIGITS, QUESTION } from '.
 import { CHANGED_LIST } from '../../../core/safety/votes/approval-proof.ts'
 import { checkVote } from '../../../core/safety/votes/check-vote.ts'
 import { describeWord } from '../../../core/safety/votes/vote-record.ts'
+import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
 import {
   type ApprovalRow,
   type Carrying,
@@ -10,11 +11,10 @@ import {
   type ItemRow,
   isGranted,
   MAX_CARRIED,
-} from '../../rows/approvals/approval-rows.ts'
-import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
+  readAsked,
+} from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { ApproverTable } from '../approvals/approver-table.ts'
-import { readAsked } from '../approvals/read-item.ts'
 import type { VoteTable } from '../approvals/vote-table.ts'
 import type { WithdrawalTable } from '../approvals/withdrawal-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'

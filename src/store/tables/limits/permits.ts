@@ -21,15 +21,21 @@ import { folderOf } from '../../../core/safety/folders.ts'
 import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/safety/effects.ts'
-import { type ApprovalRow, type FoundItem, type NewItem, stateOf } from '../../rows/approvals/approval-rows.ts'
 import type { RunTable } from '../../tables/runs/run-table.ts'
 import type { StepTable } from '../../tables/runs/step-table.ts'
 import type { GuardTable } from '../../tables/safety/guard-table.ts'
 import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
 import type { WaitTable } from '../../tables/waits/wait-table.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
+import {
+  type ApprovalRow,
+  type FoundItem,
+  isAskedAgain,
+  type NewItem,
+  readAsked,
+  stateOf,
+} from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
-import { isAskedAgain, readAsked } from '../approvals/read-item.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'

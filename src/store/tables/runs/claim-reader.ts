@@ -1,11 +1,12 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { ClaimedRun, Recording, RunCause } from '../../../core/runs/claim.ts'
+import type { RunHandler, RunOrigin } from '../../../core/runs/run.ts'
+import type { RunRoot } from '../../../core/runs/trace.ts'
+import { MAX_CHAIN } from '../../../core/runs/wait.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
-import { type ClaimRow, claimColumns, readClaim } from '../../rows/runs/claim-row.ts'
 import { type Events, requireEvent } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
-import { prepareFindRoot } from './find-root.ts'
 import type { RunTable } from './run-table.ts'
 import type { StepTable } from './step-table.ts'
 
@@ -65,4 +66,97 @@ export async function readRecordings(
     return claim && run ? [{ run, claim, steps: await steps.list(id) }] : []
   })
   return found.flat()
+}
+
+interface RootRow {
+  id: string
+  workflow: string
+  tick_at: number | null
+  schedule: string | null
+  event: string | null
+  account: string | null
+}
+
+/** Finds the root of an invoked run: the cause of the run at the top of its invocations. */
+function prepareFindRoot(db: Connection): (runId: string, workflow: string) => Promise<RunRoot> {
+  // Index: primary keys of run and event, once for each invocation above the run. Subqueries have
+  // one row: PostgreSQL expects many rows of a recursion, and would read all runs instead.
+  const top = db.prepare<[string], RootRow>(
+    `WITH RECURSIVE above (id, parent, level) AS (
+       SELECT id, parent_run, 0 FROM run WHERE id = ?
+       UNION SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
+         FROM above WHERE parent IS NOT NULL AND level < ${MAX_CHAIN})
+     SELECT run.id, run.workflow, run.tick_at, run.schedule, event.id AS event, event.account
+     FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
+     WHERE run.id = (SELECT above.id FROM above WHERE above.parent IS NULL)`,
+  )
+  return async (runId, workflow) => {
+    const found = await top.get(runId)
+    if (found?.event != null) return { kind: 'event', account: found.account ?? 'default', event: found.event }
+    if (found && found.tick_at === null) return { kind: 'start', run: found.id }
+    const schedule = found?.schedule ?? found?.workflow ?? workflow
+    return { kind: 'tick', schedule, scheduledFor: found?.tick_at ?? 0 }
+  }
+}
+
+/** A row of a run with the columns that its code needs, in either store. */
+export interface ClaimRow {
+  id: string
+  workflow: string
+  event_seq: number | null
+  tick_at: number | null
+  schedule: string | null
+  input: string | null
+  account: string | null
+  parent_run: string | null
+  depth: number
+  code_hash: string | null
+  fence: number
+  attempt: number
+  created_at: number
+  started_at: number | null
+  gate_state: string | null
+  folded: number | null
+  origin: RunOrigin
+  handler: RunHandler
+  origin_run: string | null
+  failure: string | null
+  received: string | null
+  has_steps: boolean | number
+  /** As JSON; null also in the first claim of a run that was made from no other. */
+  tags: string | null
+  ends_by: number | null
+  /** See `Lease`; absent in a store without failover. */
+  era?: string
+}
+
+/** The columns of a {@link ClaimRow}, of `run` and `work`, or of `full_run AS run`. */
+export const claimColumns = ({ tagsOf }: { tagsOf(run: string): string }) =>
+  'run.id, run.workflow, event_seq, run.tick_at, run.schedule, input, account, parent_run, depth, code_hash, fence, ' +
+  'attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
+  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps, ' +
+  `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tagsOf('run.id')} END AS tags`
+
+/** A claimed run. `now`: the start of a run that has none. */
+function readClaim(row: ClaimRow, cause: RunCause, { worker, now }: { worker: string; now: number }): ClaimedRun {
+  return {
+    lease: { runId: row.id, fence: row.fence, worker, ...(row.era === undefined ? {} : { era: row.era }) },
+    workflow: row.workflow,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    startedAt: row.started_at ?? now,
+    isFirstPass: !row.has_steps,
+    isAdmitted: row.gate_state === 'admitted',
+    folded: row.folded ?? 0,
+    depth: row.depth,
+    codeHash: row.code_hash,
+    cause,
+    origin: row.origin,
+    handler: row.handler,
+    originRun: row.origin_run,
+    failure: row.failure === null ? null : JSON.parse(row.failure),
+    ...(row.tags === null || row.tags === '{}' ? {} : { tags: JSON.parse(row.tags) }),
+    ...(row.ends_by === null ? {} : { endsBy: row.ends_by }),
+    ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
+  }
 }

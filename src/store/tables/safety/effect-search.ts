@@ -4,7 +4,6 @@ import type { EffectFilter, EffectPage } from '../../../core/store/safety/effect
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import type { Connection, Statement } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
-import { atPosition, type EffectPosition, planEffectPath, readPosition, writePosition } from './plan-effect-path.ts'
 
 const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 
@@ -125,3 +124,49 @@ const COMPARED = {
 
 type Path = ReturnType<typeof planEffectPath>
 type Looked = Pick<SearchPart<unknown>, 'rows' | 'from'>
+
+/** How ledger rows are found newest first: along one index, in the order of their moments. */
+interface EffectPath {
+  index: 'effect_target' | 'effect_path' | 'effect_run' | 'effect_workflow' | 'effect_at'
+  /** Conditions that the index answers: rows outside them are not read. */
+  along: Condition[]
+  /** The parts of the filter that are compared with each row read. */
+  rest: EffectFilter
+}
+
+/** The indexes by the part of the filter that they answer, the narrowest first. */
+const INDEXES = [
+  ['target', 'effect_target', 'target = ?'],
+  ['path', 'effect_path', 'path = ?'],
+  ['runId', 'effect_run', 'run_id = ?'],
+  ['workflow', 'effect_workflow', 'workflow = ?'],
+] as const satisfies readonly [keyof EffectFilter, EffectPath['index'], string][]
+
+/** The shortest way to the rows of a filter. */
+function planEffectPath({ since, until, ...filter }: EffectFilter): EffectPath {
+  const span: Condition[] = [
+    ...(since === undefined ? [] : [['at >= ?', since] as const]),
+    ...(until === undefined ? [] : [['at < ?', until] as const]),
+  ]
+  const found = INDEXES.find(([name]) => filter[name] !== undefined)
+  if (found === undefined) return { index: 'effect_at', along: span, rest: filter }
+  const [name, index, condition] = found
+  return { index, along: [[condition, filter[name]], ...span], rest: { ...filter, [name]: undefined } }
+}
+
+/** A row in the order of moments. */
+type EffectPosition = Pick<EffectRecord, 'at' | 'seq'>
+
+/** The rows before, from or after a position, in that order. */
+function atPosition(order: '<' | '>=' | '>', { at, seq }: EffectPosition): Condition {
+  return [`(at, seq) ${order} (?, ?)`, at, seq]
+}
+
+function writePosition({ at, seq }: EffectPosition): string {
+  return `${at}_${seq}`
+}
+
+function readPosition(text: string): EffectPosition {
+  const [at = 0, seq = 0] = text.split('_').map(Number)
+  return { at, seq }
+}

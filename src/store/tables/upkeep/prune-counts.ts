@@ -10,7 +10,7 @@ import {
 } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
-import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FINISHED, REFUSED } from './pruning.ts'
 

@@ -1,7 +1,7 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
-import { selectAbsorber } from '../../rows/runs/select-absorber.ts'
+import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'

@@ -1,7 +1,7 @@
 import { createEraser } from '../../../core/safety/create-eraser.ts'
 import type { FoundText, TextKey, TextQuery, TextStretch } from '../../../core/store/safety/texts.ts'
 import type { Connection } from '../../connection.ts'
-import { unpackOutput } from '../../rows/runs/packed-output.ts'
+import { unpackOutput } from '../runs/output-table.ts'
 import { type TextTable, textTables } from './text-columns.ts'
 
 /** Rows of a stretch. Compressed ones may have 32 MiB each. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../../connection.ts'
-import { ofRun } from '../../rows/runs/of-run.ts'
+import { ofRun } from '../../rows/run-sql.ts'
 import { type Asking, AskingTable } from './asking-table.ts'
 
 /** A step of a run. */

@@ -1,5 +1,5 @@
 import type { Connection } from '../../connection.ts'
-import { MAX_CARRIED } from '../../rows/approvals/approval-rows.ts'
+import { MAX_CARRIED } from '../approvals/approval-search.ts'
 
 /** The held effects that ask again: those of the guard, or those of a stop. */
 export type Asking = 'guard' | 'stop'

@@ -6,8 +6,8 @@ import { openConnection } from '../../../../src/store/sqlite/database/connection
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database/open-database.ts'
-import { BloomFilter } from '../../../../src/store/sqlite/incoming/bloom-filter.ts'
 import { EventTable } from '../../../../src/store/sqlite/incoming/event-table.ts'
+import { BloomFilter } from '../../../../src/store/sqlite/incoming/known-events.ts'
 import { incoming } from '../../../support/fixtures.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 

@@ -6,6 +6,7 @@ import { migrate } from '../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../src/store/sqlite/database/open-database.ts'
 import type { SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openTables } from '../../src/store/sqlite/tables.ts'
+import { SetupCache } from '../../src/store/tables/incoming/setup-cache.ts'
 import { createVault } from '../../src/store/vault.ts'
 
 export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpoint'>
@@ -14,10 +15,11 @@ export type IngestStore = ReceiverStore & Pick<Store, 'saveDelivery' | 'addEndpo
 export function openOneCommitStore({ file, vaultKey }: SqliteStoreOptions): IngestStore {
   const db = openDatabase(file)
   migrate(db)
-  const { deliveries, refusals, ledger, captures, endpoints, hooks, setup } = openTables(db, createVault(vaultKey))
+  const tables = openTables(db, createVault(vaultKey))
+  const { deliveries, refusals, ledger, captures, endpoints, hooks } = tables
   const alone = performAlone(db)
   return {
-    ...readsOfSetup(() => setup.get()),
+    ...readsOfSetup(new SetupCache((use) => use(tables))),
     listDeliveries: async (query) => ledger.list(query),
     addEndpoint: async (endpoint) => alone(() => endpoints.add(endpoint)),
     saveDelivery: async (delivery) => alone(() => deliveries.save(delivery)),

@@ -1,5 +1,5 @@
 import type { ReadStore } from '../core/store/store.ts'
-import type { Setup } from './rows/incoming/setup.ts'
+import type { SetupCache } from './tables/incoming/setup-cache.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
 import { readRecordings } from './tables/runs/claim-reader.ts'
 import { packOutput } from './tables/runs/output-table.ts'
@@ -141,12 +141,12 @@ export const READS: Reads = {
 type SetupReads = Pick<ReadStore, 'findEndpoint' | 'listEndpoints' | 'listRoutes' | 'readSetupVersion'>
 
 /** The reads that need no table. */
-export function readsOfSetup(get: () => Promise<Setup>): SetupReads & Pick<ReadStore, 'packOutput'> {
+export function readsOfSetup(setup: SetupCache): SetupReads & Pick<ReadStore, 'packOutput'> {
   return {
     packOutput,
-    readSetupVersion: async () => (await get()).version,
-    findEndpoint: async (path) => (await get()).endpoints.get(path) ?? null,
-    listEndpoints: async () => [...(await get()).endpoints.values()],
-    listRoutes: async () => (await get()).routes,
+    readSetupVersion: async () => (await setup.get()).version,
+    findEndpoint: async (path) => (await setup.get()).endpoints.get(path) ?? null,
+    listEndpoints: async () => [...(await setup.get()).endpoints.values()],
+    listRoutes: async () => (await setup.get()).routes,
   }
 }

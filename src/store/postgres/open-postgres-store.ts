@@ -4,7 +4,6 @@ import pg from 'pg'
 import { CommitCounts } from '../../core/commit-counts.ts'
 import type { ReadStore, Store, StoreWrites } from '../../core/store/store.ts'
 import type { WorkerWrites } from '../../core/store/workers.ts'
-import { loadSetup } from '../rows/incoming/setup.ts'
 import type { OpenLists, Reader, SharedStore } from '../shared-store.ts'
 import { createVault } from '../vault.ts'
 import { Database } from './database/database.ts'
@@ -13,7 +12,6 @@ import { type Migration, migrate, requireSchema, requireServer } from './databas
 import { Pool, type PoolOptions } from './database/pool.ts'
 import { translateFault } from './database/postgres-fault.ts'
 import { PortSession, serveSession } from './database/session-port.ts'
-import { SetupCache } from './incoming/setup-cache.ts'
 import { createReader } from './reads/reader.ts'
 import { openStandby, type Standby } from './reads/standby.ts'
 import { openTables, type Tables } from './tables.ts'
@@ -244,11 +242,7 @@ function apart(store: Store): Store {
 }
 
 function createReads(db: Database<Tables>, session: Session): ReadStore {
-  const setup = new SetupCache(
-    () => db.read(async (t) => (await t.setupVersion.get()) ?? 0),
-    () => db.read(loadSetup),
-  )
-  return createReader(db, setup, (onChange) => session.watch(onChange))
+  return createReader(db, (onChange) => session.watch(onChange))
 }
 
 /** The writes after which the session holds a worker's lock, or gives it back. */

@@ -1,4 +1,3 @@
-import { SETUP_VERSION } from '../rows/incoming/setup.ts'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
 import { PruneCounts } from '../tables/upkeep/prune-counts.ts'
 import { Pruning } from '../tables/upkeep/pruning.ts'
@@ -53,7 +52,6 @@ export function openTables(db: Connection, vault: Vault) {
     logPosition: new LogPosition(db),
     serverState: new ServerStateView(db),
     writeProbe: new WriteProbe(db),
-    setupVersion: db.pluck<[], number>(SETUP_VERSION),
   }
 }
 

@@ -1,18 +1,19 @@
 import type { ReadStore } from '../../core/store/store.ts'
 import { READS, type Reads, readsOfSetup } from '../reads.ts'
+import { SetupCache } from '../tables/incoming/setup-cache.ts'
 import { ChangeWatch } from './database/change-watch.ts'
 import type { Tables } from './tables.ts'
 
 /** The read half of the store. It sees committed rows only: no group commit spans two turns. */
 export function createReader(tables: Tables): ReadStore {
-  const { changes, eventSearch, setup } = tables
+  const { changes, eventSearch } = tables
   const reads = Object.entries(READS).map(([name, read]) => [
     name,
     (...args: unknown[]) => (read as (tables: Tables, ...args: unknown[]) => Promise<unknown>)(tables, ...args),
   ])
   return {
     ...(Object.fromEntries(reads) as Pick<ReadStore, keyof Reads>),
-    ...readsOfSetup(() => setup.get()),
+    ...readsOfSetup(new SetupCache((use) => use(tables))),
     readSubjects: (limit) => eventSearch.subjects.readNext(limit),
     // It has the clock of its process, and no server.
     readClock: async () => null,

@@ -9,7 +9,6 @@ import { prepareLate } from './database/prepare-late.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EventTable } from './incoming/event-table.ts'
-import { SetupCache } from './incoming/setup-cache.ts'
 import { Claims } from './runs/claims.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
@@ -19,7 +18,7 @@ import { BodyPruning } from './upkeep/body-pruning.ts'
 export function openTables(raw: Database, vault: Vault, db = openConnection(prepareLate(raw))) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
-  const { claimReader, endpoints, gates, unmatched, workflows } = shared
+  const { claimReader, gates, unmatched, workflows } = shared
   const bodies = new BodyPruning(db, events)
   return {
     ...shared,
@@ -35,7 +34,6 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(prep
       countBodies: (before, limit) => bodies.count(before, limit),
     }),
     changes: openChangeCount(db.raw),
-    setup: new SetupCache(db.raw, { endpoints, workflows }),
     deliveries: new DeliveryTable(db, { events, unmatched }),
     eventSearch: new EventSearcher(db),
     // A database in memory has no other process, and no folder.

@@ -2,9 +2,6 @@ import type { ReadStore } from '../../core/store/store.ts'
 import type { GroupCommit } from './database/group-commit.ts'
 import { translateFault } from './database/storage-fault.ts'
 
-/** Reads of each delivery. Their cache translates faults itself, which costs no promise. */
-const HOT: readonly string[] = ['readSetupVersion', 'findEndpoint', 'listRoutes'] satisfies (keyof ReadStore)[]
-
 /**
  * The same reads, whose faults of the database in `file` reject with `store_unavailable`. With the
  * `commit` of their connection, each waits for the one at work.
@@ -12,7 +9,7 @@ const HOT: readonly string[] = ['readSetupVersion', 'findEndpoint', 'listRoutes'
 export function translateReads(reads: ReadStore, file: string, commit?: GroupCommit): ReadStore {
   const translate = (error: unknown) => Promise.reject(translateFault(error, file))
   const wrapped = Object.entries(reads).map(([name, read]: [string, (...args: never[]) => unknown]) => {
-    if (name === 'watch' || (HOT.includes(name) && commit === undefined)) return [name, read]
+    if (name === 'watch') return [name, read]
     const translated = (...args: never[]) => {
       const result = commit?.work ? commit.work.then(() => read(...args)) : read(...args)
       return result instanceof Promise ? result.catch(translate) : result

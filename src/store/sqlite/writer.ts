@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts'
 
 /** The write half of the store: each write is a part of a group commit. */
 export function createWriter(tables: Tables, commit: Pick<GroupCommit, 'write'>): StoreWrites {
-  const { claims, deliveries, eventSearch, gates, setup, writeProbe } = tables
+  const { claims, deliveries, eventSearch, gates, setupVersion, writeProbe } = tables
   const writes = Object.entries(TRANSACTIONS).map(([name, transaction]) => {
     const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
     return [name, (...args: unknown[]) => commit.write(() => perform(tables, ...args))]
@@ -20,8 +20,9 @@ export function createWriter(tables: Tables, commit: Pick<GroupCommit, 'write'>)
     ...(Object.fromEntries(writes) as Pick<StoreWrites, keyof Transactions>),
     operate: createOperate<Tables>((perform) => commit.write(() => perform(tables))),
     saveDelivery: (delivery) =>
-      commit.write(() => {
-        if (delivery.setup !== undefined && delivery.setup !== setup.version()) throw describeStalePlan(delivery.id)
+      commit.write(async () => {
+        if (delivery.setup !== undefined && delivery.setup !== (await setupVersion.get()))
+          throw describeStalePlan(delivery.id)
         return deliveries.save(delivery)
       }),
     saveSubjects: (batch) => commit.write(() => eventSearch.subjects.save(batch)),

@@ -21,6 +21,7 @@ import { EndpointTable } from './incoming/endpoint-table.ts'
 import type { Events } from './incoming/events.ts'
 import { OwnEvents } from './incoming/own-events.ts'
 import { RefusalTable } from './incoming/refusal-table.ts'
+import { SETUP_VERSION } from './incoming/setup-cache.ts'
 import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
 import { Admission } from './limits/admission.ts'
 import { ApprovalDecisions } from './limits/approval-decisions.ts'
@@ -130,6 +131,7 @@ function openPlainTables(db: Connection, vault: Vault) {
     outputs: new OutputTable(db),
     processes: new ProcessTable(db),
     runLogs: new RunLogTable(db),
+    setupVersion: db.pluck<[], number>(SETUP_VERSION),
     unmatched: new UnmatchedTallyTable(db),
   }
 }

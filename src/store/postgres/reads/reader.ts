@@ -1,7 +1,7 @@
 import { LIST_READS, type ListReads, type ReadStore } from '../../../core/store/store.ts'
 import { READS, type Reads, readsOfSetup } from '../../reads.ts'
+import { SetupCache } from '../../tables/incoming/setup-cache.ts'
 import type { Database } from '../database/database.ts'
-import type { SetupCache } from '../incoming/setup-cache.ts'
 import type { Tables } from '../tables.ts'
 
 /** The reads of lists alone. `prepare` comes first, in the session of the read. */
@@ -27,14 +27,10 @@ function createReads(
 }
 
 /** The read half of the store. Each read sees what was committed when it was asked. */
-export function createReader(
-  db: Database<Tables>,
-  setup: SetupCache,
-  watch: (onChange: () => void) => () => void,
-): ReadStore {
+export function createReader(db: Database<Tables>, watch: (onChange: () => void) => () => void): ReadStore {
   return {
     ...(createReads(db, Object.keys(READS) as (keyof Reads)[]) as Pick<ReadStore, keyof Reads>),
-    ...readsOfSetup(() => setup.get()),
+    ...readsOfSetup(new SetupCache((use) => db.read(use))),
     readClock: () => db.read(async (t) => (await t.clock.get()) ?? null),
     readServerState: () => db.read((t) => t.serverState.read()),
     readServerRoom: (now) => db.read((t) => t.serverRoom.read(now)),

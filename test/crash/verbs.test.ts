@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
@@ -11,14 +11,15 @@ import type { Store } from '../../src/core/store/store.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
 import { awaitFound } from '../support/await-runs.ts'
 import { countWrites } from '../support/count-writes.ts'
+import { DATABASES, type DatabaseName, inDatabase, silenceWorkers } from '../support/databases.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
-import { tempFolder } from '../support/temp-folder.ts'
+import { inStore, openPlace, type Place } from '../support/open-place.ts'
 import { openTestStore } from '../support/test-store.ts'
 import type { Moment } from './doom.ts'
+import { dieAtEveryCall } from './every-call.ts'
 
 const LATER = NOW + 864_000_000
 
@@ -89,20 +90,17 @@ function createWorkflows(effect: (run: string, step: string) => void): AnyWorkfl
 
 /** One life of a process: a worker with its own store and clock, until a write or the end. */
 async function live(
-  folder: string,
+  own: Store,
   {
     death,
     now,
     effect,
-    open = openSqliteStore,
   }: {
     death: { moment: Moment; write: number } | null
     now: number
     effect: (run: string, step: string) => void
-    open?: typeof openSqliteStore
   },
 ): Promise<{ died: boolean; now: number }> {
-  const own = openTestStore(folder, open)
   const clock = new ManualClock(now)
   const notices = createNoticeBus()
   const dead = Promise.withResolvers<true>()
@@ -160,15 +158,19 @@ async function live(
   return { died, now: clock.now() }
 }
 
-async function surviveDeath(death: { moment: Moment; write: number }): Promise<boolean> {
-  const folder = tempFolder()
-  const store = openTestStore(folder)
+/** False where the process lived to its end. */
+function surviveDeath(database: DatabaseName, death: { moment: Moment; write: number }): Promise<boolean> {
+  return inDatabase(database, (place) => inStore(place, (store) => dieOnce(store, place, death)))
+}
+
+async function dieOnce(store: Store, place: Place, death: { moment: Moment; write: number }): Promise<boolean> {
   const runId = await queueRun(store, 'evt_1', 'verbs')
   const effects: [string[], string[]] = [[], []]
-  const first = await live(folder, { death, now: NOW, effect: (run, step) => effects[0].push(`${run} ${step}`) })
+  const hear = (heard: string[]) => (run: string, step: string) => void heard.push(`${run} ${step}`)
+  const first = await live(await openPlace(place), { death, now: NOW, effect: hear(effects[0]) })
   const finished = await listFinished(store)
-  if (first.died)
-    await live(folder, { death: null, now: first.now, effect: (run, step) => effects[1].push(`${run} ${step}`) })
+  await silenceWorkers(place)
+  if (first.died) await live(await openPlace(place), { death: null, now: first.now, effect: hear(effects[1]) })
 
   const run = await store.findRun(runId)
   const output = JSON.parse(run?.output ?? 'null')
@@ -215,10 +217,9 @@ async function listFinished(store: Store): Promise<string[]> {
 }
 
 test('every verb works on the threaded store', async () => {
-  const folder = tempFolder()
-  const store = openTestStore(folder)
+  const store = openTestStore()
   const runId = await queueRun(store, 'evt_1', 'verbs')
-  await live(folder, { death: null, now: NOW, effect: () => {}, open: openThreadedStore })
+  await live(openTestStore(store.folder, openThreadedStore), { death: null, now: NOW, effect: () => {} })
   expect(JSON.parse((await store.findRun(runId))?.output ?? 'null')).toMatchObject({
     paid: 'paid',
     doubled: 42,
@@ -227,11 +228,15 @@ test('every verb works on the threaded store', async () => {
   expect((await store.listRuns({ limit: 5, workflow: 'victim' })).map(({ status }) => status)).toEqual(['canceled'])
 })
 
-test.each<Moment>(['asked', 'answered'])(
-  'P5: every verb survives the death of its process at every write, once the store was %s',
-  async (moment) => {
-    let write = 1
-    while (await surviveDeath({ moment, write })) write += 1
-    expect(write).toBeGreaterThan(40)
-  },
-)
+describe.each(DATABASES)('on %s', (database) => {
+  test.each<Moment>(['asked', 'answered'])(
+    'P5: every verb survives the death of its process at every write, once the store was %s',
+    async (moment) => {
+      // A life takes a second, so that each run of the suite tries some of the writes.
+      const every = database === 'SQLite' ? 2 : 8
+      const survive = async (write: number) => !(await surviveDeath(database, { moment, write }))
+      expect(await dieAtEveryCall(survive, every)).toBeGreaterThan(40)
+    },
+    120_000,
+  )
+})

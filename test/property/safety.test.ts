@@ -1,25 +1,32 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Asked, EffectAsk } from '../../src/core/safety/effect.ts'
 import { type Limit, WINDOWS } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { deleteAsk } from '../contract/support/begin-delete.ts'
+import { DATABASES, type DatabaseName, inDatabase } from '../support/databases.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
-import { testVaultKey } from '../support/test-store.ts'
+import { inStore } from '../support/open-place.ts'
 
-/** Part of the full size, which is 1,000,000 asks and 10,000 histories. */
-const SHARE = Number(process.env.SAFETY_SHARE ?? 0.05)
+/** Parts of the full size, which is 1,000,000 asks and 10,000 histories. */
+const SHARES = { SQLite: Number(process.env.SAFETY_SHARE ?? 0.03), PostgreSQL: 0.002 }
+/** Histories beside each other in one database. */
+const BESIDE = 20
 const SEED = Number(process.env.SAFETY_SEED ?? Date.now() % 1_000_000)
 
 const over = { what: 'deletes', over: 'approve' } as const
 const seen = (bytes: number): Asked => ({ path: '/a', bytes, modifiedAt: null })
 
-async function openRuns(count: number): Promise<{ store: Store; leases: Lease[] }> {
-  const store = openSqliteStore({ file: ':memory:', vaultKey: testVaultKey })
+/** A database that no test has used; a file would only cost time here. */
+function inFreshStore<T>(database: DatabaseName, use: (store: Store) => Promise<T>): Promise<T> {
+  if (database === 'SQLite') return inStore({ file: ':memory:' }, use)
+  return inDatabase(database, (place) => inStore(place, use))
+}
+
+async function makeRuns(store: Store, count: number): Promise<Lease[]> {
   for (let n = 0; n < count; n++) await queueRun(store, `evt_${n}`)
-  return { store, leases: (await store.claimRuns('wrk_1', count, NOW)).map(({ lease }) => lease) }
+  return (await store.claimRuns('wrk_1', count, NOW)).map(({ lease }) => lease)
 }
 
 /** Small limits of a scope, and of each run. */
@@ -33,14 +40,14 @@ function limitsOf(scope: string, run: string): Limit[] {
 
 const windowMs = { run: Infinity, hour: WINDOWS.hour.ms, day: WINDOWS.day.ms }
 
-test(`no delete passes any limit in random asks, whatever the clock does (seed ${SEED})`, async () => {
+async function askAtRandom(store: Store, share: number): Promise<void> {
   const random = seededRandom(SEED)
-  const { store, leases } = await openRuns(200)
+  const leases = await makeRuns(store, 200)
   const granted = new Map<string, number[]>()
   let now = NOW
   let passed = 0
   const batch = 200
-  for (let asked = 0; asked < 1_000_000 * SHARE; asked += batch) {
+  for (let asked = 0; asked < 1_000_000 * share; asked += batch) {
     now += Math.floor(random() ** 4 * 3_600_000) - (random() < 0.1 ? Math.floor(random() * 7_200_000) : 0)
     const lease = leases[Math.floor(random() * leases.length)] as Lease
     const workflow = `w${Math.floor(random() * 5)}`
@@ -61,9 +68,8 @@ test(`no delete passes any limit in random asks, whatever the clock does (seed $
       }
     }
   }
-  expect(passed).toBeGreaterThan(100 * SHARE)
-  await store.close()
-})
+  expect(passed).toBeGreaterThan(100 * share)
+}
 
 /** One random history of asks, words, changes and ends; returns how many effects began. */
 async function runHistory(store: Store, leases: Lease[], account: string, random: () => number): Promise<number> {
@@ -104,13 +110,24 @@ async function runHistory(store: Store, leases: Lease[], account: string, random
   return began
 }
 
-test(`no effect begins outside an approved list in random histories (seed ${SEED})`, async () => {
-  const random = seededRandom(SEED)
-  let began = 0
-  for (let history = 0; history < 10_000 * SHARE; history += 50) {
-    const { store, leases } = await openRuns(3)
-    for (let n = 0; n < 50; n++) began += await runHistory(store, leases, `account-${n}`, random)
-    await store.close()
-  }
-  expect(began).toBeGreaterThan(1_000 * SHARE)
+describe.each(DATABASES)('on %s', (database) => {
+  const share = SHARES[database]
+
+  test(
+    `no delete passes any limit in random asks, whatever the clock does (seed ${SEED})`,
+    () => inFreshStore(database, (store) => askAtRandom(store, share)),
+    120_000,
+  )
+
+  test(`no effect begins outside an approved list in random histories (seed ${SEED})`, async () => {
+    const random = seededRandom(SEED)
+    let began = 0
+    for (let history = 0; history < 10_000 * share; history += BESIDE) {
+      await inFreshStore(database, async (store) => {
+        const leases = await makeRuns(store, 3)
+        for (let n = 0; n < BESIDE; n++) began += await runHistory(store, leases, `account-${n}`, random)
+      })
+    }
+    expect(began).toBeGreaterThan(1_000 * share)
+  }, 120_000)
 })

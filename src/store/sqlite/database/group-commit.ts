@@ -12,7 +12,7 @@ interface Mutation {
 }
 
 /** Takes part in every transaction, for example to keep memory in step with the database. */
-export interface TransactionWatcher {
+interface TransactionWatcher {
   /** Called within the transaction, before the first write. */
   begun?(): void
   rolledBack(): void

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../../core/incoming/endpoint.ts'
 import type { Route } from '../../../core/incoming/route.ts'
 
 /** Endpoints and routes, which deliveries are planned with. */
-export interface Setup {
+interface Setup {
   /** Rises with each change. Read before the rest, so it is never newer. */
   version: number
   /** By path. */

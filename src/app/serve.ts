@@ -43,10 +43,12 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const secrets = new KnownSecrets()
   hideVariables(config.secretVariables ?? [])
   const terminal = readTerminal(process.stdout, processEnvironment())
-  // A log for programs does without the modules that lay out lines for people.
-  const prettyLines = log === 'pretty' ? (await import('../notices/log/pretty-line.ts')).prettyLines : null
-  const lines = prettyLines?.({ clock: systemClock, colour, ...terminal })
-  const noticeLog = logNotices(notices, { level: config.logLevel, secrets, ...(lines && { lines }) })
+  // Only one is loaded: lines for people take many modules, and so do lines for programs.
+  const lines =
+    log === 'pretty'
+      ? (await import('../notices/log/pretty-line.ts')).prettyLines({ clock: systemClock, colour, ...terminal })
+      : (await import('../notices/log/json-lines.ts')).jsonLines()
+  const noticeLog = logNotices(notices, { level: config.logLevel, secrets, lines })
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let app: App | null = null
   let isLeaving = false

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
+import { jsonLines } from '../../src/notices/log/json-lines.ts'
 import { logNotices } from '../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import type { CliResult } from '../cli/support/run-cli.ts'
@@ -20,7 +21,7 @@ const STORAGES = ['--storage-a', 'a', '--storage-b', 'b', '--storage-c', 'c']
 test('secrets appear in no output, log line or file, except where a command shows a new one once', async () => {
   const notices = createNoticeBus()
   const log: string[] = []
-  logNotices(notices, { level: 'debug', destination: collectLog(log) })
+  logNotices(notices, { level: 'debug', lines: jsonLines(), destination: collectLog(log) })
   const { dataDir, urls } = await startTestApp({ notices })
   const env = { SECRET, NEXT, KEY, FALLBACK, SHORT: 'whcanary-short' }
   const outputs: CliResult[] = []

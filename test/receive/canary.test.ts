@@ -4,6 +4,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { planEndpoint, planRotation } from '../../src/core/incoming/endpoint.ts'
 import { systemClock } from '../../src/core/time.ts'
+import { jsonLines } from '../../src/notices/log/json-lines.ts'
 import { logNotices } from '../../src/notices/log/log-notices.ts'
 import { prettyLines } from '../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
@@ -19,8 +20,8 @@ test('no secret, signature or credential is in any log line, column, file or ans
   const notices = createNoticeBus()
   const lines: string[] = []
   const destination = collectLog(lines)
-  for (const form of [{}, { lines: prettyLines({ clock: systemClock }) }])
-    logNotices(notices, { level: 'debug', destination, ...form })
+  for (const lines of [jsonLines(), prettyLines({ clock: systemClock })])
+    logNotices(notices, { level: 'debug', destination, lines })
   const { post, store, path, receiver, endpoint } = await createTestReceiver({ publish: notices.publish })
   const learning = { ...planEndpoint({ name: 'learning', secret: OTHER_SECRET }, NOW), status: 'learning' as const }
   await store.addEndpoint(learning)

@@ -1,4 +1,5 @@
 import type { Failure } from '../../core/errors.ts'
+import { jsonLines } from '../../notices/log/json-lines.ts'
 import { KnownSecrets } from '../../notices/log/known-secrets.ts'
 import { logNotices } from '../../notices/log/log-notices.ts'
 import { createNoticeBus } from '../../notices/notice-bus.ts'
@@ -33,7 +34,7 @@ async function start(config: Config, skipped: readonly SkippedModule[]): Promise
   notices.subscribe('*', (notice) => {
     if (notice.kind === 'workflow.broken') broken.push({ file: notice.file, error: notice.error })
   })
-  logNotices(notices, { level: config.logLevel, secrets, clock })
+  logNotices(notices, { level: config.logLevel, secrets, lines: jsonLines(clock), clock })
   const set = await WorkflowSet.load(config.workflowsDir, notices.publish, {
     skipped,
     onLoading: (module) => parent.tell('loading', module),

@@ -1,11 +1,10 @@
-import type { Failure } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
-import { type Clock, isoTime, systemClock } from '../../core/time.ts'
+import { type Clock, systemClock } from '../../core/time.ts'
 import type { NoticeBus } from '../notice-bus.ts'
 import type { KnownSecrets } from './known-secrets.ts'
 import { LineLimit } from './line-limit.ts'
 import { type LogStream, openLogStream } from './log-stream.ts'
-import { type LineLevel, type LogLine, planDropped, planLogLine, serializeError } from './plan-log-line.ts'
+import { type LineLevel, type LogLine, planDropped, planLogLine } from './plan-log-line.ts'
 
 /** The form of a line. */
 export interface LineFormat {
@@ -19,8 +18,7 @@ export interface LogOptions {
   level: LineLevel | 'silent'
   /** Default: standard output. */
   destination?: LogStream
-  /** Default: a line of JSON. */
-  lines?: LineFormat
+  lines: LineFormat
   clock?: Clock
   /** Secrets to redact wherever they stand. */
   secrets?: KnownSecrets
@@ -39,7 +37,7 @@ const FLUSH_WITHIN_MS = 1_000
 export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOptions): NoticeLog {
   const { level, destination = openLogStream(), clock = systemClock, secrets } = options
   const known = secrets && ((text: string) => secrets.redact(text))
-  const { format, note } = options.lines ?? jsonLines(clock)
+  const { format, note } = options.lines
   let dropped = 0
   const write = (line: LogLine) => {
     const text = format(line)
@@ -60,15 +58,6 @@ export function logNotices(bus: Pick<NoticeBus, 'subscribe'>, options: LogOption
       unsubscribe()
       limit.end()
       await destination.flush(FLUSH_WITHIN_MS)
-    },
-  }
-}
-
-function jsonLines(clock: Clock): LineFormat {
-  return {
-    format({ level, message, fields: { err, ...fields } }) {
-      const error = err === undefined ? {} : { err: serializeError(err as Failure) }
-      return `${JSON.stringify({ level, time: isoTime(clock.now()), ...fields, ...error, message })}\n`
     },
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { NoticeOf } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
+import { jsonLines } from '../../../src/notices/log/json-lines.ts'
 import { logNotices } from '../../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
@@ -10,7 +11,7 @@ function openLog() {
   const lines: string[] = []
   const bus = createNoticeBus()
   const clock = new ManualClock(NOW)
-  const log = logNotices(bus, { level: 'info', destination: collectLog(lines), clock })
+  const log = logNotices(bus, { level: 'info', lines: jsonLines(clock), destination: collectLog(lines), clock })
   return { bus, clock, log, read: () => lines.splice(0).map((line) => JSON.parse(line)) }
 }
 

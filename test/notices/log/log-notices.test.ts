@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { jsonLines } from '../../../src/notices/log/json-lines.ts'
 import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
 import { collectLog } from '../../support/collect-log.ts'
@@ -24,7 +25,7 @@ test('the level applies to pretty lines too', () => {
 test('the log writes nothing after it has ended', async () => {
   const bus = createNoticeBus()
   const lines: string[] = []
-  await logNotices(bus, { level: 'debug', destination: collectLog(lines) }).end()
+  await logNotices(bus, { level: 'debug', lines: jsonLines(), destination: collectLog(lines) }).end()
   bus.publish(NOTICES['app.stopped'])
   expect(lines).toEqual([])
 })

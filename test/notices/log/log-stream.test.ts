@@ -1,6 +1,7 @@
 import { openSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { jsonLines } from '../../../src/notices/log/json-lines.ts'
 import { logNotices } from '../../../src/notices/log/log-notices.ts'
 import { boundStream, openLogStream } from '../../../src/notices/log/log-stream.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
@@ -33,7 +34,7 @@ function stall() {
 test('lines beyond the bound are dropped and counted while the reader stalls, and told once it goes on', async () => {
   const { stream, taken, drain } = stall()
   const bus = createNoticeBus()
-  const log = logNotices(bus, { level: 'debug', destination: boundStream(stream, 10_000) })
+  const log = logNotices(bus, { level: 'debug', lines: jsonLines(), destination: boundStream(stream, 10_000) })
   for (let n = 0; n < 1_000; n++) bus.publish(NOTICES['run.completed'])
   expect(stream.writableLength).toBeLessThanOrEqual(10_000)
   await drain()

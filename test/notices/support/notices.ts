@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Notice, NoticeKind, NoticeOf } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
+import { jsonLines } from '../../../src/notices/log/json-lines.ts'
 import { type LogOptions, logNotices } from '../../../src/notices/log/log-notices.ts'
 import { prettyLines } from '../../../src/notices/log/pretty-line.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'
@@ -195,7 +196,7 @@ export function linesOf(notices: Notice[], { pretty = false, ...options }: Lines
   const lines: string[] = []
   const clock = new ManualClock(NOW)
   const written = { level: 'debug', destination: collectLog(lines), clock, ...options } as const
-  logNotices(bus, { ...written, ...(pretty && { lines: prettyLines({ clock, ...options }) }) })
+  logNotices(bus, { ...written, lines: pretty ? prettyLines({ clock, ...options }) : jsonLines(clock) })
   bus.subscribe('fault', (fault) => void faults.push(fault))
   for (const notice of notices) bus.publish(notice)
   expect(faults.filter((fault) => !notices.includes(fault))).toEqual([])

@@ -228,3 +228,8 @@ export function withIsoTimes<Row extends object>(row: Row): WithIsoTimes<Row> {
   })
   return Object.fromEntries(fields)
 }
+
+/** A moment as text; null stays null. */
+export function momentOf(moment: number | null): string | null {
+  return moment === null ? null : isoTime(moment)
+}

@@ -10,6 +10,8 @@ inBrowser(`a person walks into a folder, downloads a file and deletes it${label}
   const storage = sandbox.storage('storage_b')
   const { id } = await storage.put('/q3/ledger.json', '{"sum":7}')
   await login(page)
+  const account = page.getByRole('link', { name: 'Open its account page' })
+  expect(await account.getAttribute('href')).toBe(`${sandbox.origin}/account`)
   for (const key of ['g', 'p']) await page.keyboard.press(key)
   await page.getByRole('link', { name: 'storage_b' }).click()
   await page.getByRole('link', { name: 'q3/' }).click()

@@ -12,8 +12,8 @@ import type { CallerLimits } from '../access/caller-limits.ts'
 import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
 import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { requireRole } from '../perform/perform-as.ts'
-import { maskCallbacks } from '../views/mask.ts'
-import { isUnexpected, toProblem } from './to-problem.ts'
+import { isUnexpected, toProblem } from '../perform/to-known.ts'
+import { maskCallbacks } from '../views/run-view.ts'
 
 /** Largest body of a request. */
 const BODY_LIMIT = '1mb'

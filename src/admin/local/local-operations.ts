@@ -8,7 +8,7 @@ import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
 import { toKnown } from '../perform/to-known.ts'
 import type { Surroundings } from '../ports/surroundings.ts'
 import type { ResourceParts } from '../resources/parts.ts'
-import { maskCallbacks } from '../views/mask.ts'
+import { maskCallbacks } from '../views/run-view.ts'
 
 /** Operations of one caller in this process, beside the database, without a server. */
 export class LocalOperations {

@@ -5,7 +5,7 @@ import type { Clock } from '../../core/time.ts'
 import { type Caller, describeOperator } from '../access/caller.ts'
 import type { CallerLimits } from '../access/caller-limits.ts'
 import type { RouteSpec, RouteTable } from '../contract/route.ts'
-import { maskCallbacks } from '../views/mask.ts'
+import { maskCallbacks } from '../views/run-view.ts'
 import { type AnyHandler, checkInput, type Given } from './handler.ts'
 
 export interface PerformParts {

@@ -13,12 +13,11 @@ import {
 import type { SignatureScheme } from '../../core/incoming/signature.ts'
 import { type Solution, solveCaptures } from '../../core/solver/solve-scheme.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { isoTime, parseDuration } from '../../core/time.ts'
+import { isoTime, momentOf, parseDuration } from '../../core/time.ts'
 import type { ENDPOINT_ROUTES } from '../contract/resources/endpoints.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { requireAccount, requireEndpoint } from '../queries/require-row.ts'
 import { resolveAmong } from '../queries/resolve-id.ts'
-import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
 
 const DAY_MS = 86_400_000

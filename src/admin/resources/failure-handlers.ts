@@ -2,14 +2,13 @@ import { type FailureGroup, mergeFailureGroups } from '../../core/runs/failures/
 import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
 import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
-import { type Duration, isoTime, parseDuration } from '../../core/time.ts'
+import { type Duration, isoTime, momentOf, parseDuration } from '../../core/time.ts'
 import { describeOperator } from '../access/caller.ts'
 import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { describePage } from '../queries/read-page.ts'
 import { decodePosition, given, readMoment, readTagFilter } from '../queries/read-query.ts'
-import { momentOf } from '../views/moment-of.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
 
 const HOUR_MS = 3_600_000

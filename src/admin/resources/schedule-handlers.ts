@@ -1,5 +1,6 @@
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
+import type { Run } from '../../core/runs/run.ts'
 import {
   type BackfillPlan,
   type CronTrigger,
@@ -13,16 +14,15 @@ import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { listTickAccounts } from '../../core/service/list-tick-accounts.ts'
 import { type GivenRules, planCron, planOnce } from '../../core/service/plan-schedule.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
-import { isoTime } from '../../core/time.ts'
+import { isoTime, momentOf } from '../../core/time.ts'
 import { type Caller, describeOperator } from '../access/caller.ts'
 import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { decodePosition, given, wholePage } from '../queries/read-query.ts'
 import { requireAccount, requireRun, requireSchedule, requireWorkflow } from '../queries/require-row.ts'
 import { describeSchedule } from '../views/describe-schedule.ts'
-import { momentOf } from '../views/moment-of.ts'
+import { describeRuns } from '../views/run-view.ts'
 import { asCaller, type ResourceParts } from './parts.ts'
-import { describeOne } from './run-handlers.ts'
 import { readInput, requireCallable } from './workflow-handlers.ts'
 
 type Named = ScheduleRecord & { workflow: string }
@@ -127,13 +127,12 @@ function handleActs(parts: ResourceParts): Handlers<`POST /schedules/:name/${Act
       const accounts =
         body.account === undefined ? await listTickAccounts(plan, () => store.listAccounts()) : [body.account]
       if (body.account !== undefined && body.account !== DEFAULT_ACCOUNT) await requireAccount(store, body.account)
-      const runs: string[] = []
+      const runs: Run[] = []
       for (const account of accounts) {
         const run = await writes.recordTick(id, { scheduledFor, missed: 0 }, now, { ...options, account })
-        if (run !== null) runs.push(run)
+        if (run !== null) runs.push(await requireRun(store, run))
       }
-      const [first] = runs
-      if (first !== undefined) return describeOne(store, await requireRun(store, first), caller)
+      if (runs.length > 0) return { items: await describeRuns(store, runs, caller) }
       throw new UpshotError('conflict', `The schedule ${name} has a tick at this moment already.`)
     },
   }

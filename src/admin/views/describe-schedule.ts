@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { ScheduleRecord } from '../../core/runs/schedule.ts'
-import { isoTime, withIsoTimes } from '../../core/time.ts'
+import { isoTime, momentOf, withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
-import { momentOf } from './moment-of.ts'
 import { seesPayloads } from './run-view.ts'
 
 type ScheduleView = z.input<(typeof SCHEDULE_ROUTES)['GET /schedules/:name']['answer']>

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { includesRole } from '../../core/access/role.ts'
 import { answerStatus, type DeliveryRecord } from '../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
+import { CALLBACK_PATH, maskTokens } from '../../core/incoming/hook.ts'
 import { nameSubject } from '../../core/incoming/subject.ts'
 import { findObstacle, type Run } from '../../core/runs/run.ts'
 import { type Checkpoint, ROW_OUTPUT_BYTES } from '../../core/runs/step.ts'
@@ -10,13 +11,11 @@ import type { EffectRecord } from '../../core/safety/effect.ts'
 import { listWholeSubjects } from '../../core/service/subjects.ts'
 import type { StepFailure } from '../../core/store/journal.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { withIsoTimes } from '../../core/time.ts'
+import { momentOf, withIsoTimes } from '../../core/time.ts'
 import type { Caller } from '../access/caller.ts'
 import type { delivery } from '../contract/resources/deliveries.ts'
 import type { event } from '../contract/resources/events.ts'
 import type { run, step } from '../contract/resources/runs.ts'
-import { maskValue } from './mask.ts'
-import { momentOf } from './moment-of.ts'
 
 type RunView = z.input<typeof run>
 type StepView = z.input<typeof step>
@@ -131,4 +130,22 @@ const MAX_SUBJECTS = 20
 export function readSubjects({ body }: EventRecord, caller: Pick<Caller, 'role'>): string[] {
   if (body === '' || body.length > ROW_OUTPUT_BYTES || !seesPayloads(caller)) return []
   return listWholeSubjects(JSON.parse(body).data).slice(0, MAX_SUBJECTS)
+}
+
+/**
+ * The shape of a value without its content. The name of its type replaces each text, number and
+ * boolean; names of fields stay.
+ */
+export function maskValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(maskValue)
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(Object.entries(value).map(([name, content]) => [name, maskValue(content)]))
+  }
+  return value === null ? null : `‹${typeof value}›`
+}
+
+/** An answer in which no URL of a hook can be used, wherever an author's value holds one. */
+export function maskCallbacks<Answer>(answer: Answer): Answer {
+  const text = JSON.stringify(answer) ?? ''
+  return text.includes(CALLBACK_PATH) ? JSON.parse(maskTokens(text)) : answer
 }

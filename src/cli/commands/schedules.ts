@@ -6,8 +6,8 @@ import type { Cli } from '../command.ts'
 import { countUpTo, gather, parseJsonOption } from '../input/parse-option.ts'
 import { readText } from '../input/read-source.ts'
 import { commandClock } from '../open/command-clock.ts'
-import { call, type Operations } from '../open/operations.ts'
-import { actCommand, refrain } from '../operate/act-command.ts'
+import { call } from '../open/operations.ts'
+import { actCommand } from '../operate/act-command.ts'
 import { listCommand } from '../operate/list-command.ts'
 import { formatMoment } from '../terminal/format-value.ts'
 import type { Output } from '../terminal/output.ts'
@@ -92,30 +92,17 @@ export const resume = actCommand('POST /schedules/:name/resume', {
   done: (_, name, { found }) => `The schedule ${name} ${found?.pausedAt !== null ? 'is now' : 'was already'} active.`,
 })
 
-/**
- * `upshot schedules run <name>`: a tick now, for each account of the schedule. Its run waits for an
- * unfinished one, unless the schedule has `overlap: 'allow'`.
- */
-export function run(command: Command, { out, project }: Cli): void {
-  command
-    .argument('<name>', NAME[1])
-    .option('--account <name>', 'only for this account')
-    .action((name, { account }) =>
-      project.withOperations(async (operations) => {
-        const params = { name }
-        const schedule = await call(operations, 'GET /schedules/:name', { params })
-        if (out.given.dryRun) return refrain(out, `run the schedule ${name} now`)
-        const runs: AnswerOf<'POST /schedules/:name/run'>[] = []
-        for (const each of account === undefined ? await listAccounts(operations, schedule) : [account]) {
-          const body = { account: each }
-          runs.push(await call(operations, 'POST /schedules/:name/run', { params, body }))
-        }
-        out.result(runs, () => runs.map(({ id }) => id))
-        const [first] = runs
-        if (first) out.note(`Show the run: upshot runs show ${first.id}`)
-      }),
-    )
-}
+export const run = actCommand('POST /schedules/:name/run', {
+  argument: NAME,
+  help: "Its run waits for an unfinished one, unless the schedule has `overlap: 'allow'`.",
+  options: (command) => command.option('--account <name>', 'only for this account (default: each of the schedule)'),
+  look: 'GET /schedules/:name',
+  will: (name) => `run the schedule ${name} now`,
+  body: ({ account }: { account?: string }) => (account === undefined ? {} : { account }),
+  data: ({ items }) => items,
+  done: ({ items }) => items.map(({ id }) => id),
+  note: ({ items: [first] }) => (first === undefined ? null : `Show the run: upshot runs show ${first.id}`),
+})
 
 export function backfill(command: Command, cli: Cli): void {
   command
@@ -149,11 +136,6 @@ function fill({ out, project }: Cli, name: string, given: { from: string; to: st
 /** A day is its first moment in UTC. */
 function readTime(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
-}
-
-async function listAccounts(operations: Operations, { accounts }: Shown): Promise<readonly string[]> {
-  if (accounts !== 'each') return accounts
-  return (await call(operations, 'GET /accounts')).items.map(({ name }) => name)
 }
 
 interface ScheduleOptions {

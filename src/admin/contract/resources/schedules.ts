@@ -141,9 +141,9 @@ export const SCHEDULE_ROUTES = defineRoutes({
     summary: 'A tick by hand; its run waits for an unfinished one unless the schedule allows overlap',
     body: {
       scheduledFor: instant.optional().describe('Default: now.'),
-      account: z.string().optional().describe('Default: each account of the schedule; the answer is the first run.'),
+      account: z.string().optional().describe('Default: each account of the schedule.'),
     },
-    answer: run,
+    answer: z.object({ items: z.array(run).describe('One for each account.') }),
     audit: 'schedule.run',
     isIdempotent: true,
   },

@@ -14,8 +14,7 @@ import type { APPROVAL_ROUTES } from '../../contract/resources/safety/approvals.
 import type { Call, Handlers } from '../../perform/handler.ts'
 import { decodePosition, encodePosition, given, wholePage } from '../../queries/read-query.ts'
 import { requireApproval } from '../../queries/require-row.ts'
-import { maskValue } from '../../views/mask.ts'
-import { seesPayloads } from '../../views/run-view.ts'
+import { maskValue, seesPayloads } from '../../views/run-view.ts'
 import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
 
 type Vote = Call<'POST /approvals/:id/approve'> | Call<'POST /approvals/:id/deny'>

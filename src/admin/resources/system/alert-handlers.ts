@@ -1,11 +1,10 @@
 import { type AlertBook, EMPTY_BOOK, type OpenTopic, type PastTopic } from '../../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../../core/alerts/alert-rule.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { isoTime, withIsoTimes } from '../../../core/time.ts'
+import { isoTime, momentOf, withIsoTimes } from '../../../core/time.ts'
 import type { ALERT_ROUTES } from '../../contract/resources/system/alerts.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { AlertSetup } from '../../ports/surroundings.ts'
-import { momentOf } from '../../views/moment-of.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
 /** The alert rules of the project file, and test messages to their channels. */

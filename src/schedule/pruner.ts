@@ -28,15 +28,13 @@ interface PruneParts {
   retention: Retention
   /** Aborts between two slices. */
   signal?: AbortSignal
-  /** Called after each slice with the sums so far. */
-  onSlice?: (counts: PruneCounts) => void
 }
 
 /**
  * Removes everything older than its retention, in slices whose size adapts to their duration.
  * Rejects when `signal` aborts. See decision 17.
  */
-export async function pruneStore({ store, clock, retention, signal, onSlice }: PruneParts): Promise<PruneCounts> {
+export async function pruneStore({ store, clock, retention, signal }: PruneParts): Promise<PruneCounts> {
   const counts: PruneCounts = {
     runs: 0,
     failures: 0,
@@ -49,7 +47,6 @@ export async function pruneStore({ store, clock, retention, signal, onSlice }: P
   }
   await pruneWeeks({ store, clock, retention, ...(signal && { signal }) }, (pruned) => {
     for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
-    onSlice?.(counts)
   })
   let rows = FIRST_ROWS
   for (const kind of PRUNE_KINDS) {
@@ -62,7 +59,6 @@ export async function pruneStore({ store, clock, retention, signal, onSlice }: P
       const { pruned, next } = await store.prune({ kind, before, now: startedAt, limit: rows, after })
       const tookMs = Math.max(0, clock.now() - startedAt)
       counts[kind] += pruned
-      onSlice?.(counts)
       if (next === null) break
       after = next
       rows = computeSliceRows(rows, tookMs)
@@ -92,7 +88,7 @@ export function computeSliceRows(rows: number, tookMs: number): number {
   return Math.min(MAX_ROWS, Math.max(MIN_ROWS, fitting))
 }
 
-interface PrunerParts extends Omit<PruneParts, 'store' | 'signal' | 'onSlice'> {
+interface PrunerParts extends Omit<PruneParts, 'store' | 'signal'> {
   store: Pick<Store, 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'>
   publish: Publish
 }

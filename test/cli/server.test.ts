@@ -265,7 +265,7 @@ test('a server of another kind, a redirect and another version are told', async 
 const HERE = new RegExp(
   [
     '^(init|dev|start|dashboard|completion|version|plan|backtest',
-    '(config|db|files|sandbox|types) .*|approvers key|endpoints (send|solve)|effects verify)$',
+    '(config|files|sandbox|types) .*|db (?!prune).*|approvers key|endpoints (send|solve)|effects verify)$',
   ].join('|'),
 )
 

@@ -3,8 +3,7 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { takeAnchor } from '../../../app/health/take-anchor.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { formatAnchor } from '../../../core/safety/ledger/anchor.ts'
-import { PRUNE_KINDS, type Prunable, type PruneKind, type Retention } from '../../../core/store/retention.ts'
-import type { Store } from '../../../core/store/store.ts'
+import { PRUNE_KINDS, type Prunable, type PruneKind } from '../../../core/store/retention.ts'
 import { withIsoTimes } from '../../../core/time.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
 import type { Config } from '../../../project/config/load-config.ts'
@@ -13,6 +12,7 @@ import type { Cli } from '../../command.ts'
 import { readSecret } from '../../input/read-source.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { requireDatabase } from '../../open/open-project.ts'
+import { call } from '../../open/operations.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
@@ -162,34 +162,21 @@ export function prune(command: Command, { out, project }: Cli): void {
         'Under --dry-run, and before it asks, it counts what would go: up to 100,000 of each kind.',
     )
     .action(() =>
-      project.withStore(async (store, config) => {
+      project.withOperations(async (operations) => {
         const { yes, dryRun } = out.given
-        const forecast = yes && !dryRun ? null : await foresee(store, config.retention)
-        const bounds = PRUNE_KINDS.map((kind) =>
-          describeBound(kind, config.retention[kind], forecast === null ? null : forecast[kind]),
+        const { items: ages } = await call(operations, 'GET /retention')
+        const prunable = yes && !dryRun ? null : (await call(operations, 'GET /retention/prunable')).items
+        const things = ages.map(({ kind, ageMs }) =>
+          describeBound(kind, ageMs, prunable?.find((each) => each.kind === kind) ?? null),
         )
-        if (!(await confirm(out, { will: 'delete data older than this', things: bounds }))) {
-          out.result({ pruned: null, prunable: forecast }, () => ['Nothing was deleted.'])
+        if (!(await confirm(out, { will: 'delete data older than this', things }))) {
+          out.result({ pruned: null, prunable }, () => ['Nothing was deleted.'])
           return
         }
-        await project.recordAction({ action: 'db.prune', target: null, parameters: { ...config.retention } }, 'begun')
-        const { pruneStore } = await import('../../../schedule/pruner.ts')
-        using progress = showProgress(out, { title: 'Pruning', unit: 'count' })
-        const pruned = await pruneStore({
-          store,
-          clock: commandClock,
-          retention: config.retention,
-          signal: onInterrupt(),
-          onSlice: (counts) => progress.set(sum(counts)),
-        })
+        const { pruned } = await call(operations, 'POST /retention/prune', { body: {} })
         out.result({ pruned }, () => PRUNE_KINDS.map((kind) => `${String(pruned[kind]).padStart(8)} ${LABELS[kind]}`))
       }),
     )
-}
-
-async function foresee(store: Pick<Store, 'countPrunable'>, retention: Retention) {
-  const { foreseePrune } = await import('../../../schedule/foresee-prune.ts')
-  return foreseePrune({ store, clock: commandClock, retention })
 }
 
 function describeBound(kind: PruneKind, ageMs: number | null, prunable: Prunable | null): string {
@@ -205,8 +192,4 @@ function describePrunable({ rows, isComplete, bytes, weeks }: Prunable): string 
   if (weeks === null) return counted
   const many = `${weeks.count} ${weeks.count === 1 ? 'week' : 'weeks'}`
   return `${counted}, ${many} of them at once (${formatBytes(weeks.bytes)} on disk)`
-}
-
-function sum(counts: Record<PruneKind, number>): number {
-  return Object.values(counts).reduce((total, count) => total + count, 0)
 }

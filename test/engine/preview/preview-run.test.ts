@@ -5,12 +5,13 @@ import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../src/author/index.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { ManualClock } from '../../../src/core/time.ts'
+import { composeAnswers } from '../../../src/engine/preview/compose-answers.ts'
 import { previewRun } from '../../../src/engine/preview/preview-run.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { filesOf } from '../support/files-in-runs.ts'
-import { previewParts, replayRecorded } from '../support/previews.ts'
+import { previewParts, readRecording, replayRecorded } from '../support/previews.ts'
 
 const entry = {
   service: 'storage_a',
@@ -241,4 +242,37 @@ test.each([
   clock.advance('1m')
   expect((await previewed).end).toEqual({ kind: 'open', step: 'ask', reason: expect.stringMatching(reason) })
   expect([atWork, signal.aborted]).toEqual([0, true])
+})
+
+const mirror = defineWorkflow({ id: 'mirror', on: callable(z.object({ folder: z.string() })), run: () => null })
+const plans = (cron: string) =>
+  define(async ({ step }) => {
+    await step.schedule('acme', { workflow: mirror, cron, input: { folder: '/acme' } })
+    await step.unschedule('gone')
+    await step.sleep('nap', '15m')
+    return 'planned'
+  })
+
+test('a schedule is replayed as it was made, a new one is told and not made', async () => {
+  const { store, run } = await record(plans('0 3 * * *'))
+  const body = (cron: string) =>
+    expect.stringMatching(JSON.stringify({ expression: cron }).slice(1, -1).replaceAll('*', '\\*'))
+  const again = await replayRecorded(store, run.id, plans('0 3 * * *'))
+  expect(again.end).toEqual({ kind: 'completed', output: '"planned"' })
+  expect(again.effects).toMatchObject([
+    { class: 'write', target: 'acme', body: body('0 3 * * *'), source: 'recorded' },
+    { class: 'write', target: 'gone', source: 'recorded' },
+  ])
+  const before = await store.listSchedules({ limit: 9 })
+  const other = await replayRecorded(store, run.id, plans('0 4 * * *'))
+  expect(other.effects).toMatchObject([{ target: 'acme', body: body('0 4 * * *') }, { target: 'gone' }])
+  const planned = await previewRun(previewParts(store), {
+    claim: { ...(await readRecording(store, run.id)).claim, codeHash: null },
+    workflow: plans('0 5 * * *'),
+    answersFor: (control) =>
+      composeAnswers({ rules: { readsLive: false }, steps: [], readOutput: async () => '' }, control),
+  })
+  expect(planned.effects[0]).toMatchObject({ class: 'write', target: 'acme', body: body('0 5 * * *') })
+  expect(planned.end).toEqual({ kind: 'completed', output: '"planned"' })
+  expect(await store.listSchedules({ limit: 9 })).toEqual(before)
 })

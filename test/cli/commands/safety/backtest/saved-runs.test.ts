@@ -51,7 +51,10 @@ test('a corpus gives what the database gives: groups, counts, bytes, questions a
 })
 
 const CANARY = 'Xq7canary'
-const LEAKY = `async ({ event, step, files }) => {
+const LEAKY = `async ({ event, step, tag, progress }) => {
+  tag('person', event.data.person)
+  progress(1, 2, event.data.person)
+  await step.sleep('nap', '1m')
   const seen = await step.run(['open', event.data.person], () => ({
     downloadUrl: event.data.host + event.data.person + '?sig=' + event.data.nested.apiToken,
     [event.data.person]: 1,
@@ -72,6 +75,7 @@ test('no value of an event, secret or download URL is in the file, wherever a ru
     const data = { person: canary, host: 'https://host.example/', path: `/${canary}/x.pdf`, nested }
     const run = await deliver(recorded, `evt_${canary}${n}`, 'file.created', data, 'tidy')
     await recorded.passOf(run)
+    await recorded.advance(run, '1m')
   }
   const { json } = await recorded.save('--json')
   expect(json.data).toMatchObject({ runs: 3, leftOut: 0 })

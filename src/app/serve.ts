@@ -5,11 +5,13 @@ import { readTerminal } from '../notices/log/read-terminal.ts'
 import { createNoticeBus } from '../notices/notice-bus.ts'
 import { hideVariables, processEnvironment } from '../project/config/environment.ts'
 import type { Config } from '../project/config/load-config.ts'
-import { App } from './app.ts'
+import type { App } from './app.ts'
 import type { AppUrls } from './app-urls.ts'
 import { awaitDatabase } from './engine/database/await-database.ts'
+import { beginEarly } from './engine/start/begin-thread.ts'
 import { collectWhenIdle } from './engine/watch/collect-when-idle.ts'
-import { WaitingRoom } from './health/waiting-room.ts'
+import type { WaitingRoom } from './health/waiting-room.ts'
+import { planParts } from './role.ts'
 
 interface ServeOptions {
   /** `pretty` for a person, `json` for a log collector. */
@@ -42,6 +44,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()
   hideVariables(config.secretVariables ?? [])
+  if (planParts(config).work) beginEarly(config.engine)
   const terminal = readTerminal(process.stdout, processEnvironment())
   // Only one is loaded: lines for people take many modules, and so do lines for programs.
   const lines =
@@ -71,6 +74,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
   ended.then(collectWhenIdle(), () => {})
   let room: WaitingRoom | null = null
   const start = async () => {
+    const { App } = await import('./app.ts')
     app = await App.create(config, { notices, secrets })
     try {
       await room?.close()
@@ -83,6 +87,7 @@ export async function serve(config: Config, { log, colour = false }: ServeOption
     }
   }
   const failed = async (error: unknown) => {
+    const { WaitingRoom } = await import('./health/waiting-room.ts')
     room ??= await WaitingRoom.open(config, error)
     room.why = error
   }

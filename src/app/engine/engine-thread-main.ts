@@ -1,4 +1,4 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Notice } from '../../core/notices.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
@@ -19,7 +19,9 @@ import { collectWhenIdle } from './watch/collect-when-idle.ts'
 import { giveAnswer } from './watch/give-answer.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
-const { config, store: options, port, worker, counts, pulse, pulseMs, variables, skipped } = workerData as EngineStart
+const begin = workerData as MessagePort
+const start = await new Promise<EngineStart>((resolve) => begin.once('message', resolve))
+const { config, store: options, port, worker, counts, pulse, pulseMs, variables, skipped } = start
 adoptHidden(variables)
 const beats = new Int32Array(pulse)
 setInterval(() => {

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import type { Notice } from '../../core/notices.ts'
@@ -16,15 +16,10 @@ import { Link, type LinkMessage } from '../preview/child/link.ts'
 import type { EngineAccess, EngineLoad } from './engine.ts'
 import { type EngineConfig, type EngineStart, type LoadingModule, packArrivals } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
+import { takeThread } from './start/begin-thread.ts'
 import { describeExit, type EngineEnd } from './watch/engine-end.ts'
 import { Question } from './watch/question.ts'
 
-/**
- * MiB of the young generation. With a larger one, V8 would end the process when the heap is full,
- * not the thread.
- */
-const YOUNG_MB = 32
-const MB = 1_048_576
 /** Interval of heartbeats beside workers of other machines, in milliseconds. */
 const SHARED_BEAT_MS = 1_000
 
@@ -72,7 +67,7 @@ export class EngineThread {
     this.id = newId('wrk', now)
     const { port, cut } = store.connect()
     this.#cut = cut
-    const workerData: EngineStart = {
+    const start: EngineStart = {
       config: {
         ...handConfig(config),
         // Workers of other machines are known by their silence of 3 s, and each looks for the dead.
@@ -82,15 +77,9 @@ export class EngineThread {
       counts: this.counts.memory,
       pulse: this.#pulse.buffer as SharedArrayBuffer,
     }
-    // The same ending as this file: source here, JavaScript in the package.
-    this.#thread = new Worker(new URL(import.meta.url.replace(/engine-thread(\.\w+)$/, 'engine-thread-main$1')), {
-      workerData,
-      transferList: [port],
-      resourceLimits: {
-        maxOldGenerationSizeMb: Math.ceil(config.engine.heapBytes / MB),
-        maxYoungGenerationSizeMb: YOUNG_MB,
-      },
-    })
+    const begun = takeThread(config.engine)
+    this.#thread = begun.worker
+    begun.start(start, [port])
     this.#link = new Link((message) => this.#thread.postMessage(message), {
       loading: (module: LoadingModule | null) => {
         this.loading = module

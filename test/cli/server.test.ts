@@ -101,6 +101,22 @@ test('a command prints the answer of its operation, at a server and beside the d
   }
 })
 
+test('status, top and a prune tell of the server, as its operations do', async () => {
+  const { client, upshot, run } = await startFarApp()
+  const { processes } = await client.call('GET /system')
+  const status = await upshot('status')
+  expect(status).toMatchObject({ exit: 0, json: { data: { isReady: true, sweeps: [] } } })
+  expect(status.json.data.processes.map(({ id }: { id: string }) => id)).toEqual(processes.map(({ id }) => id))
+  const { forPerson, overview, system } = (await upshot('top', '--once')).json.data
+  expect({ of: forPerson.map(({ id }: { id: string }) => id), failed: overview.failed.count }).toEqual({
+    of: [run],
+    failed: 1,
+  })
+  expect(system.processes).toHaveLength(processes.length)
+  const { items } = await client.call('GET /retention/prunable')
+  expect((await upshot('db', 'prune', '--dry-run')).json.data).toEqual({ pruned: null, prunable: items })
+})
+
 test('at a server, actions carry the name and the reason of the token into the audit log', async () => {
   const { app, upshot, run, hear } = await startFarApp()
   expect((await upshot('runs', 'resolve', run.slice(0, 20), '--reason', 'booked by hand')).json.data.done).toBe(1)

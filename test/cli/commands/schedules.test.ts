@@ -19,3 +19,11 @@ test('schedules are listed with their next time, run by hand, paused and resumed
   expect((await cli('schedules', 'resume', 'nightly')).json.data.pausedAt).toBeNull()
   expect(await cli('schedules', 'run', 'count')).toMatchObject({ exit: 5 })
 })
+
+test('a schedule of several accounts run by hand starts one run for each, and answers all of them', async () => {
+  const { store, cli } = await openTestProject()
+  await saveLine(store, 'nightly', Date.now(), { account: ['acme', 'default'] })
+  const made = (await cli('schedules', 'run', 'nightly')).json.data
+  expect(made).toMatchObject([{ account: 'acme' }, { account: 'default' }])
+  for (const { id } of made) expect(await store.findRun(id)).toMatchObject({ origin: 'manual' })
+})

@@ -2,16 +2,25 @@ import { join } from 'node:path'
 import type { RunFilter } from '../../src/core/runs/run.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { prefillTagged } from '../prefill/prefill-runs.ts'
-import { openStore } from '../processes/open-store.ts'
+import { openStore, type StorePlace } from '../processes/open-store.ts'
 import { judge, median, percentile, type Result } from '../report/result.ts'
 import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { startServer } from './postgres/bench-server.ts'
+import { fillTagged } from './postgres/rows.ts'
 import type { Bench, Suite } from './suite.ts'
 
 /** Progress and tags: the price of saying how far a map is, and lists of tagged runs. */
 export const told: Suite = {
-  names: ['told.mapVsSilent', 'told.mapMicros', 'told.listMs', 'told.listP99Ms'],
+  names: [
+    'told.mapVsSilent',
+    'told.mapMicros',
+    'told.listMs',
+    'told.listP99Ms',
+    'told.listMsPostgres',
+    'told.listP99MsPostgres',
+  ],
   isSlow: true,
-  run: async (bench) => [...(await runMaps(bench)), ...(await runLists(bench))],
+  run: async (bench) => [...(await runMaps(bench)), ...(await runLists(bench)), ...(await runServerLists(bench))],
 }
 
 const GOALS = { mapVsSilent: { atMost: 1.02 }, listMs: { atMost: 20 } } as const
@@ -65,10 +74,25 @@ const FILTERS: Record<string, RunFilter> = {
 }
 
 async function runLists(bench: Bench): Promise<Result[]> {
-  const runs = bench.isQuick ? 100_000 : 1_000_000
   const file = join(bench.folder, 'told-lists.db')
-  prefillTagged(file, runs)
-  const store = await openStore({ file })
+  prefillTagged(file, countOf(bench))
+  return measureLists(bench, { file }, '')
+}
+
+async function runServerLists(bench: Bench): Promise<Result[]> {
+  await using server = await startServer(bench)
+  const place = { urls: [server.url], schema: 'told' }
+  await (await openStore(place)).close()
+  await fillTagged(server, place.schema, countOf(bench))
+  return await measureLists(bench, place, 'Postgres')
+}
+
+function countOf({ isQuick }: Bench): number {
+  return isQuick ? 100_000 : 1_000_000
+}
+
+async function measureLists(bench: Bench, place: StorePlace, suffix: string): Promise<Result[]> {
+  const store = await openStore(place)
   const medians: number[] = []
   const all: number[] = []
   try {
@@ -79,14 +103,14 @@ async function runLists(bench: Bench): Promise<Result[]> {
       bench.say(`  ${items.length} found`)
       medians.push(median(times))
       all.push(...times)
-      bench.say(`  ${name}, among ${runs} runs: ${median(times).toFixed(1)} ms`)
+      bench.say(`  ${name}, among ${countOf(bench)} runs: ${median(times).toFixed(1)} ms`)
     }
   } finally {
     await store.close()
   }
   return [
-    judge('told.listMs', Math.max(...medians), 'ms', GOALS.listMs),
-    judge('told.listP99Ms', percentile(all, 0.99), 'ms'),
+    judge(`told.listMs${suffix}`, Math.max(...medians), 'ms', GOALS.listMs),
+    judge(`told.listP99Ms${suffix}`, percentile(all, 0.99), 'ms'),
   ]
 }
 

@@ -45,3 +45,21 @@ export async function fillPending(server: BenchServer, schema: string, count: nu
   )
   await server.query(`VACUUM ANALYZE ${schema}.work, ${schema}.run, ${schema}.event`)
 }
+
+/** Completed runs, each with a tag of 1,000 customers and one of ten regions. */
+export async function fillTagged(server: BenchServer, schema: string, count: number): Promise<void> {
+  const id = `'run_' || lpad(n::text, 13, '0') || substr(md5(n::text), 1, 10)`
+  await server.query(
+    `WITH made AS (INSERT INTO ${schema}.run (id, workflow, created_at)
+       SELECT ${id}, 'measured', 1 FROM generate_series(1, ${count}) AS n RETURNING id)
+     INSERT INTO ${schema}.outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, output)
+       SELECT id, 'measured', 'completed', 0, 1, 0, 1, 1, 'null' FROM made`,
+  )
+  await server.query(
+    `INSERT INTO ${schema}.run_tag (run_id, name, value)
+     SELECT ${id}, tag.name, tag.letter || (n % tag.kinds)
+     FROM generate_series(1, ${count}) AS n,
+       (VALUES ('customer', 'c', 1000), ('region', 'r', 10)) AS tag (name, letter, kinds)`,
+  )
+  await server.query(`VACUUM ANALYZE ${schema}.run, ${schema}.outcome, ${schema}.run_tag`)
+}

@@ -1,11 +1,19 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { findInProject } from '../../../src/cli/commands/safety/privacy.ts'
+import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { incoming } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
+import { openTestProject } from '../support/test-project.ts'
+
+const ROOT = resolve(import.meta.dirname, '../../..')
 
 const greet = defineWorkflow({
   id: 'greet',
@@ -63,6 +71,31 @@ test('a run that needs the text keeps it, until a person cancels it', async () =
   const { data } = (await cli('privacy', 'erase', '--path', '/in/quint', '--yes', '--cancel-runs')).json
   expect(data).toMatchObject({ canceled: [run], erased: expect.any(Number) })
   expect((await cli('privacy', 'erase', '--path', '/in/quint/a b.pdf', '--dry-run')).json.data.rows).toBe(0)
+})
+
+test('an erasure that is killed in its midst is finished by the same command, and the chain still holds', async () => {
+  const { dataDir, store, cli } = await openTestProject()
+  const events = Array.from({ length: 2_000 }, (_, n) =>
+    incoming(`evt_${n}`, { workflows: [], data: { name: 'Quint' } }),
+  )
+  await Promise.all(events.map((event) => store.saveDelivery(event)))
+  const erase = ['privacy', 'erase', '--text', 'quint', '--yes', '--reason', 'ticket 7']
+  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), ...erase], {
+    env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0' },
+    stdio: 'ignore',
+  })
+  const exited = once(child, 'exit')
+  const erased = async () => (await store.listActions({ action: 'privacy.erase', limit: 100 })).length
+  // The first row tells that it began, the second of its first commit.
+  while ((await erased()) < 2) await setImmediate()
+  child.kill('SIGKILL')
+  await exited
+  const { rows } = (await cli('privacy', 'find', '--text', 'quint')).json.data
+  expect(rows).toBeGreaterThan(0)
+  expect(rows).toBeLessThan(2_000)
+  expect((await cli(...erase)).json.data).toMatchObject({ erased: rows })
+  expect((await cli('privacy', 'find', '--text', 'quint')).json.data.rows).toBe(0)
+  expect((await cli('effects', 'verify')).json.data).toMatchObject({ passed: true })
 })
 
 test('words that are missing, double or too short are refused', async () => {

@@ -28,3 +28,44 @@ inBrowser.each(LOOKS)(
     expect(await app.store.findSchedule('acme-nightly')).toBeNull()
   },
 )
+
+inBrowser(`a schedule is added, edited and filled by its forms${label}`, async () => {
+  const { page, login, origin, app, faults } = await open(LOOKS[0])
+  await login(page)
+  await page.goto(`${origin}/schedules`)
+  const dialog = page.locator('dialog')
+  const fill = async (button: string, texts: Record<string, string>, submit: string) => {
+    await page.getByRole('button', { name: button }).first().click()
+    for (const [field, text] of Object.entries(texts)) {
+      // A label has the words of its choices, too.
+      const control = dialog.getByLabel(new RegExp(`^${field}`))
+      if (field === 'Workflow') await control.selectOption(text)
+      else await control.fill(text)
+    }
+    await page.getByRole('button', { name: submit, exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+  }
+  const times = { 'Cron line': '30 2 * * *', 'Time zone': 'Europe/Berlin' }
+  await fill('Add…', { Name: 'acme-nightly', Workflow: 'count-reports', ...times, 'Input as JSON': '2' }, 'Add')
+  await page.getByRole('heading', { name: 'acme-nightly' }).waitFor()
+  expect(await app.store.findSchedule('acme-nightly')).toMatchObject({
+    ...{ workflow: 'count-reports', input: '2', owner: 'person' },
+    plan: { expression: '30 2 * * *', timezone: 'Europe/Berlin' },
+  })
+
+  await fill('Edit…', { 'Cron line': '0 4 * * 1', 'Input as JSON': '7' }, 'Save')
+  await page.getByText('0 4 * * 1').waitFor()
+  expect(await app.store.findSchedule('acme-nightly')).toMatchObject({
+    ...{ input: '7', plan: { expression: '0 4 * * 1', timezone: 'Europe/Berlin' } },
+  })
+
+  await fill('Backfill…', { From: '2026-01-01T00:00', To: '2026-01-20T00:00' }, 'Begin the backfill')
+  await page.getByText('a minute', { exact: false }).first().waitFor()
+  const backfill = (await app.store.listSchedules({ limit: 10 })).find(({ plan }) => 'from' in plan)
+  expect(backfill?.plan).toMatchObject({
+    from: Date.parse('2026-01-01T00:00'),
+    to: Date.parse('2026-01-20T00:00'),
+    perMinute: 10,
+  })
+  expect(faults()).toEqual([])
+})

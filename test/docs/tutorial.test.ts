@@ -108,7 +108,7 @@ function fill(command: string, output: string): string {
     approval: /apr_\w+/g,
     run: /run_\w+/g,
     hash: /(?<=^hash {2})[0-9a-f]+/gm,
-    process: /(?<=process )\d+/g,
+    process: /(?<=process +)\d+/g,
   }
   return command.replace(/<(\w+)>/g, (_, word: string) => output.match(shapes[word] ?? /$^/g)?.at(-1) ?? `<no ${word}>`)
 }

@@ -37,7 +37,7 @@ export const RUNS: readonly Column<Run>[] = [
   { title: 'Took', width: '76px', className: 'number', cell: (run) => <Took run={run} /> },
   {
     title: 'Why',
-    width: '26%',
+    width: '18%',
     className: 'wide',
     cell: (run) => (
       <span className="quiet" title={whyOf(run)}>

@@ -45,7 +45,7 @@ export class AdminServer {
     this.#server = createServer((request, response) => {
       const path = isLook(request) ? request.url?.replace(/\?.*/s, '') : undefined
       if (path === '/livez') answer(response, 200, { live: true })
-      else if (path === '/readyz') void this.#tellReadiness(health, response)
+      else if (path === '/readyz') this.#tellReadiness(health, response).catch((error) => response.destroy(error))
       else if (served) served.handler(request, response)
       else answer(response, 404, { error: 'There is nothing here.' })
     })

@@ -37,3 +37,10 @@ test('a stop does not wait for a check that hangs', async () => {
   await admin.stop()
   await expect(answered).rejects.toThrow('socket hang up')
 })
+
+test('a check that fails by itself costs its request, and not the process', async () => {
+  const { admin, report, answered } = await startAsked()
+  report.reject(new Error('no disk'))
+  await expect(answered).rejects.toThrow('socket hang up')
+  await admin.stop()
+})

@@ -152,7 +152,7 @@ export const PAUSED_REASON = 'the workflow is paused'
 /** Reason of ticks that queue behind another one. Queries and an index rely on this exact text. */
 export const QUEUED_TICK_REASON = 'the tick before it is not finished'
 
-/** Reason of runs that an app which only plans may not touch. A query relies on it. */
+/** Reason of runs without a module, before the name of their workflow. A query relies on it. */
 export const NO_MODULE_REASON = 'no module defines the workflow'
 /** Reason of runs that an app which only plans may not touch. A query relies on this text. */
 export const MADE_TO_ACT_REASON = 'it was made to act, and with UPSHOT_EFFECTS=plan nothing acts'

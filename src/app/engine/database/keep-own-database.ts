@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { UpshotError } from '../../../core/errors.ts'
@@ -31,7 +31,7 @@ function isSame(path: Path, file: string): boolean {
     const text = path instanceof URL ? path.href : path.toString()
     const plain = text.startsWith('file:') ? fileURLToPath(new URL(text.replace(/[?#].*/s, ''))) : text
     const [found, own] = [statSync(plain), statSync(file)]
-    return (found.dev === own.dev && found.ino === own.ino) || realpathSync(plain) === realpathSync(file)
+    return found.dev === own.dev && found.ino === own.ino
   } catch {
     // No such file: SQLite makes a new one, or says what is wrong.
     return false

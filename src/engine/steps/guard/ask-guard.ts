@@ -69,9 +69,10 @@ export async function askGuard(
   const lookAndDescribe = async () => describe(await look(pass, facts))
   if (list) {
     // The files of a list are looked at before all of it asks, or a part of it could begin. One
-    // that cannot be seen now asks unseen.
+    // that cannot be seen now asks unseen. Without a limit, nothing can hold it.
     const request = isLimited ? lookAndDescribe : () => lookAndDescribe().catch(() => describe(null))
-    return askTogether(pass, list, isKnown ? () => describe(seen) : request)
+    const isFree = !isHeld && limits.length === 0
+    return askTogether(pass, list, isKnown || isFree ? () => describe(seen) : request)
   }
   if (isKnown) return ask(pass, describe(seen))
   if (isHeld || isPlanned(pass) || isLimited) return ask(pass, await lookAndDescribe())

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../../src/author/index.ts'
+import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import { createTestEngine } from '../../../support/test-engine.ts'
 import { filesOf } from '../../support/files-in-runs.ts'
 
@@ -105,4 +106,27 @@ test('a list is held whole also where the look at one of its files fails', async
   expect(deleted).toEqual([])
   const [approval] = await engine.store.listApprovals({ limit: 1, now: engine.clock.now() })
   expect(approval).toMatchObject({ items: 3, openItems: 3 })
+})
+
+test('no file of a list is looked at where no limit can hold it', async () => {
+  const engine = createTestEngine()
+  const log: string[] = []
+  const unlimited = defineWorkflow({
+    id: 'unlimited',
+    on: 'file.created',
+    run: ({ files }) => files.deleteAll(['a', 'b'].map((id) => ({ service, id, type: 'file' }) as never)),
+  })
+  const client = filesOf({
+    find: async ({ id }: { id: string }) => {
+      log.push(`look ${id}`)
+      return entry(id)
+    },
+    delete: async ({ id }: { id: string }) => {
+      log.push(`delete ${id}`)
+      return { outcome: 'deleted', proof: 'reply' }
+    },
+  })
+  await engine.start([unlimited], { filesFor: client, guard: { ...DEFAULT_POLICY, limits: null } })
+  expect(await engine.run('unlimited')).toMatchObject({ status: 'completed' })
+  expect(log).toEqual(['delete a', 'delete b'])
 })

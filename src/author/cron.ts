@@ -1,6 +1,7 @@
 import type { CronTrigger, Overlap, Schedule } from '../core/runs/schedule.ts'
 import { planCron } from '../core/service/plan-schedule.ts'
 import type { Duration } from '../core/time.ts'
+import { checkDefinition } from './check-calls.ts'
 
 /** Options of `cron`. */
 export interface ScheduleOptions {
@@ -29,7 +30,7 @@ export interface ScheduleOptions {
 
 /**
  * A schedule, for a workflow's `on`. Throws `invalid_duration` for a wrong `within`, and
- * `invalid_workflow` for a wrong account.
+ * `invalid_workflow` for a wrong account or option.
  *
  * `expression` has five fields: minute, hour, day of month, month and day of week. A sixth field in
  * front counts seconds.
@@ -38,6 +39,7 @@ export interface ScheduleOptions {
  * when its line or time zone is not valid, or when no day fits.
  */
 export function cron(expression: string, options: ScheduleOptions = {}): CronTrigger {
+  checkDefinition('cron', expression, options)
   return planCron(expression, options)
 }
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { FileEntry } from '../core/service/file.ts'
+import { checkDefinition } from './check-calls.ts'
 import type { EventFile, KeyValue } from './event-keys.ts'
 import { declaredKeys } from './event-keys.ts'
 
@@ -39,7 +40,8 @@ export interface EventDefinition<
  * `file` and `fromFile` serve the comparison of storages with events, `reconcile` in the project
  * file. Without `file`, no loss of this type can be found.
  *
- * Throws `invalid_workflow` for a key name other than 1 to 50 letters, digits, `_` and `-`.
+ * Throws `invalid_workflow` for a shape that is not valid. The name of a key has 1 to 50 letters,
+ * digits, `_` and `-`.
  */
 export function defineEvent<
   const Type extends string,
@@ -61,6 +63,7 @@ export function defineEvent<
     fromFile?: (entry: FileEntry) => z.input<Schema>
   },
 ): EventDefinition<Type, z.output<Schema>, z.input<Schema>, { [Name in keyof Values]: NonNullable<Values[Name]> }> {
+  checkDefinition('defineEvent', type, shape)
   const schema = shape.data as unknown as z.ZodType<z.output<Schema>, z.input<Schema>>
   const { file, fromFile } = shape
   const definition = {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ReceivedEvent } from '../core/incoming/event.ts'
 import type { CronTrigger } from '../core/runs/schedule.ts'
 import type { Duration } from '../core/time.ts'
+import { checkDefinition } from './check-calls.ts'
 import type { EventDefinition } from './define-event.ts'
 
 /** A trigger for invocations: `step.invoke` starts the workflow, with an input of this shape. */
@@ -12,8 +13,12 @@ export interface CallableTrigger<Schema extends z.ZodType = z.ZodType> {
   input: Schema
 }
 
-/** For a workflow's `on`: `step.invoke` starts it, with an input that fits `schema`. */
+/**
+ * For a workflow's `on`: `step.invoke` starts it, with an input that fits `schema`. Throws
+ * `invalid_workflow` for what is no zod schema.
+ */
 export function callable<Schema extends z.ZodType>(schema: Schema): CallableTrigger<Schema> {
+  checkDefinition('callable', schema)
   return { kind: 'callable', input: schema }
 }
 

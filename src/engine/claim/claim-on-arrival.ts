@@ -1,4 +1,4 @@
-import { codeHashOf } from '../../author/code-hash.ts'
+import { codeHashOf } from '../../author/read-workflow.ts'
 import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
 import type { DeliveryIntake } from '../../core/store/deliveries.ts'
 import type { WorkerParts } from '../worker-parts.ts'

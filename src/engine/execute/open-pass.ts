@@ -1,4 +1,4 @@
-import { codeHashOf } from '../../author/code-hash.ts'
+import { codeHashOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { rootOf } from '../../core/runs/claim.ts'
 import { type Checkpoint, DEFAULT_MAX_STEPS } from '../../core/runs/step.ts'

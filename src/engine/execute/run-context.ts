@@ -1,18 +1,19 @@
 import { createHash } from 'node:crypto'
+import { checkCalls, FILES, STEPS } from '../../author/check-calls.ts'
 import type { RunContext, RunLog } from '../../author/context.ts'
 import type { EventDefinition } from '../../author/define-event.ts'
 import type { Hook } from '../../author/steps/hooks.ts'
 import type { Invocable } from '../../author/steps/invocable.ts'
 import type { ScheduleRequest, SendOptions } from '../../author/steps/schedules.ts'
 import type { StepApi } from '../../author/steps/step-api.ts'
-import { UpshotError } from '../../core/errors.ts'
+import { describeError, isA, UpshotError } from '../../core/errors.ts'
 import { formatUuid } from '../../core/ids.ts'
 import type { Caller } from '../../core/notices.ts'
 import type { StepName } from '../../core/runs/step.ts'
 import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/told/progress.ts'
 import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/told/tags.ts'
 import type { FileBefore } from '../../core/safety/effect.ts'
-import type { DeletePermit, FileCall } from '../../core/service/files-api.ts'
+import type { DeletePermit, FileCall, WrapCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/cause.ts'
@@ -38,12 +39,13 @@ import { continueRun } from './continue-run.ts'
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
   const { runId } = pass.run.lease
   const chance = rememberedChance(pass)
+  const stepOfCall: WrapCall = (call, perform) => fileStep(pass, call, perform)
   return {
     ...cause,
     account,
     run: { id: runId, workflow: pass.run.workflow },
-    step: createStepApi(pass),
-    files: filesFor(account, (call, perform) => fileStep(pass, call, perform)),
+    step: checkCalls('step', STEPS, createStepApi(pass), refuse),
+    files: checkCalls('files', FILES, filesFor(account, stepOfCall), refuse),
     log: createRunLog(pass),
     progress: (done: number, total: number, note?: string) => tellProgress(pass, done, total, note),
     tag: (name: string, value: TagValue) => tagRun(pass, name, value),
@@ -138,7 +140,10 @@ function createRunLog(pass: Pass): RunLog {
     (message: string, facts: Record<string, unknown> = {}) => {
       if (pass.order.isReplaying || pass.journal.isContinued) return
       if (pass.parking.isClosed) pass.order.noteMove()
-      pass.publish({ kind: 'run.log', ...about, level, message, facts })
+      // JavaScript may pass an error for either of them.
+      const text = typeof message === 'string' ? message : describeError(message).message
+      const fields = isA(facts, Error) ? { err: describeError(facts) } : facts
+      pass.publish({ kind: 'run.log', ...about, level, message: text, facts: fields })
     }
   return { info: write('info'), warn: write('warn'), error: write('error') }
 }
@@ -162,25 +167,23 @@ function rememberedChance(pass: Pass): () => Buffer {
 function tagRun(pass: Pass, name: string, value: TagValue): void {
   pass.order.noteMove()
   if (pass.parking.isClosed) return
-  if (pass.parking.hasCodeEnded) throw refuse('run_ended', 'it was called after the function of the run had ended')
+  if (pass.parking.hasCodeEnded) refuse('tag: it was called after the function of the run had ended', 'run_ended')
   const fault = findTagFault(name, value)
-  if (fault) throw refuse('invalid_workflow', fault)
+  if (fault) refuse(`tag: ${fault}`)
   if (pass.tags.set(name, String(value))) return
-  throw refuse('invalid_workflow', `the run has ${MAX_TAGS} tags already, and "${name}" is one more`)
+  refuse(`tag: the run has ${MAX_TAGS} tags already, and "${name}" is one more`)
 }
 
-function refuse(code: 'invalid_workflow' | 'run_ended', fault: string): UpshotError {
+/** Throws the fault of a call, with its place in the author's code. */
+function refuse(fault: string, code: 'invalid_workflow' | 'run_ended' = 'invalid_workflow'): never {
   const place = findCallPlace()
-  return new UpshotError(code, `tag: ${fault}${place === null ? '' : `, at ${place}`}.`)
+  throw new UpshotError(code, `${fault}${place === null ? '' : `, at ${place}`}.`)
 }
 
 /** Takes the code's word for how far its run has come. */
 function tellProgress(pass: Pass, done: number, total: number, note?: string): void {
   pass.order.noteMove()
   const fault = findProgressFault(done, total, note)
-  if (fault !== null) {
-    const place = findCallPlace()
-    throw new UpshotError('invalid_workflow', `progress: ${fault}${place === null ? '' : `, at ${place}`}.`)
-  }
+  if (fault !== null) refuse(`progress: ${fault}`)
   pass.progress.tell({ done, total, failed: 0, note: note === undefined ? null : note.slice(0, MAX_NOTE_LENGTH) })
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, relative, resolve } from 'node:path'
-import { digest } from '../../author/code-hash.ts'
+import { digest } from '../../author/read-workflow.ts'
 
 /** Relative specifiers of `from './x.ts'`, `import './x.ts'` and `import('./x.ts')`. */
 const RELATIVE_IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*['"](\.{1,2}\/[^'"]+)['"]/g

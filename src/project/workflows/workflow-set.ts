@@ -1,5 +1,4 @@
-import { codeHashOf } from '../../author/code-hash.ts'
-import { describeTrigger, describeWorkflow, scheduleOf } from '../../author/read-workflow.ts'
+import { codeHashOf, describeTrigger, describeWorkflow, scheduleOf } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, type Failure, findAuthorFrame, UpshotError } from '../../core/errors.ts'
 import type { NoticeOf, Publish } from '../../core/notices.ts'

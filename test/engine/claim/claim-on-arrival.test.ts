@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { codeHashOf } from '../../../src/author/code-hash.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { codeHashOf } from '../../../src/author/read-workflow.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 import { listClaimedOnArrival } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'

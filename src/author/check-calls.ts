@@ -1,0 +1,230 @@
+import { UpshotError } from '../core/errors.ts'
+import { isThenable } from '../core/thenable.ts'
+
+/** Says what is wrong with a value that the code gave as `as`; null: nothing. */
+type Check = (value: unknown, as: string) => string | null
+/** The arguments of a verb in order, or options. A name with `?` may be left out. */
+type Checks = Record<string, Check>
+
+const must =
+  (be: string, fits: (value: unknown) => boolean): Check =>
+  (value, as) =>
+    fits(value) ? null : `\`${as}\` must be ${be}, and is ${describe(value)}`
+
+interface Parameter {
+  name: string
+  isOptional: boolean
+  check: Check
+}
+
+/** The parameters of a verb, and how they are written. */
+interface Signature {
+  parameters: Parameter[]
+  usage: string
+}
+
+/** An object with options of these names and no others. */
+function options(checks: Checks): Check {
+  const known = parametersOf(checks)
+  const names = known.map(({ name }) => name)
+  return (value, as) => {
+    if (!isObject(value)) return `\`${as}\` must be an object, and is ${describe(value)}`
+    for (const name in value) {
+      if (!names.includes(name)) return `\`${as}\` has no "${name}", only ${names.join(', ')}`
+    }
+    return findFault(known, ({ name }) => value[name], `${as}.`)
+  }
+}
+
+const any: Check = () => null
+const text = must('text', (value) => typeof value === 'string')
+const code = must('a function', (value) => typeof value === 'function')
+const flag = must('true or false', (value) => typeof value === 'boolean')
+const object = must('an object', isObject)
+const name = must('text, or [text, key]', isName)
+const list = must('a list', isList)
+const duration = must('a duration such as "30s"', (value) => typeof value === 'string' || typeof value === 'number')
+const moment = must('a date or milliseconds', (value) => value instanceof Date || typeof value === 'number')
+const schema = must('a zod schema', (value) => isObject(value) && typeof value.safeParse === 'function')
+const workflow = must('a workflow', (value) => isOfKind(value, 'workflow'))
+const type = must('an event type or a defineEvent(…)', (value) => typeof value === 'string' || isOfKind(value, 'event'))
+const effect = must('"read", "write" or "delete"', (value) => ['read', 'write', 'delete'].includes(value as string))
+/** Entries of listings name a file, too, so that more is allowed. */
+const file = must('a file with `service` and `id`', isFile)
+const folder = must('an object with `service`', isOfStorage)
+const place = must(
+  'an object with `service`, and `id` or `path`',
+  (value) => isFile(value) || (isOfStorage(value) && typeof value.path === 'string'),
+)
+const files = must('a list of files with `service` and `id`', (value) =>
+  Array.isArray(value) ? value.every(isFile) : isList(value),
+)
+
+const limits = { 'retry?': object, 'timeout?': duration }
+const effects = { ...limits, 'effect?': effect, 'target?': text, 'input?': any, 'once?': flag, 'dry?': code }
+const rules = {
+  ...{ 'timezone?': text, 'catchUp?': any, 'within?': duration },
+  ...{ 'overlap?': any, 'account?': any, 'accounts?': any },
+}
+const awaited = { on: type, 'where?': object, timeout: duration }
+const orHook =
+  (wait: Check): Check =>
+  (value, as) =>
+    isOfKind(value, 'hook') ? null : wait(value, as)
+
+/** The arguments of each verb of `step`. */
+export const STEPS = signaturesOf({
+  run: { name, fn: code, 'options?': options(effects) },
+  map: { name: text, items: list, keyOf: code, fn: code, 'options?': options({ ...effects, 'parallel?': any }) },
+  waitFor: { name, options: orHook(options({ ...awaited, 'since?': any })) },
+  receive: { name, options: orHook(options(awaited)) },
+  hook: {
+    name,
+    options: options({ expires: duration, 'data?': schema, 'sign?': object, 'ask?': any, 'many?': flag }),
+  },
+  send: { name, type, data: any, 'options?': options({ 'at?': moment }) },
+  schedule: {
+    name: text,
+    schedule: options({
+      ...{ workflow, 'input?': any, 'cron?': text, 'at?': moment },
+      ...rules,
+    }),
+  },
+  unschedule: { name: text },
+  invoke: { name, workflow, 'input?': any, 'options?': options({ 'timeout?': duration, 'parentClosePolicy?': any }) },
+  approve: {
+    name,
+    question: options({
+      ...{ ask: any, 'show?': any, 'deletes?': files, 'answer?': schema, 'by?': text, 'needs?': any },
+      'timeout?': duration,
+    }),
+  },
+  patched: { id: text },
+  continueAs: { 'input?': any },
+  sleep: { name, duration },
+  sleepUntil: { name, moment },
+})
+
+/** The arguments of each verb of `files`. */
+export const FILES = signaturesOf({
+  list: { query: folder, 'options?': options(limits) },
+  iterate: { query: folder, 'options?': options(limits) },
+  snapshot: { query: folder, 'options?': options({ ...limits, 'max?': any, 'verify?': flag }) },
+  find: { place, 'options?': options(limits) },
+  get: { file, 'options?': options(limits) },
+  downloadUrl: { file, 'options?': options(limits) },
+  download: { file, options: options({ ...limits, to: text }) },
+  hash: { file, 'options?': options(limits) },
+  delete: { file, 'options?': options({ ...limits, 'expect?': any, 'allowFolder?': flag }) },
+  deleteAll: { files, 'options?': options({ ...limits, 'of?': object }) },
+})
+
+/** The arguments of functions that a module calls while it is loaded. */
+const DEFINITIONS = signaturesOf({
+  defineEvent: {
+    type: text,
+    shape: options({ data: schema, 'keys?': object, 'file?': code, 'fromFile?': code }),
+  },
+  callable: { schema },
+  cron: { expression: text, 'options?': options(rules) },
+})
+
+/** Throws `invalid_workflow` where code gives a function what TypeScript would not compile. */
+export function checkDefinition(verb: keyof typeof DEFINITIONS, ...given: unknown[]): void {
+  const fault = findMisuse(verb, DEFINITIONS[verb], given)
+  if (fault !== null) throw new UpshotError('invalid_workflow', `${fault}.`)
+}
+
+/**
+ * The verbs of an API. Each looks first at what code gives it, and hands a fault to `refuse`:
+ * JavaScript has no types that would find it.
+ */
+export function checkCalls<Api extends object>(
+  of: string,
+  verbs: Record<keyof Api & string, Signature>,
+  api: Api,
+  refuse: (fault: string) => never,
+): Api {
+  const calls = api as Record<string, (...given: unknown[]) => unknown>
+  const checked: typeof calls = {}
+  for (const [verb, signature] of Object.entries<Signature>(verbs)) {
+    checked[verb] = (...given) => {
+      const fault = findMisuse(`${of}.${verb}`, signature, given)
+      if (fault !== null) refuse(fault)
+      return calls[verb]?.(...given)
+    }
+  }
+  return checked as Api
+}
+
+function findMisuse(verb: string, { parameters, usage }: Signature, given: readonly unknown[]): string | null {
+  const fault = findFault(parameters, (_, index) => given[index])
+  return fault && `${verb}: ${fault}. Call it as ${verb}(${usage})`
+}
+
+function signaturesOf<Verb extends string>(verbs: Record<Verb, Checks>): Record<Verb, Signature> {
+  const signatures = Object.entries<Checks>(verbs).map(([verb, checks]) => [
+    verb,
+    { parameters: parametersOf(checks), usage: Object.keys(checks).join(', ') },
+  ])
+  return Object.fromEntries(signatures)
+}
+
+function parametersOf(checks: Checks): Parameter[] {
+  return Object.entries(checks).map(([key, check]) => {
+    return { name: key.replace('?', ''), isOptional: key.endsWith('?'), check }
+  })
+}
+
+/** The first fault of the values of parameters. */
+function findFault(
+  parameters: readonly Parameter[],
+  read: (parameter: Parameter, index: number) => unknown,
+  prefix = '',
+): string | null {
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] as Parameter
+    const value = read(parameter, index)
+    if (value === undefined && parameter.isOptional) continue
+    const fault = parameter.check(value, `${prefix}${parameter.name}`)
+    if (fault !== null) return fault
+  }
+  return null
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isOfKind(value: unknown, kind: string): boolean {
+  return isObject(value) && value.kind === kind
+}
+
+function isList(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value
+}
+
+function isName(value: unknown): boolean {
+  if (!Array.isArray(value)) return typeof value === 'string'
+  const [name, key] = value
+  return value.length === 2 && typeof name === 'string' && (typeof key === 'string' || typeof key === 'number')
+}
+
+function isOfStorage(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && typeof value.service === 'string'
+}
+
+function isFile(value: unknown): boolean {
+  return isOfStorage(value) && typeof value.id === 'string'
+}
+
+/** A value in a message: what it is, and never its content. */
+function describe(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (value === null) return 'null'
+  if (isThenable(value)) return 'a promise: await it first'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'string') return 'text'
+  if (typeof value !== 'object') return `a ${typeof value}`
+  return Symbol.asyncIterator in value ? 'asynchronous: read it into a list first' : 'an object'
+}

@@ -11,8 +11,8 @@ export function prepareLate(db: Database): Database {
 
 /**
  * SQLite may plan by the value of a parameter behind `=` or `LIMIT`. Such a statement is prepared
- * again at each use: for a claimed run, that takes 24 µs, and the query 1. A plus hides the value.
- * Our plans need none: each has its index whatever is asked.
+ * again at each use. For a claimed run, that takes 24 µs, and the query takes 1. A plus hides the
+ * value. Our plans need none: each has its index whatever is asked.
  */
 export function keepPlan(sql: string): string {
   return sql.replaceAll(/(=|\bIS|\bLIMIT|\bOFFSET) (?=[?@])/g, '$1 +')

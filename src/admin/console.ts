@@ -1,7 +1,6 @@
 import compression from 'compression'
 import express, { type Express, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Publish } from '../core/notices.ts'
-import type { BulkOperation } from '../core/safety/bulk.ts'
 import type { Store } from '../core/store/store.ts'
 import { Authenticator } from './access/authenticator.ts'
 import { CallerLimits } from './access/caller-limits.ts'
@@ -13,17 +12,15 @@ import { checkHost, checkOrigin, type OwnPlace } from './http/check-origin.ts'
 import { type MetricsSource, metricsRoute } from './http/metrics-route.ts'
 import { answerProblem, mountRoutes } from './http/mount-routes.ts'
 import { staticPage } from './http/static-page.ts'
-import { LiveFeed, type LiveFeedParts } from './live/live-feed.ts'
 import { openHandlers } from './local/local-operations.ts'
 import type { mcpRoute } from './mcp/mcp-route.ts'
 import type { BulkRunner } from './operations/bulk-runner.ts'
 import type { AnyHandler } from './perform/handler.ts'
 import { accessHandlers, type ProcessFacts } from './resources/access/access-handlers.ts'
 import { liveHandlers } from './resources/live-handlers.ts'
-import { describeOperation } from './resources/operation-handlers.ts'
 import type { ResourceParts } from './resources/parts.ts'
 
-export interface ConsoleParts extends Omit<ResourceParts, 'runner'>, Pick<LiveFeedParts, 'listen'> {
+export interface ConsoleParts extends Omit<ResourceParts, 'runner'> {
   store: Store
   access: AccessOptions
   facts: ProcessFacts
@@ -42,8 +39,6 @@ const COMPRESSED_BYTES = 1_400
 /** The API and the page. */
 export interface Console {
   handler: Express
-  /** Tells live feeds how far an operation has come. */
-  report(operation: BulkOperation): void
   /** Ends the open live feeds, which would delay a stop. */
   stop(): void
 }
@@ -60,7 +55,7 @@ export async function createConsole(
     basePath: access.basePath,
   })
   const authenticator = new Authenticator(store, access)
-  const feed = new LiveFeed(parts)
+  const stopped = new AbortController()
   const router = Router()
   const own = () => ({ port: port(), url: access.url })
   if (metrics) router.get('/metrics', metricsRoute({ ...metrics, authenticator, clock: parts.clock, own }))
@@ -81,7 +76,7 @@ export async function createConsole(
       surroundings: parts.surroundings,
       routes: () => ROUTES,
     }),
-    ...liveHandlers({ feed, clock, authenticator, facts, cookieName: cookie }),
+    ...liveHandlers({ store, clock, authenticator, cookieName: cookie }, stopped.signal),
   }
   const served = {
     ...parts,
@@ -100,8 +95,7 @@ export async function createConsole(
   app.use(access.basePath === '' ? '/' : access.basePath, router)
   return {
     handler: app,
-    report: (operation) => feed.report(operation.id, describeOperation(operation)),
-    stop: () => feed.stop('the process stops'),
+    stop: () => stopped.abort(),
   }
 }
 
@@ -145,12 +139,11 @@ const POLICY = [
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
-  "worker-src 'self'",
   "base-uri 'self'",
   "form-action 'self'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  'trusted-types upshot',
+  "trusted-types 'none'",
 ].join('; ')
 
 /** Headers of every answer of the admin server. */

@@ -16,14 +16,9 @@ export interface LateConsole {
  * them. Operations are worked on from the start. `port` is asked once the server listens.
  */
 export function lateConsole(parts: ConsoleParts, port: () => number): LateConsole {
-  let made: Console | null = null
   let making: Promise<Console> | null = null
-  const runner = new BulkRunner({ ...parts, onProgress: (operation) => made?.report(operation) })
-  const make = async () => {
-    const { createConsole } = await import('./console.ts')
-    made = await createConsole(parts, { port, runner })
-    return made
-  }
+  const runner = new BulkRunner(parts)
+  const make = async () => (await import('./console.ts')).createConsole(parts, { port, runner })
   return {
     handler(request, response) {
       making ??= make()

@@ -17,7 +17,6 @@ export default defineConfig({
     // The content security policy allows no data URLs but for pictures.
     assetsInlineLimit: 0,
   },
-  worker: { format: 'es' },
   // Vite follows NODE_ENV, which says "test" under Vitest and may say "development" in a shell.
   define: { 'process.env.NODE_ENV': '"production"' },
   oxc: { jsx: { development: false } },

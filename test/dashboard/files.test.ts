@@ -50,45 +50,6 @@ inBrowser(`a file that changed meanwhile is not deleted, and the page says so${l
   expect(storage.list().map(({ path }) => path)).toContain('/a.txt')
 })
 
-inBrowser(`two storages are compared side by side, and a file of either is looked at${label}`, async () => {
-  const { page, login, origin, sandbox, faults } = await open()
-  for (const [path, text] of Object.entries({ '/in/a.txt': 'same', '/in/b.txt': 'short', '/in/c.txt': 'c' }))
-    await sandbox.storage('storage_a').put(path, text)
-  for (const [path, text] of Object.entries({ '/in/a.txt': 'same', '/in/b.txt': 'longer', '/in/d.txt': 'd' }))
-    await sandbox.storage('storage_b').put(path, text)
-  await login(page)
-  await page.goto(`${origin}/files?path=/in`)
-  await page.getByLabel('Compare with').selectOption('storage_b')
-  const rowsOf = (name: string) => page.getByRole('table', { name }).getByRole('row')
-  await expect
-    .poll(async () => [await rowsOf('storage_a:/in').allInnerTexts(), await rowsOf('storage_b:/in').allInnerTexts()])
-    .toEqual([
-      [
-        expect.stringContaining('Name'),
-        expect.stringMatching(/a\.txt.*same size/s),
-        expect.stringMatching(/b\.txt.*differs/s),
-        expect.stringMatching(/c\.txt.*only here/s),
-      ],
-      [
-        expect.stringContaining('Name'),
-        expect.stringMatching(/a\.txt.*same size/s),
-        expect.stringMatching(/b\.txt.*differs/s),
-        expect.stringMatching(/d\.txt.*only here/s),
-      ],
-    ])
-  const found = await inspect(page, 'two storages')
-  await page.getByRole('link', { name: 'd.txt' }).click()
-  const panel = page.getByRole('complementary', { name: 'File' })
-  await panel.getByText('storage_b:/in/d.txt').waitFor()
-  await page.getByRole('link', { name: 'c.txt' }).click()
-  await panel.getByText('storage_a:/in/c.txt').waitFor()
-  found.push(...(await inspect(page, 'two storages and a file')))
-  await page.getByRole('link', { name: 'Stop comparing' }).click()
-  expect(await page.getByRole('table').count()).toBe(1)
-  expect(found).toEqual([])
-  expect(faults()).toEqual([])
-})
-
 inBrowser(`the files are accessible and whole in every look${label}`, async () => {
   const { page, login, origin, sandbox, faults } = await open()
   const { id } = await sandbox.storage('storage_a').put(`/inbox/${HOSTILE}`, 'four')

@@ -73,6 +73,25 @@ inBrowser(`eight tabs hold one connection to the live feed${label}`, async () =>
   expect(feeds.size).toBe(1)
 })
 
+inBrowser(`a second tab shows what changed while it stood still, and so does one from plain HTTP${label}`, async () => {
+  const { page, login, origin, app } = await open()
+  const [run = ''] = await makeRuns(app, 1)
+  await login(page)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const [second, plain] = [await page.context().newPage(), await page.context().newPage()]
+  await plain.addInitScript('Object.defineProperty(navigator, "locks", { value: undefined })')
+  for (const tab of [second, plain]) await tab.goto(`${origin}/runs?workflow=wait-for-approval`)
+  await second.getByText('Live', { exact: true }).waitFor()
+  await plain.getByText('Reconnecting', { exact: false }).waitFor()
+  const box = second.getByRole('table', { name: 'Runs' }).getByRole('checkbox').last()
+  await box.check()
+  await app.store.cancelRun(run, 'by another person', Date.now())
+  await canceledIn(plain).waitFor()
+  expect(await canceledIn(second).count()).toBe(0)
+  await box.uncheck()
+  await canceledIn(second).waitFor()
+})
+
 /** Makes runs that wait for a person; resolves with their ids, in the order of their making. */
 async function makeRuns(app: Awaited<ReturnType<typeof open>>['app'], count: number): Promise<string[]> {
   for (let event = 0; event < count; event++) {

@@ -20,8 +20,6 @@ interface BulkRunnerParts {
   store: BulkStore
   clock: Clock
   publish: Publish
-  /** Hears of each slice. */
-  onProgress: (operation: BulkOperation) => void
 }
 
 /**
@@ -95,7 +93,7 @@ export class BulkRunner {
       first: [...count.first, ...fitting.map((target) => target.id)].slice(0, MAX_FIRST),
     }
     const slice = { id, owner: this.#owner, after: cursor, next: part.next }
-    return this.#report(await store.countBulk(slice, next, now))
+    return store.countBulk(slice, next, now)
   }
 
   async #runSlice(operation: BulkOperation): Promise<BulkOperation | null> {
@@ -106,15 +104,9 @@ export class BulkRunner {
     const targets = part.targets.map(({ target }) => target)
     const slice = { id, owner: this.#owner, after: cursor, next: part.next, targets }
     const progress = await store.performBulk(slice, clock.now())
-    if (progress === null) return null
-    const after = this.#report(await store.findBulk(id))
-    if (progress.isOver) return null
+    if (progress === null || progress.isOver) return null
+    const after = await store.findBulk(id)
     await waitUntil(clock, clock.now() + decidePause(operation, targets.length), this.#stopped.signal)
     return after
-  }
-
-  #report(operation: BulkOperation | null): BulkOperation | null {
-    if (operation !== null) this.#parts.onProgress(operation)
-    return operation
   }
 }

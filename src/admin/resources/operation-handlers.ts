@@ -106,8 +106,8 @@ export async function startOperation(parts: ResourceParts, { plan, caller, body,
   return { ...describeOperation({ ...plan, ...state }), ...counts, isDryRun: true, foreseen: { examples, refusals } }
 }
 
-/** An operation as the API gives it, and as the live feed tells its progress. */
-export function describeOperation(operation: BulkOperation) {
+/** An operation as the API gives it. */
+function describeOperation(operation: BulkOperation) {
   const { id, kind, status, filter, operator, perSecond, count, done, refused } = operation
   const routes = kind === 'replay' ? operation.routes : []
   return {

@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { type LateConsole, lateConsole } from '../../admin/late-console.ts'
 import type { Health } from '../../admin/ports/health.ts'
 import { hashSecret } from '../../core/access/token.ts'
-import type { Notice } from '../../core/notices.ts'
 import type { ListReads, Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
@@ -33,12 +32,11 @@ export function openConsole(
   const { url, basePath, proxy } = config.admin
   const oidc = config.admin.oidc && { ...config.admin.oidc, secret: config.oidcSecret }
   const access = { url, basePath, proxy, oidc, fileTokenHash: hashSecret(loadAdminToken(config)) }
-  const { publish, subscribe } = parts.notices
-  const listen = (hear: (notice: Notice) => void) => subscribe('*', hear)
+  const { publish } = parts.notices
   const surroundings = openSurroundings(config, { ...parts, publish })
   const facts = { version: readVersion(), role: config.role, isSandbox: config.service.kind === 'sandbox' }
   const source = { isOpen: config.admin.metrics === 'open', scrape: (accept: string) => metrics.scrape(accept) }
-  const served = { ...parts, publish, listen, surroundings, access, facts, metrics: source, page: dashboardFolder() }
+  const served = { ...parts, publish, surroundings, access, facts, metrics: source, page: dashboardFolder() }
   return (port) => lateConsole(served, port)
 }
 

@@ -55,7 +55,7 @@ class LateRunner {
 
   async #start(): Promise<BulkRunner> {
     const { BulkRunner } = await import('../../admin/operations/bulk-runner.ts')
-    return new BulkRunner({ store: this.#store, clock: commandClock, publish: () => {}, onProgress: () => {} })
+    return new BulkRunner({ store: this.#store, clock: commandClock, publish: () => {} })
   }
 
   async stop(): Promise<void> {

@@ -1,16 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState } from 'react'
-import type { FeedMessage } from './live-worker.ts'
-import workerUrl from './live-worker.ts?sharedworker&url'
 import { pageKey } from './page-key.ts'
 import { STILL } from './use-api.ts'
 
-/** `paused` by the reader, or because a tab is hidden or a selection stands. */
+/** `paused` by the reader, or because a selection stands. */
 type FeedState = 'live' | 'paused' | 'reconnecting'
 
-/** Longest time between two looks where the browser has no shared workers, or the feed is down. */
+/** Longest time between two looks while the feed is down, or where the browser has no locks. */
 const POLL_MS = 5_000
-
+const FIRST_WAIT_MS = 500
+const MAX_WAIT_MS = 10_000
 /** Every question but those that stand still. */
 const FOLLOWED = {
   refetchType: 'active',
@@ -34,12 +33,15 @@ export function useLiveFeed(): Feed {
     const refresh = () => {
       if (!isPaused && !document.hidden) void client.invalidateQueries(FOLLOWED)
     }
-    const stop = follow((message) => (message.kind === 'state' ? setState(message.state) : refresh()))
+    const stop = joinFeed((message) => (message === 'changed' ? refresh() : setState(message)))
     document.addEventListener('visibilitychange', refresh)
     return () => {
       stop()
       document.removeEventListener('visibilitychange', refresh)
     }
+  }, [client, isPaused])
+  useEffect(() => {
+    if (isPaused) return () => void client.invalidateQueries(FOLLOWED)
   }, [client, isPaused])
   useEffect(() => {
     if (state === 'live' || isPaused) return
@@ -49,42 +51,67 @@ export function useLiveFeed(): Feed {
   return { state: isPaused ? 'paused' : state, setPaused }
 }
 
-function follow(tell: (message: FeedMessage) => void): () => void {
-  if (typeof SharedWorker === 'undefined') return () => {}
-  const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: 'upshot-live' })
-  worker.port.onmessage = ({ data }: MessageEvent<FeedMessage>) => tell(data)
-  const join = () =>
-    worker.port.postMessage({ url: new URL('api/v1/live', document.baseURI).href, key: pageKey.read() ?? '' })
-  const leave = () => worker.port.postMessage('bye')
-  // The browser may keep a page that was left, and show it again with the Back button.
-  const rejoin = ({ persisted }: PageTransitionEvent) => {
-    if (persisted) join()
+/** `asked` by a tab that is new; the others come from the tab that has the connection. */
+type Message = 'asked' | 'changed' | 'live' | 'reconnecting'
+
+/**
+ * One connection for all tabs of the dashboard: a browser has six for a host. The tab with the lock
+ * has it, and tells the others. When that tab closes, the next one gets the lock. Pages from a host
+ * of plain HTTP have no locks, and ask by themselves.
+ */
+function joinFeed(tell: (message: Exclude<Message, 'asked'>) => void): () => void {
+  if (!navigator.locks) return () => {}
+  const name = `upshot-live:${new URL(document.baseURI).pathname}`
+  const channel = new BroadcastChannel(name)
+  const left = new AbortController()
+  let isFirst = false
+  let state: 'live' | 'reconnecting' = 'reconnecting'
+  const send = (message: Exclude<Message, 'asked'>) => {
+    if (message !== 'changed') state = message
+    channel.postMessage(message)
+    tell(message)
   }
-  join()
-  addEventListener('pagehide', leave)
-  addEventListener('pageshow', rejoin)
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data !== 'asked') tell(data)
+    else if (isFirst) channel.postMessage(state)
+  }
+  channel.postMessage('asked')
+  const lead = () => {
+    isFirst = true
+    return followFeed(send, left.signal)
+  }
+  navigator.locks.request(name, { signal: left.signal }, lead).catch(() => {})
   return () => {
-    removeEventListener('pagehide', leave)
-    removeEventListener('pageshow', rejoin)
-    leave()
+    left.abort()
+    channel.close()
   }
 }
 
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): { createScriptURL(url: string): string }
+async function followFeed(send: (message: Exclude<Message, 'asked'>) => void, signal: AbortSignal): Promise<void> {
+  for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)) {
+    const hasListened = await listen(send, signal).catch(() => false)
+    if (signal.aborted) return
+    if (hasListened) waitMs = FIRST_WAIT_MS
+    send('reconnecting')
+    await new Promise((resolve) => setTimeout(resolve, waitMs))
+  }
 }
 
-/** The one address that the Trusted Types policy lets become a script. */
-const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('upshot', {
-  createScriptURL: (url) => {
-    if (new URL(url, document.baseURI).href === new URL(workerUrl, document.baseURI).href) return url
-    throw new TypeError('Only the worker of the live feed may be started.')
-  },
-})
-
-function trusted(url: string): string {
-  return policy ? policy.createScriptURL(url) : url
+/** Reads the feed until it ends; true where it began. */
+async function listen(send: (message: 'changed' | 'live') => void, signal: AbortSignal): Promise<boolean> {
+  const headers = { 'X-Upshot': pageKey.read() ?? '' }
+  const response = await fetch(new URL('api/v1/live', document.baseURI), { headers, signal })
+  if (!response.ok || !response.body) return false
+  send('live')
+  let rest = ''
+  try {
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      const messages = `${rest}${chunk}`.split('\n\n')
+      rest = messages.pop() ?? ''
+      if (!signal.aborted && messages.some((message) => message.includes('true'))) send('changed')
+    }
+  } catch {
+    // A connection that breaks is made again.
+  }
+  return true
 }

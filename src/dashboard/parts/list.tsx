@@ -7,7 +7,7 @@ import { useFilters } from '../state/filters.ts'
 import { formatCount } from '../words/format.ts'
 import { CopyAs } from './copy-as.tsx'
 import { DataTable, type TableParts } from './data-table.tsx'
-import { Choice, Range, SavedSearches, Search, Tabs } from './find.tsx'
+import { Choice, Range, Search, Tabs } from './find.tsx'
 import { Bones, Empty, ProblemNote } from './messages.tsx'
 import { PageHead } from './page.tsx'
 import { Moment } from './when.tsx'
@@ -32,11 +32,13 @@ interface ListQuery<Item> {
 interface ListParts<Item> {
   of: ListQuery<Item>
   empty: ReactNode
+  /** The word on the button for the next page. */
+  more?: string
   children: (items: Item[]) => ReactNode
 }
 
 /** A list of pages: its rows, how far it looked, and the way further back. */
-export function List<Item>({ of, empty, children }: ListParts<Item>) {
+export function List<Item>({ of, empty, more = 'Older', children }: ListParts<Item>) {
   const items = of.data?.pages.flatMap((page) => [...page.items]) ?? []
   return (
     <>
@@ -44,12 +46,14 @@ export function List<Item>({ of, empty, children }: ListParts<Item>) {
       {of.data === undefined && of.isPending && <Bones />}
       {items.length > 0 && children(items)}
       {of.data !== undefined && items.length === 0 && !of.hasNextPage && empty}
-      {of.data !== undefined && (items.length > 0 || of.hasNextPage) && <Foot of={of} shown={items.length} />}
+      {of.data !== undefined && (items.length > 0 || of.hasNextPage) && (
+        <Foot of={of} shown={items.length} more={more} />
+      )}
     </>
   )
 }
 
-function Foot<Item>({ of, shown }: { of: ListQuery<Item>; shown: number }) {
+function Foot<Item>({ of, shown, more }: { of: ListQuery<Item>; shown: number; more: string }) {
   const searched = of.data?.pages.map((page) => page.searched) ?? []
   const rows = searched.reduce((sum, each) => sum + (each?.rows ?? 0), 0)
   const last = searched.at(-1)
@@ -66,7 +70,7 @@ function Foot<Item>({ of, shown }: { of: ListQuery<Item>; shown: number }) {
       </span>
       {of.hasNextPage && (
         <button type="button" data-key="n" disabled={of.isFetchingNextPage} onClick={() => of.fetchNextPage()}>
-          {last && !last.isComplete && rows > shown ? 'Look further back' : 'Older'}
+          {last && !last.isComplete && rows > shown ? 'Look further back' : more}
         </button>
       )}
     </div>
@@ -143,7 +147,6 @@ export function ListPage<Name extends ListName>(parts: ListPageParts<Name>) {
     <div className="stack">
       <PageHead title={title}>
         {actions?.(query, isFiltered)}
-        <SavedSearches path={path} isFiltered={isFiltered} />
         <CopyAs cli={cli(query)} to={table.of} input={{ query } as unknown as InputOf<Name>} />
       </PageHead>
       {(find || range || choices.length > 0) && (

@@ -61,14 +61,13 @@ export function lookOfVerdict(verdict: string): Look {
 }
 
 const STANDINGS = {
-  same: ['completed', '✓', 'same size'],
+  same: ['completed', '✓'],
   differs: ['failed', '✗'],
-  both: ['idle', '=', 'in both'],
   only_here: ['waiting', '+'],
   only_there: ['idle', '−'],
 } as const satisfies Looks
 
-/** The look of an entry beside its namesake in another folder. */
+/** The look of a step beside the one of another run. */
 export const lookOfStanding = (standing: keyof typeof STANDINGS): Look => lookIn(STANDINGS, standing)
 
 export type Endpoint = AnswerOf<'GET /endpoints/:name'>

@@ -67,7 +67,7 @@ export function startRunner(store: Store, clock: ManualClock): BulkRunner {
   const publish = (notice: { kind: string }) => {
     if (notice.kind === 'fault') throw new Error(JSON.stringify(notice))
   }
-  const runner = new BulkRunner({ store, clock, publish, onProgress: () => {} })
+  const runner = new BulkRunner({ store, clock, publish })
   runner.start()
   return runner
 }

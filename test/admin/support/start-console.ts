@@ -95,7 +95,6 @@ export async function startConsole(given: Partial<ConsoleParts> & { store?: Stor
     health: createHealth({}),
     facts: { version: '0.1.0', role: 'all', isSandbox: true },
     publish: (notice) => heard.push(notice),
-    listen: bus.subscribe.bind(null, '*'),
     page: tempFolder(),
     surroundings: testSurroundings(),
     checksAnswers: true,

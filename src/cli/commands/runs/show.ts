@@ -44,11 +44,6 @@ function writeNext({ id }: Story): string {
   return `\nFrom the failed step again: upshot runs retry ${id}\nA test of this failure:      upshot runs test ${id}`
 }
 
-/** The story of a run, as lines for a person. */
-export async function tellStory(operations: Operations, id: string, layout: Layout): Promise<string[]> {
-  return formatStory(await readStory(operations, id), commandClock.now(), layout)
-}
-
 function readStory(operations: Operations, id: string): Promise<Story> {
   return call(operations, 'GET /runs/:id/story', { params: { id }, query: { steps: MAX_STEPS } })
 }

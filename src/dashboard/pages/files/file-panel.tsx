@@ -11,13 +11,19 @@ import { Moment } from '../../parts/when.tsx'
 import { useMay, useSession } from '../../state/session.ts'
 import { useToasts } from '../../state/toasts.tsx'
 import { formatBytes, shellWord } from '../../words/format.ts'
-import type { OneSide } from './place.ts'
 
 type Details = AnswerOf<'GET /files/:storage/:id'>
 
+interface PanelParts {
+  account: string
+  storage: string
+  id: string
+  /** Address of the page without the file. */
+  close: string
+}
+
 /** One file as the service has it now, with what may be done with it. */
-export function FilePanel({ side }: { side: OneSide }) {
-  const { account, storage, file: id } = side
+export function FilePanel({ account, storage, id, close }: PanelParts) {
   const input = { params: { storage, id }, query: { account } }
   const file = useApi('GET /files/:storage/:id', input, { isStill: true })
   return (
@@ -26,14 +32,14 @@ export function FilePanel({ side }: { side: OneSide }) {
         <h2 className="wrap">
           <bdi>{file.data?.name ?? 'File'}</bdi>
         </h2>
-        <Link href={side.hrefWith({ file: '' })} className="button plain push" aria-label="Close the file">
+        <Link href={close} className="button plain push" aria-label="Close the file">
           ✕
         </Link>
       </div>
       <Loaded of={file} lines={4}>
         {(found) => (
           <>
-            <Actions file={found} side={side} />
+            <Actions file={found} account={account} close={close} />
             <Facts
               facts={[
                 ['Path', <bdi key="path">{`${found.service}:${found.path}`}</bdi>],
@@ -63,15 +69,17 @@ export function FilePanel({ side }: { side: OneSide }) {
 
 const targetOf = ({ service, id }: Details) => shellWord(`${service}:${id}`)
 
-function Actions({ file, side }: { file: Details; side: OneSide }) {
+type ActionParts = Pick<PanelParts, 'account' | 'close'> & { file: Details }
+
+function Actions({ file, account, close }: ActionParts) {
   const isAdmin = useMay('admin')
   const { isSandbox } = useSession()
-  const isPlayground = isSandbox && side.account === 'default'
+  const isPlayground = isSandbox && account === 'default'
   if (file.type === 'folder') return null
   return (
     <div className="row">
-      <Download file={file} account={side.account} />
-      {(isPlayground || isAdmin) && <Delete file={file} side={side} isTyped={!isPlayground} />}
+      <Download file={file} account={account} />
+      {(isPlayground || isAdmin) && <Delete {...{ file, account, close }} isTyped={!isPlayground} />}
     </div>
   )
 }
@@ -102,7 +110,7 @@ function Download({ file, account }: { file: Details; account: string }) {
 }
 
 /** Deletes a file as it was seen. `isTyped`: its name has to be typed first. */
-function Delete({ file, side, isTyped }: { file: Details; side: OneSide; isTyped: boolean }) {
+function Delete({ file, account, close, isTyped }: ActionParts & { isTyped: boolean }) {
   const [, go] = useLocation()
   const { service, id, name, path, size, modifiedAt } = file
   const pattern = name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
@@ -117,14 +125,14 @@ function Delete({ file, side, isTyped }: { file: Details; side: OneSide; isTyped
       to="POST /files/:storage/:id/delete"
       given={() => ({
         params: { storage: service, id },
-        body: { account: side.account, expect: { path, size, modifiedAt }, count: 1 as const },
+        body: { account, expect: { path, size, modifiedAt }, count: 1 as const },
       })}
       cli={`upshot files rm ${targetOf(file)}`}
       // The folder only: the panel would ask for the file that is gone.
       changed="GET /files/:storage"
       then={({ outcome, error }) => {
         if (outcome !== 'deleted' && outcome !== 'already_gone') throw describeRefusal(outcome, error)
-        go(side.hrefWith({ file: '' }))
+        go(close)
         return `Deleted ${name}.`
       }}
     >

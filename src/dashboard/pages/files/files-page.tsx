@@ -1,20 +1,24 @@
 import { Link, useLocation } from 'wouter'
-import { useApi } from '../../api/use-api.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { useApi, useList } from '../../api/use-api.ts'
 import { CopyAs } from '../../parts/copy-as.tsx'
+import { type Column, DataTable } from '../../parts/data-table.tsx'
 import { Choice, Search } from '../../parts/find.tsx'
+import { List } from '../../parts/list.tsx'
 import { Empty } from '../../parts/messages.tsx'
 import { PageHead } from '../../parts/page.tsx'
+import { When } from '../../parts/when.tsx'
+import { useFilters } from '../../state/filters.ts'
 import { useMay } from '../../state/session.ts'
-import { STORAGES, shellWord } from '../../words/format.ts'
+import { formatBytes, STORAGES, shellWord } from '../../words/format.ts'
 import { FilePanel } from './file-panel.tsx'
-import { askOf, Folder, type FolderQuery, useFolder } from './folder.tsx'
-import { firstSide, hrefOf, listFolders, type OneSide, type Place, type Side, secondSide, usePlace } from './place.ts'
 
-/** The files of the service, one folder or two side by side, asked of its Files API. */
+type File = AnswerOf<'GET /files/:storage'>['items'][number]
+
+/** The files of the service, a folder at a time, asked of its Files API. */
 export default function Files() {
   const mayLook = useMay('operator')
-  const place = usePlace()
-  if (mayLook) return place.beside ? <TwoFolders place={place} beside={place.beside} /> : <OneFolder place={place} />
+  if (mayLook) return <Folder />
   return (
     <div className="stack">
       <PageHead title="Files" />
@@ -25,133 +29,124 @@ export default function Files() {
   )
 }
 
-const targetOf = ({ storage, path }: Side) => shellWord(`${storage}:${path}`)
+/** The folder and the file that the address names, and the address with others. */
+function usePlace() {
+  const { read, href } = useFilters()
+  const hrefWith = (changes: { storage?: string; path?: string; file: string }) => href('/files', changes)
+  const [account, storage, path] = [read('account') || 'default', read('storage') || STORAGES[0], read('path') || '/']
+  return { account, storage, path, file: read('file'), hrefWith }
+}
 
-/** A folder, with the panel of a file beside it. */
-function OneFolder({ place }: { place: Place }) {
-  const { account, storage, path, file } = place
+/** A folder, with the panel of a file beside it. It is asked for again by a person only. */
+function Folder() {
+  const { account, storage, path, file, hrefWith } = usePlace()
   const [, go] = useLocation()
-  const side = firstSide(place)
-  const folder = useFolder(side)
-  const besides = [['', 'Compare with…'], ...STORAGES.map((each) => [each, each] as const)] as const
-  const open = (text: string) => go(side.hrefWith({ path: `/${text.replace(/^\/+|\/+$/g, '')}`, file: '' }))
+  const input = { params: { storage }, query: { account, path } }
+  const folder = useList('GET /files/:storage', input, { isStill: true })
+  const open = (text: string) => go(hrefWith({ path: `/${text.replace(/^\/+|\/+$/g, '')}`, file: '' }))
+  const hrefOf = ({ type, path: below, id }: File) =>
+    type === 'folder' ? hrefWith({ path: below, file: '' }) : hrefWith({ file: id })
+  // A folder that could not be read is never shown as the one before it.
+  const { data, error, isPlaceholderData } = folder
+  const known = error !== null && isPlaceholderData ? undefined : data
   return (
     <div className="stack">
       <PageHead title="Files" isStill>
-        {/* The same path of another storage. */}
-        <Choice
-          label="Compare with"
-          value=""
-          values={besides}
-          set={(other) => go(hrefOf({ ...place, file: '', beside: { storage: other, path, file: '' } }))}
-        />
-        <ReadAgain folders={[folder]} />
-        <CopyAs cli={`upshot files ls ${targetOf(side)}`} to="GET /files/:storage" input={askOf(side)} />
+        <button type="button" onClick={() => void folder.refetch()} disabled={folder.isFetching}>
+          Read again
+        </button>
+        <CopyAs cli={`upshot files ls ${shellWord(`${storage}:${path}`)}`} to="GET /files/:storage" input={input} />
       </PageHead>
       <div className="row">
-        <Storages side={side} />
-        <AccountChoice place={place} />
+        <nav className="tabs" aria-label="Storages">
+          {STORAGES.map((each) => (
+            <Link
+              key={each}
+              href={hrefWith({ storage: each, path: '/', file: '' })}
+              aria-current={each === storage ? 'true' : undefined}
+            >
+              {each}
+            </Link>
+          ))}
+        </nav>
+        <AccountChoice account={account} />
         <Search label="Folder" placeholder="/reports/2026" given={path} submit={open} />
       </div>
-      <Crumbs side={side} />
-      <div className={file === '' ? 'stack' : 'split'}>
-        <Folder folder={folder} side={side} />
-        {file !== '' && <FilePanel key={`${account} ${storage} ${file}`} side={side} />}
-      </div>
-    </div>
-  )
-}
-
-/** Two folders side by side, each entry with how it stands beside the other. */
-function TwoFolders({ place, beside }: { place: Place; beside: Side }) {
-  const [left, right] = [firstSide(place), secondSide(place, beside)]
-  const one = useFolder(left)
-  const other = useFolder(right)
-  const looked = [left, right].find(({ file }) => file !== '')
-  const command = `upshot files diff ${targetOf(place)} ${targetOf(beside)}`
-  return (
-    <div className="stack">
-      <PageHead title="Files" isStill>
-        <AccountChoice place={place} />
-        <Link href={hrefOf({ ...place, beside: null })} className="button">
-          Stop comparing
-        </Link>
-        <ReadAgain folders={[one, other]} />
-        <CopyAs cli={command} to="GET /files/:storage" input={askOf(left)} />
-      </PageHead>
-      {looked && <FilePanel key={`${looked.storage} ${looked.file}`} side={looked} />}
-      <div className="sides">
-        {[
-          { side: left, folder: one, beside: other },
-          { side: right, folder: other, beside: one },
-        ].map((each, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: left and right
-          <div className="stack" key={index}>
-            <Storages side={each.side} />
-            <Crumbs side={each.side} />
-            <Folder {...each} />
-          </div>
+      <nav aria-label="Folders above" className="crumbs wrap">
+        <Link href={hrefWith({ path: '/', file: '' })}>{storage}</Link>
+        {listFolders(path).map((each) => (
+          <span key={each.path}>
+            {' / '}
+            <Link href={hrefWith({ path: each.path, file: '' })} aria-current={each.path === path ? 'page' : undefined}>
+              <bdi>{each.name}</bdi>
+            </Link>
+          </span>
         ))}
+      </nav>
+      <div className={file === '' ? 'stack' : 'split'}>
+        <section className="stack" aria-label={`Folder ${storage}:${path}`}>
+          <List of={{ ...folder, data: known }} more="More" empty={<Empty title="This folder is empty." />}>
+            {(entries) => (
+              <DataTable
+                label={`Entries of ${storage}:${path}`}
+                columns={columnsOf(file, hrefOf)}
+                rows={entries}
+                keyOf={({ id }) => id}
+                hrefOf={hrefOf}
+                isStale={isPlaceholderData}
+              />
+            )}
+          </List>
+        </section>
+        {file !== '' && (
+          <FilePanel
+            key={`${account} ${storage} ${file}`}
+            {...{ account, storage, id: file, close: hrefWith({ file: '' }) }}
+          />
+        )}
       </div>
-      <p className="quiet">
-        Names and sizes of these two folders are compared. The command line compares what is below them, and contents.
-      </p>
     </div>
-  )
-}
-
-function Storages({ side }: { side: OneSide }) {
-  return (
-    <nav className="tabs" aria-label="Storages">
-      {STORAGES.map((storage) => (
-        <Link
-          key={storage}
-          href={side.hrefWith({ storage, path: '/', file: '' })}
-          aria-current={storage === side.storage ? 'true' : undefined}
-        >
-          {storage}
-        </Link>
-      ))}
-    </nav>
   )
 }
 
 /** Only where there are several. */
-function AccountChoice({ place }: { place: Place }) {
-  const [, go] = useLocation()
+function AccountChoice({ account }: { account: string }) {
+  const { set } = useFilters()
   const accounts = useApi('GET /accounts', {})
   const names = accounts.data?.items.map(({ name }) => [name, name] as const) ?? []
   if (names.length < 2) return null
-  const top = { path: '/', file: '' }
-  const open = (account: string) =>
-    go(hrefOf({ ...place, account, ...top, beside: place.beside && { ...place.beside, ...top } }))
-  return <Choice label="Account" value={place.account} values={names} set={open} />
+  const open = (name: string) => set({ account: name, path: '', file: '' })
+  return <Choice label="Account" value={account} values={names} set={open} />
 }
 
-function Crumbs({ side }: { side: OneSide }) {
-  return (
-    <nav aria-label="Folders above" className="crumbs wrap">
-      <Link href={side.hrefWith({ path: '/', file: '' })}>{side.storage}</Link>
-      {listFolders(side.path).map(({ name, path }) => (
-        <span key={path}>
-          {' / '}
-          <Link href={side.hrefWith({ path, file: '' })} aria-current={path === side.path ? 'page' : undefined}>
-            <bdi>{name}</bdi>
-          </Link>
-        </span>
-      ))}
-    </nav>
-  )
+/** The folders above a path, from the root down. */
+function listFolders(path: string): { name: string; path: string }[] {
+  const names = path.split('/').filter((name) => name !== '')
+  return names.map((name, index) => ({ name, path: `/${names.slice(0, index + 1).join('/')}` }))
 }
 
-function ReadAgain({ folders }: { folders: readonly FolderQuery[] }) {
-  return (
-    <button
-      type="button"
-      onClick={() => void Promise.all(folders.map((folder) => folder.refetch()))}
-      disabled={folders.some(({ isFetching }) => isFetching)}
-    >
-      Read again
-    </button>
-  )
+/** The type gives way to the panel of a file. */
+function columnsOf(file: string, hrefOf: (entry: File) => string): Column<File>[] {
+  return [
+    {
+      title: 'Name',
+      className: 'wide',
+      cell: (entry) => (
+        <Link href={hrefOf(entry)} aria-current={entry.id === file ? 'true' : undefined}>
+          <bdi>{entry.name}</bdi>
+          {entry.type === 'folder' && <span className="quiet">/</span>}
+        </Link>
+      ),
+    },
+    ...(file === '' ? [TYPE] : []),
+    { title: 'Size', width: '90px', className: 'number', cell: ({ size }) => size !== null && formatBytes(size) },
+    { title: 'Changed', width: '110px', cell: ({ modifiedAt }) => <When at={modifiedAt} /> },
+  ]
+}
+
+const TYPE: Column<File> = {
+  title: 'Type',
+  width: '190px',
+  className: 'spare quiet',
+  cell: ({ type, mimeType }) => mimeType ?? type,
 }

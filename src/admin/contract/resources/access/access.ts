@@ -55,3 +55,13 @@ export const ACCESS_ROUTES = defineRoutes({
     answer: z.record(z.string(), z.unknown()),
   },
 })
+
+export const LIVE_ROUTES = defineRoutes({
+  'GET /live': {
+    id: 'listen',
+    noTool: 'session',
+    summary: 'Server-sent events: whether something has changed since the one before; never content',
+    answer: z.object({ changed: z.boolean().describe('Ask again for what you show.') }),
+    form: 'events',
+  },
+})

@@ -2,25 +2,15 @@ import { tellFailure } from '../../../../core/runs/failures/tell-failure.ts'
 import { formatAge, formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeProgress, drawBar } from '../../../terminal/run-progress.ts'
-import { type Column, cutToWidth, formatTable, widthOf } from '../../../terminal/table.ts'
+import { type Column, formatTable } from '../../../terminal/table.ts'
 import type { Frame, WorkflowLoad } from './read-frame.ts'
 
 type Run = Frame['forPerson'][number]
 type System = NonNullable<Frame['system']>
 
-export interface Screen extends Pick<Output, 'paint'> {
+interface Screen extends Pick<Output, 'paint'> {
   width: number
   height: number
-}
-
-/** The part of the picture that keys change. */
-export interface View {
-  /** Index of the chosen run in `forPerson`. */
-  chosen: number
-  /** The last line: a question, a result, or the keys. */
-  note: string
-  /** Lines in place of the tables; null: the tables. */
-  panel: readonly string[] | null
 }
 
 const BARS = '▁▂▃▄▅▆▇█'
@@ -30,38 +20,8 @@ const MAX_WORKING = 5
 /** The largest ones, which fill a line. */
 const MAX_TABLES = 4
 
-/** A frame with the note on the last line of the screen. */
-export function drawView(frame: Frame, { chosen, note, panel }: View, screen: Screen): string[] {
-  const lines = panel === null ? drawFrame(frame, chosen, screen) : drawPanel(frame, panel, screen)
-  const gap = Array.from({ length: Math.max(0, screen.height - 1 - lines.length) }, () => '')
-  return [...lines, ...gap, screen.paint('dim', formatText(note, screen.width))]
-}
-
-/** The head of a frame, and below it a text without styles that wraps. */
-function drawPanel(frame: Frame, panel: readonly string[], screen: Screen): string[] {
-  const { width, height } = screen
-  const lines = [drawProcess(frame, screen), '', ...panel.flatMap((line) => wrapLine(line, width))]
-  if (lines.length < height) return lines
-  return [...lines.slice(0, height - 2), '…']
-}
-
-/** Breaks a line at its spaces; a longer word, such as an address, is broken anywhere. */
-function wrapLine(line: string, width: number): string[] {
-  const rows: string[] = []
-  const indent = ' '.repeat((/^ */.exec(line)?.[0].length ?? 0) * 2)
-  let rest = formatText(line)
-  while (widthOf(rest) > width) {
-    const fits = cutToWidth(rest, width + 1, 'end').slice(0, -1)
-    const space = fits.trimEnd().lastIndexOf(' ')
-    const at = space > width / 2 ? space : fits.length
-    rows.push(rest.slice(0, at))
-    rest = `${indent}${rest.slice(at).trimStart()}`
-  }
-  return [...rows, rest]
-}
-
-/** The lines of a frame, one less than the screen has. `chosen`: index in `forPerson`; -1: none. */
-export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[] {
+/** The lines of a frame, one less than the screen has. */
+export function drawFrame(frame: Frame, screen: Screen): string[] {
   const head = [drawProcess(frame, screen), ...drawRoom(frame, screen), ...drawLoad(frame, screen), '']
   const working = frame.atWork.slice(0, MAX_WORKING)
   const bars = working.length === 0 ? [] : ['', ...formatTable(working, WORKING, screen)]
@@ -74,7 +34,7 @@ export function drawFrame(frame: Frame, chosen: number, screen: Screen): string[
     ...(workflows.length === 0 ? ['No run was made in this hour.'] : formatTable(workflows, LOADS, screen)),
     ...bars,
     '',
-    ...drawPersonal(frame, chosen, { screen, rows: personal }),
+    ...drawPersonal(frame, screen, personal),
   ]
   return lines.slice(0, screen.height - 1)
 }
@@ -140,11 +100,9 @@ function drawBars({ hours }: Frame['overview']): string {
   return counts.map((count) => BARS[Math.round((count / most) * (BARS.length - 1))]).join('')
 }
 
-function drawPersonal({ at, forPerson }: Frame, chosen: number, { screen, rows }: { screen: Screen; rows: number }) {
+function drawPersonal({ at, forPerson }: Frame, screen: Screen, rows: number): string[] {
   if (forPerson.length === 0) return ['Nothing needs you.']
-  const from = Math.max(0, Math.min(chosen - rows + 1, forPerson.length - rows))
-  const shown = forPerson.slice(from, from + rows).map((run, index) => ({ ...run, isChosen: from + index === chosen }))
-  return formatTable(shown, personalColumns(at), screen)
+  return formatTable(forPerson.slice(0, rows), personalColumns(at), screen)
 }
 
 const LOADS: Column<WorkflowLoad>[] = [
@@ -177,9 +135,8 @@ function formatTime(ms: number | null): string | null {
 
 const TIME_WIDTH = '23 h 59 m'.length
 
-function personalColumns(now: number): Column<Run & { isChosen: boolean }>[] {
+function personalColumns(now: number): Column<Run>[] {
   return [
-    { title: '', value: ({ isChosen }) => (isChosen ? '›' : ' '), cut: 'never' },
     {
       title: 'NEEDS YOU',
       value: ({ status, workflow }) => `${status === 'failed' ? '✗' : '☞'} ${workflow}`,

@@ -50,7 +50,7 @@ export class Frames {
     this.#operations = operations
   }
 
-  async read(now: number, filter: string): Promise<Frame> {
+  async read(now: number): Promise<Frame> {
     const overview = await call(this.#operations, 'GET /overview')
     const [failed, waiting, running] = await Promise.all([
       this.#list({ status: 'failed', resolved: 'false', since: '24h' }),
@@ -58,13 +58,12 @@ export class Frames {
       this.#list({ status: 'running' }),
     ])
     await this.#askSystem(now)
-    const isShown = ({ workflow }: { workflow: string }) => workflow.includes(filter)
     const newest = [...failed, ...waiting].sort((one, other) => (one.id < other.id ? 1 : -1))
     return {
       ...{ at: now, system: this.#system, overview },
-      workflows: this.#sumUp(overview, now).filter(isShown),
-      atWork: running.filter(({ progress }) => progress !== null).filter(isShown),
-      forPerson: newest.filter(isShown),
+      workflows: this.#sumUp(overview, now),
+      atWork: running.filter(({ progress }) => progress !== null),
+      forPerson: newest,
     }
   }
 

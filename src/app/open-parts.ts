@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts'
 import type { Publish } from '../core/notices.ts'
 import { type BrokenModule, describeBroken } from '../core/runs/workflow-record.ts'
 import type { Anchor } from '../core/safety/ledger/anchor.ts'
-import type { Store } from '../core/store/store.ts'
+import type { ListReads, Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import type { KnownSecrets } from '../notices/log/known-secrets.ts'
 import type { NoticeBus } from '../notices/notice-bus.ts'
@@ -18,13 +18,12 @@ import { Scheduler } from '../schedule/scheduler.ts'
 import { Sealer } from '../schedule/sealer.ts'
 import { Sweeper } from '../schedule/sweep/sweeper.ts'
 import type { StoreOptions } from '../store/open-store.ts'
+import type { SharedStore } from '../store/shared-store.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { openConsole } from './console/open-console.ts'
 import { ProcessBeat } from './console/process-beat.ts'
-import { listOpener, readAside } from './console/read-aside.ts'
 import type { Engine } from './engine/engine.ts'
 import { readRoutes } from './engine/read-routes.ts'
-import { watchFullDisk } from './health/full-disk.ts'
 import { listSendings, openAlerts } from './health/open-alerts.ts'
 import { openMetrics } from './health/open-metrics.ts'
 import { readinessChecks } from './health/readiness.ts'
@@ -150,4 +149,45 @@ function listBroken(engine: Engine | null, secrets: KnownSecrets): BrokenModule[
 /** Appends anchors to the file that the operator named; null where they named none. */
 function keepAnchorIn({ anchorFile = null }: Config) {
   return anchorFile === null ? null : (anchor: Anchor) => appendAnchor(anchorFile, anchor)
+}
+
+/** The same store, whose reads for people go beside those of the app where it has a way. */
+function readAside(store: Store | SharedStore): Store {
+  return 'aside' in store ? { ...store, ...store.aside } : store
+}
+
+/** Opens the reads of a list: from a standby where one is set, else as {@link readAside} does. */
+export function listOpener(store: Store | SharedStore, publish: Publish): () => Promise<ListReads> {
+  const { openLists } = store as Partial<SharedStore>
+  if (openLists === undefined) {
+    const aside = readAside(store)
+    return async () => aside
+  }
+  return () =>
+    openLists((change) =>
+      publish(
+        change.kind === 'left'
+          ? { kind: 'store.standby_left', why: change.why }
+          : { kind: 'store.standby_back', ms: change.ms },
+      ),
+    )
+}
+
+/** Longer than load balancers and scrapers take from one look to the next, in milliseconds. */
+export const FULL_FOR_MS = 30_000
+
+/**
+ * Watches for deliveries that find no room on the disk of the database. The result throws for a
+ * while after each: the row that a probe writes may well find some. See decision 90.
+ */
+export function watchFullDisk({ notices, clock }: { notices: Pick<NoticeBus, 'subscribe'>; clock: Clock }): () => void {
+  let refusedAt = Number.NEGATIVE_INFINITY
+  notices.subscribe('delivery.received', ({ verdict, facts }) => {
+    if (verdict === 'unavailable' && facts.reason === 'database_full') refusedAt = clock.now()
+  })
+  return () => {
+    const ageMs = clock.now() - refusedAt
+    if (ageMs >= FULL_FOR_MS) return
+    throw new Error(`the disk of the database is full: a delivery found no room ${Math.ceil(ageMs / 1_000)} s ago`)
+  }
 }

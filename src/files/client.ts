@@ -23,9 +23,15 @@ import { type DownloadUrl, fetchDownloadUrl } from './operations/download-url.ts
 import { findEntry } from './operations/find.ts'
 import { getDetails } from './operations/get.ts'
 import { hashFile } from './operations/hash.ts'
-import type { Collection, FilePage, FileQuery } from './operations/listing/file-page.ts'
 import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
-import { type ListForms, listPage, pageKey } from './operations/listing/list-page.ts'
+import {
+  type Collection,
+  type FilePage,
+  type FileQuery,
+  type ListForms,
+  listPage,
+  pageKey,
+} from './operations/listing/list-page.ts'
 import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
 import { matchStorage } from './operations/match-storage.ts'
 import { streamBytes } from './operations/stream.ts'

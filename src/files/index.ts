@@ -14,7 +14,7 @@ export type { CallLimits, DeleteAllOptions, FilesApi, ListQuery, SnapshotOptions
 export type { StorageName } from '../core/service/storage.ts'
 export type { DeleteRequest } from './operations/delete.ts'
 export type { DownloadRequest } from './operations/download.ts'
-export type { Collection, FileQuery } from './operations/listing/file-page.ts'
+export type { Collection, FileQuery } from './operations/listing/list-page.ts'
 
 // Results of the calls
 
@@ -28,7 +28,7 @@ export type {
 } from '../core/service/files-api.ts'
 export { localName } from './disk/local-name.ts'
 export type { DownloadUrl } from './operations/download-url.ts'
-export type { FilePage } from './operations/listing/file-page.ts'
+export type { FilePage } from './operations/listing/list-page.ts'
 export { Secret } from './secret.ts'
 
 // Errors and log lines

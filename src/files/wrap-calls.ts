@@ -18,8 +18,8 @@ import type {
 import { findStorage } from '../core/service/storage.ts'
 import type { FilesLogLine } from './log-line.ts'
 import { deleteAll } from './operations/delete-all.ts'
-import type { Collection, FilePage, FileQuery } from './operations/listing/file-page.ts'
 import { iterateEntries, iteratePages } from './operations/listing/iterate.ts'
+import type { Collection, FilePage, FileQuery } from './operations/listing/list-page.ts'
 import { markPage, takeSnapshot } from './operations/listing/snapshot.ts'
 
 /** The part of a client whose calls go to the service. */

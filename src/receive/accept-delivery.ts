@@ -4,8 +4,8 @@ import { UpshotError } from '../core/errors.ts'
 import type { Answered, DeliveryFacts, Refusal } from '../core/incoming/delivery.ts'
 import { activeSecrets, type Endpoint, positionOf, retiredSecrets } from '../core/incoming/endpoint.ts'
 import { matchType, OWN_TYPES, subjectOf } from '../core/incoming/event.ts'
-import { findUnsafeNumber } from '../core/incoming/find-unsafe-number.ts'
 import { planPriorities, planRuns, type Route } from '../core/incoming/route.ts'
+import { findUnsafeNumber } from '../core/incoming/scan-json.ts'
 import {
   type HeaderLookup,
   SCHEME_PRESETS,
@@ -16,7 +16,6 @@ import {
 import type { DeliveryIntake } from '../core/store/deliveries.ts'
 import type { Store } from '../core/store/store.ts'
 import { isoTime } from '../core/time.ts'
-import { pickSigningHeaders } from './pick-signing-headers.ts'
 import { readEvent } from './read-event.ts'
 
 /** A request that has been read completely. */
@@ -235,4 +234,31 @@ export function describeMistrust(
 
 function describeTrust({ skewSeconds }: Extract<SignatureVerdict, { kind: 'valid' }>, secret: number): DeliveryFacts {
   return skewSeconds === null ? { secret } : { secret, skewSeconds }
+}
+
+/** Parts of names that have to do with signing, at any place. */
+const WANTED = /signature|hmac|digest|checksum|timestamp/i
+/** Whole words of names, between hyphens, that have to do with signing. */
+const WANTED_WORD = /(^|-)(mac|hash|proof|seal|sig|sign|id|time|ts|date|nonce|event|delivery|version|v)(-|$)/i
+/** Parts of names that are credentials or identify a person; three that are never signed. */
+const UNWANTED = /auth|cookie|token|key|secret|password|session|forwarded|client|user|real-ip|trace|^(date|via|host)$/i
+
+const MAX_HEADERS = 20
+const MAX_VALUE_LENGTH = 4_096
+
+/**
+ * The headers that a signature may cover, by name in lower case and without credentials. At most 20
+ * headers of 4,096 characters each.
+ */
+export function pickSigningHeaders(rawHeaders: readonly string[]): Record<string, string> {
+  const picked = new Map<string, string>()
+  for (let at = 0; at + 1 < rawHeaders.length && picked.size < MAX_HEADERS; at += 2) {
+    const [name = '', value = ''] = [rawHeaders[at]?.toLowerCase(), rawHeaders[at + 1]]
+    if (isWanted(name) && value.length <= MAX_VALUE_LENGTH) picked.set(name, value)
+  }
+  return Object.fromEntries(picked)
+}
+
+function isWanted(name: string): boolean {
+  return (WANTED.test(name) || WANTED_WORD.test(name)) && !UNWANTED.test(name)
 }

@@ -14,7 +14,6 @@ import { EndpointCheck } from './checks/endpoint-check.ts'
 import { openProbeCheck } from './checks/probe-check.ts'
 import { SelfProbe } from './checks/self-probe.ts'
 import { SignatureAlarm } from './checks/signature-alarm.ts'
-import { watchClock } from './checks/watch-clock.ts'
 import { type Address, DeliveryHandler, isUnread } from './delivery-handler.ts'
 import { IntakeLimit, type Rejection } from './limits/intake-limit.ts'
 import { Peers } from './limits/peers.ts'
@@ -241,4 +240,14 @@ export function describeListenError(cause: Error, port: number): UpshotError {
     `The receiver cannot listen on port ${port} (${code}). ` +
     `${advice} another port with UPSHOT_PORT; 0 takes a free one.`
   return new UpshotError('invalid_config', message, { cause })
+}
+
+/**
+ * Milliseconds by which our clock was set forward since this call. None where it was set back, or
+ * where the clock has no `uptime`.
+ */
+function watchClock(clock: Clock): () => number {
+  const startOf = () => clock.now() - (clock.uptime?.() ?? clock.now())
+  const started = startOf()
+  return () => Math.max(0, startOf() - started)
 }

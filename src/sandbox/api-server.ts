@@ -1,8 +1,7 @@
 import express, { type Express } from 'express'
 import { filesApi } from './files-api/files-api.ts'
 import { ApiError, answerErrors, REFUSAL_ASSUMES } from './http/api-error.ts'
-import { requireControl, requireHost, setDate } from './http/guards.ts'
-import { lateRouter } from './http/late-router.ts'
+import { lateRouter, requireControl, requireHost, setDate } from './http/guards.ts'
 import type { SandboxParts } from './service/sandbox-parts.ts'
 
 interface ServerOptions {

@@ -1,10 +1,10 @@
-import { describeError } from '../core/errors.ts'
+import { describeError, UpshotError } from '../core/errors.ts'
+import { planForgetting } from '../core/incoming/endpoint.ts'
 import type { Publish } from '../core/notices.ts'
 import { DONE_KEPT_MS } from '../core/runs/schedule.ts'
 import { boundsAt, PRUNE_KINDS, type PrunedWeek, type PruneKind, type Retention } from '../core/store/retention.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
-import { forgetSecrets } from './forget-secrets.ts'
 
 /** Number of rows in a slice: the first one, the minimum and the maximum. */
 const FIRST_ROWS = 200
@@ -142,4 +142,17 @@ export class Pruner {
       if (!signal.aborted) publish({ kind: 'fault', where: 'pruning the store', error: describeError(error) })
     }
   }
+}
+
+/** Drops the retired secrets that are kept no longer, in a commit for each endpoint. */
+async function forgetSecrets(store: Pick<Store, 'listEndpoints' | 'updateEndpoint'>, now: number): Promise<void> {
+  for (const endpoint of await store.listEndpoints()) {
+    const kept = planForgetting(endpoint, now)
+    if (kept !== endpoint) await store.updateEndpoint(kept).catch(passOver)
+  }
+}
+
+/** Somebody changed or removed the endpoint in the meantime: the next round drops them. */
+function passOver(error: unknown): void {
+  if (!(error instanceof UpshotError) || (error.code !== 'conflict' && error.code !== 'not_found')) throw error
 }

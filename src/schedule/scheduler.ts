@@ -10,7 +10,7 @@ import {
   type OncePlan,
   type ScheduleLook,
 } from '../core/runs/schedule.ts'
-import { listTickAccounts } from '../core/service/list-tick-accounts.ts'
+import { listTickAccounts } from '../core/service/account.ts'
 import type { DuePlace } from '../core/store/schedules.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'

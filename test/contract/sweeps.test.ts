@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EMPTY_BOOK, type FileEvent, type FileFinding } from '../../src/core/service/sweep/file-finding.ts'
+import { EMPTY_BOOK, type FileEvent, type FileFinding } from '../../src/core/service/sweep/judge-file.ts'
 import { beginSweep, newState } from '../../src/core/service/sweep/sweep-state.ts'
 import type { KeptSweep, ListedFile } from '../../src/core/store/health/sweeps.ts'
 import type { PruneProgress } from '../../src/core/store/retention.ts'

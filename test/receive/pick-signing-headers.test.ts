@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pickSigningHeaders } from '../../src/receive/pick-signing-headers.ts'
+import { pickSigningHeaders } from '../../src/receive/accept-delivery.ts'
 
 test.each([
   ['X-Hub-Signature-256', true],

@@ -1,4 +1,4 @@
-import type { FileFinding } from '../../core/service/sweep/file-finding.ts'
+import type { FileFinding } from '../../core/service/sweep/judge-file.ts'
 import type { KeptSweep } from '../../core/store/health/sweeps.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 

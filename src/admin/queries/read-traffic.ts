@@ -1,6 +1,5 @@
 import { type EventRecord, OWN_TYPES, type ServiceEvent } from '../../core/incoming/event.ts'
-import { foldBody } from '../../core/service/shapes/fold-body.ts'
-import { emptyShape, type Shape } from '../../core/service/shapes/shape.ts'
+import { emptyShape, foldBody, type Shape } from '../../core/service/shapes/shape.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 
 /** How far back the commands look unless told otherwise. */

@@ -1,5 +1,9 @@
-import { type FailureGroup, mergeFailureGroups } from '../../core/runs/failures/failure-group.ts'
-import { decideFailureState, type FailureState } from '../../core/runs/failures/failure-state.ts'
+import {
+  decideFailureState,
+  type FailureGroup,
+  type FailureState,
+  mergeFailureGroups,
+} from '../../core/runs/failures/failure-group.ts'
 import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, momentOf, parseDuration } from '../../core/time.ts'

@@ -10,8 +10,7 @@ import {
   requireScheduleName,
   type ScheduleRecord,
 } from '../../core/runs/schedule.ts'
-import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
-import { listTickAccounts } from '../../core/service/list-tick-accounts.ts'
+import { DEFAULT_ACCOUNT, listTickAccounts } from '../../core/service/account.ts'
 import { type GivenRules, planCron, planOnce } from '../../core/service/plan-schedule.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
 import { isoTime, momentOf } from '../../core/time.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
-import type { Group } from '../../core/safety/differences/difference.ts'
+import type { Group } from '../../core/safety/differences.ts'
 
 /**
  * The file with the differences of a workflow that its authors want. It belongs to the code, or is

@@ -1,5 +1,4 @@
-import { addDifferences } from '../../core/safety/differences/add-differences.ts'
-import { type Differences, type Group, NO_DIFFERENCES } from '../../core/safety/differences/difference.ts'
+import { addDifferences, type Differences, type Group, NO_DIFFERENCES } from '../../core/safety/differences.ts'
 import type { WorkflowLimits } from '../../core/safety/guard.ts'
 import { compareSides, differencesOf } from '../../engine/preview/compare/compare-sides.ts'
 import type { RunSide } from '../../engine/preview/compare/deed.ts'

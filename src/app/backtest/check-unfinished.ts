@@ -1,7 +1,7 @@
 import type { Recording } from '../../core/runs/claim.ts'
 import type { RunStatus } from '../../core/runs/run.ts'
 import { DIVERGED } from '../../core/runs/step.ts'
-import { type Differences, NO_DIFFERENCES } from '../../core/safety/differences/difference.ts'
+import { type Differences, NO_DIFFERENCES } from '../../core/safety/differences.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { groupOf } from '../../engine/preview/compare/compare-sides.ts'
 import { goesOn, KEEPS_WAIT } from '../../engine/preview/preview-journal.ts'

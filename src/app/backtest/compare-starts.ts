@@ -1,6 +1,6 @@
 import { matchType } from '../../core/incoming/event.ts'
 import type { CronTrigger } from '../../core/runs/schedule.ts'
-import { type Group, SAMPLES, type Starts } from '../../core/safety/differences/difference.ts'
+import { type Group, SAMPLES, type Starts } from '../../core/safety/differences.ts'
 import { markEvent } from '../../core/store/events.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { groupOf } from '../../engine/preview/compare/compare-sides.ts'

@@ -1,4 +1,4 @@
-import type { Group } from '../../core/safety/differences/difference.ts'
+import type { Group } from '../../core/safety/differences.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime } from '../../core/time.ts'
 import type { Config } from '../../project/config/load-config.ts'

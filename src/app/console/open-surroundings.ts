@@ -62,11 +62,11 @@ export function openSurroundings(
     files: openFilesDesk(config, { store, clock, publish, embedded }),
     sandboxUrl: () => findSandbox() && `${findSandbox()}/account`,
     async foresee(approval, signal) {
-      const { foreseeApproval } = await import('./foresee-approval.ts')
+      const { foreseeApproval } = await import('../preview/child/run-command.ts')
       return foreseeApproval(config, approval, signal)
     },
     async examine(signal) {
-      const { runDoctor } = await import('./run-doctor.ts')
+      const { runDoctor } = await import('../preview/child/run-command.ts')
       return runDoctor(config, signal)
     },
     readSource: (frames) => readSource(config.workflowsDir, frames),

@@ -16,7 +16,7 @@ import { type EngineStart, type PackedArrivals, unpackArrivals } from './engine-
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
 import { collectWhenIdle } from './watch/collect-when-idle.ts'
-import { giveAnswer } from './watch/give-answer.ts'
+import { giveAnswer } from './watch/question.ts'
 
 /** The thread that calls author code. The main thread watches its pulse: see decision 35. */
 const begin = workerData as MessagePort

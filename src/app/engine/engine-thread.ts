@@ -17,8 +17,7 @@ import type { EngineAccess, EngineLoad } from './engine.ts'
 import { type EngineConfig, type EngineStart, type LoadingModule, packArrivals } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 import { takeThread } from './start/begin-thread.ts'
-import { describeExit, type EngineEnd } from './watch/engine-end.ts'
-import { Question } from './watch/question.ts'
+import { describeExit, type EngineEnd, Question } from './watch/question.ts'
 
 /** Interval of heartbeats beside workers of other machines, in milliseconds. */
 const SHARED_BEAT_MS = 1_000

@@ -6,7 +6,7 @@ import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { ClaimOnArrival } from '../../engine/claim/claim-on-arrival.ts'
-import { publishRecovery } from '../../engine/claim/publish-recovery.ts'
+import { publishRecovery } from '../../engine/claim/recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
@@ -15,8 +15,8 @@ import type { Engine, EngineAccess, EngineLoad } from './engine.ts'
 import type { LoadingModule } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
-import type { EngineEnd } from './watch/engine-end.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
+import type { EngineEnd } from './watch/question.ts'
 
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000

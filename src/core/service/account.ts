@@ -1,4 +1,5 @@
 import { UpshotError } from '../errors.ts'
+import type { CronTrigger } from '../runs/schedule.ts'
 import type { StorageName } from './storage.ts'
 
 /** An account of the service: its address, and the key that runs call it with. */
@@ -91,4 +92,24 @@ export function decideKeyFault(
 /** True when a URL's host is this machine. */
 export function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(hostname)
+}
+
+/**
+ * The accounts that a moment makes a run for. `known`: the names of all accounts but `default`,
+ * asked for only where they matter.
+ */
+export async function listTickAccounts(
+  { accounts }: Pick<CronTrigger, 'accounts'>,
+  known: () => Promise<readonly { name: string }[]>,
+): Promise<readonly string[]> {
+  return accounts === 'each' ? [DEFAULT_ACCOUNT, ...(await known()).map(({ name }) => name)] : accounts
+}
+
+/** Requests that may start at once: for every account, or by account. Null: none is set. */
+export type BurstSetting = number | Readonly<Record<string, number>> | null
+
+/** The burst of an account; null where it has none. */
+export function burstOf(setting: BurstSetting | undefined, account: string): number | null {
+  if (setting === undefined || setting === null || typeof setting === 'number') return setting ?? null
+  return Object.hasOwn(setting, account) ? (setting[account] ?? null) : null
 }

@@ -1,4 +1,4 @@
-import type { FailureState } from '../runs/failures/failure-state.ts'
+import type { FailureState } from '../runs/failures/failure-group.ts'
 import type { Resolution } from '../runs/run.ts'
 import type { Invocation } from '../runs/wait.ts'
 import type { BulkCount, BulkOperation, BulkPlan, BulkRefusal } from '../safety/bulk.ts'

@@ -6,11 +6,10 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { isThenable, silence } from '../../core/thenable.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import type { Cause } from './cause.ts'
 import { type EventFacts, gatherEventFacts } from './gather-event-facts.ts'
 import { type AdmissionFacts, planAdmission } from './plan-admission.ts'
 import { type PlannedTags, planTags } from './plan-tags.ts'
-import { readCause, readStoredEvent } from './read-cause.ts'
+import { type Cause, readCause, readStoredEvent } from './read-cause.ts'
 
 /** Reason of a run that the code of its workflow does not want. */
 export const NOT_WANTED = 'its `where` returned false'

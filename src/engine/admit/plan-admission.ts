@@ -5,7 +5,7 @@ import type { RunCause } from '../../core/runs/claim.ts'
 import { ILL_FORMED } from '../../core/runs/step.ts'
 import { isThenable, silence } from '../../core/thenable.ts'
 import { parseDuration } from '../../core/time.ts'
-import type { Cause } from './cause.ts'
+import type { Cause } from './read-cause.ts'
 
 /** Facts about a run that asks to be admitted. */
 export interface AdmissionFacts {

@@ -3,7 +3,7 @@ import { describeError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
 import { MAX_TAGS, readTags, type Tags } from '../../core/runs/told/tags.ts'
 import { isThenable, silence } from '../../core/thenable.ts'
-import type { Cause } from './cause.ts'
+import type { Cause } from './read-cause.ts'
 
 /** The tags of a run before its code begins. */
 export interface PlannedTags {

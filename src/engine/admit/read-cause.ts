@@ -1,4 +1,5 @@
 import type { Tick } from '../../author/cron.ts'
+import type { EventDefinition } from '../../author/define-event.ts'
 import { findDefinition, inputOf } from '../../author/read-workflow.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { isDefinition, listTriggers } from '../../author/trigger.ts'
@@ -10,8 +11,6 @@ import { parseEvent } from '../../core/incoming/parse-event.ts'
 import { describeIssues, isPlainObject } from '../../core/json.ts'
 import { accountOf, type CauseTick, type ClaimedRun, type RunCause } from '../../core/runs/claim.ts'
 import { isoTime } from '../../core/time.ts'
-import type { Cause } from './cause.ts'
-import { fitEvent } from './fit-event.ts'
 import type { EventFacts } from './gather-event-facts.ts'
 
 /** The cause as the author sees it. Throws where it does not fit the workflow's definitions. */
@@ -102,4 +101,25 @@ function readTick({ scheduledFor, lastRunAt, missed }: CauseTick) {
     lastRunAt: lastRunAt === null ? null : new Date(lastRunAt),
     missed,
   }
+}
+
+/** The cause of a run, as its author sees it. */
+export type Cause = { account: string } & (
+  | { event: ReceivedEvent }
+  | { event: ReceivedEvent; folded: number }
+  | { events: ReceivedEvent[] }
+  | { tick: Tick }
+  | { input: unknown; tick: Tick | null }
+)
+
+/**
+ * The event with its data parsed by its definition. Throws an error that names every field that
+ * does not fit.
+ */
+export function fitEvent<E extends ServiceEvent>(event: E, definition: EventDefinition | undefined): E {
+  if (!definition) return event
+  const parsed = definition.data.safeParse(event.data)
+  if (parsed.success) return { ...event, data: parsed.data as Record<string, unknown> }
+  const faults = parsed.error.issues.map((issue) => `data.${issue.path.join('.')}: ${issue.message}`)
+  throw new Error(`the event's data is not what the workflow relies on: ${faults.join('; ')}`)
 }

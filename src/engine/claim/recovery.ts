@@ -1,7 +1,8 @@
+import type { Publish } from '../../core/notices.ts'
 import { LEASE_MS } from '../../core/runs/lease.ts'
 import { carryOutAll } from '../../core/store/safety/carry-out.ts'
+import type { Recovery as Recovered } from '../../core/store/workers.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import { publishRecovery } from './publish-recovery.ts'
 
 type Parts = Pick<WorkerParts, 'store' | 'clock' | 'publish'>
 
@@ -35,5 +36,14 @@ export class Recovery {
     const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
     publishRecovery(publish, recovery)
     return recovery.count + (await carryOutAll(store, clock, signal)) > 0
+  }
+}
+
+/** Says what became of the runs of dead workers; nothing where there were none. */
+export function publishRecovery(publish: Publish, { count, suspects, parked }: Recovered): void {
+  if (count > 0) publish({ kind: 'runs.recovered', count })
+  if (suspects.length > 0) publish({ kind: 'runs.suspected', runs: suspects })
+  for (const run of parked) {
+    publish({ kind: 'run.parked', ...run, root: null, parentRun: null, dueAt: null, awaits: null })
   }
 }

@@ -1,20 +1,24 @@
 import type { RunContext } from '../../author/context.ts'
-import type { AnyWorkflow } from '../../author/workflow.ts'
+import { listCancelRules } from '../../author/read-workflow.ts'
+import type { AnyCancelRule, AnyWorkflow } from '../../author/workflow.ts'
 import { describeError, type Failure, StepError } from '../../core/errors.ts'
 import { toJson } from '../../core/json.ts'
+import { accountOf } from '../../core/runs/claim.ts'
 import { decideRetry, planRetries } from '../../core/runs/retry.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import { decideMismatch } from '../../core/runs/step.ts'
-import type { Cause } from '../admit/cause.ts'
+import type { EventWait } from '../../core/runs/wait.ts'
+import { silence } from '../../core/thenable.ts'
+import type { Cause } from '../admit/read-cause.ts'
 import { describeExpired, limitWait, watchDeadline } from '../pass/deadline.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import type { CodeEnd } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { runInPass } from '../pass/scope.ts'
 import type { Park } from '../pass/wait.ts'
+import { planWait } from '../steps/wait-step.ts'
 import type { FilesFor } from '../worker-parts.ts'
 import { createRunContext } from './run-context.ts'
-import { watchCancels } from './watch-cancels.ts'
 import { type ReplayWatch, watchReplay } from './watch-replay.ts'
 
 type Ending = CodeEnd | Park
@@ -196,4 +200,36 @@ function gatherWakeUps(
   const { awaits = [], dueAt, reason } = outcome
   if (awaits.length <= MANY) return outcome
   return { kind: 'parked', dueAt: Math.min(dueAt ?? Infinity, clock.now() + gatherMs), reason }
+}
+
+/**
+ * Registers the run's `cancelOn` rules before its code begins; a result ends the pass instead.
+ * Every pass does, because a run that a person retried or resumed has lost its waits.
+ */
+async function watchCancels(pass: Pass, workflow: AnyWorkflow, cause: Cause): Promise<RunOutcome | null> {
+  const rules = listCancelRules(workflow)
+  if (rules.length === 0) return null
+  try {
+    const waits = rules.flatMap((rule) => planCancel(pass, rule, cause) ?? [])
+    if (waits.length === 0) return null
+    const isOurs = await pass.store.watchRun(pass.run.lease, waits, pass.clock.now())
+    // An event that is stored already cancels the run before its code does anything.
+    if (isOurs) await pass.matcher.catchUp()
+    return isOurs && !pass.abort.signal.aborted ? null : { kind: 'lost' }
+  } catch (error) {
+    return {
+      kind: 'parked',
+      dueAt: null,
+      reason: `its \`cancelOn\` failed: ${describeError(error).message}`,
+    }
+  }
+}
+
+/** Null where the cause lacks one of the values: then no event can match. */
+function planCancel(pass: Pass, { on, where = {} }: AnyCancelRule, { account: _, ...cause }: Cause): EventWait | null {
+  const [value] = Object.values(cause)
+  const values = Object.entries(where).map(([name, compute]) => [name, silence(compute(value as never))] as const)
+  if (values.some(([, each]) => each === null || each === undefined)) return null
+  const account = accountOf(pass.run.cause)
+  return planWait({ on, where: Object.fromEntries(values), since: 'run' }, { account, now: pass.clock.now() })
 }

@@ -2,12 +2,15 @@ import type { FileFunctions } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import { describeError } from '../../core/errors.ts'
 import { deriveId } from '../../core/ids.ts'
+import type { EventRecord } from '../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../core/incoming/route.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
-import type { FileFinding } from '../../core/service/sweep/file-finding.ts'
+import type { FileFinding } from '../../core/service/sweep/judge-file.ts'
+import { FILE_TYPES, type FileType } from '../../core/service/sweep/sweep-plan.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, isoTime } from '../../core/time.ts'
+import { readFile } from './match-files.ts'
 
 /** Events of one look. */
 const EVENTS = 100
@@ -61,4 +64,29 @@ function makeEvent(
   } catch (error) {
     return { error: describeError(error) }
   }
+}
+
+/** Time for which a made-up event stands in for the real one. */
+const STANDS_IN_MS = 30 * 24 * 60 * 60_000
+
+/** The made-up event that told of the file of this one before; null: none. */
+export async function findMadeUp(
+  event: EventRecord,
+  parts: {
+    store: Pick<Store, 'findFinding'>
+    functions: () => ReadonlyMap<string, FileFunctions>
+    spellingsOf: (account: string) => StorageSpellings | Promise<StorageSpellings>
+  },
+): Promise<string | null> {
+  const { account, type, body, origin, receivedAt } = event
+  if (origin === 'reconcile' || !isFileType(type)) return null
+  const found = readFile(parts.functions().get(type), body, await parts.spellingsOf(account))
+  if (found === null || found === 'none') return null
+  const finding = await parts.store.findFinding({ account, type, ...found })
+  if (finding?.state !== 'made' || finding.foundAt < receivedAt - STANDS_IN_MS) return null
+  return finding.event
+}
+
+function isFileType(type: string): type is FileType {
+  return type === FILE_TYPES.created || type === FILE_TYPES.deleted
 }

@@ -2,7 +2,7 @@ import type { FileFunctions } from '../../author/event-keys.ts'
 import { withStorageNames } from '../../author/storage-name.ts'
 import type { EventRecord } from '../../core/incoming/event.ts'
 import { findStorage, type StorageSpellings } from '../../core/service/storage.ts'
-import { EMPTY_BOOK, type FileBook, type FileEvent } from '../../core/service/sweep/file-finding.ts'
+import { EMPTY_BOOK, type FileBook, type FileEvent } from '../../core/service/sweep/judge-file.ts'
 import type { Store } from '../../core/store/store.ts'
 
 /** Events of one look: a few milliseconds. */

@@ -10,13 +10,13 @@ import { planMatch } from '../../core/runs/matching.ts'
 import { type Checkpoint, type StepName, stepNameOf } from '../../core/runs/step.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
 import { type Duration, parseDuration } from '../../core/time.ts'
-import { fitEvent } from '../admit/fit-event.ts'
+import { fitEvent } from '../admit/read-cause.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import type { Stage } from '../pass/stage.ts'
 import { RunHook } from './hook-step.ts'
-import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
+import { awaitSaved, holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { stageStep } from './stage-step.ts'
 
 /** The result of a wait; null: nothing came in time. */
@@ -198,4 +198,24 @@ export function tellChanged(
   const { lease, workflow } = pass.run
   const place = pass.places.find(name)
   pass.publish({ kind: 'wait.changed', run: lease.runId, workflow, step: key, target, asked, place })
+}
+
+/**
+ * Parks the run until `wakeAt`, which is called once, when the step is first reached. Its argument
+ * names the step in errors. Where that is past, it waits until all before it is on disk.
+ */
+export function sleepStep(pass: Pass, name: StepName, wakeAt: (what: string) => number): Promise<void> {
+  return takeStep(pass, { name, kind: 'sleep', effect: 'read' }, async ({ key, known }) => {
+    const dueAt = known ? (known.dueAt ?? pass.clock.now()) : wakeAt(`Step "${key}"`)
+    const held = holdStep(pass)
+    if (held && !(await held)) return neverSettles()
+    const step = known ?? { ...newStep(pass, { key, kind: 'sleep', effect: 'read' }), dueAt }
+    if (pass.stage) return void (await stageStep(pass, pass.stage, step))
+    if (dueAt > pass.clock.now()) {
+      if (!known) void pass.journal.record(step)
+      await pass.parking.wait(step, dueAt, `sleeps in step "${key}"`)
+    } else await awaitSaved(pass)
+    const settled = await pass.order.turn(step)
+    void pass.journal.record({ ...step, status: 'completed', finishedAt: pass.clock.now(), settled })
+  })
 }

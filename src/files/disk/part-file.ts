@@ -3,10 +3,10 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { Clock } from '../../core/time.ts'
 import { isProvable, type Version, version } from '../version.ts'
-import { continuedHash, emptyHash } from './begin-hash.ts'
 import { BlockWriter } from './block-writer.ts'
 import type { KeptHashes } from './kept-hashes.ts'
 import type { PartHash } from './part-hash.ts'
+import { continuedHash, emptyHash } from './threaded-hash.ts'
 import { UncachedFile } from './uncached-file.ts'
 
 /** The marks that tell whether a part still belongs to the file. */

@@ -5,8 +5,8 @@ import type { Call } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
 import { PartFile } from '../disk/part-file.ts'
 import { ProtocolError } from '../errors.ts'
-import { isSameVersion, type KnownFile, knowFile } from './bytes/known-file.ts'
 import { readBytes } from './bytes/read-bytes.ts'
+import { isSameVersion, type KnownFile, knowFile } from './bytes/require-file.ts'
 
 /** Options of `download`. */
 export interface DownloadRequest {

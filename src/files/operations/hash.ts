@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Downloadable, FileHash } from '../../core/service/file.ts'
 import type { Call } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
-import { knowFile } from './bytes/known-file.ts'
 import { readBytes } from './bytes/read-bytes.ts'
+import { knowFile } from './bytes/require-file.ts'
 
 /** Hashes a file's bytes as they arrive, over as many connections and URLs as needed. */
 export async function hashFile(parts: ClientParts, call: Call, given: Downloadable): Promise<FileHash> {

@@ -1,8 +1,8 @@
 import type { Downloadable } from '../../core/service/file.ts'
 import type { Call } from '../call/call.ts'
 import type { ClientParts } from '../call/client-parts.ts'
-import { knowFile } from './bytes/known-file.ts'
 import { readBytes } from './bytes/read-bytes.ts'
+import { knowFile } from './bytes/require-file.ts'
 
 /**
  * The bytes of a file in order, each once. Throws `ProtocolError` when the file changes after bytes

@@ -1,4 +1,5 @@
-import type { RequestHandler } from 'express'
+import type { RequestListener } from 'node:http'
+import type { Express, RequestHandler } from 'express'
 import type { SandboxClock } from '../state/clock.ts'
 import { ApiError } from './api-error.ts'
 
@@ -34,5 +35,23 @@ export function requireControl(origins: () => readonly string[]): RequestHandler
     if (!READING.has(request.method) && request.get('x-sandbox-control') !== '1')
       throw new ApiError(403, 'permission_denied', 'A change needs the header "X-Sandbox-Control: 1".')
     next()
+  }
+}
+
+/** A router whose modules the first request loads. */
+export function lateRouter(load: () => Promise<RequestHandler>): RequestHandler {
+  let loading: Promise<RequestHandler> | null = null
+  return (request, response, next) => {
+    loading ??= load()
+    loading.then((router) => router(request, response, next)).catch(next)
+  }
+}
+
+/** A server whose modules, Express among them, the first request loads. */
+export function lateApp(load: () => Promise<Express>): RequestListener {
+  let loading: Promise<Express> | null = null
+  return (request, response) => {
+    loading ??= load()
+    loading.then((app) => app(request, response)).catch((error) => response.destroy(error))
   }
 }

@@ -7,7 +7,6 @@ import type { LiveSettings } from '../state/live-settings.ts'
 import { atomically } from '../state/statement.ts'
 import { type Entry, toWireEntry } from './entry.ts'
 import { type Fingerprint, fingerprintOf } from './fingerprint.ts'
-import { hostileId } from './hostile-id.ts'
 import { mimeTypeOf } from './mime-type.ts'
 import type { StorageIndex } from './storage-index.ts'
 import { diskPath, nameOf, parentOf } from './storage-path.ts'
@@ -228,4 +227,19 @@ function namesOf(
 /** The random part of an id; it sorts by time, as the id does. */
 function opaqueId(id: string): string {
   return id.slice(id.indexOf('_') + 1)
+}
+
+const SHAPES = [
+  (word: string) => `${word}/slash`,
+  (word: string) => `${word}?query=1&more#fragment`,
+  (word: string) => `${word}%2e%2e%2fencoded`,
+  (word: string) => `${word} with spaces; and = signs`,
+  (word: string) => `${word}-größe-日本-😀`,
+  (word: string) => `..${word}`,
+  (word: string) => `${word}+plus"quote'<tag>`,
+]
+
+/** The n-th shape of a legal id that breaks clients which build URLs without encoding. */
+function hostileId(word: string, n: number): string {
+  return SHAPES[n % SHAPES.length]?.(word) ?? word
 }

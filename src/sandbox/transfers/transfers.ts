@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -10,7 +11,6 @@ import { notFound } from '../state/not-found.ts'
 import { atomically } from '../state/statement.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StorageIndex } from '../storage/storage-index.ts'
-import { copyFile } from './copy-file.ts'
 import {
   planTransfer,
   type TransferInput,
@@ -226,4 +226,25 @@ function explainEnd(error: unknown, signal: AbortSignal): { code: string; messag
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
     return { code: 'resource_not_found', message: 'The source vanished during the transfer.' }
   return { code: 'service_error', message: 'The storage service failed during the transfer.' }
+}
+
+const CHUNK_BYTES = 256 * 1024
+
+/**
+ * Copies a file to a path that must not exist. `mayCopy` returns the bytes allowed in the next
+ * chunk, or throws.
+ */
+export async function copyFile(
+  { from, to }: { from: string; to: string },
+  { mayCopy, onCopied }: { mayCopy: () => number; onCopied: (bytes: number) => void },
+): Promise<void> {
+  await using source = await open(from)
+  await using target = await open(to, 'wx')
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  for (;;) {
+    const { bytesRead } = await source.read(chunk, 0, Math.min(CHUNK_BYTES, mayCopy()))
+    if (bytesRead === 0) return
+    await target.write(chunk, 0, bytesRead)
+    onCopied(bytesRead)
+  }
 }

@@ -5,8 +5,7 @@ import type { Log } from '../options.ts'
 import type { SandboxClock } from '../state/clock.ts'
 import type { DueDelivery } from './delivery.ts'
 import type { DeliveryLog } from './delivery-log.ts'
-import { type PostResult, postDelivery } from './post-delivery.ts'
-import { STALE_BY_MS, signDelivery, WRONG_SECRET } from './sign-delivery.ts'
+import { type PostResult, postDelivery, STALE_BY_MS, signDelivery, WRONG_SECRET } from './post-delivery.ts'
 import type { Webhook, Webhooks } from './webhooks.ts'
 
 /** Waits before each retry; after the last one the delivery has failed. */

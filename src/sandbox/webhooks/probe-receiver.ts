@@ -1,7 +1,6 @@
 import { newId } from '../../core/ids.ts'
 import { isoTime } from '../../core/time.ts'
-import { postDelivery } from './post-delivery.ts'
-import { STALE_BY_MS, signDelivery, WRONG_SECRET } from './sign-delivery.ts'
+import { postDelivery, STALE_BY_MS, signDelivery, WRONG_SECRET } from './post-delivery.ts'
 import type { Webhook } from './webhooks.ts'
 
 /** How a receiver answered one delivery of the probe. */

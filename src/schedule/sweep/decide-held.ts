@@ -1,6 +1,6 @@
 import type { Approval, ApprovalItem, ItemState } from '../../core/safety/approval.ts'
 import { loadProof, MAX_VOTES, type ProofReads } from '../../core/safety/votes/approval-proof.ts'
-import type { FindingKey, FindingState } from '../../core/service/sweep/file-finding.ts'
+import type { FindingKey, FindingState } from '../../core/service/sweep/judge-file.ts'
 import type { SweepParts } from './sweep-parts.ts'
 
 /** Findings, approvals and items that one look reads. */

@@ -1,7 +1,13 @@
 import { basename } from 'node:path/posix'
 import type { FileEntry } from '../../core/service/file.ts'
-import type { FileBook, FileFinding } from '../../core/service/sweep/file-finding.ts'
-import { isFlood, judgeArrival, judgeDeparture, type KnownFile } from '../../core/service/sweep/judge-file.ts'
+import {
+  type FileBook,
+  type FileFinding,
+  isFlood,
+  judgeArrival,
+  judgeDeparture,
+  type KnownFile,
+} from '../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES, type FileType, type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
 import { type SweepState, sweepBefore } from '../../core/service/sweep/sweep-state.ts'
 import type { FileMark, KeptSweep, SweepChange } from '../../core/store/health/sweeps.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
-import type { Group } from '../../core/safety/differences/difference.ts'
+import type { Group } from '../../core/safety/differences.ts'
 
 /** The backtest of a shadow. */
 export interface ShadowBacktest {

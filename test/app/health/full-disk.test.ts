@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { FULL_FOR_MS, watchFullDisk } from '../../../src/app/health/full-disk.ts'
+import { FULL_FOR_MS, watchFullDisk } from '../../../src/app/open-parts.ts'
 import type { NoticeOf } from '../../../src/core/notices.ts'
 import { ManualClock } from '../../../src/core/time.ts'
 import { createNoticeBus } from '../../../src/notices/notice-bus.ts'

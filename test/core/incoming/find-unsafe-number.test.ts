@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findUnsafeNumber } from '../../../src/core/incoming/find-unsafe-number.ts'
+import { findUnsafeNumber } from '../../../src/core/incoming/scan-json.ts'
 
 function find(text: string): string | null {
   return findUnsafeNumber({ data: JSON.parse(text) }, text)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mentionsPath, parsePathPattern } from '../../../src/core/incoming/path-pattern.ts'
+import { mentionsPath, parsePathPattern } from '../../../src/core/incoming/event-search.ts'
 
 const mentions = (data: unknown, pattern: string) => mentionsPath(data, parsePathPattern(pattern))
 const FILE = { service: 'storage_a', file: { id: 'fil_1', path: '/in/q3/a.pdf' } }

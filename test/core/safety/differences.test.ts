@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { addDifferences } from '../../../src/core/safety/differences/add-differences.ts'
-import { NO_DIFFERENCES } from '../../../src/core/safety/differences/difference.ts'
+import { addDifferences, NO_DIFFERENCES } from '../../../src/core/safety/differences.ts'
 
 const group = (key: string, run: string) => ({ key, count: 1, bytes: 5, changes: [], samples: [{ run, event: null }] })
 const unknown = (question: string) => ({ question, count: 1, samples: [] })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { burstOf } from '../../../src/core/service/burst.ts'
+import { burstOf } from '../../../src/core/service/account.ts'
 
 it('a burst is for every account, or for those that it names', () => {
   expect([burstOf(100, 'default'), burstOf(100, 'shop')]).toEqual([100, 100])

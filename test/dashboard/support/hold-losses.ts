@@ -1,4 +1,4 @@
-import type { FileFinding } from '../../../src/core/service/sweep/file-finding.ts'
+import type { FileFinding } from '../../../src/core/service/sweep/judge-file.ts'
 import { beginSweep, newState } from '../../../src/core/service/sweep/sweep-state.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 

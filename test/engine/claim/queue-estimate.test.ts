@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { QueueEstimate } from '../../../src/engine/claim/queue-estimate.ts'
+import { QueueEstimate } from '../../../src/engine/claim/worker-counts.ts'
 
 /** A claim from its question to its answer; gives what it asked for. */
 function claim(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findMadeUp } from '../../../src/engine/reconcile/find-made-up.ts'
+import { findMadeUp } from '../../../src/engine/reconcile/make-up-events.ts'
 import { SweepWorld } from '../../schedule/sweep/support/sweep-world.ts'
 import { openTestStore } from '../../support/test-store.ts'
 

@@ -1,7 +1,7 @@
 import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { continuedHash, emptyHash } from '../../../src/files/disk/begin-hash.ts'
+import { continuedHash, emptyHash } from '../../../src/files/disk/threaded-hash.ts'
 import { UncachedFile } from '../../../src/files/disk/uncached-file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { sha256, someBytes } from '../support/download-host.ts'

@@ -1,6 +1,6 @@
 import { ManualClock } from '../../../src/core/time.ts'
-import { emptyHash } from '../../../src/files/disk/begin-hash.ts'
 import { BlockWriter } from '../../../src/files/disk/block-writer.ts'
+import { emptyHash } from '../../../src/files/disk/threaded-hash.ts'
 import { UncachedFile } from '../../../src/files/disk/uncached-file.ts'
 
 /** A writer that appends to a file from byte `at` on. */

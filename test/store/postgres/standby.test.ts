@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { listOpener } from '../../../src/app/console/read-aside.ts'
+import { listOpener } from '../../../src/app/open-parts.ts'
 import { checkDatabase } from '../../../src/cli/commands/doctor/check-database.ts'
 import type { Notice } from '../../../src/core/notices.ts'
 import type { ListReads } from '../../../src/core/store/store.ts'

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { UpshotError } from '../../../core/errors.ts'
 import { parseJson } from '../../../core/json.ts'
-import type { Starts } from '../../../core/safety/differences/difference.ts'
+import type { Starts } from '../../../core/safety/differences.ts'
 import type { CasePage } from '../read-cases.ts'
 import type { CorpusCase } from './make-corpus.ts'
 

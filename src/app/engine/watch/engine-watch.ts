@@ -3,8 +3,7 @@ import { type Blockage, MAX_LOAD_MS, observeBeat } from '../../../core/blockage.
 import type { Clock } from '../../../core/time.ts'
 import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
 import type { Config } from '../../../project/config/load-config.ts'
-import type { EngineEnd } from './engine-end.ts'
-import { Question } from './question.ts'
+import { type EngineEnd, Question } from './question.ts'
 
 /** Longest interval between two looks: memory may grow by a gigabyte in it. */
 const MAX_LOOK_MS = 250

@@ -1,7 +1,11 @@
 import { Session } from 'node:inspector'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { AnswerName } from './give-answer.ts'
+import type { EngineEndCause } from '../../../core/blockage.ts'
+import type { Failure } from '../../../core/errors.ts'
+import type { Harm } from '../../../core/runs/blame.ts'
+import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
+import type { SkippedModule } from '../../../project/workflows/load-workflows.ts'
 
 /** Longest time that a thread may take to answer: native code may hold it. */
 const ANSWER_MS = 1_000
@@ -90,4 +94,28 @@ export class Question {
     if (method === 'Debugger.scriptParsed' && params) this.#urls.set(params.scriptId, params.url)
     if (id !== undefined) this.#answers.get(id)?.(result ?? null)
   }
+}
+
+/** `codeAtWork`: a `CodeAtWork`; `replacedBy`: what took the place of a function of JavaScript. */
+type AnswerName = 'codeAtWork' | 'replacedBy'
+
+/** Lets a `Question` of the main thread find this answer on the global object. */
+export function giveAnswer(name: AnswerName, answer: () => unknown): void {
+  Object.defineProperty(globalThis, Symbol.for(`upshot.${name}`), { value: answer })
+}
+
+/** How an engine ended that nobody had asked to stop. */
+export interface EngineEnd {
+  cause: EngineEndCause
+  error: Failure
+  /** Runs whose code was seen to end it. Null or absent: nobody knows. */
+  harm?: Harm | null
+  /** The module that did it, which the next engine leaves out. */
+  skipped?: SkippedModule | null
+}
+
+export function describeExit(code: number, found: CodeAtWork | null): EngineEnd {
+  const how = `called process.exit(${code})${found?.place ? ` at ${found.place}` : ''}`
+  const error = { name: 'Error', message: `The code of a workflow ${how}.` }
+  return { cause: 'exited', error, harm: found && { runs: [found.run], how } }
 }

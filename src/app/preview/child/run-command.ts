@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import type { DoctorFinding, Foreseen } from '../../../admin/ports/surroundings.ts'
+import { UpshotError } from '../../../core/errors.ts'
 import { processEnvironment } from '../../../project/config/environment.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 
@@ -60,4 +62,43 @@ function readDocument(text: string): CommandEnd['document'] {
   } catch {
     return undefined
   }
+}
+
+/**
+ * The findings of `upshot doctor` about this project. A check that hangs holds up nothing here.
+ * Throws `internal` after a minute.
+ */
+export async function runDoctor(
+  config: Parameters<typeof runCommand>[0],
+  signal: AbortSignal,
+): Promise<DoctorFinding[]> {
+  // It exits with 7 where a check fails, which is an answer.
+  const { document, error } = await runCommand(config, ['doctor'], { withinMs: 60_000, mostBytes: 1_000_000, signal })
+  const { findings } = (document?.data ?? {}) as { findings?: DoctorFinding[] }
+  if (findings !== undefined) return findings
+  throw new UpshotError('internal', 'The doctor did not come to an end.', {
+    cause: error,
+    details: { fix: 'Run "upshot doctor" in the folder of the project: it shows how far it comes.' },
+  })
+}
+
+/**
+ * The effects that held runs would ask for after the list of their approval. Code is previewed in
+ * the process of the command, so no thread of the app waits. Throws `internal` where it has no
+ * answer within two minutes, with the message of the command.
+ */
+export async function foreseeApproval(
+  config: Parameters<typeof runCommand>[0],
+  approval: string,
+  signal: AbortSignal,
+): Promise<Foreseen> {
+  const args = ['approvals', 'show', approval, '--ahead']
+  const { document, error } = await runCommand(config, args, { withinMs: 120_000, mostBytes: 134_217_728, signal })
+  const { foreseen } = (document?.data ?? {}) as { foreseen?: Foreseen }
+  if (foreseen !== undefined) return foreseen
+  const { message = 'The look ahead did not come to an end.' } = document?.error ?? {}
+  throw new UpshotError('internal', message, {
+    cause: error,
+    details: { fix: document?.error?.fix ?? `Run "upshot ${args.join(' ')}" in the folder of the project.` },
+  })
 }

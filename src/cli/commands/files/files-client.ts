@@ -1,7 +1,6 @@
 import { posix } from 'node:path'
 import { UpshotError } from '../../../core/errors.ts'
-import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import { burstOf } from '../../../core/service/burst.ts'
+import { burstOf, DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { FileEntry } from '../../../core/service/file.ts'
 import { findStorage, STORAGES, type StorageName } from '../../../core/service/storage.ts'
 import type { Store } from '../../../core/store/store.ts'

@@ -109,3 +109,38 @@ export function mergeFailureGroups(parts: readonly FailureGroup[]): FailureGroup
   }
   return [...groups.values()].sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1))
 }
+
+/** A person's verdict on a kind of failure. Times are epoch milliseconds. */
+export interface FailureState {
+  /** Id of the kind; see `groupFailure`. */
+  group: string
+  kind: 'resolved' | 'snoozed'
+  note: string | null
+  /** The person, as the audit log names them. */
+  by: string
+  at: number
+  /** End of a snooze; null for a resolution. */
+  until: number | null
+}
+
+/**
+ * A resolved kind opens again with the next failure, a snoozed one with the end of its time.
+ * `left`: failed runs of it that are not resolved, by default 1; without any, it is resolved.
+ */
+export function decideFailureState(
+  state: FailureState | null,
+  { lastAt, now, left = 1 }: { lastAt: number; now: number; left?: number },
+): 'open' | FailureState['kind'] {
+  if (left === 0) return 'resolved'
+  if (state === null) return 'open'
+  const holds = state.kind === 'resolved' ? lastAt <= state.at : now < (state.until ?? 0)
+  return holds ? state.kind : 'open'
+}
+
+/** A failure in one line: its step and the reason, without the words that say the step again. */
+export function tellFailure({ step, message }: { step?: string | undefined; message: string }): string {
+  if (step === undefined) return message
+  const before = `step "${step}" failed after `
+  const reason = message.startsWith(before) ? message.slice(before.length).replace(/^\d+ attempts?: /, '') : message
+  return `${step}: ${reason}`
+}

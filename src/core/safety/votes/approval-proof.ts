@@ -6,9 +6,8 @@ import {
   type Decision,
   seedHash,
 } from '../approval.ts'
-import { checkVote } from './check-vote.ts'
 import type { VoteReads } from './verified-votes.ts'
-import type { VoteRecord } from './vote-record.ts'
+import { checkVote, type VoteRecord } from './vote-record.ts'
 
 /** The words on an approval, and who may speak. */
 export interface ProofFacts {

@@ -1,7 +1,6 @@
 import { isPlainObject } from '../../json.ts'
-import { foldBody } from './fold-body.ts'
 import { belowList, belowName, isWithin, type Place, splitPlace } from './place.ts'
-import { emptyShape, mergeObjects, type ObjectShape, type Shape } from './shape.ts'
+import { emptyShape, foldBody, mergeObjects, type ObjectShape, type Shape } from './shape.ts'
 import { listNames, listWords, type ShapeUnion } from './write-schema.ts'
 
 /** Names of one place that are tried. */

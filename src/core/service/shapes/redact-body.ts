@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isPlainObject } from '../../json.ts'
 import type { Shape } from './shape.ts'
-import { formatsOf } from './text-format.ts'
+import { formatsOf } from './text-shape.ts'
 import { isFieldName, listWords } from './write-schema.ts'
 
 /** Formats whose texts tell of nobody. */

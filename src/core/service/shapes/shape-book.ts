@@ -1,7 +1,6 @@
 import type { EventRecord, ServiceEvent } from '../../incoming/event.ts'
-import { foldBody } from './fold-body.ts'
 import { compareOutlines, fitsOutline, MAX_PLACES, mergeOutlines, type Outline, outlineOf } from './outline.ts'
-import { emptyShape } from './shape.ts'
+import { emptyShape, foldBody } from './shape.ts'
 
 /** Events of a type that are learned from before any change is told. */
 export const LEARNED = 50

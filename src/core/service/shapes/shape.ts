@@ -1,5 +1,5 @@
-import type { TextShape } from './text-shape.ts'
-import { mergeTexts } from './text-shape.ts'
+import { isPlainObject } from '../../json.ts'
+import { foldText, mergeTexts, type TextShape } from './text-shape.ts'
 
 /** Levels of a body that a shape tells apart; what lies deeper may be anything. */
 export const MAX_DEPTH = 12
@@ -67,7 +67,7 @@ export function mergeShapes(into: Shape, from: Shape): Shape {
   return into
 }
 
-export function emptyObjects(): ObjectShape {
+function emptyObjects(): ObjectShape {
   return { kind: 'names', seen: 0, names: new Map() }
 }
 
@@ -84,7 +84,7 @@ export function mergeObjects(into: ObjectShape, from: ObjectShape): ObjectShape 
 }
 
 /** The shape of a name, made where it is new. */
-export function shapeOf(names: Map<string, Shape>, name: string): Shape {
+function shapeOf(names: Map<string, Shape>, name: string): Shape {
   const known = names.get(name)
   if (known !== undefined) return known
   const shape = emptyShape()
@@ -93,7 +93,7 @@ export function shapeOf(names: Map<string, Shape>, name: string): Shape {
 }
 
 /** Turns an object of too many names into a record. */
-export function limitNames(objects: ObjectShape): ObjectShape {
+function limitNames(objects: ObjectShape): ObjectShape {
   if (objects.kind === 'record' || objects.names.size <= MAX_NAMES) return objects
   return { kind: 'record', seen: objects.seen, values: valuesOf(objects) }
 }
@@ -104,4 +104,40 @@ export function valuesOf(objects: ObjectShape): Shape {
   const values = emptyShape()
   for (const shape of objects.names.values()) mergeShapes(values, shape)
   return values
+}
+
+/** Adds a parsed JSON value to a shape, which it changes. */
+export function foldBody(shape: Shape, value: unknown): Shape {
+  return fold(shape, value, 0)
+}
+
+function fold(shape: Shape, value: unknown, depth: number): Shape {
+  shape.seen++
+  if (value === null) shape.nulls++
+  else if (typeof value === 'string') shape.texts = foldText(shape.texts, value)
+  else if (typeof value === 'boolean') shape.booleans++
+  else if (typeof value === 'number' && Number.isFinite(value)) countNumber(shape, value)
+  else if (depth === MAX_DEPTH || typeof value !== 'object') shape.opaque++
+  else if (Array.isArray(value)) foldList(shape, value, depth)
+  else if (isPlainObject(value)) shape.objects = foldObject(shape.objects ?? emptyObjects(), value, depth)
+  return shape
+}
+
+function countNumber(shape: Shape, value: number): void {
+  if (Number.isSafeInteger(value)) shape.integers++
+  else shape.decimals++
+}
+
+function foldList(shape: Shape, values: readonly unknown[], depth: number): void {
+  shape.lists ??= { seen: 0, items: emptyShape() }
+  shape.lists.seen++
+  for (const value of values) fold(shape.lists.items, value, depth + 1)
+}
+
+function foldObject(objects: ObjectShape, value: Record<string, unknown>, depth: number): ObjectShape {
+  objects.seen++
+  for (const [name, item] of Object.entries(value)) {
+    fold(objects.kind === 'record' ? objects.values : shapeOf(objects.names, name), item, depth + 1)
+  }
+  return limitNames(objects)
 }

@@ -1,7 +1,6 @@
 import { belowList, belowName, type Place } from './place.ts'
 import { emptyShape, mergeShapes, type ObjectShape, type Shape, valuesOf } from './shape.ts'
-import { formatCode, isId, type TextFormat } from './text-format.ts'
-import type { TextShape } from './text-shape.ts'
+import { formatCode, isId, type TextFormat, type TextShape } from './text-shape.ts'
 
 /** Fewer texts prove neither a format nor an enumeration. */
 const PROOF = 50

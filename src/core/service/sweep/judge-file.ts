@@ -1,4 +1,5 @@
-import { isWhole, type SweepPlan } from './sweep-plan.ts'
+import type { StorageName } from '../storage.ts'
+import { FILE_TYPES, type FileType, isWhole, type SweepPlan } from './sweep-plan.ts'
 import type { CompleteSweep, SweepState } from './sweep-state.ts'
 
 /** A file that a sweep saw. */
@@ -24,7 +25,7 @@ export interface KnownFile {
 const CLOCKS_MS = 5 * 60_000
 
 /** The last event of a type whose file could not be told. */
-export interface UnreadEvents {
+interface UnreadEvents {
   count: number
   lastAt: number
   event: string
@@ -77,4 +78,97 @@ const MAX_SHARE = 0.05
 /** Whether so many missing events look like a broken listing rather than like lost events. */
 export function isFlood(missing: number, files: number): boolean {
   return missing > MAX_AT_ONCE || missing > files * MAX_SHARE
+}
+
+/** Time for which it is kept at least what an event told of a file. */
+const KEPT_MS = 7 * 24 * 60 * 60_000
+
+/** A file that an event told of, as sweeps know it. */
+export interface JudgedFile extends Pick<KnownFile, 'firstSweep'> {
+  isArrivalJudged: boolean
+  isDepartureJudged: boolean
+}
+
+/**
+ * The fate of a row that is not too new. `drop`: no sweep needs it. `forget`: the same, but a file
+ * that comes back looks new. `known`: null where no sweep saw the file; `state`: where none runs.
+ */
+export function judgeTold(
+  { type, at }: Pick<FileEvent, 'type' | 'at'>,
+  { known, state }: { known: JudgedFile | null; state: SweepState | null },
+  before: number,
+): 'keep' | 'drop' | 'forget' {
+  if (state === null) return 'drop'
+  if (known === null) {
+    if (type !== FILE_TYPES.created) return 'drop'
+    return at < before ? 'forget' : 'keep'
+  }
+  if (type === FILE_TYPES.deleted) return known.isDepartureJudged ? 'drop' : 'keep'
+  return known.isArrivalJudged || known.firstSweep <= (state.baseline ?? Infinity) ? 'drop' : 'keep'
+}
+
+/**
+ * Whether a sweep may need it, whatever is known of the file. Nothing is called lost but what came
+ * or went after a sweep that is remembered.
+ */
+export function isTooNew({ at }: Pick<FileEvent, 'at'>, state: SweepState | null, now: number): boolean {
+  if (at >= now - KEPT_MS) return true
+  return state !== null && state.number > 0 && at >= (state.complete[0]?.startedAt ?? state.startedAt)
+}
+
+/**
+ * `found`: by a sweep that has not ended. `missing`: only reported. `unclear`: cannot be known.
+ * `held`: waits for an approval. `due`: its event is to be made up. `made`: it is made up. `told`:
+ * the real event came first. `denied`: people said no.
+ */
+export const FINDING_STATES = ['found', 'missing', 'unclear', 'held', 'due', 'made', 'told', 'denied'] as const
+export type FindingState = (typeof FINDING_STATES)[number]
+
+/** Names a finding: one per file and type. */
+export interface FindingKey {
+  account: string
+  storage: StorageName
+  file: string
+  type: FileType
+}
+
+/** A file of which an event should have told, and none did. */
+export interface FileFinding extends FindingKey {
+  state: FindingState
+  /** Number of the sweep that found it. */
+  sweep: number
+  foundAt: number
+  path: string
+  /** The file as it was last seen, as JSON text of an entry. */
+  entry: string
+  /** Why it is unclear, or why its event is not made up; null otherwise. */
+  reason: string | null
+  approval: string | null
+  /** The event that was made up. */
+  event: string | null
+  /** The real event, which came later. */
+  lateEvent: string | null
+}
+
+/** How far events are matched to files, and by which functions of the author. */
+export interface FileBook {
+  /** By stream, the number of the last event that was read. */
+  read: Readonly<Record<number, number>>
+  /** By type. */
+  types: Readonly<Record<string, { version: string; canMakeUp: boolean }>>
+  /** By account and type, joined by a space. */
+  unread: Readonly<Record<string, UnreadEvents>>
+}
+
+export const EMPTY_BOOK: FileBook = { read: {}, types: {}, unread: {} }
+
+/** The file that a stored event tells of. */
+export interface FileEvent {
+  account: string
+  storage: StorageName
+  file: string
+  type: string
+  event: string
+  /** When we received it, in epoch milliseconds. */
+  at: number
 }

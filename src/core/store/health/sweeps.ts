@@ -1,7 +1,13 @@
 import type { SentEvent } from '../../runs/wait.ts'
 import type { StorageName } from '../../service/storage.ts'
-import type { FileBook, FileEvent, FileFinding, FindingKey, FindingState } from '../../service/sweep/file-finding.ts'
-import type { KnownFile } from '../../service/sweep/judge-file.ts'
+import type {
+  FileBook,
+  FileEvent,
+  FileFinding,
+  FindingKey,
+  FindingState,
+  KnownFile,
+} from '../../service/sweep/judge-file.ts'
 import type { ListedPage, SweepState } from '../../service/sweep/sweep-state.ts'
 
 /** The sweeps of a storage, and a number that rises with each change. */

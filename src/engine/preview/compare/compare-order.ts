@@ -1,4 +1,4 @@
-import type { Change } from '../../../core/safety/differences/difference.ts'
+import type { Change } from '../../../core/safety/differences.ts'
 import type { Deed } from './deed.ts'
 
 /** An effect that both sides have. */

@@ -5,7 +5,7 @@ import {
   type Group,
   NO_DIFFERENCES,
   type Sample,
-} from '../../../core/safety/differences/difference.ts'
+} from '../../../core/safety/differences.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import { compareOrder } from './compare-order.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'

@@ -1,4 +1,4 @@
-import type { Change } from '../../../core/safety/differences/difference.ts'
+import type { Change } from '../../../core/safety/differences.ts'
 import { isOfOneRun, settingIn } from '../../../core/safety/guard.ts'
 import { fillLimits, type HoldRules, planLimitsOf } from '../find-holds.ts'
 import type { PreviewedEffect } from '../previewed.ts'

@@ -1,7 +1,9 @@
 import { accountOf } from '../../../core/runs/claim.ts'
+import { RetryAt } from '../../../core/runs/retry.ts'
 import type { Checkpoint } from '../../../core/runs/step.ts'
 import {
   type Asked,
+  type ClosedApproval,
   completeState,
   type EffectAsk,
   type EffectPermit,
@@ -11,9 +13,10 @@ import {
 import { MAX_TOGETHER } from '../../../core/safety/effect-group.ts'
 import type { FolderCount } from '../../../core/safety/folders.ts'
 import { folderLimit, type Limit, planLimit, planLimits } from '../../../core/safety/guard.ts'
+import { coversEffect, describeScope } from '../../../core/safety/stop.ts'
 import type { DeletePermit } from '../../../core/service/files-api.ts'
 import { findStorage } from '../../../core/service/storage.ts'
-import type { Pass } from '../../pass/pass.ts'
+import { aboutRun, type Pass } from '../../pass/pass.ts'
 import { runOutside } from '../../pass/scope.ts'
 import { askInParts } from './ask-in-parts.ts'
 
@@ -197,4 +200,27 @@ async function answer(pass: Pass, waiting: readonly Waiting[]): Promise<void> {
 /** An approval that the list opened is told of once. */
 function tellOnce(permit: EffectPermit, index: number): EffectPermit {
   return permit.kind === 'held' && index > 0 ? { ...permit, opened: false } : permit
+}
+
+/** Tells of an approval, where this step's ask opened it. */
+export function publishHold(pass: Pass, { key }: Checkpoint, permit: Extract<EffectPermit, { kind: 'held' }>): void {
+  const { approval, opened, reason, rule = null } = permit
+  if (approval === null || !opened) return
+  pass.publish({ kind: 'approval.opened', approval, ...aboutRun(pass), step: key, reason, rule })
+}
+
+/** Tells of the end of an approval that this step is the first to act on. */
+export function publishEnd(pass: Pass, { key }: Pick<Checkpoint, 'key'>, { id, status }: ClosedApproval): void {
+  pass.publish({ kind: 'approval.closed', approval: id, ...aboutRun(pass), step: key, status })
+}
+
+/** The step asks again after this long, and the guard then holds it until the stop ends. */
+const ASK_AGAIN_MS = 50
+
+/** Throws where a stop has come since the delete got its permit, such as while it waited. */
+export async function refuseStopped(pass: Pass, target: string): Promise<void> {
+  const source = sourceOf(pass, { target })
+  const stop = (await pass.store.listStops()).find((each) => coversEffect(each, source))
+  if (stop === undefined) return
+  throw new RetryAt(pass.clock.now() + ASK_AGAIN_MS, `${describeScope(stop)} are stopped: ${stop.reason}`)
 }

@@ -7,8 +7,7 @@ import { toTransportError } from '../../http/transport-error.ts'
 import { toReplyError, typesOf } from '../../reply/reply-error.ts'
 import { type Version, versionOf } from '../../version.ts'
 import { type DownloadUrl, fetchDownloadUrl } from '../download-url.ts'
-import type { KnownFile } from './known-file.ts'
-import { requireFile } from './require-file.ts'
+import { type KnownFile, requireFile } from './require-file.ts'
 
 /** A URL that expires sooner is replaced before use. */
 const MIN_LEFT_MS = 30_000

@@ -5,8 +5,8 @@ import { ConnectionError, type FilesError, ProtocolError } from '../../errors.ts
 import { readChunks } from '../../http/read-body.ts'
 import { toTransportError } from '../../http/transport-error.ts'
 import { contradicts, isOtherVersion, isProvable, isProvenSame, type Version } from '../../version.ts'
-import { isSameVersion, lookAgain } from './known-file.ts'
 import { type OpenedBytes, openBytes, type Position, RangeMismatch, type UrlHolder } from './open-bytes.ts'
+import { isSameVersion, lookAgain } from './require-file.ts'
 
 type BytesRead =
   /**

@@ -1,6 +1,6 @@
 import type { FileEntry } from '../../../core/service/file.ts'
 import type { FilesLogLine } from '../../log-line.ts'
-import type { Collection, FilePage, FileQuery } from './file-page.ts'
+import type { Collection, FilePage, FileQuery } from './list-page.ts'
 import { ListingCheck, type PagePlace } from './listing-check.ts'
 
 /** Lists one page of a collection. */

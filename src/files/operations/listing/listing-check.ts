@@ -2,7 +2,7 @@ import type { FileEntry } from '../../../core/service/file.ts'
 import type { IncompleteReason } from '../../../core/service/files-api.ts'
 import type { StorageName } from '../../../core/service/storage.ts'
 import { ProtocolError } from '../../errors.ts'
-import type { FilePage } from './file-page.ts'
+import type { FilePage } from './list-page.ts'
 
 /** Pages in a row without a new entry, after which the listing counts as endless. */
 const MAX_BARREN_PAGES = 50

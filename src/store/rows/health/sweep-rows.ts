@@ -1,6 +1,5 @@
 import type { StorageName } from '../../../core/service/storage.ts'
-import type { FileEvent } from '../../../core/service/sweep/file-finding.ts'
-import { isTooNew, type JudgedFile, judgeTold } from '../../../core/service/sweep/judge-told.ts'
+import { type FileEvent, isTooNew, type JudgedFile, judgeTold } from '../../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES } from '../../../core/service/sweep/sweep-plan.ts'
 import type { SweepState } from '../../../core/service/sweep/sweep-state.ts'
 import type { FindingQuery, KeptSweep } from '../../../core/store/health/sweeps.ts'

@@ -1,6 +1,5 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { EventSearch } from '../../../core/incoming/event-search.ts'
-import { parsePathPattern } from '../../../core/incoming/path-pattern.ts'
+import { type EventSearch, parsePathPattern } from '../../../core/incoming/event-search.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { EVENT_COLUMNS } from '../../tables/incoming/events.ts'

@@ -6,8 +6,8 @@ import type {
   FileFinding,
   FindingKey,
   FindingState,
-} from '../../../core/service/sweep/file-finding.ts'
-import type { KnownFile } from '../../../core/service/sweep/judge-file.ts'
+  KnownFile,
+} from '../../../core/service/sweep/judge-file.ts'
 import { type ListedPage, type PageCounts, type SweepState, takePage } from '../../../core/service/sweep/sweep-state.ts'
 import type {
   CountQuery,

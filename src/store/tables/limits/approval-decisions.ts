@@ -1,8 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS, QUESTION } from '../../../core/safety/approval.ts'
 import { CHANGED_LIST } from '../../../core/safety/votes/approval-proof.ts'
-import { checkVote } from '../../../core/safety/votes/check-vote.ts'
-import { describeWord } from '../../../core/safety/votes/vote-record.ts'
+import { checkVote, describeWord } from '../../../core/safety/votes/vote-record.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
 import {
   type ApprovalRow,

@@ -1,4 +1,4 @@
-import type { FailureState } from '../../../core/runs/failures/failure-state.ts'
+import type { FailureState } from '../../../core/runs/failures/failure-group.ts'
 import type { FailureKindSince } from '../../../core/store/runs.ts'
 import type { Connection } from '../../connection.ts'
 

@@ -1,5 +1,4 @@
-import type { EventSearch } from '../../../core/incoming/event-search.ts'
-import { mentionsPath, parsePathPattern } from '../../../core/incoming/path-pattern.ts'
+import { type EventSearch, mentionsPath, parsePathPattern } from '../../../core/incoming/event-search.ts'
 import { listSubjects } from '../../../core/service/subjects.ts'
 import type { Dialect } from '../../dialect.ts'
 import { type Condition, likePattern } from '../../rows/build-where.ts'

@@ -1,5 +1,4 @@
-import type { FileEvent } from '../../../core/service/sweep/file-finding.ts'
-import { isTooNew, judgeTold } from '../../../core/service/sweep/judge-told.ts'
+import { type FileEvent, isTooNew, judgeTold } from '../../../core/service/sweep/judge-file.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
 import {

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { foldBody } from '../../../../src/core/service/shapes/fold-body.ts'
 import { redactBody, redactText } from '../../../../src/core/service/shapes/redact-body.ts'
-import { emptyShape } from '../../../../src/core/service/shapes/shape.ts'
-import { formatsOf } from '../../../../src/core/service/shapes/text-format.ts'
+import { emptyShape, foldBody } from '../../../../src/core/service/shapes/shape.ts'
+import { formatsOf } from '../../../../src/core/service/shapes/text-shape.ts'
 
 const key = Buffer.alloc(32, 7)
 

@@ -3,9 +3,8 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { storageName } from '../../../../src/author/storage-name.ts'
 import { chooseUnions, findSplits, foldSplits } from '../../../../src/core/service/shapes/find-unions.ts'
-import { foldBody } from '../../../../src/core/service/shapes/fold-body.ts'
 import { compareOutlines, fitsOutline, mergeOutlines, outlineOf } from '../../../../src/core/service/shapes/outline.ts'
-import { emptyShape, MAX_NAMES, mergeShapes, type Shape } from '../../../../src/core/service/shapes/shape.ts'
+import { emptyShape, foldBody, MAX_NAMES, mergeShapes, type Shape } from '../../../../src/core/service/shapes/shape.ts'
 import { writeSchema } from '../../../../src/core/service/shapes/write-schema.ts'
 
 /** Values that meet often, so that merged places have several kinds, words and formats. */

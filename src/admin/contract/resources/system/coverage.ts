@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RUN_STATUSES } from '../../../../core/runs/run.ts'
 import { STORAGES } from '../../../../core/service/storage.ts'
-import { FINDING_STATES } from '../../../../core/service/sweep/file-finding.ts'
+import { FINDING_STATES } from '../../../../core/service/sweep/judge-file.ts'
 import { defineRoutes, moment, time } from '../../route.ts'
 
 const storage = z.object({

@@ -1,5 +1,5 @@
 import type { Backtest } from '../../../../app/backtest/backtest.ts'
-import type { Sample } from '../../../../core/safety/differences/difference.ts'
+import type { Sample } from '../../../../core/safety/differences.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Layout } from '../../../terminal/table.ts'
 

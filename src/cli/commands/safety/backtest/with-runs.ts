@@ -1,7 +1,7 @@
 import type { compareStarts } from '../../../../app/backtest/compare-starts.ts'
 import type { CasePage, RunChoice } from '../../../../app/backtest/read-cases.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import type { Group, Starts } from '../../../../core/safety/differences/difference.ts'
+import type { Group, Starts } from '../../../../core/safety/differences.ts'
 import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { readMoments } from '../../../input/parse-option.ts'

@@ -294,16 +294,31 @@ inBrowser(
   },
 )
 
-inBrowser(`a filter that nothing fits says so, and is taken away by a click${label}`, async () => {
+inBrowser(`a search is kept under a name, found again, and forgotten${label}`, async () => {
   const { page, login, origin, faults } = await open()
   await login(page)
   await page.goto(`${origin}/runs?status=failed`)
+  await page.getByRole('button', { name: 'Searches' }).click()
+  const boxOf = (name: string) => page.getByLabel(name).or(page.getByRole('button', { name })).first().boundingBox()
+  const [button, field] = [await boxOf('Searches'), await boxOf('Name of this search')]
+  expect(field?.y).toBeGreaterThan(button?.y ?? Number.POSITIVE_INFINITY)
+  expect(field?.y).toBeLessThan((button?.y ?? 0) + 100)
+  await page.getByLabel('Name of this search').fill('broken ones')
+  await page.getByRole('button', { name: 'Save it' }).click()
+  expect(await inspect(page, 'the menu of searches')).toEqual([])
+  await page.goto(`${origin}/runs`)
+  await page.getByRole('button', { name: 'Searches' }).click()
+  await page.getByRole('button', { name: 'broken ones', exact: true }).click()
+  await page.waitForURL(`${origin}/runs?status=failed`)
   await page.getByLabel('Range of time').selectOption('from … to …')
   await page.getByLabel('From', { exact: true }).fill('2020-01-01T00:00')
   await page.getByLabel('To', { exact: true }).fill('2020-01-02T00:00')
   await page.getByText('No run fits these filters.').waitFor()
   await page.getByRole('button', { name: 'Clear the filters' }).click()
   await page.getByRole('row', { name: /copy-report/ }).waitFor()
+  await page.getByRole('button', { name: 'Searches' }).click()
+  await page.getByRole('button', { name: 'Forget broken ones' }).click()
+  await page.getByRole('button', { name: 'Searches' }).waitFor({ state: 'detached' })
   expect(faults()).toEqual([])
 })
 

@@ -1,6 +1,7 @@
-import { type FormEvent, useEffect, useState } from 'react'
-import { Link } from 'wouter'
+import { type FormEvent, useEffect, useId, useState } from 'react'
+import { Link, useLocation } from 'wouter'
 import { useFilters } from '../state/filters.ts'
+import { useSearches } from '../state/settings.ts'
 import { localOf } from '../words/format.ts'
 
 interface SearchParts {
@@ -109,6 +110,59 @@ function Moment({ label, value, set }: { label: string; value: string; set: (mom
         value={value.includes('T') ? localOf(value) : ''}
         onChange={(event) => change(event.target.value)}
       />
+    </span>
+  )
+}
+
+/** The searches of a page that this browser keeps under names, and a name for the present one. */
+export function SavedSearches({ path, isFiltered }: { path: string; isFiltered: boolean }) {
+  const id = useId()
+  const [, go] = useLocation()
+  const { searches, save } = useSearches(path)
+  const [name, setName] = useState('')
+  if (searches.length === 0 && !isFiltered) return null
+  const keep = (event: FormEvent) => {
+    event.preventDefault()
+    save([...searches.filter((search) => search.name !== name.trim()), { name: name.trim(), query: location.search }])
+    setName('')
+  }
+  return (
+    <span className="menu">
+      <button type="button" className="plain" popoverTarget={id}>
+        Searches
+      </button>
+      <div id={id} popover="auto">
+        <ul aria-label="Saved searches">
+          {searches.map((search) => (
+            <li key={search.name} className="row">
+              <button type="button" className="plain grow" onClick={() => go(`${path}${search.query}`)}>
+                {search.name}
+              </button>
+              <button
+                type="button"
+                className="plain"
+                aria-label={`Forget ${search.name}`}
+                onClick={() => save(searches.filter((each) => each !== search))}
+              >
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+        {isFiltered && (
+          <form className="row" onSubmit={keep}>
+            <input
+              required
+              aria-label="Name of this search"
+              placeholder="Name of this search"
+              maxLength={60}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+            <button type="submit">Save it</button>
+          </form>
+        )}
+      </div>
     </span>
   )
 }

@@ -7,7 +7,7 @@ import { useFilters } from '../state/filters.ts'
 import { formatCount } from '../words/format.ts'
 import { CopyAs } from './copy-as.tsx'
 import { DataTable, type TableParts } from './data-table.tsx'
-import { Choice, Range, Search, Tabs } from './find.tsx'
+import { Choice, Range, SavedSearches, Search, Tabs } from './find.tsx'
 import { Bones, Empty, ProblemNote } from './messages.tsx'
 import { PageHead } from './page.tsx'
 import { Moment } from './when.tsx'
@@ -147,6 +147,7 @@ export function ListPage<Name extends ListName>(parts: ListPageParts<Name>) {
     <div className="stack">
       <PageHead title={title}>
         {actions?.(query, isFiltered)}
+        <SavedSearches path={path} isFiltered={isFiltered} />
         <CopyAs cli={cli(query)} to={table.of} input={{ query } as unknown as InputOf<Name>} />
       </PageHead>
       {(find || range || choices.length > 0) && (

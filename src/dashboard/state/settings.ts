@@ -46,6 +46,19 @@ export function useZone(): { isUtc: boolean; next: () => void } {
   return { isUtc, next: () => save('zone', isUtc ? 'local' : 'utc') }
 }
 
+interface SavedSearch {
+  name: string
+  /** With its question mark. */
+  query: string
+}
+
+/** The searches of a page that this browser keeps. */
+export function useSearches(path: string): { searches: readonly SavedSearch[]; save: (all: SavedSearch[]) => void } {
+  const name = `searches:${path}`
+  const text = useSetting(name, '[]')
+  return { searches: JSON.parse(text) as SavedSearch[], save: (all) => save(name, JSON.stringify(all)) }
+}
+
 /** Whether single keys act (WCAG 2.1.4). */
 export function useSingleKeys(): { areOn: boolean; next: () => void } {
   const areOn = useSetting('keys', 'on') === 'on'

@@ -1,14 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { dirname, join, matchesGlob, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseAst } from 'vite'
+import { LONG } from '../vitest.config.ts'
 
 /*
- * Breaks places of the code at random, one at a time, and runs the tests until one of them fails.
- * A change that no test finds is printed with its line, and the script ends with 1. It works on a
- * copy of the last commit. A change takes minutes: `npm run mutate -- --count 20`.
+ * Breaks places of the code at random, one at a time, and runs tests until one of them fails. The
+ * first are those whose imports lead to the place most directly. The script ends with 1 and a list
+ * if no test found a change. It works on a copy of the last commit: `npm run mutate -- --count 20`.
+ * A change that a test finds takes ten seconds, and another one minutes, for all tests are asked.
+ * With `--near 50`, only that many of the short ones are, and of the long ones.
  */
 
 interface Report {
@@ -37,6 +40,7 @@ const { values } = parseArgs({
     count: { type: 'string', default: '20' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string', default: 'src/**/*.ts' },
+    near: { type: 'string', default: 'Infinity' },
   },
 })
 
@@ -86,13 +90,41 @@ interface Failure {
   test: string | null
 }
 
-/** A test that fails; null where all pass. */
-function findFailure(copy: string, args: readonly string[]): Failure | null {
+/** The files below a folder that a file names, to import or to start them. */
+function listNamed(folder: string, file: string): string[] {
+  const text = readFileSync(join(folder, file), 'utf8')
+  return [...text.matchAll(/['"](\.{1,2}\/[^'"\n]+\.(?:js|ts))['"]/g)]
+    .map(([, name = '']) => relative(folder, join(folder, dirname(file), name)))
+    .filter((named) => existsSync(join(folder, named)))
+}
+
+/** All tests: first that of the same name, then those whose imports lead to a file in few steps. */
+function listTests(users: Map<string, string[]>, file: string): string[] {
+  const steps = new Map([[file, 0]])
+  for (const [name, count] of steps) {
+    for (const user of users.get(name) ?? []) if (!steps.has(user)) steps.set(user, count + 1)
+  }
+  const room = file.split('/')[1]
+  const mirrored = file.replace(/^src/, 'test').replace(/ts$/, 'test.ts')
+  const rank = (test: string) => {
+    if (test === mirrored) return 0
+    return (steps.get(test) ?? 1_000) + (test.startsWith(`test/${room}/`) ? 0 : 0.5)
+  }
+  const tests = [...users.keys(), ...[...users.values()].flat()].filter((name) => name.endsWith('.test.ts'))
+  return [...new Set(tests)].toSorted((one, other) => rank(one) - rank(other))
+}
+
+/** A test of some files that fails; null where all pass. A run that never ends fails, too. */
+function findFailure(copy: string, files: readonly string[], named: readonly string[] = []): Failure | null {
   const report = join(copy, 'mutate.json')
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
+  const config = isLong(files[0] as string) ? ['--config', 'vitest.long.config.ts'] : []
   const output = ['--reporter=json', `--outputFile=${report}`]
-  const { status } = spawnSync(process.execPath, [vitest, ...args, '--run', '--bail=1', ...output], { cwd: copy })
+  rmSync(report, { force: true })
+  const args = [vitest, 'run', ...files, ...named, ...config, '--bail=1', ...output]
+  const { status } = spawnSync(process.execPath, args, { cwd: copy, timeout: 1_200_000, killSignal: 'SIGKILL' })
   if (status === 0) return null
+  if (!existsSync(report)) return { file: files[0] as string, test: null }
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
   for (const { name, assertionResults } of testResults) {
     const failed = assertionResults.find((each) => each.status === 'failed')
@@ -102,48 +134,59 @@ function findFailure(copy: string, args: readonly string[]): Failure | null {
   return { file: relative(copy, broken?.name ?? copy), test: null }
 }
 
-/** Asks the tests that import the file, the long ones among them, and then all the rest. */
-function findTest(copy: string, file: string): (Failure & { config: string[] }) | null {
-  for (const args of [['related', file], []]) {
-    for (const config of [[], ['--config', 'vitest.long.config.ts']]) {
-      const failure = findFailure(copy, [...args, ...config])
-      if (failure !== null) return { ...failure, config }
-    }
+function isLong(file: string): boolean {
+  return LONG.some((pattern) => matchesGlob(file, pattern))
+}
+
+/** Asks a few tests beside the change, then the other short ones, and the long ones at the end. */
+function findTest(copy: string, tests: readonly string[]): Failure | null {
+  const few = 8
+  const short = tests.filter((test) => !isLong(test)).slice(0, Number(values.near))
+  const long = tests.filter(isLong).slice(0, Number(values.near))
+  for (const files of [short.slice(0, few), short.slice(few, 6 * few), short.slice(6 * few), long]) {
+    const failure = files.length === 0 ? null : findFailure(copy, files)
+    if (failure !== null) return failure
   }
   return null
 }
 
 /** A test that fails without the change, too, has not found it. */
-function passes(copy: string, { file, test, config }: Failure & { config: string[] }): boolean {
+function passes(copy: string, { file, test }: Failure): boolean {
   const named = test === null ? [] : ['-t', test.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')]
-  return findFailure(copy, [file, ...named, ...config]) === null
+  return findFailure(copy, [file], named) === null
 }
 
 const random = numbersOf(Number(values.seed))
 const changes = globSync(values.only, { cwd: ROOT, exclude: LEFT_OUT }).toSorted().flatMap(listChanges)
 const copy = mkdtempSync(join(tmpdir(), 'upshot-mutate-'))
 execFileSync('git', ['worktree', 'add', '--quiet', '--detach', '--force', copy], { cwd: ROOT })
-symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
+// No commit has these.
+for (const built of ['node_modules', 'dist']) symlinkSync(join(ROOT, built), join(copy, built))
 const print = (text: string) => process.stdout.write(`${text}\n`)
-let missed = 0
+const users = new Map<string, string[]>()
+for (const name of globSync('{src,test,workflows}/**/*.{js,ts}', { cwd: ROOT })) {
+  for (const named of listNamed(ROOT, name)) users.set(named, [...(users.get(named) ?? []), name])
+}
+const missed: string[] = []
 try {
   print(`${values.count} of ${changes.length} changes, seed ${values.seed}`)
   for (let number = 1; number <= Number(values.count); number++) {
     const { file, line, start, end, was, is } = changes[Math.floor(random() * changes.length)] as Change
     const short = (code: string) => JSON.stringify(code.replace(/\s+/g, ' ').slice(0, 60))
-    print(`${number}. ${file}:${line}  ${short(was)} → ${short(is)}`)
+    const told = `${number}. ${file}:${line}  ${short(was)} → ${short(is)}`
+    print(told)
     const path = join(copy, file)
     const text = readFileSync(path, 'utf8')
     writeFileSync(path, text.slice(0, start) + is + text.slice(end))
-    const found = findTest(copy, file)
+    const found = findTest(copy, listTests(users, file))
     writeFileSync(path, text)
     const isFound = found !== null && passes(copy, found)
-    if (!isFound) missed++
-    if (isFound) print(`   found by ${found.file} > ${found.test ?? 'all'}`)
-    else print(found === null ? '   NOT FOUND' : `   NOT FOUND: ${found.file} fails without it, too`)
+    if (!isFound) missed.push(found === null ? told : `${told}: ${found.file} fails without it, too`)
+    print(isFound ? `   found by ${found.file} > ${found.test ?? 'all'}` : '   NOT FOUND')
   }
 } finally {
   execFileSync('git', ['worktree', 'remove', '--force', copy], { cwd: ROOT })
 }
-print(`${Number(values.count) - missed} found, ${missed} not found`)
-process.exitCode = missed === 0 ? 0 : 1
+print(`${Number(values.count) - missed.length} found, ${missed.length} not found`)
+for (const each of missed) print(each)
+process.exitCode = missed.length === 0 ? 0 : 1

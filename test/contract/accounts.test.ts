@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { type Account, planAccount } from '../../src/core/service/account.ts'
 import { NOW } from '../support/fixtures.ts'
@@ -10,9 +10,8 @@ function account(name: string, part: Partial<Account> = {}): Account {
   return planAccount({ name, plan: 'pro', ...given, ...part }, NOW)
 }
 
-describeStores((open) => {
-  test('an account is stored with its keys, and other processes see it', async () => {
-    const { store, reopen } = await open()
+describeStores((test) => {
+  test('an account is stored with its keys, and other processes see it', async ({ store, reopen }) => {
     const shop = account('shop', { fallbackKey: 'sk_live_before', plan: 450 })
     await store.saveAccount(account('archive'))
     await store.saveAccount(shop)
@@ -21,16 +20,14 @@ describeStores((open) => {
     expect(await store.findAccount('default')).toBeNull()
   })
 
-  test('saving an account again changes it, but not when it was created', async () => {
-    const { store } = await open()
+  test('saving an account again changes it, but not when it was created', async ({ store }) => {
     await store.saveAccount(account('shop', { fallbackKey: 'sk_live_before' }))
     const changed = { ...account('shop'), apiKey: 'sk_live_next', plan: 'free' } as const
     await store.saveAccount({ ...changed, createdAt: NOW + 1 })
     expect(await store.findAccount('shop')).toEqual(changed)
   })
 
-  test('an account that an endpoint uses cannot be removed', async () => {
-    const { store } = await open()
+  test('an account that an endpoint uses cannot be removed', async ({ store }) => {
     await store.saveAccount(account('shop'))
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
     await store.addEndpoint(endpoint)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { EMPTY_BOOK } from '../../src/core/alerts/alert-book.ts'
 import { EMPTY_SHAPES } from '../../src/core/service/shapes/shape-book.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
@@ -7,9 +7,8 @@ import { claimNext } from './support/claim-next.ts'
 
 const ERROR = { name: 'Error', message: 'no luck' }
 
-describeStores((open) => {
-  test('of two processes that change the book of an alert rule, one is refused', async () => {
-    const { store, reopen } = await open()
+describeStores((test, open) => {
+  test('of two processes that change the book of an alert rule, one is refused', async ({ store, reopen }) => {
     const other = await reopen()
     expect(await store.loadAlertBook('a')).toBe(null)
     expect(await store.saveAlertBook('a', EMPTY_BOOK, 0)).toBe(true)
@@ -20,8 +19,7 @@ describeStores((open) => {
     expect(await store.saveAlertBook('a', EMPTY_BOOK, 0)).toBe(false)
   })
 
-  test('of two processes that change the book of shapes, one is refused', async () => {
-    const { store, reopen } = await open()
+  test('of two processes that change the book of shapes, one is refused', async ({ store, reopen }) => {
     const other = await reopen()
     expect(await store.loadShapeBook()).toBe(null)
     expect(await store.saveShapeBook(EMPTY_SHAPES, 0)).toBe(true)
@@ -32,8 +30,7 @@ describeStores((open) => {
     expect(await other.loadShapeBook()).toEqual({ book, version: 2 })
   })
 
-  test('the books of rules that are gone are removed', async () => {
-    const { store } = await open()
+  test('the books of rules that are gone are removed', async ({ store }) => {
     for (const rule of ['a', 'b', 'c']) await store.saveAlertBook(rule, EMPTY_BOOK, 0)
     await store.keepAlertBooks(['b'])
     expect(await Promise.all(['a', 'b', 'c'].map((rule) => store.loadAlertBook(rule)))).toMatchObject([

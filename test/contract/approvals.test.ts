@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../src/core/runs/step.ts'
 import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
@@ -46,9 +46,8 @@ async function word(store: Store, approval: string, part: Partial<Decision> = {}
   return { ...about, only: null, answer: null, signature: null, ...part }
 }
 
-describeStores((open) => {
-  test('an approval is for the list with its hash, and what joined later is in a fresh one', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('an approval is for the list with its hash, and what joined later is in a fresh one', async ({ store }) => {
     const { lease, id } = await hold(store)
     const seen = await hashOf(store, id, 2)
     const result = await store.decideApproval(await word(store, id, { hash: seen }), NOW)
@@ -58,8 +57,7 @@ describeStores((open) => {
     expect(await store.findApproval(result.next ?? '', NOW)).toMatchObject({ status: 'open', openItems: 1 })
   })
 
-  test('an approval covers the state that was seen: a changed file asks again', async () => {
-    const { store } = await open()
+  test('an approval covers the state that was seen: a changed file asks again', async ({ store }) => {
     const { lease, id } = await hold(store)
     await store.decideApproval(await word(store, id), NOW)
     const changed = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 999) })
@@ -69,8 +67,7 @@ describeStores((open) => {
     expect(await beginDelete(store, lease, step('b'), { limits: NONE, asked: asked('/b') })).toEqual(expected)
   })
 
-  test('no approval has an effect before the run has looked at its file', async () => {
-    const { store } = await open()
+  test('no approval has an effect before the run has looked at its file', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const unseen = await beginDelete(store, lease, step('a'), { limits: NONE, isUnseen: true })
     expect(unseen).toMatchObject({ kind: 'held', approval: null, opened: false, isUnseen: true })
@@ -80,8 +77,7 @@ describeStores((open) => {
     expect(await store.listApprovals({ limit: 9, now: NOW })).toMatchObject([{ items: 1, openItems: 1 }])
   })
 
-  test('the items of a list are approved by number, and the others wait on', async () => {
-    const { store } = await open()
+  test('the items of a list are approved by number, and the others wait on', async ({ store }) => {
     const { lease, id } = await hold(store)
     const only = [
       { from: 1, to: 1 },
@@ -93,16 +89,14 @@ describeStores((open) => {
     expect(await kindOf(store, lease, 'c')).toBe('granted')
   })
 
-  test('numbers beyond the hash that a person saw are not approved', async () => {
-    const { store } = await open()
+  test('numbers beyond the hash that a person saw are not approved', async ({ store }) => {
     const { lease, id } = await hold(store)
     const part = { hash: await hashOf(store, id, 1), only: [{ from: 1, to: 3 }] }
     expect(await store.decideApproval(await word(store, id, part), NOW)).toMatchObject({ granted: 1, moved: 2 })
     expect(await kindOf(store, lease, 'c')).toBe('held')
   })
 
-  test('a hash that the list does not have, and one that is too short, are refused', async () => {
-    const { store } = await open()
+  test('a hash that the list does not have, and one that is too short, are refused', async ({ store }) => {
     const { id } = await hold(store)
     for (const hash of ['00000000', (await hashOf(store, id, 3)).slice(0, 7), '*', '']) {
       await expect(store.decideApproval(await word(store, id, { hash }), NOW)).rejects.toMatchObject({
@@ -111,8 +105,7 @@ describeStores((open) => {
     }
   })
 
-  test('hashes cover the order, the files and their state', async () => {
-    const { store } = await open()
+  test('hashes cover the order, the files and their state', async ({ store }) => {
     const { lease, id } = await hold(store)
     const hashes = new Set((await store.listApprovalItems({ approval: id, limit: 9 })).map(({ hash }) => hash))
     await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a', 101) })
@@ -126,8 +119,7 @@ describeStores((open) => {
     expect(hashes.has(items[3]?.hash ?? '')).toBe(false)
   })
 
-  test('two people have to agree to the same list, and one of them twice is one', async () => {
-    const { store } = await open()
+  test('two people have to agree to the same list, and one of them twice is one', async ({ store }) => {
     const { lease, id } = await hold(store, 2)
     expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
     expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ status: 'open', missing: 1 })
@@ -138,8 +130,7 @@ describeStores((open) => {
     expect(await kindOf(store, lease, 'a')).toBe('granted')
   })
 
-  test('a delete that began names the people who agreed to its list, and no other word', async () => {
-    const { store } = await open()
+  test('a delete that began names the people who agreed to its list, and no other word', async ({ store }) => {
     const { lease, id } = await hold(store, 2)
     const first = await hashOf(store, id, 1)
     await store.decideApproval(await word(store, id, { actor: 'cleo', hash: first }), NOW)
@@ -150,8 +141,7 @@ describeStores((open) => {
     expect(begun).toMatchObject({ approval: id, actor: 'anna, ben' })
   })
 
-  test('one denial is enough, and a decided approval takes no further word', async () => {
-    const { store } = await open()
+  test('one denial is enough, and a decided approval takes no further word', async ({ store }) => {
     const { lease, id } = await hold(store, 2)
     expect(await store.decideApproval(await word(store, id, { verdict: 'denied' }), NOW)).toMatchObject({
       status: 'denied',
@@ -160,8 +150,7 @@ describeStores((open) => {
     await expect(store.decideApproval(await word(store, id), NOW)).rejects.toThrow('is denied already')
   })
 
-  test('an expired approval is denied to its runs and closed to people', async () => {
-    const { store } = await open()
+  test('an expired approval is denied to its runs and closed to people', async ({ store }) => {
     const { lease, id } = await hold(store)
     const later = NOW + 8 * DAY
     await expect(store.decideApproval(await word(store, id), later)).rejects.toThrow('is expired already')
@@ -170,16 +159,14 @@ describeStores((open) => {
     expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('was expired') })
   })
 
-  test('a decision wakes the runs that wait for it', async () => {
-    const { store } = await open()
+  test('a decision wakes the runs that wait for it', async ({ store }) => {
     const { lease, id } = await hold(store)
     await store.parkRun(lease, { dueAt: NOW + DAY, reason: 'held', awaits: ['a', 'b', 'c'] })
     expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ woken: 1 })
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending' })
   })
 
-  test('from the first approver on, only a signed word of a registered person counts', async () => {
-    const { store } = await open()
+  test('from the first approver on, only a signed word of a registered person counts', async ({ store }) => {
     const { lease, id } = await hold(store)
     const pair = generateKeyPairSync('ed25519')
     const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -206,8 +193,7 @@ describeStores((open) => {
     expect(await store.findApproval(id, NOW)).toMatchObject({ votes: [{ actor: 'anna', isSigned: true }] })
   })
 
-  test('the word of a removed approver does not count', async () => {
-    const { store } = await open()
+  test('the word of a removed approver does not count', async ({ store }) => {
     const { id } = await hold(store)
     const pair = generateKeyPairSync('ed25519')
     const publicKey = pair.publicKey.export({ type: 'spki', format: 'pem' }).toString()
@@ -219,8 +205,7 @@ describeStores((open) => {
     await expect(store.decideApproval({ ...decision, signature }, NOW)).rejects.toThrow('was removed')
   })
 
-  test('an approved effect fills no window: a batch must not block everybody else', async () => {
-    const { store } = await open()
+  test('an approved effect fills no window: a batch must not block everybody else', async ({ store }) => {
     const { lease, id } = await hold(store)
     await store.decideApproval(await word(store, id), NOW)
     await kindOf(store, lease, 'a')
@@ -228,8 +213,7 @@ describeStores((open) => {
     expect(use.filter(({ scope }) => scope === 'all').map((row) => row.class)).toEqual(['approved', 'approved'])
   })
 
-  test('the commit that opens an approval starts the workflows that listen for it', async () => {
-    const { store } = await open()
+  test('the commit that opens an approval starts the workflows that listen for it', async ({ store }) => {
     const tell = { id: 'tell', file: 'tell.ts', eventTypes: ['upshot.approval.opened'], schedule: null }
     const every = { id: 'every', file: 'every.ts', eventTypes: ['*'], schedule: null }
     await store.saveWorkflows({ workflows: [tell, every], broken: [] }, NOW)

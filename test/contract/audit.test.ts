@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { type AuditEntry, LASTING_TARGET } from '../../src/core/safety/audit.ts'
 import { asOperator } from '../../src/core/store/safety/as-operator.ts'
@@ -18,9 +18,8 @@ function entry(action: string, part: Partial<AuditEntry> = {}): AuditEntry {
   return { ...ADA, action, target: null, parameters: {}, at: NOW, ...part }
 }
 
-describeStores((open) => {
-  test('an action of a person leaves a row with who, when, from where, why and what', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('an action of a person leaves a row with who, when, from where, why and what', async ({ store }) => {
     const run = await queueRun(store)
     expect(await openFor(store).cancelRun(run, 'a mistake', NOW)).toBe(true)
     expect(await store.listActions({ limit: 10 })).toEqual([
@@ -37,8 +36,7 @@ describeStores((open) => {
     ])
   })
 
-  test('an action that changes nothing, and one that is refused, leave a row that says so', async () => {
-    const { store } = await open()
+  test('an action that changes nothing, and one that is refused, leave a row that says so', async ({ store }) => {
     const ada = openFor(store)
     expect(await ada.retryRun('run_none', NOW)).toBe(false)
     await expect(ada.forkRun('run_none', { keys: [], edited: null }, NOW)).rejects.toMatchObject({ code: 'not_found' })
@@ -48,8 +46,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a write whose audit row cannot be written changes nothing', async () => {
-    const { store } = await open()
+  test('a write whose audit row cannot be written changes nothing', async ({ store }) => {
     const run = await queueRun(store)
     const broken = asOperator(store, { ...ADA, actor: null as never }, { now: () => NOW })
     await expect(broken.cancelRun(run, 'by hand', NOW)).rejects.toThrow()
@@ -57,8 +54,7 @@ describeStores((open) => {
     expect(await store.listActions({ limit: 10 })).toEqual([])
   })
 
-  test('the audit row of an endpoint or account holds no secret', async () => {
-    const { store } = await open()
+  test('the audit row of an endpoint or account holds no secret', async ({ store }) => {
     const endpoint = planEndpoint({ name: 'main', secret: 'a-secret-that-nobody-may-ever-see' }, NOW)
     await openFor(store).addEndpoint(endpoint)
     const keys = { apiKey: 'sk_live_secret', fallbackKey: 'sk_live_other' }
@@ -101,8 +97,7 @@ describeStores((open) => {
     expect(await list({ before: cancel })).toEqual([retry])
   })
 
-  test('rows of the audit log go by their age, in slices', async () => {
-    const { store } = await open()
+  test('rows of the audit log go by their age, in slices', async ({ store }) => {
     for (const age of [3, 2, 1, 0]) await store.recordAction(entry('run.retry', { at: NOW - age * 1_000 }), 'done')
     const slice = { kind: 'audit', before: NOW - 500, limit: 2, after: null } as const
     expect(await store.prune(slice)).toEqual({ pruned: 2, next: '' })
@@ -110,8 +105,7 @@ describeStores((open) => {
     expect(await store.listActions({ limit: 10 })).toMatchObject([{ at: NOW }])
   })
 
-  test('the rows that say since when effects are planned stay, whatever their age', async () => {
-    const { store } = await open()
+  test('the rows that say since when effects are planned stay, whatever their age', async ({ store }) => {
     const lasting = { target: LASTING_TARGET, parameters: { before: 'live', to: 'plan' } }
     await store.recordAction(entry('effects.switch', { at: NOW - 9_000, ...lasting }), 'done')
     await store.recordAction(entry('run.retry', { at: NOW - 8_000, target: null }), 'done')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import { CAPTURE_LIMITS, type Capture } from '../../src/core/incoming/delivery.ts'
 import { planEndpoint, planPin } from '../../src/core/incoming/endpoint.ts'
@@ -13,9 +13,8 @@ function capture(endpointId: string, body = 'a body', part: Partial<Capture> = {
   return { id, endpointId, receivedAt: NOW, headers: { 'x-signature': 'abc' }, body: Buffer.from(body), ...part }
 }
 
-describeStores((open) => {
-  test('captures are listed unchanged, oldest first, for their endpoint only', async () => {
-    const { store, reopen } = await open()
+describeStores((test, open) => {
+  test('captures are listed unchanged, oldest first, for their endpoint only', async ({ store, reopen }) => {
     const [one, two] = [learning('one'), learning('two')]
     for (const endpoint of [one, two]) await store.addEndpoint(endpoint)
     const bytes = Buffer.from([0, 0xff, 0xfe, 10])
@@ -29,8 +28,7 @@ describeStores((open) => {
     expect(await store.listCaptures(two.id)).toHaveLength(1)
   })
 
-  test('the newest captures of an endpoint are kept, up to a number and a size', async () => {
-    const { store } = await open()
+  test('the newest captures of an endpoint are kept, up to a number and a size', async ({ store }) => {
     const endpoint = learning('main')
     await store.addEndpoint(endpoint)
     const many = Array.from({ length: CAPTURE_LIMITS.count + 5 }, () => capture(endpoint.id))

@@ -1,13 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { DeliveryQuery } from '../../src/core/incoming/delivery.ts'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
-describeStores((open) => {
-  test('an event is stored once and starts each workflow once', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('an event is stored once and starts each workflow once', async ({ store }) => {
     const workflows = ['verify', 'inventory']
     expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toMatchObject({ verdict: 'accepted' })
     expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toEqual({ verdict: 'duplicate', runs: [] })
@@ -20,29 +19,25 @@ describeStores((open) => {
     ])
   })
 
-  test('an event that is delivered many times at once is stored once', async () => {
-    const { store } = await open()
+  test('an event that is delivered many times at once is stored once', async ({ store }) => {
     const receipts = await Promise.all(Array.from({ length: 50 }, () => store.saveDelivery(incoming('evt_1'))))
     expect(receipts.filter((receipt) => receipt.verdict === 'accepted')).toHaveLength(1)
     expect(await store.listRuns({ limit: 100 })).toHaveLength(1)
   })
 
-  test('a known event with another body is a conflict and starts nothing', async () => {
-    const { store } = await open()
+  test('a known event with another body is a conflict and starts nothing', async ({ store }) => {
     await store.saveDelivery(incoming('evt_1'))
     const receipt = await store.saveDelivery(incoming('evt_1', { data: { file: { id: 'fil_other' } } }))
     expect(receipt).toEqual({ verdict: 'conflict', runs: [] })
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
   })
 
-  test('the same event id in another account is another event', async () => {
-    const { store } = await open()
+  test('the same event id in another account is another event', async ({ store }) => {
     await store.saveDelivery(incoming('evt_1', { account: 'one' }))
     expect(await store.saveDelivery(incoming('evt_1', { account: 'two' }))).toMatchObject({ verdict: 'accepted' })
   })
 
-  test('an event that no workflow wants is stored', async () => {
-    const { store } = await open()
+  test('an event that no workflow wants is stored', async ({ store }) => {
     expect(await store.saveDelivery(incoming('evt_1', { workflows: [] }))).toEqual({ verdict: 'accepted', runs: [] })
     expect(await store.listEvents({ limit: 10 })).toMatchObject([{ id: 'evt_1', type: 'file.created' }])
   })
@@ -70,8 +65,7 @@ describeStores((open) => {
     expect(await store.saveDelivery(incoming('evt_1', { setup }))).toMatchObject({ verdict: 'accepted' })
   })
 
-  test('a refusal leaves a row with its reason and without a body', async () => {
-    const { store } = await open()
+  test('a refusal leaves a row with its reason and without a body', async ({ store }) => {
     await store.saveRefusal({
       id: 'dlv_1',
       endpointId: null,
@@ -93,14 +87,12 @@ describeStores((open) => {
     ])
   })
 
-  test('a delivery is answered after its commit: another process sees the event', async () => {
-    const { store, reopen } = await open()
+  test('a delivery is answered after its commit: another process sees the event', async ({ store, reopen }) => {
     await store.saveDelivery(incoming('evt_1'))
     expect(await (await reopen()).listEvents({ limit: 10 })).toHaveLength(1)
   })
 
-  test('an event is found by its id in each account that has it', async () => {
-    const { store } = await open()
+  test('an event is found by its id in each account that has it', async ({ store }) => {
     for (const name of ['one', 'two']) {
       await store.addEndpoint(planEndpoint({ name, account: name }, NOW))
       await store.saveDelivery(incoming('evt_1', { account: name }))
@@ -109,8 +101,7 @@ describeStores((open) => {
     expect(await store.findEvents('evt_2')).toEqual([])
   })
 
-  test('deliveries are listed by endpoint, by verdict and since a moment', async () => {
-    const { store } = await open()
+  test('deliveries are listed by endpoint, by verdict and since a moment', async ({ store }) => {
     const at = (eventId: string, receivedAt: number, endpointId: string) =>
       store.saveDelivery(incoming(eventId, { id: newId('dlv', receivedAt), receivedAt, endpointId }))
     await at('evt_1', NOW, 'end_a')
@@ -126,8 +117,7 @@ describeStores((open) => {
     expect(await store.countDeliveries('end_a', NOW + 1)).toEqual({ accepted: 1, duplicate: 1 })
   })
 
-  test('the events of many deliveries and runs come with the ids that were asked', async () => {
-    const { store } = await open()
+  test('the events of many deliveries and runs come with the ids that were asked', async ({ store }) => {
     await store.saveDelivery(incoming('evt_1'))
     await store.saveDelivery(incoming('evt_1'))
     await store.saveDelivery(incoming('evt_2', { workflows: [] }))
@@ -139,8 +129,7 @@ describeStores((open) => {
     expect(await owned('run', [...runs.map(({ id }) => id)])).toEqual(runs.map(({ id }) => `${id} evt_1`))
   })
 
-  test('a delivery is found with its event, and the deliveries of an event within its account', async () => {
-    const { store } = await open()
+  test('a delivery is found with its event, and the deliveries of an event within its account', async ({ store }) => {
     const first = incoming('evt_1', { account: 'one' })
     const later = NOW + 86_400_000
     const again = incoming('evt_1', { account: 'one', id: newId('dlv', later), receivedAt: later })

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { describe, inject } from 'vitest'
+import { describe, inject, test } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { openThreadedStore } from '../../src/store/sqlite/thread/threaded-store.ts'
@@ -79,11 +79,20 @@ declare module 'vitest' {
   }
 }
 
-/** Runs the contract of one noun against every store of this run. */
-export function describeStores(describeContract: (open: OpenStore) => void): void {
+/** A test of the contract names what it uses of a fresh store. */
+const testOn = (open: OpenStore) =>
+  test
+    .extend('opened', () => open())
+    .extend('store', ({ opened }) => opened.store)
+    .extend('reopen', ({ opened }) => opened.reopen)
+    .extend('tamper', ({ opened }) => opened.tamper)
+    .extend('hasSearchIndexes', ({ opened }) => opened.hasSearchIndexes)
+
+/** Runs the contract of one noun against every store of this run; `open` gives a test a second one. */
+export function describeStores(describeContract: (test: ReturnType<typeof testOn>, open: OpenStore) => void): void {
   const isLongRun = inject('isLongRun') === true
   const stores = STORES.filter(({ isSlow }) => isSlow === isLongRun)
   describe.each(stores)('$name', ({ open }) => {
-    describeContract(open)
+    describeContract(testOn(open), open)
   })
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../src/core/safety/effect-group.ts'
 import type { Limit } from '../../src/core/safety/guard.ts'
@@ -52,9 +52,8 @@ async function count(store: Store) {
   return [use?.count ?? 0, use?.bytes ?? 0, rows.length]
 }
 
-describeStores((open) => {
-  test('the places of a long list count from its decision on, and once, while its parts begin', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('the places of a long list count from its decision on, and once, while its parts begin', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     expect(await begin(store, lease, ['a', 'b', 'c'], null)).toEqual([null, null, null])
     expect(await store.listSteps(lease.runId)).toEqual([])
@@ -68,8 +67,7 @@ describeStores((open) => {
     expect(await count(store)).toEqual([3, 30, 3])
   })
 
-  test('an effect for which a list has no place is not decided, and not begun', async () => {
-    const { store } = await open()
+  test('an effect for which a list has no place is not decided, and not begun', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 1)], options)
     expect(await begin(store, lease, ['a'], room, 1)).toEqual([null])
@@ -77,8 +75,7 @@ describeStores((open) => {
     expect(await count(store)).toEqual([1, 10, 1])
   })
 
-  test('nothing of a list without room begins, and all of its parts join one approval', async () => {
-    const { store } = await open()
+  test('nothing of a list without room begins, and all of its parts join one approval', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 4, 3)], options)
     expect(room).toEqual({ kind: 'full', limit: limit(3) })
@@ -89,8 +86,7 @@ describeStores((open) => {
     expect(approvals).toMatchObject([{ items: 4, openItems: 4, bytes: 40 }])
   })
 
-  test('the next pass gives back the places that were not used, whatever it asks for', async () => {
-    const { store } = await open()
+  test('the next pass gives back the places that were not used, whatever it asks for', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const room = await store.reserveEffects(lease, listOf(lease), [share(lease, 5)], options)
     await begin(store, lease, ['a', 'b'], room)
@@ -105,8 +101,7 @@ describeStores((open) => {
     expect((await count(store))[0]).toBe(3)
   })
 
-  test('the end of a run gives back the places that it has not used', async () => {
-    const { store } = await open()
+  test('the end of a run gives back the places that it has not used', async ({ store }) => {
     for (const end of ['cancel', 'complete'] as const) {
       const lease = await claim(store, `evt_${end}`)
       const before = await count(store)
@@ -118,8 +113,7 @@ describeStores((open) => {
     }
   })
 
-  test('two lists of one pass keep their places apart', async () => {
-    const { store } = await open()
+  test('two lists of one pass keep their places apart', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const [first, second] = [listOf(lease, 1), listOf(lease, 2)]
     await store.reserveEffects(lease, first, [share(lease, 2)], options)
@@ -129,8 +123,7 @@ describeStores((open) => {
     expect((await count(store))[0]).toBe(4)
   })
 
-  test('a stop of one storage holds every part of a list, and its decision', async () => {
-    const { store } = await open()
+  test('a stop of one storage holds every part of a list, and its decision', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await store.stopEffects({ kind: 'storage', name: 'storage_b', since: NOW, actor: 'ada', reason: 'wrong files' })
     const sources = [sourceOf(lease), { ...sourceOf(lease), storage: 'storage_b' }]
@@ -141,8 +134,7 @@ describeStores((open) => {
     expect(await count(store)).toEqual([0, 0, 0])
   })
 
-  test('no list is decided and no part begins under a stale lease', async () => {
-    const { store } = await open()
+  test('no list is decided and no part begins under a stale lease', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await store.cancelRun(lease.runId, 'enough', NOW)
     const stale = { code: 'stale_lease' }

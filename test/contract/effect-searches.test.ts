@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
 import type { EffectFilter } from '../../src/core/store/safety/effects.ts'
 import { type SearchBounds, searchPage } from '../../src/core/store/search.ts'
@@ -17,9 +17,8 @@ async function note(store: Store, ...moments: number[]): Promise<void> {
 const search = (store: Store, filter: EffectFilter, bounds: Partial<SearchBounds>) =>
   searchPage((slice) => store.searchEffects(filter, slice), { limit: 10, now: () => NOW, ...bounds })
 
-describeStores((open) => {
-  test('a slice reads a bounded number of rows, and says how far it looked', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a slice reads a bounded number of rows, and says how far it looked', async ({ store }) => {
     await note(store, 1, 2, 3, 4, 5)
     const filter = { account: 'nobody' }
     const first = await store.searchEffects(filter, { rows: 2, limit: 9, after: null })
@@ -35,8 +34,7 @@ describeStores((open) => {
     expect((await search(store, filter, { rows: 2 })).searched).toMatchObject({ rows: 5, isComplete: true })
   })
 
-  test('pages come newest first by their moments, each row once, also where clocks disagree', async () => {
-    const { store } = await open()
+  test('pages come newest first by their moments, each row once, also where clocks disagree', async ({ store }) => {
     await note(store, 5, 1, 4, 2, 3)
     await deleteFiles(store, ['a', 'b'])
     const moments: number[] = []
@@ -72,8 +70,7 @@ describeStores((open) => {
     expect(await seen({ phases: ['switched'] })).toEqual([3, 7])
   })
 
-  test('pages of a filter are read oldest first, and each row is on one of them', async () => {
-    const { store } = await open()
+  test('pages of a filter are read oldest first, and each row is on one of them', async ({ store }) => {
     await note(store, 5, 1, 4, 2)
     for (const name of ['x', 'y']) {
       await store.stopEffects({ kind: 'account', name, since: NOW + 4, actor: 'ada', reason: 'no' })

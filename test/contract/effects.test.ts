@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Checkpoint } from '../../src/core/runs/step.ts'
 import type { Limit } from '../../src/core/safety/guard.ts'
@@ -27,9 +27,8 @@ const step = (key: string): Checkpoint => checkpoint(key, { effect: 'delete', ta
 const end = (store: Store, lease: Lease, key: string, outcome: string) =>
   store.saveCheckpoint(lease, { ...step(key), output: JSON.stringify({ outcome, proof: 'reply' }) })
 
-describeStores((open) => {
-  test('effects are granted up to their limit, by all runs and processes together', async () => {
-    const { store, reopen } = await open()
+describeStores((test, open) => {
+  test('effects are granted up to their limit, by all runs and processes together', async ({ store, reopen }) => {
     const [one, two] = [await claim(store, 'evt_1'), await claim(store, 'evt_2')]
     const limits = [limit(2)]
     expect(await beginDelete(store, one, step('a'), { limits })).toMatchObject({ kind: 'granted' })
@@ -52,8 +51,7 @@ describeStores((open) => {
     expect((await store.listEffects({ limit: 10 })).filter(({ phase }) => phase === 'begun')).toHaveLength(1)
   })
 
-  test('a place counts from the beginning of an effect, and its failure gives it not back', async () => {
-    const { store } = await open()
+  test('a place counts from the beginning of an effect, and its failure gives it not back', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(1)] })
     const error = { name: 'Error', message: 'no luck' }
@@ -77,8 +75,7 @@ describeStores((open) => {
     expect(await beginDelete(store, lease, step('b'), { limits: [limit(1)] })).toMatchObject({ kind: 'held' })
   })
 
-  test('a window frees its places after an hour, and none when the clock is set back', async () => {
-    const { store } = await open()
+  test('a window frees its places after an hour, and none when the clock is set back', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const ask = (key: string, now: number) => beginDelete(store, lease, step(key), { limits: [limit(1)], now })
     expect(await ask('a', NOW)).toMatchObject({ kind: 'granted' })
@@ -88,16 +85,14 @@ describeStores((open) => {
     expect(await ask('b', NOW + 1.2 * HOUR)).toMatchObject({ kind: 'granted' })
   })
 
-  test('bytes are limited by the size that a run saw', async () => {
-    const { store } = await open()
+  test('bytes are limited by the size that a run saw', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const limits = [limit(150, { what: 'bytes' })]
     expect(await beginDelete(store, lease, step('a'), { limits, asked: A })).toMatchObject({ kind: 'granted' })
     expect(await beginDelete(store, lease, step('b'), { limits, asked: A })).toMatchObject({ kind: 'held' })
   })
 
-  test('asks together are granted all or none', async () => {
-    const { store } = await open()
+  test('asks together are granted all or none', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const options = { now: NOW, expiresAt: NOW + HOUR, needs: 1, together: true }
     const asks = (most: number) => ['a', 'b', 'c'].map((key) => deleteAsk(step(key), { limits: [limit(most)] }))
@@ -108,8 +103,7 @@ describeStores((open) => {
     expect(await store.listApprovals({ limit: 10, now: NOW })).toMatchObject([{ status: 'withdrawn' }])
   })
 
-  test('a stop holds deletes in its scope from its commit on, over a reopened store', async () => {
-    const { store, reopen } = await open()
+  test('a stop holds deletes in its scope from its commit on, over a reopened store', async ({ store, reopen }) => {
     const lease = await claim(store, 'evt_1')
     const by = { actor: 'cli:ada', reason: 'the wrong files' }
     expect(await store.stopEffects({ kind: 'workflow', name: 'follow-up', since: NOW, ...by })).toBe(true)
@@ -126,8 +120,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a stop also holds an effect that had begun, and its end wakes the run', async () => {
-    const { store } = await open()
+  test('a stop also holds an effect that had begun, and its end wakes the run', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'))
     await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
@@ -138,8 +131,7 @@ describeStores((open) => {
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending' })
   })
 
-  test('the ledger tells how a file looked, what became of it, and of which run and step', async () => {
-    const { store } = await open()
+  test('the ledger tells how a file looked, what became of it, and of which run and step', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { asked: A })
     await end(store, lease, 'a', 'deleted')
@@ -153,8 +145,7 @@ describeStores((open) => {
     expect(await store.listEffects({ path: '/a.mov', limit: 10 })).toEqual(rows)
   })
 
-  test('the ledger names the code of each run, also of two that began at the same time', async () => {
-    const { store } = await open()
+  test('the ledger names the code of each run, also of two that began at the same time', async ({ store }) => {
     for (const name of ['first', 'second']) {
       const lease = await claim(store, `evt_${name}`)
       await store.saveCheckpoint(lease, checkpoint('look'), undefined, { codeHash: `code of the ${name}` })
@@ -166,8 +157,7 @@ describeStores((open) => {
     ])
   })
 
-  test('the ledger keeps the state that a delete requires, and the one that its look found', async () => {
-    const { store } = await open()
+  test('the ledger keeps the state that a delete requires, and the one that its look found', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const expected = { path: '/a.mov', bytes: null, modifiedAt: null }
     await beginDelete(store, lease, step('a'), { asked: A, expect: expected })
@@ -187,8 +177,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a write is in the ledger where it names a target, and a read never', async () => {
-    const { store } = await open()
+  test('a write is in the ledger where it names a target, and a read never', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await store.saveCheckpoint(lease, checkpoint('note'))
     await store.saveCheckpoint(lease, checkpoint('look', { effect: 'read', target: 'x', position: 1 }))
@@ -205,8 +194,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a write without a target is in the ledger where it says so', async () => {
-    const { store } = await open()
+  test('a write without a target is in the ledger where it says so', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     const effect = { input: null, isUntargeted: true } as const
     await store.saveCheckpoint(lease, checkpoint('note'), undefined, { effect })
@@ -234,24 +222,21 @@ describeStores((open) => {
     ])
   })
 
-  test('an outdated lease gets no permit, and counts nothing', async () => {
-    const { store } = await open()
+  test('an outdated lease gets no permit, and counts nothing', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await store.cancelRun(lease.runId, 'by hand', NOW)
     await expect(beginDelete(store, lease, step('a'))).rejects.toMatchObject({ code: 'stale_lease' })
     expect(await store.listGuardUse(NOW)).toEqual([])
   })
 
-  test('a held run that is canceled takes its items back', async () => {
-    const { store } = await open()
+  test('a held run that is canceled takes its items back', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
     await store.cancelRun(lease.runId, 'by hand', NOW)
     expect(await store.listApprovals({ limit: 1, now: NOW })).toMatchObject([{ status: 'withdrawn', openItems: 0 }])
   })
 
-  test('runs that the guard holds ask again when they are told to, as after a raised limit', async () => {
-    const { store } = await open()
+  test('runs that the guard holds ask again when they are told to, as after a raised limit', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await beginDelete(store, lease, step('a'), { limits: [limit(0)] })
     await store.parkRun(lease, { dueAt: NOW + HOUR, reason: 'held', awaits: ['a'] })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import {
   newSecret,
   planEndpoint,
@@ -9,32 +9,28 @@ import {
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
-describeStores((open) => {
-  test('an endpoint is found by its path, with its secret', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('an endpoint is found by its path, with its secret', async ({ store }) => {
     const endpoint = planEndpoint({ name: 'main', secret: 'a-secret-that-is-long-enough' }, NOW)
     await store.addEndpoint(endpoint)
     expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
     expect(await store.findEndpoint('main')).toBeNull()
   })
 
-  test('a second endpoint of the same name is refused', async () => {
-    const { store } = await open()
+  test('a second endpoint of the same name is refused', async ({ store }) => {
     await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
     await expect(store.addEndpoint(planEndpoint({ name: 'main' }, NOW))).rejects.toMatchObject({ code: 'conflict' })
     expect(await store.listEndpoints()).toHaveLength(1)
   })
 
-  test('an endpoint that another process added is seen', async () => {
-    const { store, reopen } = await open()
+  test('an endpoint that another process added is seen', async ({ store, reopen }) => {
     expect(await store.listEndpoints()).toEqual([])
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await (await reopen()).addEndpoint(endpoint)
     expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
   })
 
-  test('a changed endpoint is stored with its secrets', async () => {
-    const { store, reopen } = await open()
+  test('a changed endpoint is stored with its secrets', async ({ store, reopen }) => {
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     const rotated = planRotation(endpoint, 'the-secret-that-comes-next', { overlapMs: 1_000, now: NOW })
@@ -46,8 +42,7 @@ describeStores((open) => {
     await expect(store.updateEndpoint(unknown)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('a change of an older revision of an endpoint is refused', async () => {
-    const { store, reopen } = await open()
+  test('a change of an older revision of an endpoint is refused', async ({ store, reopen }) => {
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     await (await reopen()).updateEndpoint({ ...endpoint, status: 'disabled' })
@@ -55,8 +50,7 @@ describeStores((open) => {
     expect(await store.findEndpoint(endpoint.path)).toMatchObject({ status: 'disabled', events: ['*'], revision: 1 })
   })
 
-  test('a removed endpoint frees its name, and its deliveries still name it', async () => {
-    const { store, reopen } = await open()
+  test('a removed endpoint frees its name, and its deliveries still name it', async ({ store, reopen }) => {
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, account: 'shop' }))
@@ -78,8 +72,7 @@ describeStores((open) => {
     expect(await store.listDeliveries({ limit: 5, endpointId: endpoint.id })).toHaveLength(1)
   })
 
-  test('a removed endpoint loses its captures and captures nothing more', async () => {
-    const { store } = await open()
+  test('a removed endpoint loses its captures and captures nothing more', async ({ store }) => {
     const endpoint = { ...planEndpoint({ name: 'main' }, NOW), status: 'learning' } as const
     await store.addEndpoint(endpoint)
     const capture = { endpointId: endpoint.id, receivedAt: NOW, headers: {}, body: Buffer.from('{}') }
@@ -89,8 +82,7 @@ describeStores((open) => {
     expect(await store.saveCapture({ id: 'dlv_2', ...capture })).toBe(false)
   })
 
-  test('events are found in an account that their endpoint has left', async () => {
-    const { store } = await open()
+  test('events are found in an account that their endpoint has left', async ({ store }) => {
     const endpoint = planEndpoint({ name: 'main', account: 'one' }, NOW)
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { account: 'one' }))
@@ -98,8 +90,7 @@ describeStores((open) => {
     expect(await store.findEvents('evt_1')).toMatchObject([{ account: 'one' }])
   })
 
-  test('the last use of each secret is known to the minute', async () => {
-    const { store } = await open()
+  test('the last use of each secret is known to the minute', async ({ store }) => {
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     await store.updateEndpoint(planRotation(endpoint, newSecret(endpoint.scheme), { overlapMs: 900_000, now: NOW }))
@@ -119,8 +110,7 @@ describeStores((open) => {
     ])
   })
 
-  test('the last use of a secret survives a change of its endpoint and a restart', async () => {
-    const { store, reopen } = await open()
+  test('the last use of a secret survives a change of its endpoint and a restart', async ({ store, reopen }) => {
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)
     await store.saveDelivery(incoming('evt_1', { endpointId: endpoint.id, facts: { secret: 0 }, receivedAt: NOW }))

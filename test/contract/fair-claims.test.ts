@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { deriveRunId } from '../../src/core/ids.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -33,9 +33,8 @@ async function heldBy(store: Store, { lease, ...run }: ClaimedRun): Promise<Clai
 const NO_LEASE = { runId: 'none', fence: 0, worker: 'wrk_1' }
 const idOf = ({ lease }: ClaimedRun) => lease.runId
 
-describeStores((open) => {
-  test('a freed place goes to the run that is claimed next, whatever backlog there is', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a freed place goes to the run that is claimed next, whatever backlog there is', async ({ store }) => {
     const [one, two, ...line] = await queueAtGate(store, 12)
     const backlog = await queueBacklog(store)
     const atWork = [one, two]
@@ -52,8 +51,7 @@ describeStores((open) => {
     expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual(backlog.slice(0, 2))
   })
 
-  test('places that come free together are claimed together, in the order of the line', async () => {
-    const { store } = await open()
+  test('places that come free together are claimed together, in the order of the line', async ({ store }) => {
     const [one, two, ...line] = await queueAtGate(store, 6)
     const backlog = await queueBacklog(store)
     await Promise.all([one, two].map((run) => run && store.completeRun(run.lease, 'null', NOW)))
@@ -61,8 +59,7 @@ describeStores((open) => {
     expect(claimed.map(idOf)).toEqual([...line.slice(0, 2).map(idOf), ...backlog.slice(0, 2)])
   })
 
-  test('an end hands its place on to the first in line, already claimed for its worker', async () => {
-    const { store } = await open()
+  test('an end hands its place on to the first in line, already claimed for its worker', async ({ store }) => {
     const [one, two, ...line] = await queueAtGate(store, 5)
     const backlog = await queueBacklog(store)
     const handOn = (run?: ClaimedRun) => store.completeRun(run?.lease ?? NO_LEASE, 'null', NOW, true)
@@ -94,8 +91,7 @@ describeStores((open) => {
     expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual([four && idOf(four)])
   })
 
-  test('a run with a place waits for those of a higher priority', async () => {
-    const { store } = await open()
+  test('a run with a place waits for those of a higher priority', async ({ store }) => {
     const [first, , second] = await queueAtGate(store, 3)
     const urgent = await store.saveDelivery(incoming('evt_urgent', { priorities: { 'follow-up': 1 } }))
     if (first) await store.completeRun(first.lease, 'null', NOW)
@@ -103,8 +99,7 @@ describeStores((open) => {
     expect(claimed.map(idOf)).toEqual([...urgent.runs, second && idOf(second)])
   })
 
-  test('each tick of a line is claimed next once the one before has ended', async () => {
-    const { store } = await open()
+  test('each tick of a line is claimed next once the one before has ended', async ({ store }) => {
     await queueBacklog(store)
     const ticks = await Array.fromAsync([1, 2, 3], (second) => {
       const scheduledFor = NOW + 1_000 * second

@@ -1,12 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, batch, concurrency, debounce } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 
-describeStores((open) => {
-  test('a full batch goes through its gates like any other run', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a full batch goes through its gates like any other run', async ({ store }) => {
     const busy = await arrive(store, 'evt_0')
     await askAdmission(store, busy, { gates: [concurrency] })
     const leader = await arrive(store, 'evt_1')
@@ -32,8 +31,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a canceled batch absorbs no more runs', async () => {
-    const { store } = await open()
+  test('a canceled batch absorbs no more runs', async ({ store }) => {
     const leader = await arrive(store, 'evt_1')
     await askAdmission(store, leader, { fold: batch })
     await store.cancelRun(leader.lease.runId, 'by hand', NOW)
@@ -54,8 +52,7 @@ describeStores((open) => {
     expect(await store.findRun(next.lease.runId)).toMatchObject({ status: 'waiting', folded: 0 })
   })
 
-  test('in a debounce, an older event that comes late does not replace the newest one', async () => {
-    const { store } = await open()
+  test('in a debounce, an older event that comes late does not replace the newest one', async ({ store }) => {
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [older, newer] = await store.claimRuns('wrk_1', 2, NOW)
@@ -68,8 +65,7 @@ describeStores((open) => {
     expect(await store.findRun(newer.lease.runId)).toMatchObject({ folded: 1, dueAt: NOW + 150 })
   })
 
-  test('a run folded into a folded run still brings all its events', async () => {
-    const { store } = await open()
+  test('a run folded into a folded run still brings all its events', async ({ store }) => {
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { fold: debounce })
     const second = await arrive(store, 'evt_2')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
 import type { Limit } from '../../src/core/safety/guard.ts'
@@ -71,7 +71,7 @@ const beginning = ({ lease, id }: Held, name: string) =>
      '${lease.runId}', '${name}', '${id}', '${JSON.stringify(stateOf(name))}', '${JSON.stringify(stateOf(name))}'
    FROM (SELECT seq FROM effect UNION ALL SELECT 0) AS known`
 
-describeStores((open) => {
+describeStores((test, open) => {
   /** The deletes of a run are held, two people may decide, and Anna has. */
   async function openWithWord() {
     const opened = await open()
@@ -188,8 +188,7 @@ describeStores((open) => {
     expect(await ask(store, held.lease, 'b')).toMatchObject({ kind: 'denied' })
   })
 
-  test('an approval needs as many people as the project says when its effect begins', async () => {
-    const { store } = await open()
+  test('an approval needs as many people as the project says when its effect begins', async ({ store }) => {
     const held = await hold(store, 'evt_1', 1)
     await register(store, 'anna', 'ben')
     expect(await say(store, held.id, 'anna')).toMatchObject({ status: 'approved' })
@@ -212,8 +211,7 @@ describeStores((open) => {
     expect(await faultsOf(store)).toEqual([])
   })
 
-  test('words that need no signature still have to be there', async () => {
-    const { store, tamper } = await open()
+  test('words that need no signature still have to be there', async ({ store, tamper }) => {
     const held = await hold(store)
     await tamper(...GRANT)
     expect(await ask(store, held.lease, 'a')).toMatchObject({ kind: 'denied' })

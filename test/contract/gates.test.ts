@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -7,9 +7,8 @@ import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, concurrency, planAdmission, singleton, throttle } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 
-describeStores((open) => {
-  test('a run is admitted with the moment of its start', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a run is admitted with the moment of its start', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     expect(run).toMatchObject({ isAdmitted: false, folded: 0 })
     expect(await askAdmission(store, run, { gates: [concurrency] }, NOW + 5)).toEqual({
@@ -21,8 +20,7 @@ describeStores((open) => {
     await store.completeRun(run.lease, 'null', NOW + 6)
   })
 
-  test('a run whose worker died keeps its place and stays admitted', async () => {
-    const { store, reopen } = await open()
+  test('a run whose worker died keeps its place and stays admitted', async ({ store, reopen }) => {
     await store.startWorker('wrk_1', NOW)
     const run = await arrive(store, 'evt_1')
     await askAdmission(store, run, { gates: [concurrency] })
@@ -37,8 +35,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
   })
 
-  test('an admission with an older fence is refused', async () => {
-    const { store } = await open()
+  test('an admission with an older fence is refused', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     await store.releaseRun(run.lease)
     await store.claimRuns('wrk_2', 1, NOW)
@@ -77,8 +74,7 @@ describeStores((open) => {
     expect(await store.findRun(third ?? '')).toMatchObject({ status: 'waiting', isInLine: true })
   })
 
-  test('no run is admitted when another one is only released', async () => {
-    const { store } = await open()
+  test('no run is admitted when another one is only released', async ({ store }) => {
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [concurrency] })
     const second = await arrive(store, 'evt_2')
@@ -89,8 +85,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a run that wakes from a sleep stands in line by its age', async () => {
-    const { store } = await open()
+  test('a run that wakes from a sleep stands in line by its age', async ({ store }) => {
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [concurrency] })
     await store.saveCheckpoint(first.lease, checkpoint('a'))
@@ -119,8 +114,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a throttle counts starts, not claims, and counts a run once', async () => {
-    const { store } = await open()
+  test('a throttle counts starts, not claims, and counts a run once', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     expect(await askAdmission(store, run, { mayStart: false, gates: [throttle] })).toEqual({ kind: 'ready' })
     const second = await arrive(store, 'evt_2', NOW + 1)
@@ -150,8 +144,7 @@ describeStores((open) => {
     expect(await store.findRun(second.lease.runId)).toMatchObject({ status: 'waiting', dueAt: NOW + 5 + 100 })
   })
 
-  test('a run that has started passes no throttle again, even from a line', async () => {
-    const { store } = await open()
+  test('a run that has started passes no throttle again, even from a line', async ({ store }) => {
     const gates = [throttle, concurrency]
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates })
@@ -164,8 +157,7 @@ describeStores((open) => {
     expect(await store.findRun(first.lease.runId)).toMatchObject({ status: 'pending', isInLine: false })
   })
 
-  test('a singleton that cancels ends the older run and refuses its writes', async () => {
-    const { store } = await open()
+  test('a singleton that cancels ends the older run and refuses its writes', async ({ store }) => {
     const older = await arrive(store, 'evt_1')
     const part = { gates: [singleton], onConflict: 'cancel' } as const
     await askAdmission(store, older, part)
@@ -177,8 +169,7 @@ describeStores((open) => {
     await expect(store.completeRun(older.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
   })
 
-  test('a singleton never cancels a newer run for an older one', async () => {
-    const { store } = await open()
+  test('a singleton never cancels a newer run for an older one', async ({ store }) => {
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [older, newer] = await store.claimRuns('wrk_1', 2, NOW)
@@ -189,8 +180,7 @@ describeStores((open) => {
     expect(await store.findRun(newer.lease.runId)).toMatchObject({ status: 'running' })
   })
 
-  test('a singleton keeps its key while its run sleeps, until the run ends', async () => {
-    const { store } = await open()
+  test('a singleton keeps its key while its run sleeps, until the run ends', async ({ store }) => {
     const first = await arrive(store, 'evt_1')
     await askAdmission(store, first, { gates: [singleton] })
     await store.parkRun(first.lease, { dueAt: NOW + 10, reason: 'sleeps' })
@@ -208,8 +198,7 @@ describeStores((open) => {
     })
   })
 
-  test('a run that asks for its admission too late is canceled', async () => {
-    const { store } = await open()
+  test('a run that asks for its admission too late is canceled', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     expect(await askAdmission(store, run, { startBy: NOW + 10 }, NOW + 10)).toMatchObject({ kind: 'canceled' })
     expect(await store.findRun(run.lease.runId)).toMatchObject({
@@ -220,8 +209,7 @@ describeStores((open) => {
     })
   })
 
-  test('unadmitted runs are claimed before all others, and can be claimed alone', async () => {
-    const { store } = await open()
+  test('unadmitted runs are claimed before all others, and can be claimed alone', async ({ store }) => {
     await queueRun(store, 'evt_1', 'plain')
     const priorities = { limited: UNADMITTED_PRIORITY }
     await store.saveDelivery(incoming('evt_2', { workflows: ['limited'], priorities }))
@@ -237,8 +225,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a run that is parked before its code ran has not started', async () => {
-    const { store } = await open()
+  test('a run that is parked before its code ran has not started', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     await store.parkRun(run.lease, { dueAt: NOW + 1, reason: 'no module', hasNotStarted: true })
     expect(await store.findRun(run.lease.runId)).toMatchObject({ startedAt: null })

@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, vi } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { BrokenModule } from '../../src/core/runs/workflow-record.ts'
 import { listBrokenModules } from '../../src/core/store/health/list-broken-modules.ts'
@@ -9,22 +9,19 @@ import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 
-describeStores((open) => {
-  test('the clock of the database is told where it is not that of the machine', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('the clock of the database is told where it is not that of the machine', async ({ store }) => {
     const before = Date.now()
     const moment = (await store.readClock()) ?? before
     expect(moment).toBeGreaterThanOrEqual(before - 1)
     expect(moment).toBeLessThanOrEqual(Date.now() + 1)
   })
 
-  test('a store that can be written and is migrated says so', async () => {
-    const { store } = await open()
+  test('a store that can be written and is migrated says so', async ({ store }) => {
     expect(await store.checkWritable(NOW)).toEqual({ isMigrated: true, isReplicated: null })
   })
 
-  test('a row of a process names the modules that it could not load, as its newest beat tells', async () => {
-    const { store } = await open()
+  test('a row of a process names the modules that it could not load, as its newest beat tells', async ({ store }) => {
     const about = { role: 'worker', pid: 7, version: '1', adminUrl: '', receiverUrl: '', startedAt: NOW }
     const beat = (id: string, seenAt: number, broken: readonly BrokenModule[]) =>
       store.beatProcess({ ...about, id, seenAt, broken })
@@ -39,8 +36,7 @@ describeStores((open) => {
     expect(await listBrokenModules(store, NOW + 2)).toEqual([])
   })
 
-  test('a watch calls after writes of this process and of others, and only after writes', async () => {
-    const { store, reopen } = await open()
+  test('a watch calls after writes of this process and of others, and only after writes', async ({ store, reopen }) => {
     const other = await reopen()
     const clock = new ManualClock()
     let changes = 0
@@ -68,8 +64,7 @@ describeStores((open) => {
     expect(await look()).toBe(heard)
   })
 
-  test('open runs are counted by what they wait for, with the age of the oldest pending one', async () => {
-    const { store } = await open()
+  test('open runs are counted by what they wait for, with the age of the oldest pending one', async ({ store }) => {
     const nothing = { pending: 0, running: 0, waiting: 0, forPerson: 0, openFailures: 0, oldestPendingAt: null }
     expect(await store.countOpenRuns(NOW)).toEqual(nothing)
     for (const event of ['evt_1', 'evt_2', 'evt_3', 'evt_4', 'evt_5', 'evt_6']) await queueRun(store, event)
@@ -90,8 +85,7 @@ describeStores((open) => {
     })
   })
 
-  test('a failure is open until its kind is resolved or snoozed, or its run is retried', async () => {
-    const { store } = await open()
+  test('a failure is open until its kind is resolved or snoozed, or its run is retried', async ({ store }) => {
     const fail = async (event: string, message: string, at: number) => {
       const run = await queueRun(store, event)
       await store.failRun((await claimNext(store)).lease, { name: 'Error', message, step: 'copy' }, at)
@@ -206,8 +200,7 @@ describeStores((open) => {
     expect(some.map(({ id }) => id)).toEqual([other, copied])
   })
 
-  test('a run of a paused workflow waits for no person', async () => {
-    const { store } = await open()
+  test('a run of a paused workflow waits for no person', async ({ store }) => {
     await queueRun(store, 'evt_1', 'verify')
     await store.pauseWorkflow('verify', NOW)
     await store.holdRuns('verify', 10)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Hook, HookAnswer } from '../../src/core/incoming/hook.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
@@ -37,7 +37,7 @@ function answer(part: Partial<HookAnswer> = {}): HookAnswer {
   return { ...about, receivedAt: NOW + 1, bodyBytes: 19, facts: { hook: ID }, ...part }
 }
 
-describeStores((openStore) => {
+describeStores((test, openStore) => {
   test('an answer is an event, wakes the run in its own commit, and has a delivery', async () => {
     const { store } = await openStore()
     const lease = await openHook(store)

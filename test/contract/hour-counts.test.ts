@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { HourCount } from '../../src/core/store/health/hours.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
@@ -6,9 +6,8 @@ import { describeStores } from './describe-stores.ts'
 const HOUR = 3_600_000
 const START = Math.ceil(NOW / HOUR) * HOUR
 
-describeStores((open) => {
-  test('the runs of an hour are counted by workflow and status, slice by slice', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('the runs of an hour are counted by workflow and status, slice by slice', async ({ store }) => {
     for (const [at, workflow] of [
       [-1, 'copy'],
       [0, 'copy'],

@@ -1,4 +1,4 @@
-import { expect, inject, test } from 'vitest'
+import { expect, inject } from 'vitest'
 import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
 import { carryOutAll } from '../../src/core/store/safety/carry-out.ts'
@@ -32,7 +32,7 @@ async function invokeChain(store: Store, root: Lease, depth: number): Promise<Le
   return lease
 }
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('an invoked run starts with the checkpoint of its step and wakes its parent when it ends', async () => {
     for (const end of ['complete', 'fail', 'skip', 'cancel'] as const) {
       const { store } = await open()
@@ -152,8 +152,7 @@ describeStores((open) => {
     expect(await statusOf(store, parent)).toBe('pending')
   })
 
-  test('a run that is invoked goes back to the event of the run at the top', async () => {
-    const { store } = await open()
+  test('a run that is invoked goes back to the event of the run at the top', async ({ store }) => {
     const root = await claimLease(store)
     const { eventId } = (await store.findRun(root.runId)) ?? {}
     let parent = root
@@ -171,8 +170,7 @@ describeStores((open) => {
     }
   })
 
-  test('a run that a tick began by invocation goes back to the tick', async () => {
-    const { store } = await open()
+  test('a run that a tick began by invocation goes back to the tick', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     const [tick] = await store.claimRuns('wrk_1', 1, NOW)
@@ -191,8 +189,7 @@ describeStores((open) => {
     expect(child?.cause).toMatchObject({ root: { kind: 'tick', schedule: 'nightly', scheduledFor: NOW } })
   })
 
-  test('canceling a run cancels the unfinished runs that it invoked', async () => {
-    const { store } = await open()
+  test('canceling a run cancels the unfinished runs that it invoked', async ({ store }) => {
     let lease = await claimLease(store)
     const root = lease.runId
     for (const run of ['run_child', 'run_grandchild']) {
@@ -210,8 +207,7 @@ describeStores((open) => {
     expect(await store.findRun('run_grandchild')).toMatchObject({ status: 'completed' })
   })
 
-  test('a run of any depth is canceled with all runs below it', async () => {
-    const { store } = await open()
+  test('a run of any depth is canceled with all runs below it', async ({ store }) => {
     const root = await claimLease(store)
     const deepest = await invokeChain(store, root, DEPTH)
     expect(await store.cancelRun(root.runId, 'by hand', NOW)).toBe(true)
@@ -250,8 +246,7 @@ describeStores((open) => {
     }
   })
 
-  test('a run that begins anew cancels what it has invoked, and waits for nothing of before', async () => {
-    const { store } = await open()
+  test('a run that begins anew cancels what it has invoked, and waits for nothing of before', async ({ store }) => {
     const parent = await claimLease(store)
     const child = { run: 'run_child', workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
     const step = checkpoint('ask', { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
@@ -277,8 +272,7 @@ describeStores((open) => {
     expect(await statusOf(store, parent)).toBe('canceled')
   })
 
-  test('an event that cancels a deep run resolves the waits of other runs, too', async () => {
-    const { store } = await open()
+  test('an event that cancels a deep run resolves the waits of other runs, too', async ({ store }) => {
     const root = await claimLease(store)
     await store.watchRun(root, [WAIT], NOW)
     const deepest = await invokeChain(store, root, DEPTH)
@@ -290,8 +284,7 @@ describeStores((open) => {
     expect(await statusOf(store, other)).toBe('pending')
   })
 
-  test('a sent event and its runs are saved with the checkpoint of their step, or not at all', async () => {
-    const { store } = await open()
+  test('a sent event and its runs are saved with the checkpoint of their step, or not at all', async ({ store }) => {
     const lease = await claimLease(store)
     const body = eventBody('evt_own', 'order.shipped')
     const send = {
@@ -313,8 +306,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 5, NOW)).toMatchObject([{ workflow: 'a' }, { workflow: 'b' }])
   })
 
-  test('a sent event is found by its id in an account that no endpoint names', async () => {
-    const { store } = await open()
+  test('a sent event is found by its id in an account that no endpoint names', async ({ store }) => {
     const lease = await claimLease(store)
     const event = { id: 'evt_own', type: 'order.shipped', account: 'north', createdAt: NOW }
     const send = { ...event, body: eventBody('evt_own', 'order.shipped'), workflows: ['a'] }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import { DIVERGED } from '../../src/core/runs/step.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -12,9 +12,8 @@ async function claimOne(store: Store): Promise<Lease> {
   return (await claimNext(store)).lease
 }
 
-describeStores((open) => {
-  test('steps are listed as they were saved, in the order in which they began', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('steps are listed as they were saved, in the order in which they began', async ({ store }) => {
     const lease = await claimOne(store)
     const second = checkpoint('b', { position: 1, effect: 'delete', target: 'storage_a:fil_1' })
     const first = checkpoint('z', { position: 0, output: '{"n":1}' })
@@ -23,8 +22,7 @@ describeStores((open) => {
     expect(await store.listSteps(lease.runId)).toEqual([first, second])
   })
 
-  test('an outcome keeps its number, until a person accepts other code', async () => {
-    const { store } = await open()
+  test('an outcome keeps its number, until a person accepts other code', async ({ store }) => {
     const lease = await claimOne(store)
     const steps = [
       checkpoint('in line'),
@@ -47,8 +45,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a step keeps one row for its last attempt, and one per failure', async () => {
-    const { store } = await open()
+  test('a step keeps one row for its last attempt, and one per failure', async ({ store }) => {
     const lease = await claimOne(store)
     const error = { name: 'Error', message: 'not yet' }
     const waiting = checkpoint('a', { status: 'waiting', output: null, error, dueAt: NOW + 10, finishedAt: null })
@@ -80,8 +77,7 @@ describeStores((open) => {
     expect(await store.listDeletes('default', ['storage_b:fil_1'])).toEqual([])
   })
 
-  test('writes take effect in the order of their calls within one commit', async () => {
-    const { store } = await open()
+  test('writes take effect in the order of their calls within one commit', async ({ store }) => {
     const lease = await claimOne(store)
     await Promise.all([
       store.saveCheckpoint(lease, checkpoint('a')),
@@ -92,8 +88,7 @@ describeStores((open) => {
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'completed' })
   })
 
-  test('a large output of a step or a run is stored apart and read back unchanged', async () => {
-    const { store } = await open()
+  test('a large output of a step or a run is stored apart and read back unchanged', async ({ store }) => {
     const lease = await claimOne(store)
     const json = JSON.stringify({ text: 'é'.repeat(300_000) })
     const packed = await store.packOutput(json)
@@ -111,8 +106,7 @@ describeStores((open) => {
     await expect(store.readOutput(lease.runId, 'none')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('a list of steps leaves out outputs over the given size', async () => {
-    const { store } = await open()
+  test('a list of steps leaves out outputs over the given size', async ({ store }) => {
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('long', { output: '"long text"' }))
     await store.saveCheckpoint(lease, checkpoint('short', { position: 1, output: '1' }))
@@ -123,8 +117,7 @@ describeStores((open) => {
     expect((await store.listSteps(lease.runId, 5))[1]).not.toHaveProperty('apartBytes')
   })
 
-  test('the hash of the code that writes a journal is stored with the run', async () => {
-    const { store } = await open()
+  test('the hash of the code that writes a journal is stored with the run', async ({ store }) => {
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'as loaded' })
     await store.saveCheckpoint(lease, checkpoint('b', { position: 1 }))

@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { describeStores } from './describe-stores.ts'
 
-describeStores((open) => {
-  test('the limit of each API key has its own state and version', async () => {
-    const { store, reopen } = await open()
+describeStores((test) => {
+  test('the limit of each API key has its own state and version', async ({ store, reopen }) => {
     expect(await store.loadLimit('a')).toBe(null)
     expect(await store.saveLimit('a', '{"n":1}', 0)).toBe(true)
     expect(await store.saveLimit('b', '{"n":9}', 0)).toBe(true)
@@ -12,8 +11,7 @@ describeStores((open) => {
     expect(await store.loadLimit('b')).toEqual({ state: '{"n":9}', version: 1 })
   })
 
-  test('a change of an older version of a limit is refused', async () => {
-    const { store, reopen } = await open()
+  test('a change of an older version of a limit is refused', async ({ store, reopen }) => {
     const other = await reopen()
     const first = await Promise.all([store.saveLimit('a', '"ours"', 0), other.saveLimit('a', '"theirs"', 0)])
     expect(first.toSorted()).toEqual([false, true])
@@ -23,8 +21,7 @@ describeStores((open) => {
     expect(await store.saveLimit('a', '"late"', 1)).toBe(false)
   })
 
-  test('a changed limit is read as soon as it is saved', async () => {
-    const { store } = await open()
+  test('a changed limit is read as soon as it is saved', async ({ store }) => {
     for (let version = 0; version < 5; version++) {
       expect(await store.saveLimit('a', String(version), version)).toBe(true)
       expect(await store.loadLimit('a')).toEqual({ state: String(version), version: version + 1 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { AdmissionPlan } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -27,7 +27,7 @@ async function fillBatch(store: Store): Promise<ClaimedRun> {
 
 const idsOf = async (store: Store, runId: string) => (await store.listRunEvents(runId)).map((event) => event.id)
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('folded runs are kept as long as the run that absorbed them, and bodies while it is unfinished', async () => {
     const { store } = await open()
     const leader = await fillBatch(store)
@@ -48,8 +48,7 @@ describeStores((open) => {
     expect(await store.listRuns({ limit: 10 })).toEqual([])
   })
 
-  test('a fork of a batch, and its onFailure run, have all events of the batch', async () => {
-    const { store } = await open()
+  test('a fork of a batch, and its onFailure run, have all events of the batch', async ({ store }) => {
     const leader = await fillBatch(store)
     await store.failRun(leader.lease, { name: 'Error', message: 'no' }, NOW, true)
     const [follower] = await store.claimRuns('wrk_1', 1, NOW)
@@ -60,8 +59,7 @@ describeStores((open) => {
     expect(await store.findRun(fork)).toMatchObject({ folded: 2 })
   })
 
-  test('a limited run that a person retries stands in line like a new one', async () => {
-    const { store } = await open()
+  test('a limited run that a person retries stands in line like a new one', async ({ store }) => {
     const first = await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.failRun(first.lease, { name: 'Error', message: 'no' }, NOW)
@@ -73,15 +71,13 @@ describeStores((open) => {
     ])
   })
 
-  test('a person cannot resume a run past the others in its line', async () => {
-    const { store } = await open()
+  test('a person cannot resume a run past the others in its line', async ({ store }) => {
     await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     expect(await store.resumeRun(second.lease.runId, { fromScratch: false })).toBe(false)
   })
 
-  test('a pause frees the places of the runs that it holds', async () => {
-    const { store } = await open()
+  test('a pause frees the places of the runs that it holds', async ({ store }) => {
     const first = await admit(store, 'evt_1', { gates: [concurrency] })
     const second = await admit(store, 'evt_2', { gates: [concurrency] })
     await store.pauseWorkflow('follow-up', NOW)
@@ -95,8 +91,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([{ isAdmitted: false }])
   })
 
-  test('the priority of new runs is stored with the routes of their workflow', async () => {
-    const { store, reopen } = await open()
+  test('the priority of new runs is stored with the routes of their workflow', async ({ store, reopen }) => {
     const limited = { id: 'limited', file: 'l.workflow.ts', eventTypes: ['*'], schedule: null, priority: 1_000 }
     const plain = { id: 'plain', file: 'p.workflow.ts', eventTypes: ['*'], schedule: null }
     await store.saveWorkflows({ workflows: [limited, plain], broken: [] }, NOW)

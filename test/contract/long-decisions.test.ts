@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { NOW } from '../support/fixtures.ts'
@@ -6,9 +6,8 @@ import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 import { ask, carryAll, decide, hold, OPTIONS, SIZE, statesOf } from './support/long-lists.ts'
 
-describeStores((open) => {
-  test('a long list is decided in one commit, and its items are told in several', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('a long list is decided in one commit, and its items are told in several', async ({ store }) => {
     const { lease, approval, hash } = await hold(store)
     const result = await decide(store, approval, hash)
     expect(result).toMatchObject({ status: 'approved', granted: SIZE, moved: 0, next: null, woken: 1 })
@@ -20,8 +19,7 @@ describeStores((open) => {
     expect(next.runId).toBe(lease.runId)
   })
 
-  test('an item is granted as soon as its list is decided, whether or not it has been told', async () => {
-    const { store } = await open()
+  test('an item is granted as soon as its list is decided, whether or not it has been told', async ({ store }) => {
     const { approval, hash } = await hold(store)
     await decide(store, approval, hash)
     const { lease } = await claimNext(store)
@@ -31,8 +29,7 @@ describeStores((open) => {
     expect(await store.listEffects({ phases: ['begun'], limit: 9 })).toHaveLength(1)
   })
 
-  test('what was left out of a long list never begins, and is in the next approval in its order', async () => {
-    const { store } = await open()
+  test('what was left out of a long list never begins, and is in the next approval in its order', async ({ store }) => {
     const { approval, hash } = await hold(store)
     const result = await decide(store, approval, hash, { only: [{ from: 1, to: 300 }] })
     expect(result).toMatchObject({ granted: 300, moved: SIZE - 300, next: expect.stringMatching(/^apr_/) })
@@ -49,8 +46,7 @@ describeStores((open) => {
     expect(await ask(store, lease, 301, 301)).toEqual(['granted'])
   })
 
-  test('a denial and an expiry of a long list hold for items that have not been told', async () => {
-    const { store } = await open()
+  test('a denial and an expiry of a long list hold for items that have not been told', async ({ store }) => {
     const { approval, hash } = await hold(store)
     expect(await decide(store, approval, hash, { verdict: 'denied' })).toMatchObject({ status: 'denied', woken: 1 })
     const { lease } = await claimNext(store)
@@ -67,8 +63,7 @@ describeStores((open) => {
     expect(await statesOf(store, later.approval)).toEqual({ expired: SIZE })
   })
 
-  test('the recovery of workers carries out what a process that died has left', async () => {
-    const { store, reopen } = await open()
+  test('the recovery of workers carries out what a process that died has left', async ({ store, reopen }) => {
     const { approval, hash } = await hold(store)
     await decide(store, approval, hash)
     const other = await reopen()
@@ -77,8 +72,7 @@ describeStores((open) => {
     expect(await carryAll(store)).toBe(0)
   })
 
-  test('a run that ends while its list is moved leaves no open approval behind', async () => {
-    const { store } = await open()
+  test('a run that ends while its list is moved leaves no open approval behind', async ({ store }) => {
     const { lease, approval, hash } = await hold(store)
     await decide(store, approval, hash, { only: [{ from: 1, to: 300 }] })
     await store.cancelRun(lease.runId, 'enough', NOW)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
@@ -11,7 +11,7 @@ const EVERYTHING = { kind: 'all', name: '' } as const
 const STOPPED = { dueAt: null, reason: 'stopped', awaits: ['d1'] }
 const BY = { actor: 'ada', reason: 'checked', now: NOW }
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('the long list of a run that ends counts for nothing at once, and is told in several commits', async () => {
     const { store } = await open()
     const { lease, approval, hash } = await hold(store)
@@ -50,8 +50,7 @@ describeStores((open) => {
     expect(await askEnds(store, last)).toEqual(Array(6).fill('granted'))
   })
 
-  test('a run that begins anew takes its long list back, and what it asks for then stays', async () => {
-    const { store } = await open()
+  test('a run that begins anew takes its long list back, and what it asks for then stays', async ({ store }) => {
     const { lease, approval } = await hold(store)
     await store.askAgain()
     const { lease: second } = await claimNext(store)
@@ -66,8 +65,7 @@ describeStores((open) => {
     expect(await decide(store, approval, hash)).toMatchObject({ granted: 6, woken: 1 })
   })
 
-  test('a run that ended under a stop and was retried waits for the end of that stop again', async () => {
-    const { store } = await open()
+  test('a run that ended under a stop and was retried waits for the end of that stop again', async ({ store }) => {
     await store.stopEffects({ ...EVERYTHING, since: NOW, actor: 'ada', reason: 'wrong' })
     const { lease } = await hold(store)
     await store.cancelRun(lease.runId, 'enough', NOW)
@@ -81,8 +79,7 @@ describeStores((open) => {
     expect(await claimNext(store)).toMatchObject({ lease: { runId: lease.runId } })
   })
 
-  test('the end of a stop wakes many runs in several commits, and each of them once', async () => {
-    const { store, reopen } = await open()
+  test('the end of a stop wakes many runs in several commits, and each of them once', async ({ store, reopen }) => {
     await store.stopEffects({ ...EVERYTHING, since: NOW, actor: 'ada', reason: 'wrong' })
     const leases = await holdMany(store, 260)
     const [busy] = leases

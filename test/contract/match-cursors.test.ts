@@ -1,12 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { EventRange } from '../../src/core/store/matches.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, PARK, readNewest, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
-describeStores((open) => {
-  test('a batch of matches that another process saved first changes nothing', async () => {
-    const { store, reopen } = await open()
+describeStores((test) => {
+  test('a batch of matches that another process saved first changes nothing', async ({ store, reopen }) => {
     await waitingRun(store)
     const seq = await addEvent(store, 'evt_fits')
     const { cursors } = await store.listMatchCursors()
@@ -19,8 +18,7 @@ describeStores((open) => {
     expect((await store.listMatchCursors()).cursors).toMatchObject([{ position: seq }])
   })
 
-  test('a batch that began before a cursor was set back skips no event', async () => {
-    const { store } = await open()
+  test('a batch that began before a cursor was set back skips no event', async ({ store }) => {
     const older = await claimLease(store, 'evt_older')
     const early = await addEvent(store, 'evt_early')
     await waitingRun(store, { value: 'something else' })
@@ -35,8 +33,7 @@ describeStores((open) => {
     expect(await store.findMatch(older.runId, 'moved')).toMatchObject({ id: 'evt_early' })
   })
 
-  test('a cursor skips events that came while no run waited', async () => {
-    const { store } = await open()
+  test('a cursor skips events that came while no run waited', async ({ store }) => {
     const lease = await waitingRun(store)
     await store.cancelRun(lease.runId, 'by hand', NOW)
     for (let n = 0; n < 5; n++) await addEvent(store, `evt_idle${n}`)
@@ -46,8 +43,7 @@ describeStores((open) => {
     expect(cursors).toMatchObject([{ isOpen: true, position: await readNewest(store) }])
   })
 
-  test('the waits of thousands for one event are resolved in slices', async () => {
-    const { store } = await open()
+  test('the waits of thousands for one event are resolved in slices', async ({ store }) => {
     const leases = await Promise.all(Array.from({ length: 2_100 }, (_, n) => queueRun(store, `evt_${n}`)))
     const claimed = await store.claimRuns('wrk_1', leases.length, NOW)
     await Promise.all(
@@ -64,8 +60,7 @@ describeStores((open) => {
     expect(woken).toEqual([2_000, 100])
   })
 
-  test('a cursor of a new version begins where the oldest wait does', async () => {
-    const { store } = await open()
+  test('a cursor of a new version begins where the oldest wait does', async ({ store }) => {
     await waitingRun(store)
     const from = await readNewest(store)
     await addEvent(store, 'evt_x')
@@ -77,8 +72,7 @@ describeStores((open) => {
     expect(third).toMatchObject({ position: from })
   })
 
-  test('events are listed by number, of some types or of all', async () => {
-    const { store } = await open()
+  test('events are listed by number, of some types or of all', async ({ store }) => {
     await queueRun(store, 'evt_1')
     const second = await addEvent(store, 'evt_2')
     await queueRun(store, 'evt_3')

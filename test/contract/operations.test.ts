@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -30,9 +30,8 @@ async function failedRun(store: Store, followUp = false): Promise<Lease> {
   return lease
 }
 
-describeStores((open) => {
-  test('a retry of a failed run keeps finished steps and repeats the failed one', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a retry of a failed run keeps finished steps and repeats the failed one', async ({ store }) => {
     const lease = await failedRun(store)
     expect(await store.retryRun(lease.runId, NOW)).toBe(true)
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending', finishedAt: null, attempt: 0 })
@@ -48,8 +47,7 @@ describeStores((open) => {
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
   })
 
-  test('a canceled run can be retried, a completed or unfinished one cannot', async () => {
-    const { store } = await open()
+  test('a canceled run can be retried, a completed or unfinished one cannot', async ({ store }) => {
     const id = await queueRun(store)
     expect(await store.retryRun(id, NOW)).toBe(false)
     await store.cancelRun(id, 'by hand', NOW)
@@ -60,8 +58,7 @@ describeStores((open) => {
     expect(await store.retryRun('run_none', NOW)).toBe(false)
   })
 
-  test('the commit that fails a run starts one onFailure run, whose failure starts none', async () => {
-    const { store } = await open()
+  test('the commit that fails a run starts one onFailure run, whose failure starts none', async ({ store }) => {
     const lease = await failedRun(store, true)
     const [follow, ...rest] = await store.listRuns({ limit: 10, originRun: lease.runId })
     expect(rest).toEqual([])
@@ -82,8 +79,7 @@ describeStores((open) => {
     expect(await store.listRuns({ limit: 10, origin: 'failure' })).toHaveLength(1)
   })
 
-  test('a run that waits for a person is resumed with its steps or from scratch', async () => {
-    const { store } = await open()
+  test('a run that waits for a person is resumed with its steps or from scratch', async ({ store }) => {
     const id = await queueRun(store)
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
     for (const fromScratch of [false, true]) {
@@ -101,8 +97,7 @@ describeStores((open) => {
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(false)
   })
 
-  test('skipping a sleep makes a sleeping run due, and changes no run that does not sleep', async () => {
-    const { store } = await open()
+  test('skipping a sleep makes a sleeping run due, and changes no run that does not sleep', async ({ store }) => {
     const id = await queueRun(store)
     expect(await store.skipSleep(id, NOW)).toBeNull()
     const lease = await claimOne(store)
@@ -123,8 +118,7 @@ describeStores((open) => {
     expect(await store.skipSleep(id, NOW + 11)).toBeNull()
   })
 
-  test('a fork copies finished steps, takes an output by hand, and leaves its origin unchanged', async () => {
-    const { store } = await open()
+  test('a fork copies finished steps, takes an output by hand, and leaves its origin unchanged', async ({ store }) => {
     const { runId } = await failedRun(store)
     const before = [await store.findRun(runId), await store.listSteps(runId)]
     const id = await store.forkRun(runId, { keys: ['a'], edited: { key: 'b', output: '"by hand"' } }, NOW + 20)
@@ -143,8 +137,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 1, NOW + 20)).toMatchObject([{ lease: { runId: id }, isFirstPass: false }])
   })
 
-  test('a fork that names a missing step is refused and leaves nothing', async () => {
-    const { store } = await open()
+  test('a fork that names a missing step is refused and leaves nothing', async ({ store }) => {
     const { runId } = await failedRun(store)
     const fork = store.forkRun(runId, { keys: ['a', 'gone'], edited: null }, NOW)
     await expect(fork).rejects.toMatchObject({ code: 'not_found' })
@@ -154,8 +147,7 @@ describeStores((open) => {
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
   })
 
-  test('a run started by hand is claimed with its input, and its id starts it once', async () => {
-    const { store } = await open()
+  test('a run started by hand is claimed with its input, and its id starts it once', async ({ store }) => {
     const start = { run: newId('run', NOW), workflow: 'archive', account: 'two', input: '{"n":1}', createdAt: NOW }
     expect(await store.startRun(start)).toBe(true)
     expect(await store.startRun({ ...start, input: '{"n":2}' })).toBe(false)
@@ -198,8 +190,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a replay makes new runs that name their earlier runs, and no new event', async () => {
-    const { store } = await open()
+  test('a replay makes new runs that name their earlier runs, and no new event', async ({ store }) => {
     const { runs } = await store.saveDelivery(incoming('evt_1', { workflows: ['one'] }))
     const replayed = await store.replayEvent({ id: 'evt_1', account: 'default' }, ['one', 'two'], NOW + 9)
     expect(await store.findRun(replayed[0] ?? '')).toMatchObject({

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { planLimit } from '../../src/core/safety/guard.ts'
 import type { PlannedRun } from '../../src/core/store/safety/approvals.ts'
 import { asOperator } from '../../src/core/store/safety/as-operator.ts'
@@ -33,7 +33,7 @@ async function withEvent(store: Store): Promise<Store> {
   return store
 }
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('a run starts with an approval of just its plan, and all else is held', async () => {
     const store = await withEvent((await open()).store)
     expect(await start(store, planned())).toMatchObject({ status: 'approved', granted: 2, missing: 0 })

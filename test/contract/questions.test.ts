@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import type { Question } from '../../src/core/runs/wait.ts'
 import type { Decision } from '../../src/core/safety/approval.ts'
@@ -41,7 +41,7 @@ const told = async (store: Store) =>
     .filter(({ type }) => type.startsWith('upshot.'))
     .map(({ type, body }) => [type, (JSON.parse(body) as { data: { status?: string } }).data.status ?? null])
 
-describeStores((openStore) => {
+describeStores((test, openStore) => {
   test('a question opens with the checkpoint of its step, once, and its effects are its list', async () => {
     const { store } = await openStore()
     const { lease, id } = await ask(store)

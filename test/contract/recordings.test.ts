@@ -1,11 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 
-describeStores((open) => {
-  test('a recording is the run as its worker got it, with its journal', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('a recording is the run as its worker got it, with its journal', async ({ store }) => {
     await queueRun(store)
     const claimed = await claimNext(store)
     const steps = [
@@ -20,8 +19,7 @@ describeStores((open) => {
     expect(await store.readRecordings([claimed.lease.runId])).toEqual([{ run, claim, steps }])
   })
 
-  test('recordings of ticks and invocations have their cause, and nothing is claimed', async () => {
-    const { store } = await open()
+  test('recordings of ticks and invocations have their cause, and nothing is claimed', async ({ store }) => {
     await queueRun(store)
     const parent = await claimNext(store)
     const tick = await store.recordTick('nightly', { scheduledFor: NOW, missed: 2 }, NOW)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { RefusedDelivery } from '../../src/core/incoming/delivery.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -19,9 +19,8 @@ async function countRows(store: Store): Promise<Record<string, number>> {
   )
 }
 
-describeStores((open) => {
-  test('the newest refusals of each verdict are kept, and the others counted', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('the newest refusals of each verdict are kept, and the others counted', async ({ store }) => {
     await store.saveDelivery(incoming('evt_old'))
     await store.saveDelivery(incoming('evt_old'))
     await store.saveRefusal(refusal('stale'))
@@ -39,8 +38,7 @@ describeStores((open) => {
     expect(refusals.slice(0, 31).map(({ id }) => listed.has(id))).toEqual([...Array(30).fill(false), true])
   })
 
-  test('refusals without a row are counted', async () => {
-    const { store, reopen } = await open()
+  test('refusals without a row are counted', async ({ store, reopen }) => {
     await store.saveRefusal(refusal('overloaded'))
     await store.countRefusals({ overloaded: 7, stale: 2 })
     await store.countRefusals({ overloaded: 1 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { PruneKind } from '../../src/core/store/retention.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
@@ -43,9 +43,8 @@ async function finishRun(store: Store, eventId: string, end: 'complete' | 'fail'
   return id
 }
 
-describeStores((open) => {
-  test('pruning removes finished runs with their steps, and failed ones by their own bound', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('pruning removes finished runs with their steps, and failed ones by their own bound', async ({ store }) => {
     const completed = await finishRun(store, 'evt_1', 'complete')
     const failed = await finishRun(store, 'evt_2', 'fail')
     const pending = await queueRun(store, 'evt_3')
@@ -59,8 +58,7 @@ describeStores((open) => {
     expect(await store.listEvents({ limit: 10 })).toHaveLength(3)
   })
 
-  test('pruning removes large outputs with their run, however small the slices are', async () => {
-    const { store } = await open()
+  test('pruning removes large outputs with their run, however small the slices are', async ({ store }) => {
     const id = await queueRun(store)
     const run = await claimNext(store)
     const packed = await store.packOutput(JSON.stringify('x'.repeat(100_000)))
@@ -77,8 +75,7 @@ describeStores((open) => {
     }
   })
 
-  test('a run that was only planned goes with its plan, as a completed one does', async () => {
-    const { store } = await open()
+  test('a run that was only planned goes with its plan, as a completed one does', async ({ store }) => {
     const id = await queueRun(store)
     const run = await claimNext(store)
     const plan = await store.packOutput(JSON.stringify('x'.repeat(100_000)))
@@ -89,8 +86,7 @@ describeStores((open) => {
     await expect(store.readOutput(id, null)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('the age of a run counts from its end', async () => {
-    const { store } = await open()
+  test('the age of a run counts from its end', async ({ store }) => {
     const id = await queueRun(store)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     if (run) await store.completeRun(run.lease, 'null', LATER + 1)
@@ -99,8 +95,7 @@ describeStores((open) => {
     expect(await store.findRun(id)).toBeNull()
   })
 
-  test('a run with many steps is pruned in small commits, the run itself first', async () => {
-    const { store } = await open()
+  test('a run with many steps is pruned in small commits, the run itself first', async ({ store }) => {
     const id = await finishRun(store, 'evt_1', 'complete', 25)
     const first = await store.prune({ kind: 'runs', before: LATER, limit: 10, after: null })
     expect(first).toMatchObject({ pruned: 1, next: id })
@@ -113,8 +108,7 @@ describeStores((open) => {
     expect(await store.listStepFailures(id)).toEqual([])
   })
 
-  test('a pruned run takes its tick along, and the moment is not recorded again', async () => {
-    const { store } = await open()
+  test('a pruned run takes its tick along, and the moment is not recorded again', async ({ store }) => {
     await saveLine(store, 'nightly', NOW - DAY)
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
@@ -123,8 +117,7 @@ describeStores((open) => {
     expect(await lastAt(store, 'nightly')).toBe(NOW)
   })
 
-  test('pruning removes refusals by one bound and other deliveries by another', async () => {
-    const { store } = await open()
+  test('pruning removes refusals by one bound and other deliveries by another', async ({ store }) => {
     await store.saveDelivery(incoming('evt_1'))
     for (const n of [1, 2, 3]) {
       const id = `dlv_${'0'.repeat(22)}${n}`
@@ -137,8 +130,7 @@ describeStores((open) => {
     expect(await pruneAll(store, 'deliveries')).toEqual([1])
   })
 
-  test('pruning removes bodies that no unfinished run needs, and keeps every event known', async () => {
-    const { store } = await open()
+  test('pruning removes bodies that no unfinished run needs, and keeps every event known', async ({ store }) => {
     await finishRun(store, 'evt_1', 'complete')
     await finishRun(store, 'evt_3', 'fail')
     await queueRun(store, 'evt_2')
@@ -153,8 +145,7 @@ describeStores((open) => {
     await expect(replay).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('pruned') })
   })
 
-  test('one slice of pruning removes a few large bodies, however many events it may read', async () => {
-    const { store } = await open()
+  test('one slice of pruning removes a few large bodies, however many events it may read', async ({ store }) => {
     const large = { note: 'n'.repeat(1_500_000) }
     for (const n of [1, 2, 3, 4, 5]) await store.saveDelivery(incoming(`evt_${n}`, { data: large, workflows: [] }))
     await store.saveDelivery(incoming('evt_6', { data: { note: 'n'.repeat(6_000_000) }, workflows: [] }))
@@ -162,8 +153,7 @@ describeStores((open) => {
     expect((await store.listEvents({ limit: 9 })).every(({ body }) => body === '')).toBe(true)
   })
 
-  test('a body that an unfinished run needed is pruned after the run has ended', async () => {
-    const { store } = await open()
+  test('a body that an unfinished run needed is pruned after the run has ended', async ({ store }) => {
     await queueRun(store, 'evt_1')
     await store.saveDelivery(incoming('evt_2', { workflows: [] }))
     expect(await pruneAll(store, 'payloads')).toEqual([1])
@@ -175,8 +165,7 @@ describeStores((open) => {
     expect((await store.listEvents({ limit: 9 })).map(({ body }) => body)).toEqual(['', ''])
   })
 
-  test('a count before a prune ends at its limit, from the oldest row on, and changes nothing', async () => {
-    const { store } = await open()
+  test('a count before a prune ends at its limit, from the oldest row on, and changes nothing', async ({ store }) => {
     for (const n of [1, 2, 3]) await finishRun(store, `evt_${n}`, n === 3 ? 'fail' : 'complete')
     await queueRun(store, 'evt_4')
     for (const n of [1, 2, 3]) {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, planAdmission, singleton } from './support/ask-admission.ts'
@@ -6,9 +6,8 @@ import { addEvent, claimLease, match, WAIT } from './support/waiting-runs.ts'
 
 const HOUR_MS = 3_600_000
 
-describeStores((open) => {
-  test('a run that its cancelOn canceled cannot be retried', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a run that its cancelOn canceled cannot be retried', async ({ store }) => {
     const lease = await claimLease(store)
     await store.watchRun(lease, [WAIT], NOW)
     const seq = await addEvent(store, 'evt_2')
@@ -17,16 +16,14 @@ describeStores((open) => {
     expect(await store.retryRun(lease.runId, NOW)).toBe(false)
   })
 
-  test('a run that did not start in time cannot be retried', async () => {
-    const { store } = await open()
+  test('a run that did not start in time cannot be retried', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     await askAdmission(store, run, { startBy: NOW })
     expect(await store.findRun(run.lease.runId)).toMatchObject({ status: 'canceled', isCanceledByRule: true })
     expect(await store.retryRun(run.lease.runId, NOW)).toBe(false)
   })
 
-  test('a run that a newer singleton replaced cannot be retried', async () => {
-    const { store } = await open()
+  test('a run that a newer singleton replaced cannot be retried', async ({ store }) => {
     const older = await arrive(store, 'evt_1')
     const newer = await arrive(store, 'evt_2')
     const plan = { gates: [singleton], onConflict: 'cancel' } as const

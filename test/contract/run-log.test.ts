@@ -1,11 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { RUN_LOG_LINES } from '../../src/core/runs/told/run-log.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
-describeStores((open) => {
-  test('log lines are kept with their run, in order, and only the newest ones', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('log lines are kept with their run, in order, and only the newest ones', async ({ store }) => {
     const runId = await queueRun(store)
     const line = (message: string, facts: string | null = null) =>
       ({ runId, at: NOW, level: 'info', message, facts }) as const
@@ -22,8 +21,7 @@ describeStores((open) => {
     expect(await store.listRunLog('run_none')).toEqual([])
   })
 
-  test('log lines are pruned with their run', async () => {
-    const { store } = await open()
+  test('log lines are pruned with their run', async ({ store }) => {
     const runId = await queueRun(store)
     await store.saveRunLog([{ runId, at: NOW, level: 'info', message: 'x', facts: null }])
     await store.cancelRun(runId, 'by hand', NOW)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { listClaimedOnArrival } from '../../src/core/runs/claim.ts'
 import { FIRST_FENCE } from '../../src/core/runs/lease.ts'
@@ -7,9 +7,8 @@ import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 
-describeStores((open) => {
-  test('each pending run is claimed by one worker only, oldest first', async () => {
-    const { store, reopen } = await open()
+describeStores((test, open) => {
+  test('each pending run is claimed by one worker only, oldest first', async ({ store, reopen }) => {
     const first = await queueRun(store, 'evt_1', 'follow-up', NOW)
     const second = await queueRun(store, 'evt_2', 'follow-up', NOW + 1)
     const other = await reopen()
@@ -20,8 +19,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
   })
 
-  test('a claimed run comes with its event', async () => {
-    const { store } = await open()
+  test('a claimed run comes with its event', async ({ store }) => {
     await queueRun(store, 'evt_1')
     const [run] = await store.claimRuns('wrk_1', 10, NOW)
     expect(run).toMatchObject({
@@ -32,8 +30,7 @@ describeStores((open) => {
     })
   })
 
-  test('an arrival claim gives the runs of a delivery to its worker, as a claim would', async () => {
-    const { store } = await open()
+  test('an arrival claim gives the runs of a delivery to its worker, as a claim would', async ({ store }) => {
     const workflows = ['follow-up', 'inventory']
     const arrivalClaim = { worker: 'wrk_1', codeHashes: { inventory: 'as loaded' } }
     const delivery = incoming('evt_1', { workflows, priorities: { inventory: 7 }, arrivalClaim })
@@ -51,8 +48,7 @@ describeStores((open) => {
     )
   })
 
-  test('an arrival claim takes no run while another is queued, and none of a paused workflow', async () => {
-    const { store } = await open()
+  test('an arrival claim takes no run while another is queued, and none of a paused workflow', async ({ store }) => {
     const arrivalClaim = { worker: 'wrk_1', codeHashes: {} }
     const deliver = async (id: string) => {
       const { runs, claimedWithEvent } = await store.saveDelivery(incoming(id, { arrivalClaim, receivedAt: NOW }))
@@ -73,8 +69,7 @@ describeStores((open) => {
     expect(await deliver('evt_5')).toBe(false)
   })
 
-  test('an arrival claim takes nothing of a repeated delivery', async () => {
-    const { store } = await open()
+  test('an arrival claim takes nothing of a repeated delivery', async ({ store }) => {
     const arrivalClaim = { worker: 'wrk_1', codeHashes: {} }
     await store.saveDelivery(incoming('evt_1', { arrivalClaim }))
     const again = await store.saveDelivery(incoming('evt_1', { id: 'dlv_again', arrivalClaim }))
@@ -82,8 +77,7 @@ describeStores((open) => {
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
-  test('a run that its worker ended is never claimed again', async () => {
-    const { store } = await open()
+  test('a run that its worker ended is never claimed again', async ({ store }) => {
     for (const id of ['evt_1', 'evt_2', 'evt_3']) await queueRun(store, id)
     const [a, b, c] = (await store.claimRuns('wrk_1', 10, NOW)).map((run) => run.lease)
     if (!a || !b || !c) throw new Error('three runs were queued')
@@ -124,8 +118,7 @@ describeStores((open) => {
     })
   })
 
-  test('a parked run is claimed at its moment and not before', async () => {
-    const { store } = await open()
+  test('a parked run is claimed at its moment and not before', async ({ store }) => {
     await queueRun(store)
     const run = await claimNext(store)
     await store.saveCheckpoint(run.lease, checkpoint('a'))
@@ -136,8 +129,7 @@ describeStores((open) => {
     expect(await store.nextDueAt()).toBeNull()
   })
 
-  test('a run that waits for a person is not claimed', async () => {
-    const { store } = await open()
+  test('a run that waits for a person is not claimed', async ({ store }) => {
     const id = await queueRun(store)
     const run = await claimNext(store)
     await store.parkRun(run.lease, { dueAt: null, reason: 'its filter threw' })
@@ -145,16 +137,14 @@ describeStores((open) => {
     expect(await store.findRun(id)).toMatchObject({ status: 'waiting', reason: 'its filter threw', dueAt: null })
   })
 
-  test('a postponed run counts an attempt', async () => {
-    const { store } = await open()
+  test('a postponed run counts an attempt', async ({ store }) => {
     await queueRun(store)
     const run = await claimNext(store)
     await store.postponeRun(run.lease, { dueAt: NOW + 1, error: { name: 'Error', message: 'once' } })
     expect(await store.claimRuns('wrk_1', 1, NOW + 1)).toMatchObject([{ attempt: 1 }])
   })
 
-  test('every write with an older fence is refused', async () => {
-    const { store } = await open()
+  test('every write with an older fence is refused', async ({ store }) => {
     await queueRun(store)
     const [old] = await store.claimRuns('wrk_1', 1, NOW)
     if (!old) throw new Error('a run was queued')
@@ -170,8 +160,7 @@ describeStores((open) => {
     expect(await store.listSteps(old.lease.runId)).toEqual([])
   })
 
-  test('a refused write does not affect other writes of its commit', async () => {
-    const { store } = await open()
+  test('a refused write does not affect other writes of its commit', async ({ store }) => {
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [a, b] = (await store.claimRuns('wrk_1', 2, NOW)).map((run) => run.lease)
@@ -184,8 +173,7 @@ describeStores((open) => {
     expect(results.map((result) => result.status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
   })
 
-  test('a canceled run ends at once, and its worker can write no more', async () => {
-    const { store } = await open()
+  test('a canceled run ends at once, and its worker can write no more', async ({ store }) => {
     const id = await queueRun(store)
     const run = await claimNext(store)
     expect(await store.cancelRun(id, 'by hand', NOW)).toBe(true)
@@ -194,8 +182,7 @@ describeStores((open) => {
     expect(await store.cancelRun(id, 'again', NOW)).toBe(false)
   })
 
-  test('runs are listed by status, workflow and event', async () => {
-    const { store } = await open()
+  test('runs are listed by status, workflow and event', async ({ store }) => {
     await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
     const first = await queueRun(store, 'evt_1', 'one')
     await queueRun(store, 'evt_2', 'two')
@@ -205,8 +192,7 @@ describeStores((open) => {
     expect(await store.listRuns({ limit: 1 })).toHaveLength(1)
   })
 
-  test('runs are listed by time, origin and page, and events by time and page', async () => {
-    const { store } = await open()
+  test('runs are listed by time, origin and page, and events by time and page', async ({ store }) => {
     const ids: string[] = []
     for (const n of [0, 1, 2, 3]) {
       const { runs } = await store.saveDelivery(incoming(`evt_${n}`, { receivedAt: NOW + n }))

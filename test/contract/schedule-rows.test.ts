@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { NewSchedule } from '../../src/core/runs/schedule.ts'
 import { planCron, planOnce } from '../../src/core/service/plan-schedule.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
@@ -12,9 +12,8 @@ function acme(change: Partial<NewSchedule> = {}): NewSchedule {
   return { ...made, workflow: 'mirror', plan: planCron('0 3 * * *'), input: '{"folder":"/acme"}', ...change }
 }
 
-describeStores((open) => {
-  test('a schedule is found by its id and its name, and its name is taken once', async () => {
-    const { store, reopen } = await open()
+describeStores((test) => {
+  test('a schedule is found by its id and its name, and its name is taken once', async ({ store, reopen }) => {
     await saveLine(store, 'nightly', NOW)
     await store.addSchedule(acme(), NOW)
     const other = await reopen()
@@ -30,8 +29,7 @@ describeStores((open) => {
     expect(await store.listSchedules({ limit: 1, after: 'nightly' })).toMatchObject([{ id: 'sch_1' }])
   })
 
-  test('the line of a module that takes the name later has a history of its own', async () => {
-    const { store } = await open()
+  test('the line of a module that takes the name later has a history of its own', async ({ store }) => {
     await store.addSchedule(acme(), NOW)
     await store.recordTick('sch_1', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)
     await saveLine(store, 'acme', NOW)
@@ -40,8 +38,7 @@ describeStores((open) => {
     expect((await store.findSchedule('sch_1'))?.name).toBe('acme')
   })
 
-  test('the run of a tick has the input of that moment, its tick, and goes on after an edit', async () => {
-    const { store } = await open()
+  test('the run of a tick has the input of that moment, its tick, and goes on after an edit', async ({ store }) => {
     await store.addSchedule(acme(), NOW)
     await store.recordTick('sch_1', { scheduledFor: NOW + HOUR, missed: 2 }, NOW + HOUR)
     await store.editSchedule({ ...acme(), input: '{"folder":"/b"}' }, NOW + HOUR)
@@ -65,8 +62,7 @@ describeStores((open) => {
     expect(await store.recordTick('sch_1', { scheduledFor: NOW, missed: 0 }, NOW)).toBeNull()
   })
 
-  test('ticks of two schedules of one workflow never wait for each other', async () => {
-    const { store } = await open()
+  test('ticks of two schedules of one workflow never wait for each other', async ({ store }) => {
     await store.addSchedule(acme(), NOW)
     await store.addSchedule(acme({ id: 'sch_2', name: 'other' }), NOW)
     const tick = { scheduledFor: NOW + HOUR, missed: 0 }
@@ -77,8 +73,7 @@ describeStores((open) => {
     expect(found.map((run) => run?.status)).toEqual(['pending', 'pending', 'waiting'])
   })
 
-  test('only what is due is read, the longest due first, page by page', async () => {
-    const { store } = await open()
+  test('only what is due is read, the longest due first, page by page', async ({ store }) => {
     for (const n of [3, 1, 2]) {
       await store.addSchedule(acme({ id: `sch_${n}`, name: `s${n}`, plan: planOnce(NOW + n * HOUR) }), NOW)
     }
@@ -93,8 +88,7 @@ describeStores((open) => {
     expect(await store.listSchedules({ limit: 2, order: 'next' })).toMatchObject([{ id: 'sch_1' }, { id: 'sch_2' }])
   })
 
-  test('a look that saw another version changes nothing', async () => {
-    const { store } = await open()
+  test('a look that saw another version changes nothing', async ({ store }) => {
     await store.addSchedule(acme(), NOW)
     const [due] = await store.listDueSchedules(NOW, { limit: 1 })
     const look = { version: due?.version ?? 0, nextAt: NOW + 9 * HOUR }
@@ -104,8 +98,7 @@ describeStores((open) => {
     expect(await store.listDueSchedules(NOW + 2, { limit: 9 })).toMatchObject([{ id: 'sch_1', lastAt: NOW + 1 }])
   })
 
-  test('a schedule of one moment is done with its tick, and goes after a while', async () => {
-    const { store } = await open()
+  test('a schedule of one moment is done with its tick, and goes after a while', async ({ store }) => {
     await store.addSchedule(acme({ plan: planOnce(NOW + HOUR) }), NOW)
     const [due] = await store.listDueSchedules(NOW + HOUR, { limit: 1 })
     const look = { version: due?.version ?? -1, nextAt: null }
@@ -117,8 +110,7 @@ describeStores((open) => {
     expect(await store.findSchedule('acme')).toBeNull()
   })
 
-  test('a run that goes on in the place of a tick holds back the next one', async () => {
-    const { store } = await open()
+  test('a run that goes on in the place of a tick holds back the next one', async ({ store }) => {
     await store.addSchedule(acme(), NOW)
     const record = (at: number) => store.recordTick('sch_1', { scheduledFor: at, missed: 0 }, at, { overlap: 'queue' })
     await record(NOW + 1)
@@ -132,8 +124,7 @@ describeStores((open) => {
     expect(await store.findRun(successor.run)).toMatchObject({ status: 'pending', tickAt: NOW + 1 })
   })
 
-  test('a schedule of code is in the commit of its step, and changes only what code made', async () => {
-    const { store } = await open()
+  test('a schedule of code is in the commit of its step, and changes only what code made', async ({ store }) => {
     await queueRun(store)
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     if (!run) throw new Error('no run')
@@ -154,8 +145,7 @@ describeStores((open) => {
     expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ name: 'mine' }])
   })
 
-  test('a later event is sent once at its moment, with the routes of then', async () => {
-    const { store } = await open()
+  test('a later event is sent once at its moment, with the routes of then', async ({ store }) => {
     const event = {
       id: 'evt_later',
       type: 'order.late',
@@ -175,8 +165,7 @@ describeStores((open) => {
     expect(await store.findSchedule('evt_later')).toMatchObject({ doneAt: NOW + HOUR, nextAt: null })
   })
 
-  test('lines of modules are not edited or removed', async () => {
-    const { store } = await open()
+  test('lines of modules are not edited or removed', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     const line = acme({ id: 'nightly' })
     await expect(store.editSchedule(line, NOW)).rejects.toMatchObject({ code: 'not_found' })

@@ -1,13 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { NOW } from '../support/fixtures.ts'
 import { lastAt, saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
 
 const HOUR = 3_600_000
 
-describeStores((open) => {
-  test('a tick is recorded once, whatever process fires it', async () => {
-    const { store, reopen } = await open()
+describeStores((test) => {
+  test('a tick is recorded once, whatever process fires it', async ({ store, reopen }) => {
     const other = await reopen()
     const tick = { scheduledFor: NOW, missed: 0 }
     const runs = [await store.recordTick('nightly', tick, NOW + 1), await other.recordTick('nightly', tick, NOW + 2)]
@@ -15,8 +14,7 @@ describeStores((open) => {
     expect(await store.listRuns({ limit: 10 })).toMatchObject([{ workflow: 'nightly', tickAt: NOW, eventId: null }])
   })
 
-  test('the run of a tick knows its moment, the one before, and how many were missed between', async () => {
-    const { store } = await open()
+  test('the run of a tick knows its moment, the one before, and how many were missed between', async ({ store }) => {
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + 3 * HOUR, missed: 2 }, NOW + 3 * HOUR)
     const claimed = await store.claimRuns('wrk_1', 10, NOW + 3 * HOUR)
@@ -26,8 +24,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a schedule starts again after its last moment', async () => {
-    const { store } = await open()
+  test('a schedule starts again after its last moment', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     await saveLine(store, 'nightly', NOW + HOUR, { catchUp: 'all' })
     expect(await lastAt(store, 'nightly')).toBe(NOW)
@@ -36,8 +33,7 @@ describeStores((open) => {
     expect(await lastAt(store, 'nightly')).toBe(NOW + HOUR)
   })
 
-  test('a moment has a tick for each account, which wait only for those of their own', async () => {
-    const { store } = await open()
+  test('a moment has a tick for each account, which wait only for those of their own', async ({ store }) => {
     await saveLine(store, 'nightly', NOW - 1)
     const record = (at: number, account: string, isLast: boolean) =>
       store.recordTick('nightly', { scheduledFor: at, missed: 2 }, at, { overlap: 'queue', account, isLast })
@@ -61,8 +57,7 @@ describeStores((open) => {
     expect(next?.cause).toMatchObject({ account: 'one', scheduledFor: NOW + 1, lastRunAt: NOW })
   })
 
-  test('a moment counts as handled with the tick of its last account, and its missed ones once', async () => {
-    const { store } = await open()
+  test('a moment counts as handled with the tick of its last account, and its missed ones once', async ({ store }) => {
     await saveLine(store, 'nightly', NOW - 1)
     const tick = { scheduledFor: NOW, missed: 2 }
     await store.recordTick('nightly', tick, NOW, { account: 'one', isLast: false })
@@ -72,8 +67,7 @@ describeStores((open) => {
     expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ missed: 2, unfinished: 2 }])
   })
 
-  test('missed moments are counted before a tick tells of them, and once', async () => {
-    const { store } = await open()
+  test('missed moments are counted before a tick tells of them, and once', async ({ store }) => {
     const missed = async () => (await store.listSchedules({ limit: 9 }))[0]?.missed
     await saveLine(store, 'nightly', NOW)
     const notes = await Promise.all([2, 2, 3].map((count) => store.noteMissed('nightly', count, NOW)))
@@ -89,15 +83,13 @@ describeStores((open) => {
     expect([await store.noteMissed('nightly', 1, NOW + 3 * HOUR), await missed()]).toEqual([1, 6])
   })
 
-  test('a changed cron line starts now and catches up with nothing', async () => {
-    const { store } = await open()
+  test('a changed cron line starts now and catches up with nothing', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     await saveLine(store, 'nightly', NOW + HOUR, { line: '* * * * *' })
     expect(await lastAt(store, 'nightly')).toBe(NOW + HOUR)
   })
 
-  test('a queued tick starts in the commit that ends the one before it, whatever ends that', async () => {
-    const { store } = await open()
+  test('a queued tick starts in the commit that ends the one before it, whatever ends that', async ({ store }) => {
     const ticks: string[] = []
     for (const n of [0, 1, 2, 3]) {
       ticks.push(
@@ -117,8 +109,7 @@ describeStores((open) => {
     expect(await statuses()).toEqual(['failed', 'canceled', 'canceled', 'pending'])
   })
 
-  test('a tick is skipped and counted while the one before it is unfinished', async () => {
-    const { store } = await open()
+  test('a tick is skipped and counted while the one before it is unfinished', async ({ store }) => {
     await saveLine(store, 'nightly', NOW - 1, { line: '* * * * *' })
     await store.recordTick('nightly', { scheduledFor: NOW, missed: 3 }, NOW, { overlap: 'skip' })
     const run = await store.recordTick('nightly', { scheduledFor: NOW + 1, missed: 0 }, NOW + 1, { overlap: 'skip' })
@@ -136,8 +127,7 @@ describeStores((open) => {
     expect(await store.findRun(allowed ?? '')).toMatchObject({ status: 'pending' })
   })
 
-  test('the ticks of a paused workflow are kept and run one after the other', async () => {
-    const { store } = await open()
+  test('the ticks of a paused workflow are kept and run one after the other', async ({ store }) => {
     await store.pauseWorkflow('nightly', NOW)
     for (const n of [0, 1])
       await store.recordTick('nightly', { scheduledFor: NOW + n, missed: 0 }, NOW + n, { overlap: 'skip' })
@@ -155,8 +145,7 @@ describeStores((open) => {
     expect(rest).toHaveLength(1)
   })
 
-  test('a paused schedule counts its moments, makes no run, and does not catch up', async () => {
-    const { store, reopen } = await open()
+  test('a paused schedule counts its moments, makes no run, and does not catch up', async ({ store, reopen }) => {
     await expect(store.pauseSchedule('nightly', true, NOW)).rejects.toMatchObject({ code: 'not_found' })
     await saveLine(store, 'nightly', NOW)
     expect(await (await reopen()).pauseSchedule('nightly', true, NOW)).toBe(true)
@@ -173,8 +162,7 @@ describeStores((open) => {
     expect(await store.listSchedules({ limit: 9 })).toMatchObject([{ suppressed: 1, missed: 0, unfinished: 1 }])
   })
 
-  test('a manual tick is no moment of the cron line', async () => {
-    const { store } = await open()
+  test('a manual tick is no moment of the cron line', async ({ store }) => {
     await saveLine(store, 'nightly', NOW)
     await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR, { isManual: true })
     expect(await lastAt(store, 'nightly')).toBe(NOW)

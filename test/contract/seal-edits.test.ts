@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, inject, test } from 'vitest'
+import { expect, inject } from 'vitest'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
 import type { Seal, SealKey } from '../../src/core/safety/ledger/seal.ts'
 import { type LedgerReads, verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
@@ -70,9 +70,8 @@ const edits = fc.record({
 })
 type Edit = typeof edits extends fc.Arbitrary<infer T> ? T : never
 
-describeStores((open) => {
-  test('no random edit of a sealed row or of a seal stays unseen', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('no random edit of a sealed row or of a seal stays unseen', async ({ store }) => {
     for (const names of ['ab', 'c', 'def']) {
       await deleteFiles(store, [...names])
       await store.sealEffects({ now: NOW, limit: 100 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { anchorOf, formatAnchor, readAnchors } from '../../src/core/safety/ledger/anchor.ts'
 import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
 import type { PruneProgress } from '../../src/core/store/retention.ts'
@@ -27,9 +27,8 @@ async function pruneEffects(store: Store, before: number, limit = 3): Promise<nu
   }
 }
 
-describeStores((open) => {
-  test('rows are sealed in the order of their numbers, each once, in batches of a limit', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('rows are sealed in the order of their numbers, each once, in batches of a limit', async ({ store }) => {
     expect(await seal(store)).toEqual({ rows: 0, head: null, hasDecision: false })
     await deleteFiles(store, ['a', 'b', 'c'])
     expect(await store.readSealState()).toEqual({ head: null, unsealed: 6, unsealedSince: NOW })
@@ -42,16 +41,14 @@ describeStores((open) => {
     expect(await verifyLedger(store)).toMatchObject({ passed: true, effects: 6, sealed: 6, seals: 2, faults: [] })
   })
 
-  test('rows that no seal covers are counted apart, and break nothing', async () => {
-    const { store } = await open()
+  test('rows that no seal covers are counted apart, and break nothing', async ({ store }) => {
     await deleteFiles(store, ['a'])
     await seal(store)
     await deleteFiles(store, ['b'])
     expect(await verifyLedger(store)).toMatchObject({ passed: true, effects: 4, sealed: 2 })
   })
 
-  test('two processes that seal at once make one chain', async () => {
-    const { store, reopen } = await open()
+  test('two processes that seal at once make one chain', async ({ store, reopen }) => {
     const other = await reopen()
     await deleteFiles(
       store,
@@ -63,14 +60,12 @@ describeStores((open) => {
     expect(await verifyLedger(other)).toMatchObject({ passed: true, sealed: 20 })
   })
 
-  test("a person's decisions and switches are named, so that they are anchored at once", async () => {
-    const { store } = await open()
+  test("a person's decisions and switches are named, so that they are anchored at once", async ({ store }) => {
     await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
     expect(await seal(store)).toMatchObject({ rows: 1, hasDecision: true })
   })
 
-  test('an anchor of the chain is found, and the rows after it are counted', async () => {
-    const { store } = await open()
+  test('an anchor of the chain is found, and the rows after it are counted', async ({ store }) => {
     await deleteFiles(store, ['a'])
     const { head } = await seal(store)
     if (!head) throw new Error('nothing was sealed')
@@ -82,8 +77,7 @@ describeStores((open) => {
     expect(report).toMatchObject({ passed: true, anchored: anchors[0], sinceAnchor: 2 })
   })
 
-  test('an anchor that the chain does not have is a break, until a person names the restoration', async () => {
-    const { store } = await open()
+  test('an anchor that the chain does not have is a break, until a person names the restoration', async ({ store }) => {
     await deleteFiles(store, ['a'])
     const { head } = await seal(store)
     const mac = 'ab'.repeat(32)
@@ -109,8 +103,7 @@ describeStores((open) => {
     expect((await store.listEffects({ limit: 1 }))[0]).toMatchObject({ operation: 'restored', actor: 'cli:ada' })
   })
 
-  test('rows go by the age of their seals, the chain says which, and stays whole at each moment', async () => {
-    const { store } = await open()
+  test('rows go by the age of their seals, the chain says which, and stays whole at each moment', async ({ store }) => {
     for (const [n, name] of ['a', 'b', 'c'].entries()) {
       await deleteFiles(store, [name, `${name}2`])
       await seal(store, NOW + n * HOUR)
@@ -130,8 +123,7 @@ describeStores((open) => {
     expect(await verifyLedger(store)).toMatchObject({ prunedTo: 8, effects: 5, sealed: 4, seals: 4 })
   })
 
-  test('the rows of the newest seal and those without a seal stay, however old they are', async () => {
-    const { store } = await open()
+  test('the rows of the newest seal and those without a seal stay, however old they are', async ({ store }) => {
     await deleteFiles(store, ['a'])
     await seal(store)
     expect(await pruneEffects(store, NOW + HOUR)).toBe(0)
@@ -165,8 +157,7 @@ describeStores((open) => {
     expect(await verifyLedger(store)).toMatchObject({ passed: true })
   })
 
-  test('rows stay when their run is pruned', async () => {
-    const { store } = await open()
+  test('rows stay when their run is pruned', async ({ store }) => {
     const lease = await deleteFiles(store, ['a'])
     await seal(store)
     await store.completeRun(lease, 'null', NOW)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { EventRecord } from '../../src/core/incoming/event.ts'
 import { type Page, searchPage } from '../../src/core/store/search.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -27,9 +27,8 @@ async function findAll(store: Store, search: Parameters<Store['searchEvents']>[0
   }
 }
 
-describeStores((open) => {
-  test('a search by workflow skips the counted hours without it, and finds the same runs', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a search by workflow skips the counted hours without it, and finds the same runs', async ({ store }) => {
     const rare: string[] = []
     for (const hour of [0, 1, 5, 9, 14, 15]) {
       for (let n = 0; n < 4; n++) await queueRun(store, `evt_${hour}_${n}`, 'often', NOW + hour * HOUR + n)
@@ -86,8 +85,7 @@ describeStores((open) => {
     expect(await findAll(store, { subject: '/in/a.pdf' })).toEqual(['evt_10', 'evt_9', 'evt_2', 'evt_1'])
   })
 
-  test('a batch of subjects that another process has saved is not saved again', async () => {
-    const { store, reopen } = await open()
+  test('a batch of subjects that another process has saved is not saved again', async ({ store, reopen }) => {
     const other = await reopen()
     await save(store, 'evt_1', { file: { id: 'fil_1' } })
     const [one, two] = [await store.readSubjects(10), await other.readSubjects(10)]
@@ -96,8 +94,7 @@ describeStores((open) => {
     expect(await findAll(store, { subject: 'fil_1' })).toEqual(['evt_1'])
   })
 
-  test('an event of a hundred files is found by each of them, and a pruned one by none', async () => {
-    const { store } = await open()
+  test('an event of a hundred files is found by each of them, and a pruned one by none', async ({ store }) => {
     const files = Array.from({ length: 100 }, (_, n) => ({ path: `/many/${n}` }))
     await save(store, 'evt_1', { files })
     await indexSubjects(store)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { mergeFailureGroups } from '../../src/core/runs/failures/failure-group.ts'
 import type { RunFilter } from '../../src/core/runs/run.ts'
 import { searchPage } from '../../src/core/store/search.ts'
@@ -21,9 +21,8 @@ async function find(store: Store, filter: RunFilter): Promise<string[]> {
   return (await store.searchRuns(filter, FIRST)).items.map(({ id }) => id)
 }
 
-describeStores((open) => {
-  test('a slice reads a bounded number of runs, and says how far it looked', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a slice reads a bounded number of runs, and says how far it looked', async ({ store }) => {
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push(await queueRun(store, `evt_${at}`, at === 0 ? 'rare' : 'often', NOW + at))
     const first = await store.searchRuns({ workflow: 'rare' }, { rows: 2, limit: 10, after: null })
@@ -34,8 +33,7 @@ describeStores((open) => {
     expect(third).toMatchObject({ items: [{ id: ids[0] }], next: null, rows: 1, from: NOW })
   })
 
-  test('a full page ends within its slice, and the next one goes on behind it', async () => {
-    const { store } = await open()
+  test('a full page ends within its slice, and the next one goes on behind it', async ({ store }) => {
     const ids: string[] = []
     for (let at = 0; at < 5; at++) ids.push(await queueRun(store, `evt_${at}`, 'often', NOW + at))
     const read = (limit: number, after: string | null) =>
@@ -48,8 +46,7 @@ describeStores((open) => {
     expect(rest).toMatchObject({ next: null, searched: { rows: 3, from: NOW, isComplete: true } })
   })
 
-  test('failed runs are found by their error and by the name or key of their step', async () => {
-    const { store } = await open()
+  test('failed runs are found by their error and by the name or key of their step', async ({ store }) => {
     const first = await fail(store, '429 on GET /files', { step: 'list[a]', at: 1 })
     const second = await fail(store, '100 % of "x" is gone', { step: 'copy', at: 2, workflow: 'mirror' })
     await queueRun(store, 'evt_9')
@@ -65,8 +62,7 @@ describeStores((open) => {
     expect(await find(store, { status: 'completed', error: '429' })).toEqual([])
   })
 
-  test('runs that wait for a person are found, not those that go on by themselves', async () => {
-    const { store } = await open()
+  test('runs that wait for a person are found, not those that go on by themselves', async ({ store }) => {
     const park = async (eventId: string, dueAt: number | null, reason: string) => {
       const id = await queueRun(store, eventId)
       await store.parkRun((await claimNext(store)).lease, { dueAt, reason })
@@ -79,8 +75,7 @@ describeStores((open) => {
     expect((await store.searchRuns({ waitsForPerson: true }, FIRST)).rows).toBe(1)
   })
 
-  test('pending, running and canceled runs are listed newest first', async () => {
-    const { store } = await open()
+  test('pending, running and canceled runs are listed newest first', async ({ store }) => {
     const running = await queueRun(store, 'evt_1', 'a', NOW)
     await claimNext(store)
     const canceled = await queueRun(store, 'evt_2', 'a', NOW + 1)
@@ -91,8 +86,7 @@ describeStores((open) => {
     expect(await find(store, { status: 'pending' })).toEqual(pending.toReversed())
   })
 
-  test('failures are grouped by kind, with counts, first and last moment, over any slices', async () => {
-    const { store } = await open()
+  test('failures are grouped by kind, with counts, first and last moment, over any slices', async ({ store }) => {
     await fail(store, 'file fil_1 has 1 bytes', { at: 1 })
     await fail(store, 'no luck', { at: 2 })
     const last = await fail(store, 'file fil_2 has 22 bytes', { at: 3 })
@@ -112,8 +106,7 @@ describeStores((open) => {
     expect(await find(store, { failureGroup: group?.id ?? '' })).toHaveLength(2)
   })
 
-  test('events are found by words, path, account, type and family, and by when they came', async () => {
-    const { store } = await open()
+  test('events are found by words, path, account, type and family, and by when they came', async ({ store }) => {
     const save = async (id: string, data: object, part: { account?: string; at?: number; type?: string } = {}) => {
       const body = eventBody(id, part.type, data)
       const { account = 'default', at = 0 } = part
@@ -137,8 +130,7 @@ describeStores((open) => {
     expect(await search({ since: NOW + 1, until: NOW + 9_000_000 })).toEqual(['evt_2'])
   })
 
-  test('a body whose sender escapes its characters is found like any other', async () => {
-    const { store } = await open()
+  test('a body whose sender escapes its characters is found like any other', async ({ store }) => {
     const data = '{"service":"storage_a","file":{"path":"\\/in\\/\\u00dcbung.pdf"}}'
     const body = `{"id":"evt_1","type":"file.created","created":"2026-06-01T11:59:58.000Z","data":${data}}`
     await store.saveDelivery(incoming('evt_1', { body, workflows: [] }))
@@ -146,8 +138,7 @@ describeStores((open) => {
     expect((await store.searchEvents({ words: ['/in/Übung'] }, FIRST)).items).toHaveLength(1)
   })
 
-  test('a slice of events reads a bounded number, and a moment bounds the reading itself', async () => {
-    const { store } = await open()
+  test('a slice of events reads a bounded number, and a moment bounds the reading itself', async ({ store }) => {
     const hour = 3_600_000
     for (let at = 0; at < 10; at++) {
       await store.saveDelivery(incoming(`evt_${at}`, { receivedAt: NOW + at * hour, workflows: [] }))
@@ -196,8 +187,7 @@ describeStores((open) => {
     expect((await store.walkEvents({ until: NOW }, FIRST)).items).toEqual([])
   })
 
-  test('events are found by the beginning of their id, whatever characters it has', async () => {
-    const { store } = await open()
+  test('events are found by the beginning of their id, whatever characters it has', async ({ store }) => {
     const ids = ['evt_a%b_1', 'evt_a%b_2', 'evt_aXb_1', 'Evt_a%b_3', '請求書-1', '請求書-2']
     for (const id of ids) await store.saveDelivery(incoming(id, { body: eventBody(id) }))
     const begin = async (idBeginning: string) =>

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import { decideSelfCaused } from '../../src/core/runs/self-caused.ts'
 import type { Limit } from '../../src/core/safety/guard.ts'
@@ -39,9 +39,8 @@ async function judge(store: Store, afterMs: number, account = 'default') {
   return decideSelfCaused({ createdAt: at, receivedAt: at }, deletes, at + 20 * MINUTE)
 }
 
-describeStores((open) => {
-  test('a delete that the guard holds is none of ours, until it is granted', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('a delete that the guard holds is none of ours, until it is granted', async ({ store }) => {
     const lease = await claim(store)
     expect(await beginDelete(store, lease, step, { limits: [FULL] })).toMatchObject({ kind: 'held' })
     expect(await judge(store, MINUTE)).toBe('no')
@@ -73,8 +72,7 @@ describeStores((open) => {
     expect(await judge(store, MINUTE)).toBe('no')
   })
 
-  test('a delete counts as ours within its ten minutes, although its run is pruned', async () => {
-    const { store } = await open()
+  test('a delete counts as ours within its ten minutes, although its run is pruned', async ({ store }) => {
     await deleteAndPrune(store, {})
     expect(await store.listDeletes('default', [TARGET])).toMatchObject([
       { key: 'gone', status: 'completed', target: TARGET, finishedAt: step.finishedAt, error: null },
@@ -101,8 +99,7 @@ describeStores((open) => {
     expect(await judge(store, MINUTE)).toBe(verdict)
   })
 
-  test('a delete is listed once, also while the steps of its pruned run are still there', async () => {
-    const { store } = await open()
+  test('a delete is listed once, also while the steps of its pruned run are still there', async ({ store }) => {
     const lease = await claim(store)
     await beginDelete(store, lease, step)
     await store.saveCheckpoint(lease, step)
@@ -113,8 +110,7 @@ describeStores((open) => {
     expect(await store.listDeletes('default', [TARGET])).toHaveLength(1)
   })
 
-  test('the ledger names the people who approved a delete, in both of its rows', async () => {
-    const { store } = await open()
+  test('the ledger names the people who approved a delete, in both of its rows', async ({ store }) => {
     const lease = await claim(store)
     await beginDelete(store, lease, step, { limits: [FULL] })
     const [approval] = await store.listApprovals({ limit: 1, now: NOW })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { beginDelete } from './support/begin-delete.ts'
@@ -7,7 +7,7 @@ import { claimNext } from './support/claim-next.ts'
 /** The prefix of an id and its 9 digits of time. */
 const timeOf = (id = '') => id.slice(0, 13)
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('runs and deliveries are found by the beginnings of their ids, oldest first, up to a limit', async () => {
     const { store } = await open()
     const runs = [await queueRun(store, 'evt_1'), await queueRun(store, 'evt_2'), await queueRun(store, 'evt_3')]
@@ -25,8 +25,7 @@ describeStores((open) => {
     expect(await store.listDeliveryIds(timeOf(last), 9)).toEqual(expect.arrayContaining(deliveries.map(({ id }) => id)))
   })
 
-  test('approvals are found by the beginnings of their ids', async () => {
-    const { store } = await open()
+  test('approvals are found by the beginnings of their ids', async ({ store }) => {
     const ids: string[] = []
     for (const key of ['a', 'b']) {
       await queueRun(store, `evt_${key}`)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { EMPTY_BOOK, type FileEvent, type FileFinding } from '../../src/core/service/sweep/judge-file.ts'
 import { beginSweep, newState } from '../../src/core/service/sweep/sweep-state.ts'
 import type { KeptSweep, ListedFile } from '../../src/core/store/health/sweeps.ts'
@@ -57,7 +57,7 @@ async function prune(store: Store, before: number): Promise<number> {
   return sum
 }
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('of two processes that save a page of a sweep, one is refused, and nothing is counted twice', async () => {
     const { store, reopen } = await open()
     const other = await reopen()
@@ -108,8 +108,7 @@ describeStores((open) => {
     expect(gone.files.map(({ file }) => file)).toEqual(['fil_2', 'fil_5'])
   })
 
-  test('an event is made up once, and not when one told of its file meanwhile', async () => {
-    const { store } = await open()
+  test('an event is made up once, and not when one told of its file meanwhile', async ({ store }) => {
     const findings = ['fil_1', 'fil_2'].map((file) => ({ ...FINDING, file }))
     const kept = await begin(store)
     expect(await store.saveSweep(kept, { findings, settle: { state: 'due', held: null } })).toBe(true)
@@ -142,8 +141,7 @@ describeStores((open) => {
     expect(await store.listEvents({ limit: 9 })).toEqual([])
   })
 
-  test('findings that are held share one approval, whose items are the missing events', async () => {
-    const { store } = await open()
+  test('findings that are held share one approval, whose items are the missing events', async ({ store }) => {
     const held = { why: 'too many', needs: 1, now: NOW, expiresAt: NOW + 9 }
     const kept = await begin(store)
     await store.saveSweep(kept, { findings: [FINDING], settle: { state: 'held', held } })
@@ -157,8 +155,7 @@ describeStores((open) => {
     expect(await store.hasOwnDelete('default', ['storage_a:fil_1'])).toBe(false)
   })
 
-  test('files that are gone for long enough are forgotten, and the sweep knows of it', async () => {
-    const { store } = await open()
+  test('files that are gone for long enough are forgotten, and the sweep knows of it', async ({ store }) => {
     const { version } = await seeThree(store)
     const state = { ...(await store.loadSweep('default', 'storage_a'))?.state, baseline: 1 } as KeptSweep['state']
     const marks = [
@@ -213,8 +210,7 @@ describeStores((open) => {
     expect(counted).toMatchObject({ known: 3, arrived: 3, arrivedTold: 3 })
   })
 
-  test('a folder that is forgotten makes no file unclear', async () => {
-    const { store } = await open()
+  test('a folder that is forgotten makes no file unclear', async ({ store }) => {
     const { version, state } = await seeThree(store, [listed('fol_1', { isFolder: true })])
     const marks = [{ file: 'fol_1', kind: 'gone', at: 0 } as const]
     expect(await store.saveSweep({ ...KEY, state, version, forgottenTo: null }, { marks })).toBe(true)
@@ -222,8 +218,7 @@ describeStores((open) => {
     expect(await store.loadSweep('default', 'storage_a')).toMatchObject({ forgottenTo: null })
   })
 
-  test('files and folders that a listing does not have any more are given up without a word', async () => {
-    const { store } = await open()
+  test('files and folders that a listing does not have any more are given up without a word', async ({ store }) => {
     const { version, state } = await seeThree(store, [listed('fol_1', { isFolder: true })])
     const query = { ...KEY, arrivedAfter: 2, seenUntil: NOW, lastBefore: 2, goneUntil: NOW, after: '', limit: 9 }
     const { files } = await store.listSuspects(query)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { RunFilter } from '../../src/core/runs/run.ts'
 import type { Tags } from '../../src/core/runs/told/tags.ts'
 import type { Store } from '../../src/core/store/store.ts'
@@ -23,9 +23,8 @@ async function find(store: Store, filter: RunFilter): Promise<string[]> {
   return items.map(({ eventId }) => eventId ?? '')
 }
 
-describeStores((open) => {
-  test('runs are found by all tags of a filter, newest first, whatever else narrows it', async () => {
-    const { store } = await open()
+describeStores((test, open) => {
+  test('runs are found by all tags of a filter, newest first, whatever else narrows it', async ({ store }) => {
     const one = await letIn(store, 'evt_1', { customer: 'acme', region: 'eu' })
     const two = await letIn(store, 'evt_2', { customer: 'acme' })
     await letIn(store, 'evt_3', { region: 'eu' })
@@ -62,8 +61,7 @@ describeStores((open) => {
     expect(none.items).toEqual([])
   })
 
-  test('a run that is only let in for its tags is a plain run, with its slot or without', async () => {
-    const { store } = await open()
+  test('a run that is only let in for its tags is a plain run, with its slot or without', async ({ store }) => {
     await queueRun(store, 'evt_1')
     const first = await claimNext(store)
     const tags = { customer: 'acme' }
@@ -81,8 +79,7 @@ describeStores((open) => {
     expect(await store.findRun(first.lease.runId)).toMatchObject({ status: 'completed', tags })
   })
 
-  test('a run in line has its tags, and keeps them once it is admitted', async () => {
-    const { store } = await open()
+  test('a run in line has its tags, and keeps them once it is admitted', async ({ store }) => {
     const gates = [{ name: 'concurrency-1', key: '', most: 1, perMs: null } as const]
     await queueRun(store, 'evt_1')
     const first = await claimNext(store)
@@ -96,8 +93,7 @@ describeStores((open) => {
     expect(await claimNext(store)).toMatchObject({ isAdmitted: true, tags: { n: '2' } })
   })
 
-  test('tags are written with a step and with none, once each, and under the lease alone', async () => {
-    const { store } = await open()
+  test('tags are written with a step and with none, once each, and under the lease alone', async ({ store }) => {
     const { lease } = await letIn(store, 'evt_1', { customer: 'acme' })
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { tags: { customer: 'other', region: 'eu' } })
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { tags: { customer: 'other', region: 'eu' } })
@@ -154,8 +150,7 @@ describeStores((open) => {
     expect((await store.findRun(lease.runId))?.progress).toBeNull()
   })
 
-  test('pruning takes the tags of a run with it', async () => {
-    const { store } = await open()
+  test('pruning takes the tags of a run with it', async ({ store }) => {
     const { lease } = await letIn(store, 'evt_1', { customer: 'acme' })
     await store.completeRun(lease, 'null', NOW)
     for (let slice = 0; slice < 2; slice++) {

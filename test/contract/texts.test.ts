@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
 import type { Words } from '../../src/core/safety/create-eraser.ts'
 import { verifyLedger } from '../../src/core/safety/ledger/verify-ledger.ts'
@@ -49,7 +49,7 @@ async function eraseAll(store: Store, words: Words): Promise<number> {
   return erased
 }
 
-describeStores((openStore) => {
+describeStores((test, openStore) => {
   test('a name is found in every place of a finished run, and is gone from all of them', async () => {
     const { store } = await openStore()
     const run = await liveOfAnna(store)

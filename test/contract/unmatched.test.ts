@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('accepted events that no workflow starts on are counted by type, and repeated ones are not', async () => {
     const { store } = await open()
     const save = (id: string, type: string, at: number) =>

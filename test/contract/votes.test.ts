@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { type Decision, describeVote } from '../../src/core/safety/approval.ts'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
 import type { Limit } from '../../src/core/safety/guard.ts'
@@ -78,9 +78,8 @@ type Change<T> = (given: T) => T | null
 
 const votesOf = ({ words, signedWords, faults }: LedgerReport) => ({ words, signedWords, faults })
 
-describeStores((open) => {
-  test('each word is in the ledger with its signature, which is checked by the key of that time', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('each word is in the ledger with its signature, which is checked by the key of that time', async ({ store }) => {
     const id = await decide(store)
     await store.removeApprover('anna', NOW)
     const { publicKey } = opensslPair()
@@ -109,8 +108,7 @@ describeStores((open) => {
     ])
   })
 
-  test('a changed word in the ledger does not fit its signature, and is named by row and person', async () => {
-    const { store } = await open()
+  test('a changed word in the ledger does not fit its signature, and is named by row and person', async ({ store }) => {
     const id = await decide(store)
     const [row] = await store.listEffects({ phases: ['decided'], after: 0, limit: 1 })
     if (!row) throw new Error('a word was given')
@@ -146,8 +144,7 @@ describeStores((open) => {
     ])
   })
 
-  test("a vote that is not the person's newest word in the ledger is named", async () => {
-    const { store } = await open()
+  test("a vote that is not the person's newest word in the ledger is named", async ({ store }) => {
     const id = await decide(store)
     const [first, second] = await store.listEffects({ phases: ['decided'], after: 0, limit: 9 })
     if (!first || !second) throw new Error('two words were given')
@@ -185,8 +182,7 @@ describeStores((open) => {
     ])
   })
 
-  test('votes stay good when retention takes the rows of their words', async () => {
-    const { store } = await open()
+  test('votes stay good when retention takes the rows of their words', async ({ store }) => {
     await decide(store)
     await store.sealEffects({ now: NOW, limit: 100 })
     await store.stopEffects({ kind: 'all', name: '', since: NOW, actor: 'ada', reason: 'no' })
@@ -200,16 +196,14 @@ describeStores((open) => {
     expect(await verifyLedger(store)).toMatchObject({ passed: true, words: 0 })
   })
 
-  test('without approvers a signature is not kept, since nothing has checked it', async () => {
-    const { store } = await open()
+  test('without approvers a signature is not kept, since nothing has checked it', async ({ store }) => {
     const id = await hold(store, 1)
     await store.decideApproval({ ...(await wordOf(store, id)), signature: new Uint8Array(64) }, NOW)
     expect(await store.findApproval(id, NOW)).toMatchObject({ votes: [{ actor: 'anna', isSigned: false }] })
     expect(votesOf(await verifyLedger(store))).toEqual({ words: 1, signedWords: 0, faults: [] })
   })
 
-  test('a signature covers the whole hash: one for its first digits does not count', async () => {
-    const { store } = await open()
+  test('a signature covers the whole hash: one for its first digits does not count', async ({ store }) => {
     const id = await hold(store, 1)
     const { anna } = PAIRS
     await store.addApprover({ name: 'anna', publicKey: anna.publicKey, roles: [], addedAt: NOW, removedAt: null })

@@ -1,12 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Lease } from '../../src/core/runs/lease.ts'
 import { NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, PARK, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
-describeStores((open) => {
-  test('an event wakes the parked run whose value matches, once', async () => {
-    const { store } = await open()
+describeStores((test) => {
+  test('an event wakes the parked run whose value matches, once', async ({ store }) => {
     const lease = await waitingRun(store)
     const other = await waitingRun(store, { value: 'fil_2' })
     const foreign = await waitingRun(store, { account: 'other' })
@@ -23,8 +22,7 @@ describeStores((open) => {
     expect(run).toMatchObject({ lease: { runId: lease.runId }, isFirstPass: false })
   })
 
-  test('a run that parks after its event has come is pending at once', async () => {
-    const { store } = await open()
+  test('a run that parks after its event has come is pending at once', async ({ store }) => {
     const lease = await waitingRun(store, {}, false)
     const seq = await addEvent(store, 'evt_fits')
     expect(await match(store, { [seq]: 'fil_1' })).toEqual({ woken: 0, canceled: [] })
@@ -37,8 +35,7 @@ describeStores((open) => {
     })
   })
 
-  test('an event does not wake a run that waits for a person', async () => {
-    const { store } = await open()
+  test('an event does not wake a run that waits for a person', async ({ store }) => {
     const lease = await waitingRun(store, {}, false)
     await store.parkRun(lease, { dueAt: null, reason: 'for a person' })
     const seq = await addEvent(store, 'evt_fits')
@@ -46,8 +43,7 @@ describeStores((open) => {
     expect(await store.findRun(lease.runId)).toMatchObject({ status: 'waiting', reason: 'for a person' })
   })
 
-  test('a run that was claimed at its moment is not woken later by its old wait', async () => {
-    const { store } = await open()
+  test('a run that was claimed at its moment is not woken later by its old wait', async ({ store }) => {
     const lease = await waitingRun(store)
     const [again] = await store.claimRuns('wrk_1', 1, NOW + 1_000)
     if (!again) throw new Error('it was due')
@@ -57,8 +53,7 @@ describeStores((open) => {
     expect(await statusOf(store, lease)).toBe('waiting')
   })
 
-  test('a wait since the run counts events from before the wait, another wait does not', async () => {
-    const { store } = await open()
+  test('a wait since the run counts events from before the wait, another wait does not', async ({ store }) => {
     const early = await claimLease(store, 'evt_early')
     const late = await claimLease(store, 'evt_late')
     const seq = await addEvent(store, 'evt_between')
@@ -69,8 +64,7 @@ describeStores((open) => {
     expect([await statusOf(store, early), await statusOf(store, late)]).toEqual(['waiting', 'pending'])
   })
 
-  test('a wait after events counts those that were stored after the newest of them', async () => {
-    const { store } = await open()
+  test('a wait after events counts those that were stored after the newest of them', async ({ store }) => {
     const lease = await claimLease(store, 'evt_of_run')
     const other = await claimLease(store, 'evt_of_other')
     const first = await addEvent(store, 'evt_first')
@@ -87,8 +81,7 @@ describeStores((open) => {
     expect(await store.findMatch(other.runId, 'moved')).toMatchObject({ id: 'evt_first' })
   })
 
-  test('a wait that is settled and opened again in one commit waits anew', async () => {
-    const { store } = await open()
+  test('a wait that is settled and opened again in one commit waits anew', async ({ store }) => {
     const lease = await waitingRun(store, {}, false)
     const seq = await addEvent(store, 'evt_first')
     await match(store, { [seq]: 'fil_1' })
@@ -99,8 +92,7 @@ describeStores((open) => {
     expect(await statusOf(store, lease)).toBe('waiting')
   })
 
-  test('a wait since the run finds the first of several matched events at once', async () => {
-    const { store } = await open()
+  test('a wait since the run finds the first of several matched events at once', async ({ store }) => {
     const lease = await claimLease(store, 'evt_early')
     await waitingRun(store, { value: 'something else' })
     const first = await addEvent(store, 'evt_first')
@@ -121,8 +113,7 @@ describeStores((open) => {
     expect(await store.findMatch(younger.runId, 'moved')).toMatchObject({ id: 'evt_third' })
   })
 
-  test('an event of cancelOn cancels the run and is named in the reason', async () => {
-    const { store } = await open()
+  test('an event of cancelOn cancels the run and is named in the reason', async ({ store }) => {
     const lease = await claimLease(store)
     expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(true)
     expect(await store.watchRun(lease, [{ ...WAIT, since: 'run' }], NOW)).toBe(true)
@@ -136,8 +127,7 @@ describeStores((open) => {
     await expect(store.completeRun(lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
   })
 
-  test('a run whose cancelOn event is already matched is canceled at once', async () => {
-    const { store } = await open()
+  test('a run whose cancelOn event is already matched is canceled at once', async ({ store }) => {
     await waitingRun(store, { value: 'something else' })
     const lease = await claimLease(store)
     const seq = await addEvent(store, 'evt_end')
@@ -150,8 +140,7 @@ describeStores((open) => {
     expect(await store.watchRun({ ...lease, fence: 99 }, [WAIT], NOW)).toBe(false)
   })
 
-  test('the waits of a run are deleted when it ends', async () => {
-    const { store } = await open()
+  test('the waits of a run are deleted when it ends', async ({ store }) => {
     const ends = [
       (lease: Lease) => store.completeRun(lease, 'null', NOW),
       (lease: Lease) => store.failRun(lease, { name: 'Error', message: 'no' }, NOW),

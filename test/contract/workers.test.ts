@@ -1,20 +1,18 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { HEARTBEAT_MS, LEASE_MS, MAX_CRASHES } from '../../src/core/runs/lease.ts'
 import { incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { claimNext } from './support/claim-next.ts'
 
-describeStores((open) => {
-  test('the runs of a living worker are not recovered, however long it is silent', async () => {
-    const { store, reopen } = await open()
+describeStores((test, open) => {
+  test('the runs of a living worker are not recovered, however long it is silent', async ({ store, reopen }) => {
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
     expect(await (await reopen()).recoverRuns(NOW + 100 * LEASE_MS, LEASE_MS)).toMatchObject({ count: 0 })
   })
 
-  test('the runs of a worker whose process ended are recovered, and its writes refused', async () => {
-    const { store, reopen } = await open()
+  test('the runs of a worker whose process ended are recovered, and its writes refused', async ({ store, reopen }) => {
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     const run = await claimNext(store)
@@ -41,8 +39,7 @@ describeStores((open) => {
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
-  test('the runs of a worker that stops are released at once', async () => {
-    const { store } = await open()
+  test('the runs of a worker that stops are released at once', async ({ store }) => {
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
@@ -50,8 +47,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_2', 1, NOW)).toHaveLength(1)
   })
 
-  test('runs whose engine ended are left out by other claims, and tried alone', async () => {
-    const { store } = await open()
+  test('runs whose engine ended are left out by other claims, and tried alone', async ({ store }) => {
     const ids = [await queueRun(store, 'evt_1'), await queueRun(store, 'evt_2')]
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 2, NOW)
@@ -62,8 +58,7 @@ describeStores((open) => {
     expect(await store.claimSuspects('wrk_3', 1, NOW)).toMatchObject([{ lease: { runId: ids[0] } }])
   })
 
-  test('a suspect that works alone without harm is claimed like any other run again', async () => {
-    const { store } = await open()
+  test('a suspect that works alone without harm is claimed like any other run again', async ({ store }) => {
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
@@ -75,8 +70,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_3', 1, NOW)).toHaveLength(1)
   })
 
-  test('a delivery is claimed on arrival beside a suspect that waits', async () => {
-    const { store } = await open()
+  test('a delivery is claimed on arrival beside a suspect that waits', async ({ store }) => {
     await queueRun(store)
     await store.startWorker('wrk_1', NOW)
     await store.claimRuns('wrk_1', 1, NOW)
@@ -85,8 +79,7 @@ describeStores((open) => {
     expect(await store.saveDelivery(incoming('evt_2', { arrivalClaim }))).toHaveProperty('claimedWithEvent')
   })
 
-  test('a run that alone ended its worker five times waits for a person', async () => {
-    const { store } = await open()
+  test('a run that alone ended its worker five times waits for a person', async ({ store }) => {
     const id = await queueRun(store)
     for (let death = 1; death < MAX_CRASHES; death++) {
       await store.startWorker(`wrk_${death}`, NOW)
@@ -104,8 +97,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_after', 1, NOW)).toHaveLength(1)
   })
 
-  test('the leases that a worker still has are listed', async () => {
-    const { store, reopen } = await open()
+  test('the leases that a worker still has are listed', async ({ store, reopen }) => {
     await queueRun(store, 'evt_1')
     await queueRun(store, 'evt_2')
     const [a, b] = await store.claimRuns('wrk_1', 2, NOW)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
@@ -10,7 +10,7 @@ const define = (id: string, type = 'file.created') => ({
 })
 const loaded = (worker: string, ...ids: string[]) => ({ workflows: ids.map((id) => define(id)), broken: [], worker })
 
-describeStores((open) => {
+describeStores((test, open) => {
   test('a worker that lacks workflows of another one at work leaves them, and says which', async () => {
     const { store, reopen } = await open()
     const other = await reopen()
@@ -91,8 +91,7 @@ describeStores((open) => {
     expect(await other.findClaimable('wrk_2', NOW + 1_000)).toBe(runs[0])
   })
 
-  test('the runs of a workflow that no worker at work has are claimed by any', async () => {
-    const { store, reopen } = await open()
+  test('the runs of a workflow that no worker at work has are claimed by any', async ({ store, reopen }) => {
     const other = await reopen()
     await store.startWorker('wrk_1', NOW)
     await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
@@ -104,8 +103,7 @@ describeStores((open) => {
     expect((await other.claimRuns('wrk_2', 10, NOW)).map(({ workflow }) => workflow)).toEqual(['a'])
   })
 
-  test('a workflow is removed by hand only while no worker at work has it', async () => {
-    const { store } = await open()
+  test('a workflow is removed by hand only while no worker at work has it', async ({ store }) => {
     await store.startWorker('wrk_1', NOW)
     await store.saveWorkflows(loaded('wrk_1', 'a'), NOW)
     await expect(store.removeWorkflow('a', NOW)).rejects.toMatchObject({ code: 'conflict' })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { cron } from '../../src/author/cron.ts'
 import { MADE_TO_ACT_REASON, NO_MODULE_REASON, RECHECK_MS } from '../../src/core/runs/run.ts'
 import type { LoadedWorkflows } from '../../src/core/runs/workflow-record.ts'
@@ -9,9 +9,8 @@ const verify = { id: 'verify', file: 'verify.workflow.ts', eventTypes: ['file.*'
 const nightly = { id: 'nightly', file: 'nightly.workflow.ts', eventTypes: [], schedule: cron('0 3 * * *') }
 const loaded = (...workflows: LoadedWorkflows['workflows']): LoadedWorkflows => ({ workflows, broken: [] })
 
-describeStores((open) => {
-  test('routes are null until a process has loaded the workflows, and then shared', async () => {
-    const { store, reopen } = await open()
+describeStores((test) => {
+  test('routes are null until a process has loaded the workflows, and then shared', async ({ store, reopen }) => {
     const other = await reopen()
     expect(await other.listRoutes()).toBeNull()
     expect(await store.saveWorkflows(loaded(verify, nightly), NOW)).toMatchObject({ isChanged: true })
@@ -27,14 +26,12 @@ describeStores((open) => {
     expect(await store.saveWorkflows(loaded(nightly, verify), NOW + 1)).toMatchObject({ isChanged: false })
   })
 
-  test('no workflows are told apart from workflows that were never loaded', async () => {
-    const { store } = await open()
+  test('no workflows are told apart from workflows that were never loaded', async ({ store }) => {
     expect(await store.saveWorkflows(loaded(), NOW)).toMatchObject({ isChanged: true })
     expect(await store.listRoutes()).toEqual([])
   })
 
-  test('runs whose module was missing look again once modules are loaded, and no others do', async () => {
-    const { store } = await open()
+  test('runs whose module was missing look again once modules are loaded, and no others do', async ({ store }) => {
     const later = NOW + RECHECK_MS
     const reasons = [`${NO_MODULE_REASON} "verify"`, MADE_TO_ACT_REASON, 'it sleeps']
     for (const index of reasons.keys()) await queueRun(store, `evt_${index}`, 'verify', NOW)
@@ -48,8 +45,7 @@ describeStores((open) => {
     expect(await store.claimRuns('wrk_1', 10, later)).toHaveLength(1)
   })
 
-  test('a workflow whose module is gone is deleted, one whose module is broken is kept', async () => {
-    const { store } = await open()
+  test('a workflow whose module is gone is deleted, one whose module is broken is kept', async ({ store }) => {
     await store.saveWorkflows(loaded(verify, nightly), NOW)
     await store.saveWorkflows({ workflows: [], broken: ['verify.workflow.ts'] }, NOW + 1)
     expect((await store.listWorkflows()).map(({ id }) => id)).toEqual(['verify'])
@@ -58,8 +54,7 @@ describeStores((open) => {
     expect(await store.listRoutes()).toEqual([])
   })
 
-  test('a workflow is loaded anew by each process that has it, even if nothing about it changed', async () => {
-    const { store } = await open()
+  test('a workflow is loaded anew by each process that has it, even if nothing about it changed', async ({ store }) => {
     await store.saveWorkflows(loaded(verify, nightly), NOW)
     await store.saveWorkflows(loaded(verify, nightly), NOW + 1)
     expect((await store.listWorkflows()).map(({ loadedAt }) => loadedAt)).toEqual([NOW + 1, NOW + 1])
@@ -70,8 +65,7 @@ describeStores((open) => {
     expect(await store.listWorkflows()).toMatchObject([{ id: 'verify', loadedAt: NOW + 1 }])
   })
 
-  test('the runs of a paused workflow are held, and released oldest first', async () => {
-    const { store } = await open()
+  test('the runs of a paused workflow are held, and released oldest first', async ({ store }) => {
     await store.saveWorkflows(loaded(verify), NOW)
     const first = await queueRun(store, 'evt_1', 'verify', NOW)
     const second = await queueRun(store, 'evt_2', 'verify', NOW + 1)
@@ -98,8 +92,7 @@ describeStores((open) => {
     expect((await store.claimRuns('wrk_1', 9, NOW)).map((run) => run.lease.runId)).toEqual([second])
   })
 
-  test('a run that wakes while its workflow is paused is held, and can be canceled', async () => {
-    const { store } = await open()
+  test('a run that wakes while its workflow is paused is held, and can be canceled', async ({ store }) => {
     const id = await queueRun(store, 'evt_1', 'verify')
     const [run] = await store.claimRuns('wrk_1', 1, NOW)
     await store.pauseWorkflow('verify', NOW)
@@ -111,8 +104,7 @@ describeStores((open) => {
     expect(await store.releaseHeldRuns('verify', 10)).toBe(0)
   })
 
-  test('a claim reaches other workflows behind a backlog of a paused one', async () => {
-    const { store } = await open()
+  test('a claim reaches other workflows behind a backlog of a paused one', async ({ store }) => {
     for (let n = 0; n < 30; n++)
       await store.saveDelivery(incoming(`evt_${n}`, { workflows: ['verify'], receivedAt: NOW }))
     await queueRun(store, 'evt_other', 'other', NOW + 1)

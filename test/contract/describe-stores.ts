@@ -88,7 +88,7 @@ const testOn = (open: OpenStore) =>
     .extend('tamper', ({ opened }) => opened.tamper)
     .extend('hasSearchIndexes', ({ opened }) => opened.hasSearchIndexes)
 
-/** Runs the contract of one noun against every store of this run; `open` gives a test a second one. */
+/** Runs the contract of one noun against every store of this run; `open` gives a second one. */
 export function describeStores(describeContract: (test: ReturnType<typeof testOn>, open: OpenStore) => void): void {
   const isLongRun = inject('isLongRun') === true
   const stores = STORES.filter(({ isSlow }) => isSlow === isLongRun)

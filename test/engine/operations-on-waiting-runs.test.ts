@@ -1,12 +1,12 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../src/author/define-event.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
 import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
-import { createTestEngine } from '../support/test-engine.ts'
-import { changeCode, nap, stepThenNap } from '../support/workflows.ts'
+import { test } from '../support/test-engine.ts'
+import { changeCode, define, nap, stepThenNap } from '../support/workflows.ts'
 
 const approved = defineEvent('order.approved', {
   data: z.looseObject({ order: z.number() }),
@@ -15,16 +15,11 @@ const approved = defineEvent('order.approved', {
 
 const approval = (order: number, id = `evt_ok_${order}`) => ({ id, type: 'order.approved', data: { order } })
 
-test('a retried run registers its wait again and ignores events from between', async () => {
-  const engine = createTestEngine()
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'order',
-      on: '*',
-      run: async ({ step }) =>
-        (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
-    }),
-  ])
+test('a retried run registers its wait again and ignores events from between', async ({ engine }) => {
+  const worker = await engine.serve(
+    'order',
+    async ({ step }) => (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
+  )
   const parked = await engine.run('order')
   await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())
   await deliverEvent(engine, worker, approval(1, 'evt_while_canceled'))
@@ -35,8 +30,7 @@ test('a retried run registers its wait again and ignores events from between', a
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_after"')
 })
 
-test('a retried run whose child failed invokes another child', async () => {
-  const engine = createTestEngine()
+test('a retried run whose child failed invokes another child', async ({ engine }) => {
   let isMended = false
   const child = defineWorkflow({
     id: 'child',
@@ -47,10 +41,7 @@ test('a retried run whose child failed invokes another child', async () => {
       return 'mended'
     },
   })
-  const worker = await engine.start([
-    child,
-    defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) }),
-  ])
+  const worker = await engine.start([child, define('parent', ({ step }) => step.invoke('child', child))])
   const { id } = await engine.run('parent')
   await awaitStatus(engine, id, 'failed')
   isMended = true
@@ -61,8 +52,7 @@ test('a retried run whose child failed invokes another child', async () => {
   expect(children.map(({ status }) => status).sort()).toEqual(['completed', 'failed'])
 })
 
-test('resuming a run under changed code accepts the code', async () => {
-  const engine = createTestEngine()
+test('resuming a run under changed code accepts the code', async ({ engine }) => {
   const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
   const second = await changeCode(engine, first, [nap('changing')])
@@ -72,27 +62,19 @@ test('resuming a run under changed code accepts the code', async () => {
   expect(await awaitStatus(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
 })
 
-test('a run that waits for another run cannot be resumed by hand', async () => {
-  const engine = createTestEngine()
+test('a run that waits for another run cannot be resumed by hand', async ({ engine }) => {
   const child = defineWorkflow({ id: 'child', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1h') })
-  await engine.start([child, defineWorkflow({ id: 'parent', on: '*', run: ({ step }) => step.invoke('child', child) })])
+  await engine.start([child, define('parent', ({ step }) => step.invoke('child', child))])
   const { id } = await engine.run('parent')
   expect(await engine.store.resumeRun(id, { fromScratch: false })).toBe(false)
 })
 
-test('a fork copies a large result, and waits of forks and replays ignore earlier events', async () => {
-  const engine = createTestEngine()
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'order',
-      on: 'file.created',
-      run: async ({ step }) => {
-        const text = await step.run('text', () => 'x'.repeat(100_000))
-        const event = await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h', since: 'run' })
-        return [text.length, event?.id]
-      },
-    }),
-  ])
+test('a fork copies a large result, and waits of forks and replays ignore earlier events', async ({ engine }) => {
+  const worker = await engine.serve('order', { on: 'file.created' }, async ({ step }) => {
+    const text = await step.run('text', () => 'x'.repeat(100_000))
+    const event = await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h', since: 'run' })
+    return [text.length, event?.id]
+  })
   const original = await engine.run('order')
   await deliverEvent(engine, worker, approval(1, 'evt_first'))
   expect((await awaitStatus(engine, original.id, 'completed')).output).toBe('[100000,"evt_first"]')
@@ -107,16 +89,14 @@ test('a fork copies a large result, and waits of forks and replays ignore earlie
   }
 })
 
-test('a run of a paused workflow is woken by its event when the pause is over', async () => {
-  const engine = createTestEngine()
+test('a run of a paused workflow is woken by its event when the pause is over', async ({ engine }) => {
   const worker = await engine.start([
-    defineWorkflow({
-      id: 'order',
-      on: 'file.created',
-      run: async ({ step }) =>
-        (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
-    }),
-    defineWorkflow({ id: 'other', on: '*', run: () => null }),
+    define(
+      'order',
+      { on: 'file.created' },
+      async ({ step }) => (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
+    ),
+    define('other', () => null),
   ])
   const parked = await engine.run('order')
   await engine.store.pauseWorkflow('order', engine.clock.now())

@@ -1,42 +1,33 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import { planFork } from '../../src/core/runs/step.ts'
 import { NOW } from '../support/fixtures.ts'
-import { createTestEngine } from '../support/test-engine.ts'
+import { test } from '../support/test-engine.ts'
 
 const NO_RETRY = { attempts: 1 }
 
-test('a retried run goes on from its failed step', async () => {
-  const engine = createTestEngine()
+test('a retried run goes on from its failed step', async ({ engine }) => {
   const done: string[] = []
   let isMended = false
   let optionalCalls = 0
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'long',
-      on: '*',
-      retry: NO_RETRY,
-      run: async ({ step }) => {
-        await step.run('a', () => done.push('a'))
-        const caught = await step
-          .run('optional', () => {
-            optionalCalls += 1
-            throw new Error('never mind')
-          })
-          .catch(() => 'without')
-        await step.run('b', () => done.push('b'))
-        await Promise.all(
-          ['x', 'y'].map((key) =>
-            step.run(['side', key], () => {
-              if (!isMended) throw new Error('not yet')
-              return done.push(key)
-            }),
-          ),
-        )
-        return caught
-      },
-    }),
-  ])
+  const worker = await engine.serve('long', { retry: NO_RETRY }, async ({ step }) => {
+    await step.run('a', () => done.push('a'))
+    const caught = await step
+      .run('optional', () => {
+        optionalCalls += 1
+        throw new Error('never mind')
+      })
+      .catch(() => 'without')
+    await step.run('b', () => done.push('b'))
+    await Promise.all(
+      ['x', 'y'].map((key) =>
+        step.run(['side', key], () => {
+          if (!isMended) throw new Error('not yet')
+          return done.push(key)
+        }),
+      ),
+    )
+    return caught
+  })
   const failed = await engine.run('long')
   expect(failed).toMatchObject({ status: 'failed', error: { step: 'side[x]' } })
   isMended = true
@@ -50,20 +41,13 @@ test('a retried run goes on from its failed step', async () => {
   expect(optionalCalls).toBe(1)
 })
 
-test('a fork runs from a step on, with an edited result in place of one', async () => {
-  const engine = createTestEngine()
+test('a fork runs from a step on, with an edited result in place of one', async ({ engine }) => {
   const done: string[] = []
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'sum',
-      on: '*',
-      run: async ({ step }) => {
-        const a = await step.run('a', () => done.push('a'))
-        const b = await step.run('b', () => done.push('b') * 10)
-        return step.run('c', () => done.push('c') && a + b)
-      },
-    }),
-  ])
+  const worker = await engine.serve('sum', async ({ step }) => {
+    const a = await step.run('a', () => done.push('a'))
+    const b = await step.run('b', () => done.push('b') * 10)
+    return step.run('c', () => done.push('c') && a + b)
+  })
   const first = await engine.run('sum')
   expect(first).toMatchObject({ output: '21' })
   const keys = planFork(await engine.store.listSteps(first.id), 'b')

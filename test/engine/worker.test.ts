@@ -1,13 +1,11 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import { HEARTBEAT_MS } from '../../src/core/runs/lease.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
-import { createTestEngine } from '../support/test-engine.ts'
+import { test } from '../support/test-engine.ts'
 import { openTestStore } from '../support/test-store.ts'
-import { hang } from '../support/workflows.ts'
+import { define, hang } from '../support/workflows.ts'
 
-test('canceling a run ends its pass at once and aborts its signal', async () => {
-  const engine = createTestEngine()
+test('canceling a run ends its pass at once and aborts its signal', async ({ engine }) => {
   const { workflow, started } = hang('long')
   const worker = await engine.start([workflow])
   const ended = engine.run('long')
@@ -19,24 +17,17 @@ test('canceling a run ends its pass at once and aborts its signal', async () => 
   expect(signal.aborted).toBe(true)
 })
 
-test('a pass whose run was taken over does nothing more', async () => {
-  const engine = createTestEngine()
+test('a pass whose run was taken over does nothing more', async ({ engine }) => {
   const latch = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
   const done: string[] = []
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'slow',
-      on: '*',
-      run: async ({ step }) => {
-        await step.run('first', () => {
-          started.resolve()
-          return latch.promise
-        })
-        await step.run('second', () => done.push('second'))
-      },
-    }),
-  ])
+  const worker = await engine.serve('slow', async ({ step }) => {
+    await step.run('first', () => {
+      started.resolve()
+      return latch.promise
+    })
+    await step.run('second', () => done.push('second'))
+  })
   const runId = await queueRun(engine.store, 'evt_1', 'slow')
   const lost = engine.notices.once('run.lost')
   worker.wake()
@@ -53,22 +44,18 @@ test('a pass whose run was taken over does nothing more', async () => {
   expect(await other.listSteps(runId)).toHaveLength(1)
 })
 
-test('the number of runs at work never exceeds the slots', async () => {
-  const engine = createTestEngine()
+test('the number of runs at work never exceeds the slots', async ({ engine }) => {
   let atWork = 0
   let most = 0
   await engine.start(
     [
-      defineWorkflow({
-        id: 'busy',
-        on: '*',
-        run: ({ step }) =>
-          step.run('work', async () => {
-            most = Math.max(most, ++atWork)
-            await new Promise(setImmediate)
-            atWork -= 1
-          }),
-      }),
+      define('busy', ({ step }) =>
+        step.run('work', async () => {
+          most = Math.max(most, ++atWork)
+          await new Promise(setImmediate)
+          atWork -= 1
+        }),
+      ),
     ],
     { slots: 3 },
   )
@@ -76,22 +63,17 @@ test('the number of runs at work never exceeds the slots', async () => {
   expect(most).toBe(3)
 })
 
-test('a stopping worker finishes the step at work and releases the run', async () => {
-  const engine = createTestEngine()
+test('a stopping worker finishes the step at work and releases the run', async ({ engine }) => {
   const started = Promise.withResolvers<void>()
   const latch = Promise.withResolvers<string>()
   const calls: string[] = []
-  const workflow = defineWorkflow({
-    id: 'two-steps',
-    on: '*',
-    run: async ({ step }) => {
-      await step.run('first', () => {
-        calls.push('first')
-        started.resolve()
-        return latch.promise
-      })
-      await step.run('second', () => calls.push('second'))
-    },
+  const workflow = define('two-steps', async ({ step }) => {
+    await step.run('first', () => {
+      calls.push('first')
+      started.resolve()
+      return latch.promise
+    })
+    await step.run('second', () => calls.push('second'))
   })
   const worker = await engine.start([workflow])
   const ended = engine.run('two-steps')
@@ -109,8 +91,7 @@ test('a stopping worker finishes the step at work and releases the run', async (
   expect(calls).toEqual(['first', 'second'])
 })
 
-test('a stopping worker ends a step that takes too long, and the run goes on elsewhere', async () => {
-  const engine = createTestEngine()
+test('a stopping worker ends a step that takes too long, and the run goes on elsewhere', async ({ engine }) => {
   const { workflow, started } = hang('hang')
   const worker = await engine.start([workflow], { drainMs: 0 })
   const runId = await queueRun(engine.store, 'evt_1', 'hang')
@@ -121,8 +102,7 @@ test('a stopping worker ends a step that takes too long, and the run goes on els
   expect(await engine.store.findRun(runId)).toMatchObject({ status: 'pending' })
 })
 
-test('a run whose pass broke on a store failure is parked and finishes later', async () => {
-  const engine = createTestEngine()
+test('a run whose pass broke on a store failure is parked and finishes later', async ({ engine }) => {
   let isFull = false
   const store = {
     ...engine.store,
@@ -134,15 +114,11 @@ test('a run whose pass broke on a store failure is parked and finishes later', a
   let calls = 0
   const worker = await engine.start(
     [
-      defineWorkflow({
-        id: 'unlucky',
-        on: '*',
-        run: async ({ step }) => {
-          await step.run('a', () => {
-            isFull = calls++ === 0
-          })
-          await step.run('b', () => 'b')
-        },
+      define('unlucky', async ({ step }) => {
+        await step.run('a', () => {
+          isFull = calls++ === 0
+        })
+        await step.run('b', () => 'b')
       }),
     ],
     { store },
@@ -158,8 +134,7 @@ test('a run whose pass broke on a store failure is parked and finishes later', a
   expect(calls).toBe(2)
 })
 
-test('a stop waits for the commit of a recovery, and no other follows', async () => {
-  const engine = createTestEngine()
+test('a stop waits for the commit of a recovery, and no other follows', async ({ engine }) => {
   const asked = Promise.withResolvers<void>()
   const commit = Promise.withResolvers<number>()
   let commits = 0

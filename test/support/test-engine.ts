@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { test as base, onTestFinished } from 'vitest'
 import { planRoutes } from '../../src/author/read-workflow.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import type { Notice } from '../../src/core/notices.ts'
@@ -13,6 +13,7 @@ import type { FilesFor, WorkerParts } from '../../src/engine/worker-parts.ts'
 import { createNoticeBus, type NoticeBus } from '../../src/notices/notice-bus.ts'
 import { NOW, queueRun } from './fixtures.ts'
 import { openTestStore } from './test-store.ts'
+import { define } from './workflows.ts'
 
 const noFiles: FilesFor = () =>
   new Proxy({} as FilesApi, { get: () => () => Promise.reject(new Error('no files here')) })
@@ -47,6 +48,8 @@ export interface TestEngine {
       >
     >,
   ): Promise<Worker>
+  /** Starts a worker with one workflow, which runs on any event unless its options say more. */
+  serve(...parts: Parameters<typeof define>): Promise<Worker>
   /** Enqueues a run and returns it after its pass. */
   run(workflow: string, eventId?: string): Promise<Run>
   /** Wakes the workers and returns a run after its next pass. */
@@ -111,6 +114,9 @@ export function createTestEngine(store: Store & { folder: string } = openTestSto
       await worker.start()
       return worker
     },
+    serve(...parts) {
+      return this.start([define(...parts)])
+    },
     async run(workflow, eventId = 'evt_1') {
       return passOf(await queueRun(store, eventId, workflow))
     },
@@ -123,6 +129,9 @@ export function createTestEngine(store: Store & { folder: string } = openTestSto
     },
   }
 }
+
+/** A test names the engine that it uses. */
+export const test = base.extend('engine', () => createTestEngine())
 
 const ENDS = [
   'run.completed',

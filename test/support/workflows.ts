@@ -1,7 +1,16 @@
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import type { AnyWorkflow } from '../../src/author/workflow.ts'
+import type { AnyWorkflow, WorkflowOptions } from '../../src/author/workflow.ts'
 import type { Worker } from '../../src/engine/worker.ts'
 import type { TestEngine } from './test-engine.ts'
+
+type Options = WorkflowOptions<string, unknown>
+type Parts = [id: string, run: Options['run']] | [id: string, options: Partial<Options>, run: Options['run']]
+
+/** A workflow that runs on any event, unless its options say otherwise. */
+export function define(...parts: Parts): AnyWorkflow {
+  const [id, options, run] = parts.length === 2 ? [parts[0], {}, parts[1]] : parts
+  return defineWorkflow({ id, on: '*', ...options, run })
+}
 
 /** Sleeps for a minute and does nothing else. */
 export function nap(id: string): AnyWorkflow {

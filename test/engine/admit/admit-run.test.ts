@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { queueRun } from '../../support/fixtures.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
-test('a key that throws or returns no string parks the run for a person before it starts', async () => {
-  const engine = createTestEngine()
+test('a key that throws or returns no string parks the run for a person before it starts', async ({ engine }) => {
   const keys = {
     throws: () => {
       throw new Error('no folder')
@@ -28,8 +28,7 @@ test('a key that throws or returns no string parks the run for a person before i
   })
 })
 
-test('a run whose filter throws waits for a person and has not started', async () => {
-  const engine = createTestEngine()
+test('a run whose filter throws waits for a person and has not started', async ({ engine }) => {
   const where = () => {
     throw new Error('broken')
   }
@@ -48,28 +47,25 @@ test.each([
   expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
 })
 
-test('limit keys that hold half of a character park the run instead of counting as one key', async () => {
-  const engine = createTestEngine()
+test('limit keys that hold half of a character park the run instead of counting as one key', async ({ engine }) => {
   const singleton = { key: () => '\ud800' }
   await engine.start([defineWorkflow({ id: 'halves', on: '*', singleton, run: () => 1 })])
   const reason = expect.stringMatching(/^the key of `singleton` holds half of a character/)
   expect(await engine.run('halves')).toMatchObject({ status: 'waiting', startedAt: null, reason })
 })
 
-test('a workflow without limits never calls the store to admit a run', async () => {
-  const engine = createTestEngine()
+test('a workflow without limits never calls the store to admit a run', async ({ engine }) => {
   const store = { ...engine.store, admitRun: () => Promise.reject(new Error('asked')) }
   await engine.start([defineWorkflow({ id: 'plain', on: '*', priority: 3, run: () => 1 })], { store })
   await queueRun(engine.store, 'evt_0', 'plain')
   expect(await engine.run('plain')).toMatchObject({ status: 'completed' })
 })
 
-test('a run of an event that was made up for before it came is skipped, and another runs', async () => {
-  const engine = createTestEngine()
+test('a run of an event that was made up for before it came is skipped, and another runs', async ({ engine }) => {
   const ran: string[] = []
   const findMadeUp = async ({ id }: { id: string }) => (id === 'evt_late' ? 'evt_made' : null)
   const run = ({ event }: { event: { id: string } }) => void ran.push(event.id)
-  await engine.start([defineWorkflow({ id: 'clean', on: '*', run })], { findMadeUp })
+  await engine.start([define('clean', run)], { findMadeUp })
   expect(await engine.run('clean', 'evt_late')).toMatchObject({
     ...{ status: 'skipped', reason: 'made up for by evt_made' },
   })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
@@ -6,14 +6,14 @@ import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { incoming, NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
 const numbers = (count: number, folder = 'a') => Array.from({ length: count }, (_, n) => ({ n, folder }))
 
-test('a batch folds events into one run, which starts when the batch is full', async () => {
-  const engine = createTestEngine()
+test('a batch folds events into one run, which starts when the batch is full', async ({ engine }) => {
   const seen: unknown[][] = []
   const workflow = defineWorkflow({
     id: 'digest',
@@ -42,8 +42,7 @@ test('a batch folds events into one run, which starts when the batch is full', a
   ])
 })
 
-test('a batch that is not full starts after its wait, each key by itself', async () => {
-  const engine = createTestEngine()
+test('a batch that is not full starts after its wait, each key by itself', async ({ engine }) => {
   const seen: unknown[][] = []
   const workflow = defineWorkflow({
     id: 'digest',
@@ -87,8 +86,7 @@ test('events that `where` rejects join no batch, and one that does not fit waits
   expect(runs[2]).toMatchObject({ status: 'waiting', dueAt: null, isInLine: false })
 })
 
-test('events of different accounts form separate batches', async () => {
-  const engine = createTestEngine()
+test('events of different accounts form separate batches', async ({ engine }) => {
   const workflow = defineWorkflow({
     id: 'digest',
     on: 'file.created',
@@ -103,10 +101,9 @@ test('events of different accounts form separate batches', async () => {
   await awaitRuns(engine, haveStatus({ waiting: 2 }))
 })
 
-test('code that takes a single event never receives a batch: the run waits for a person', async () => {
-  const engine = createTestEngine()
+test('code that takes a single event never receives a batch: the run waits for a person', async ({ engine }) => {
   const batch = defineWorkflow({ id: 'changed', on: '*', batch: { size: 9, wait: '30s' }, run: () => 1 })
-  const single = defineWorkflow({ id: 'changed', on: '*', run: () => 1 })
+  const single = define('changed', () => 1)
   const workflows: Parameters<typeof engine.start>[0] = [batch]
   const worker = await engine.start(workflows)
   await sendEvents(engine, batch, numbers(3), [worker])
@@ -117,8 +114,7 @@ test('code that takes a single event never receives a batch: the run waits for a
   expect(leader).toMatchObject({ status: 'waiting', isInLine: false, reason: expect.stringContaining('2 other runs') })
 })
 
-test('the onFailure run of a batch gets its events and is not limited', async () => {
-  const engine = createTestEngine()
+test('the onFailure run of a batch gets its events and is not limited', async ({ engine }) => {
   const told: unknown[] = []
   const workflow = defineWorkflow({
     id: 'failing',

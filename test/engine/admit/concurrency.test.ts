@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
@@ -43,8 +43,7 @@ test('a concurrency limit per key runs the oldest runs first, and the others say
   await awaitRuns(engine, haveStatus({ completed: 4 }))
 })
 
-test('two workers with separate stores share one concurrency limit', async () => {
-  const engine = createTestEngine()
+test('two workers with separate stores share one concurrency limit', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'shared',
@@ -106,8 +105,7 @@ test('a run with two concurrency limits needs a place in both, and a full key do
   await awaitRuns(engine, haveStatus({ completed: 4 }))
 })
 
-test('a sleeping run gives its concurrency place to the next run', async () => {
-  const engine = createTestEngine()
+test('a sleeping run gives its concurrency place to the next run', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'sleepy',
@@ -134,8 +132,7 @@ test('a sleeping run gives its concurrency place to the next run', async () => {
   await awaitRuns(engine, haveStatus({ completed: 2 }))
 })
 
-test('canceling a run, at work or in line, admits the next run', async () => {
-  const engine = createTestEngine()
+test('canceling a run, at work or in line, admits the next run', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'one',
@@ -157,8 +154,7 @@ test('canceling a run, at work or in line, admits the next run', async () => {
   expect(latches.started).toEqual([first, third])
 })
 
-test('a raised concurrency limit also admits the runs that are in line already', async () => {
-  const engine = createTestEngine()
+test('a raised concurrency limit also admits the runs that are in line already', async ({ engine }) => {
   const latches = createLatches(engine)
   const define = (limit: number) =>
     defineWorkflow({
@@ -179,8 +175,7 @@ test('a raised concurrency limit also admits the runs that are in line already',
   await awaitRuns(engine, haveStatus({ completed: 5 }))
 })
 
-test('a singleton replaces its run even while no slot is free', async () => {
-  const engine = createTestEngine()
+test('a singleton replaces its run even while no slot is free', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'replacing',

@@ -1,15 +1,14 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
-test('debounced events start one run with the newest event and the number folded into it', async () => {
-  const engine = createTestEngine()
+test('debounced events start one run with the newest event and the number folded into it', async ({ engine }) => {
   const seen: unknown[] = []
   const workflow = defineWorkflow({
     id: 'reindex',
@@ -35,8 +34,7 @@ test('debounced events start one run with the newest event and the number folded
   expect(await engine.store.listRunEvents(runs[2] ?? '')).toHaveLength(3)
 })
 
-test('a debounce is delayed by at most its `max`', async () => {
-  const engine = createTestEngine()
+test('a debounce is delayed by at most its `max`', async ({ engine }) => {
   const workflow = defineWorkflow({
     id: 'reindex',
     on: 'file.created',

@@ -1,13 +1,14 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { deliver, filesOf } from '../support/files-in-runs.ts'
 
 const ref = { service: 'storage_a', id: 'fil_1' } as const
 
 const deleted = { service: 'storage_a', file: { id: 'fil_1' } }
 
-const sweep = defineWorkflow({ id: 'sweep', on: 'file.created', run: ({ files }) => files.delete(ref) })
+const sweep = define('sweep', { on: 'file.created' }, ({ files }) => files.delete(ref))
 
 const watch = defineWorkflow({
   id: 'watch',
@@ -16,9 +17,8 @@ const watch = defineWorkflow({
   run: ({ event }) => event.isSelfCaused,
 })
 
-test('`isSelfCaused` is true in `where` and in the run for an event that our delete caused', async () => {
-  const engine = createTestEngine()
-  const tell = defineWorkflow({ id: 'tell', on: 'file.*', run: ({ event }) => event.isSelfCaused })
+test('`isSelfCaused` is true in `where` and in the run for an event that our delete caused', async ({ engine }) => {
+  const tell = define('tell', { on: 'file.*' }, ({ event }) => event.isSelfCaused)
   const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
   await engine.start([sweep, watch, tell], { filesFor })
   expect(await engine.run('sweep')).toMatchObject({ status: 'completed' })
@@ -33,8 +33,7 @@ test('`isSelfCaused` is true in `where` and in the run for an event that our del
   expect(await engine.passOf(created)).toMatchObject({ output: 'false' })
 })
 
-test('`isSelfCaused` is false when our delete came too late', async () => {
-  const engine = createTestEngine()
+test('`isSelfCaused` is false when our delete came too late', async ({ engine }) => {
   const filesFor = filesOf({ delete: async () => ({ outcome: 'not_found', proof: 'none' }) })
   await engine.start([sweep, watch], { filesFor })
   await engine.run('sweep')
@@ -42,8 +41,7 @@ test('`isSelfCaused` is false when our delete came too late', async () => {
   expect(await engine.passOf(run)).toMatchObject({ status: 'completed' })
 })
 
-test('a run waits for a delete under way, which is recorded before it is sent', async () => {
-  const engine = createTestEngine()
+test('a run waits for a delete under way, which is recorded before it is sent', async ({ engine }) => {
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<object>()
   const filesFor = filesOf({
@@ -66,13 +64,10 @@ test('a run waits for a delete under way, which is recorded before it is sent', 
   expect(await engine.advance(run, '1s')).toMatchObject({ status: 'skipped' })
 })
 
-test("`isSelfCaused` is true even if the delete used the service's own spelling", async () => {
-  const engine = createTestEngine()
-  const raw = defineWorkflow({
-    id: 'raw',
-    on: 'file.created',
-    run: ({ files }) => files.delete({ service: 'doc-drive' as 'storage_a', id: 'fil_1' }),
-  })
+test("`isSelfCaused` is true even if the delete used the service's own spelling", async ({ engine }) => {
+  const raw = define('raw', { on: 'file.created' }, ({ files }) =>
+    files.delete({ service: 'doc-drive' as 'storage_a', id: 'fil_1' }),
+  )
   const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
   await engine.start([raw, sweep, watch], { filesFor, spellingsOf: () => ({ storage_a: 'doc-drive' }) })
   await engine.run('raw')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { cron, type Tick } from '../../../src/author/cron.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { planFirstPriority, scheduleOf } from '../../../src/author/read-workflow.ts'
@@ -6,10 +6,9 @@ import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
 
-test('runs with a higher priority are claimed first, even the one that came last', async () => {
-  const engine = createTestEngine()
+test('runs with a higher priority are claimed first, even the one that came last', async ({ engine }) => {
   const order: unknown[] = []
   const workflow = defineWorkflow({
     id: 'ranked',
@@ -30,8 +29,7 @@ test('runs with a higher priority are claimed first, even the one that came last
   expect(order).toEqual([100, 7, 1, 0, -5])
 })
 
-test('runs with a higher priority stand first in line', async () => {
-  const engine = createTestEngine()
+test('runs with a higher priority stand first in line', async ({ engine }) => {
   const order: unknown[] = []
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
@@ -59,8 +57,7 @@ test('runs with a higher priority stand first in line', async () => {
   expect(order).toEqual([0, 3, 2, 1])
 })
 
-test('a constant priority orders runs without an admission pass', async () => {
-  const engine = createTestEngine()
+test('a constant priority orders runs without an admission pass', async ({ engine }) => {
   const order: string[] = []
   const run = (name: string) => () => {
     order.push(name)
@@ -85,8 +82,7 @@ test.each([101, 1.5, Number.NaN, '1'])('a priority of %j parks the run for a per
   })
 })
 
-test('ticks take the priority of their workflow, which may be a function of the tick', async () => {
-  const engine = createTestEngine()
+test('ticks take the priority of their workflow, which may be a function of the tick', async ({ engine }) => {
   const order: string[] = []
   const seen: Tick[] = []
   const note = (name: string) => () => void order.push(name)

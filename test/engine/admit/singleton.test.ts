@@ -1,17 +1,16 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
 const numbers = (count: number, folder = 'a') => Array.from({ length: count }, (_, n) => ({ n, folder }))
 
-test('a singleton skips a new run of its key and names the run at work', async () => {
-  const engine = createTestEngine()
+test('a singleton skips a new run of its key and names the run at work', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'single',
@@ -38,8 +37,7 @@ test('a singleton skips a new run of its key and names the run at work', async (
   await awaitRuns(engine, haveStatus({ completed: 3, skipped: 1 }))
 })
 
-test('a singleton counts a sleeping run as unfinished, and `queue` puts others in line', async () => {
-  const engine = createTestEngine()
+test('a singleton counts a sleeping run as unfinished, and `queue` puts others in line', async ({ engine }) => {
   const order: string[] = []
   const workflow = defineWorkflow({
     id: 'queued',

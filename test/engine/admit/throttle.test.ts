@@ -1,15 +1,14 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
-test('a throttle starts no more runs per period than its limit, and all of them in the end', async () => {
-  const engine = createTestEngine()
+test('a throttle starts no more runs per period than its limit, and all of them in the end', async ({ engine }) => {
   const starts: number[] = []
   const workflow = defineWorkflow({
     id: 'throttled',
@@ -37,8 +36,7 @@ test('a throttle starts no more runs per period than its limit, and all of them 
   expect(starts).toEqual([0, 0, 60, 60, 120])
 })
 
-test('a throttle per key delays no other key and holds no concurrency place', async () => {
-  const engine = createTestEngine()
+test('a throttle per key delays no other key and holds no concurrency place', async ({ engine }) => {
   const seen: unknown[] = []
   const workflow = defineWorkflow({
     id: 'throttled-keys',
@@ -60,8 +58,7 @@ test('a throttle per key delays no other key and holds no concurrency place', as
   expect(seen).toEqual(['hot', 'cold'])
 })
 
-test('a clock that is set back closes a throttle for at most one period', async () => {
-  const engine = createTestEngine()
+test('a clock that is set back closes a throttle for at most one period', async ({ engine }) => {
   const workflow = defineWorkflow({ id: 'back', on: '*', throttle: { limit: 1, per: '1m' }, run: () => 1 })
   const worker = await engine.start([workflow])
   await sendEvents(engine, workflow, [{}], [worker])

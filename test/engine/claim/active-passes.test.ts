@@ -1,20 +1,15 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/index.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
-import { hang } from '../../support/workflows.ts'
+import { define, hang } from '../../support/workflows.ts'
 
-test('a pass whose run another process canceled is aborted when its lease is checked', async () => {
-  const engine = createTestEngine()
+test('a pass whose run another process canceled is aborted when its lease is checked', async ({ engine }) => {
   const { workflow, started } = hang('hang')
   const latch = Promise.withResolvers<void>()
-  const worker = await engine.start([
-    workflow,
-    defineWorkflow({ id: 'other', on: '*', run: ({ step }) => step.run('wait', () => latch.promise) }),
-  ])
+  const worker = await engine.start([workflow, define('other', ({ step }) => step.run('wait', () => latch.promise))])
   const hanging = engine.run('hang')
   const unharmed = engine.run('other', 'evt_2')
   const signal = await started
@@ -30,8 +25,7 @@ test('a pass whose run another process canceled is aborted when its lease is che
   expect(await unharmed).toMatchObject({ status: 'completed' })
 })
 
-test('each heartbeat checks for canceled runs', async () => {
-  const engine = createTestEngine()
+test('each heartbeat checks for canceled runs', async ({ engine }) => {
   const { workflow, started } = hang('hang')
   await engine.start([workflow])
   const ended = engine.run('hang')
@@ -48,23 +42,19 @@ test('a worker that claims a run again ends its own earlier pass of it first, an
   const latch = Promise.withResolvers<void>()
   const begun: string[] = []
   const lost = engine.notices.once('run.lost')
-  const twoSteps = defineWorkflow({
-    id: 'two-steps',
-    on: '*',
-    run: async ({ step }) => {
-      await step.run('one', async ({ signal }) => {
-        begun.push('one')
-        first.resolve(signal)
-        await latch.promise
-        begun.push('one has ended')
-      })
-      await step.run('two', () => void begun.push('two'))
-    },
+  const twoSteps = define('two-steps', async ({ step }) => {
+    await step.run('one', async ({ signal }) => {
+      begun.push('one')
+      first.resolve(signal)
+      await latch.promise
+      begun.push('one has ended')
+    })
+    await step.run('two', () => void begun.push('two'))
   })
   const both = Promise.withResolvers<void>()
   let met = 0
   const run = ({ step }: { step: StepApi }) => step.run('meet', () => (++met === 2 ? both.resolve() : both.promise))
-  const worker = await engine.start([twoSteps, defineWorkflow({ id: 'meet', on: '*', run })], { slots: 2 })
+  const worker = await engine.start([twoSteps, define('meet', run)], { slots: 2 })
   const runId = await queueRun(engine.store, 'evt_1', 'two-steps')
   worker.wake()
   const signal = await first.promise
@@ -80,8 +70,7 @@ test('a worker that claims a run again ends its own earlier pass of it first, an
   await Promise.all([engine.run('meet', 'evt_2'), engine.run('meet', 'evt_3')])
 })
 
-test('a step that waits for the disk does not begin once its pass has ended', async () => {
-  const engine = createTestEngine()
+test('a step that waits for the disk does not begin once its pass has ended', async ({ engine }) => {
   const saving = Promise.withResolvers<void>()
   const latch = Promise.withResolvers<void>()
   const begun: number[] = []
@@ -96,13 +85,9 @@ test('a step that waits for the disk does not begin once its pass has ended', as
       await latch.promise
     },
   }
-  const workflow = defineWorkflow({
-    id: 'read-then-write',
-    on: '*',
-    run: async ({ step }) => {
-      await step.run('look', () => 1, { effect: 'read' })
-      await step.run('act', ({ attempt }) => void begun.push(attempt))
-    },
+  const workflow = define('read-then-write', async ({ step }) => {
+    await step.run('look', () => 1, { effect: 'read' })
+    await step.run('act', ({ attempt }) => void begun.push(attempt))
   })
   const worker = await engine.start([workflow], { store })
   const runId = await queueRun(engine.store, 'evt_1', 'read-then-write')

@@ -1,15 +1,14 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import { codeHashOf } from '../../../src/author/read-workflow.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 import { listClaimedOnArrival } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
-import { nap } from '../../support/workflows.ts'
+import { type TestEngine, test } from '../../support/test-engine.ts'
+import { define, nap } from '../../support/workflows.ts'
 
-const follow = defineWorkflow({ id: 'follow-up', on: '*', run: ({ step }) => step.run('work', () => 'done') })
+const follow = define('follow-up', ({ step }) => step.run('work', () => 'done'))
 
 /** The store, with what its claims gave. */
 function watchClaims(store: Store): { store: Store; claimed: string[] } {
@@ -39,8 +38,7 @@ async function startAtRest(engine: TestEngine, ...given: Parameters<TestEngine['
   return worker
 }
 
-test("a delivery's run completes without being claimed from the queue", async () => {
-  const engine = createTestEngine()
+test("a delivery's run completes without being claimed from the queue", async ({ engine }) => {
   const { store, claimed } = watchClaims(engine.store)
   const worker = await startAtRest(engine, [follow], { store })
   const run = await deliver(engine, worker, 'evt_1')
@@ -48,16 +46,14 @@ test("a delivery's run completes without being claimed from the queue", async ()
   expect(claimed).not.toContain(run?.id)
 })
 
-test('a delivery is not claimed on arrival where a module of its workflows is missing here', async () => {
-  const engine = createTestEngine()
+test('a delivery is not claimed on arrival where a module of its workflows is missing here', async ({ engine }) => {
   const worker = await startAtRest(engine, [follow])
   const receipt = await worker.saveDelivery(incoming('evt_1', { workflows: ['follow-up', 'other'] }))
   expect(receipt).toMatchObject({ verdict: 'accepted', runs: [expect.any(String), expect.any(String)] })
   expect(receipt.claimedWithEvent).toBeUndefined()
 })
 
-test('a slot is free again when the end of its run is published', async () => {
-  const engine = createTestEngine()
+test('a slot is free again when the end of its run is published', async ({ engine }) => {
   const { store, claimed } = watchClaims(engine.store)
   const worker = await startAtRest(engine, [follow], { store, slots: 1 })
   const next = new Promise<string>((resolve) => {
@@ -72,12 +68,11 @@ test('a slot is free again when the end of its run is published', async () => {
   expect(claimed).not.toContain(ended.id)
 })
 
-test('runs that wait in the queue go before a delivery that could not be claimed', async () => {
-  const engine = createTestEngine()
+test('runs that wait in the queue go before a delivery that could not be claimed', async ({ engine }) => {
   const order: string[] = []
   const { store, claimed } = watchClaims(engine.store)
   const first = await queueRun(engine.store, 'evt_first')
-  const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void order.push(event.id) })
+  const noting = define('follow-up', ({ event }) => void order.push(event.id))
   const worker = await engine.start([noting], { store, slots: 2 })
   const run = await deliver(engine, worker, 'evt_second')
   expect(order).toEqual(['evt_first', 'evt_second'])
@@ -85,33 +80,26 @@ test('runs that wait in the queue go before a delivery that could not be claimed
   expect(claimed).toContain(first)
 })
 
-test('the number of runs at work never exceeds the slots, whether claimed or arrived', async () => {
-  const engine = createTestEngine()
+test('the number of runs at work never exceeds the slots, whether claimed or arrived', async ({ engine }) => {
   let atWork = 0
   let most = 0
-  const busy = defineWorkflow({
-    id: 'follow-up',
-    on: '*',
-    run: ({ step }) =>
-      step.run('work', async () => {
-        most = Math.max(most, ++atWork)
-        for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
-        atWork -= 1
-      }),
-  })
+  const busy = define('follow-up', ({ step }) =>
+    step.run('work', async () => {
+      most = Math.max(most, ++atWork)
+      for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate)
+      atWork -= 1
+    }),
+  )
   const worker = await startAtRest(engine, [busy], { slots: 3 })
   const runs = await Promise.all(Array.from({ length: 30 }, (_, n) => deliver(engine, worker, `evt_${n}`)))
   expect(runs.every((run) => run?.status === 'completed')).toBe(true)
   expect(most).toBe(3)
 })
 
-test('a delivery that starts no run still wakes a run that waits for its event', async () => {
-  const engine = createTestEngine()
-  const waiting = defineWorkflow({
-    id: 'follow-up',
-    on: '*',
-    run: ({ step }) => step.waitFor('answer', { on: 'order.placed', timeout: '1h' }).then((event) => event?.id),
-  })
+test('a delivery that starts no run still wakes a run that waits for its event', async ({ engine }) => {
+  const waiting = define('follow-up', ({ step }) =>
+    step.waitFor('answer', { on: 'order.placed', timeout: '1h' }).then((event) => event?.id),
+  )
   const worker = await engine.start([waiting])
   const run = await engine.run('follow-up')
   expect(run).toMatchObject({ status: 'waiting' })
@@ -121,10 +109,9 @@ test('a delivery that starts no run still wakes a run that waits for its event',
   expect(await engine.store.findRun(run.id)).toMatchObject({ status: 'completed', output: '"evt_answer"' })
 })
 
-test('a run that arrives while the worker stops is released, and no author code is called', async () => {
-  const engine = createTestEngine()
+test('a run that arrives while the worker stops is released, and no author code is called', async ({ engine }) => {
   const called: string[] = []
-  const noting = defineWorkflow({ id: 'follow-up', on: '*', run: ({ event }) => void called.push(event.id) })
+  const noting = define('follow-up', ({ event }) => void called.push(event.id))
   const worker = await startAtRest(engine, [noting])
   const saved = worker.saveDelivery(incoming('evt_1'))
   await worker.stop()
@@ -140,8 +127,7 @@ test('a run that arrives while the worker stops is released, and no author code 
   expect(called).toEqual(['evt_before', 'evt_1'])
 })
 
-test('deliveries that failed to be saved or were duplicates leave no slot reserved', async () => {
-  const engine = createTestEngine()
+test('deliveries that failed to be saved or were duplicates leave no slot reserved', async ({ engine }) => {
   let isBroken = false
   const { store, claimed } = watchClaims(engine.store)
   const saveDelivery: Store['saveDelivery'] = (delivery) =>
@@ -161,8 +147,7 @@ test('deliveries that failed to be saved or were duplicates leave no slot reserv
   expect(claimed).not.toContain(run?.id)
 })
 
-test('deliveries are claimed on arrival again after a queue, while they keep coming', async () => {
-  const engine = createTestEngine()
+test('deliveries are claimed on arrival again after a queue, while they keep coming', async ({ engine }) => {
   const { store, claimed } = watchClaims(engine.store)
   for (let n = 0; n < 40; n++) await queueRun(engine.store, `evt_before_${n}`)
   const worker = await engine.start([follow], { store, slots: 200 })
@@ -182,8 +167,7 @@ test('deliveries are claimed on arrival again after a queue, while they keep com
   expect(claimed.length).toBeLessThan(140)
 })
 
-test('a run claimed for other code may begin where nothing of it was written', async () => {
-  const engine = createTestEngine()
+test('a run claimed for other code may begin where nothing of it was written', async ({ engine }) => {
   const arrivalClaim = { worker: 'wrk_before', codeHashes: { 'follow-up': 'as it was loaded there' } }
   const delivery = incoming('evt_1', { arrivalClaim })
   const taken = listClaimedOnArrival(delivery, await engine.store.saveDelivery(delivery))

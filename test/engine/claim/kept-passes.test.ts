@@ -1,24 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { RunContext } from '../../../src/author/context.ts'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { KeepLimits } from '../../../src/engine/worker-parts.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 /** Sleeps half a minute again and again; `calls` counts how often its code began. */
 function sleeper(sleeps: number, between: (context: RunContext, index: number) => void = () => {}) {
   const counted = { calls: 0 }
-  const workflow = defineWorkflow({
-    id: 'sleeper',
-    on: '*',
-    run: async (context) => {
-      counted.calls += 1
-      for (let index = 0; index < sleeps; index++) {
-        between(context, index)
-        await context.step.sleep(['nap', index], '30s')
-      }
-      return sleeps
-    },
+  const workflow = define('sleeper', async (context) => {
+    counted.calls += 1
+    for (let index = 0; index < sleeps; index++) {
+      between(context, index)
+      await context.step.sleep(['nap', index], '30s')
+    }
+    return sleeps
   })
   return { workflow, counted }
 }
@@ -50,8 +46,7 @@ test('a run goes on in memory, and its code is called once', async () => {
   expect(steps.map(({ key, status }) => [key, status])).toEqual([0, 1, 2].map((each) => [`nap[${each}]`, 'completed']))
 })
 
-test('a run with fewer than 32 steps is replayed, and a longer one goes on in memory', async () => {
-  const engine = createTestEngine()
+test('a run with fewer than 32 steps is replayed, and a longer one goes on in memory', async ({ engine }) => {
   const { workflow, counted } = sleeper(40)
   await engine.start([workflow])
   let run = await engine.run('sleeper')
@@ -67,8 +62,7 @@ test('a pass that is kept too long, or without room, is replayed', async () => {
   }
 })
 
-test('the pass that is kept longest makes room for another', async () => {
-  const engine = createTestEngine()
+test('the pass that is kept longest makes room for another', async ({ engine }) => {
   const { workflow, counted } = sleeper(1)
   await engine.start([workflow], { keeps: { ...always, max: 1 } })
   const first = await engine.run('sleeper', 'evt_1')
@@ -102,8 +96,7 @@ test('a run that another worker has claimed since is replayed', async () => {
   expect(await finish(engine, run.id)).toBe('3')
 })
 
-test('other code begins anew', async () => {
-  const engine = createTestEngine()
+test('other code begins anew', async ({ engine }) => {
   const [before, after] = [sleeper(3), sleeper(3)]
   const workflows = [before.workflow]
   await engine.start(workflows, { keeps: always })
@@ -147,21 +140,16 @@ test('a pass with work outside steps that has not ended is replayed', async () =
   expect(counted.calls).toBe(2)
 })
 
-test('waits and retries go on in memory', async () => {
-  const engine = createTestEngine()
+test('waits and retries go on in memory', async ({ engine }) => {
   let calls = 0
-  const workflow = defineWorkflow({
-    id: 'mixed',
-    on: 'file.created',
-    run: async ({ step, random }) => {
-      calls += 1
-      const flaky = step.run('flaky', ({ attempt }) => {
-        if (attempt < 3) throw new Error('not yet')
-        return attempt
-      })
-      const [attempts, ping] = await Promise.all([flaky, step.waitFor('ping', { on: 'ping', timeout: '1d' })])
-      return [attempts, ping, random()]
-    },
+  const workflow = define('mixed', { on: 'file.created' }, async ({ step, random }) => {
+    calls += 1
+    const flaky = step.run('flaky', ({ attempt }) => {
+      if (attempt < 3) throw new Error('not yet')
+      return attempt
+    })
+    const [attempts, ping] = await Promise.all([flaky, step.waitFor('ping', { on: 'ping', timeout: '1d' })])
+    return [attempts, ping, random()]
   })
   await engine.start([workflow], { keeps: { ...always, maxAgeMs: 864_000_000 } })
   let run = await engine.run('mixed')
@@ -170,8 +158,7 @@ test('waits and retries go on in memory', async () => {
   expect(calls).toBe(1)
 })
 
-test('a run over its timeout fails in memory, too', async () => {
-  const engine = createTestEngine()
+test('a run over its timeout fails in memory, too', async ({ engine }) => {
   const { workflow, counted } = sleeper(5)
   await engine.start([{ ...workflow, timeout: { run: '70s' } }], { keeps: always })
   let run = await engine.run('sleeper')

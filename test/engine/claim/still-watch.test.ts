@@ -1,20 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
-import { hang } from '../../support/workflows.ts'
+import { define, hang } from '../../support/workflows.ts'
 
 test('a run whose code awaits something outside its steps for a minute says once where it stands', async () => {
   const engine = createTestEngine()
   const never = (id: string, first: boolean) =>
-    defineWorkflow({
-      id,
-      on: '*',
-      run: async ({ step }) => {
-        if (first) await step.run(['copy', 1], () => 1)
-        await new Promise(() => {})
-      },
+    define(id, async ({ step }) => {
+      if (first) await step.run(['copy', 1], () => 1)
+      await new Promise(() => {})
     })
   const long = hang('long')
   const worker = await engine.start([never('stuck', true), never('early', false), long.workflow], { drainMs: 0 })
@@ -39,7 +34,7 @@ test('a run whose code awaits something outside its steps for a minute says once
       message: expect.stringMatching(
         /^nothing has moved for \d+ s: the code awaits something outside its steps, since step "copy\[1\]" ended$/,
       ),
-      facts: { calledAt: expect.stringContaining('still-watch.test.ts:15:'), awaits: null },
+      facts: { calledAt: expect.stringContaining('still-watch.test.ts:11:'), awaits: null },
     },
     { workflow: 'early', message: expect.stringMatching(/ outside its steps, before its first step$/) },
   ])

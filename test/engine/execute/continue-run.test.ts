@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { callable } from '../../../src/author/trigger.ts'
@@ -6,7 +6,8 @@ import type { AnyWorkflow } from '../../../src/author/workflow.ts'
 import { readChain } from '../../../src/core/store/runs.ts'
 import { crashEverywhere } from '../../../src/testing/crash-everywhere.ts'
 import { testbed } from '../../../src/testing/testbed.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { moved, transfer } from '../support/transfer-waits.ts'
 
 const input = z.object({ round: z.number(), seen: z.array(z.string()) })
@@ -71,7 +72,7 @@ test('a run that invoked the first of a chain gets the output of the last', asyn
       return input
     },
   })
-  const parent = defineWorkflow({ id: 'parent', on: 'go', run: ({ step }) => step.invoke('child', child, 1) })
+  const parent = define('parent', { on: 'go' }, ({ step }) => step.invoke('child', child, 1))
   await using t = await testbed({ workflows: [parent, child] })
   await t.send('go')
   await t.advance('3m')
@@ -82,19 +83,12 @@ test('a run that invoked the first of a chain gets the output of the last', asyn
   expect(t.run(child)).toMatchObject({ status: 'canceled' })
 })
 
-test('a chain is shown as one', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'chain',
-      on: 'file.created',
-      run: async ({ event, step }) => {
-        const { round = 0 } = event.data as { round?: number }
-        if (round < 2) await step.continueAs({ data: { round: round + 1 } })
-        return round
-      },
-    }),
-  ])
+test('a chain is shown as one', async ({ engine }) => {
+  await engine.serve('chain', { on: 'file.created' }, async ({ event, step }) => {
+    const { round = 0 } = event.data as { round?: number }
+    if (round < 2) await step.continueAs({ data: { round: round + 1 } })
+    return round
+  })
   const ended = new Promise<void>((resolve) => {
     let count = 0
     engine.notices.subscribe('run.completed', () => void (++count === 3 && resolve()))
@@ -135,7 +129,7 @@ test('a run is continued after its steps at work have ended, and code behind the
 })
 
 const refused = (run: AnyWorkflow['run'], on: AnyWorkflow['on'] = 'go') =>
-  ({ ...defineWorkflow({ id: 'refused', on: 'go', retry: { attempts: 1 }, run: () => null }), on, run }) as AnyWorkflow
+  ({ ...define('refused', { on: 'go', retry: { attempts: 1 } }, () => null), on, run }) as AnyWorkflow
 
 test.each([
   ['inside a step', 'was called inside step "outer"', (step: never) => insideStep(step)],

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { entry } from '../../files/support/entries.ts'
 import { failure, ok, ScriptedServer } from '../../files/support/scripted-server.ts'
 import { testClient } from '../../files/support/test-client.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const ref = { service: 'storage_a', id: 'x' } as const
 const STATE = { path: '/in/x.txt', bytes: 5, modifiedAt: '2026-01-02T00:00:00.000Z' }
@@ -14,12 +14,9 @@ async function ledgerOf(...replies: Parameters<ScriptedServer['script']>) {
   const engine = createTestEngine()
   server.script(...replies)
   const { files } = testClient({ baseUrl: server.baseUrl })
-  const tidy = defineWorkflow({
-    id: 'tidy',
-    on: '*',
-    retry: { attempts: 1 },
-    run: (context) => context.files.delete(ref, { expect: { size: 5 } }),
-  })
+  const tidy = define('tidy', { retry: { attempts: 1 } }, (context) =>
+    context.files.delete(ref, { expect: { size: 5 } }),
+  )
   await engine.start([tidy], { filesFor: (_account, wrap) => files.within(wrap) })
   await engine.run('tidy')
   const rows = await engine.store.listEffects({ after: 0, limit: 10 })

@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
-test('a run whose `where` returns false is skipped', async () => {
-  const engine = createTestEngine()
+test('a run whose `where` returns false is skipped', async ({ engine }) => {
   await engine.start([defineWorkflow({ id: 'picky', on: 'file.created', where: () => false, run: () => 'ran' })])
   expect(await engine.run('picky')).toMatchObject({
     status: 'skipped',
@@ -14,8 +14,7 @@ test('a run whose `where` returns false is skipped', async () => {
   })
 })
 
-test('a filter that throws parks the run for a person', async () => {
-  const engine = createTestEngine()
+test('a filter that throws parks the run for a person', async ({ engine }) => {
   let hasRun = false
   await engine.start([
     defineWorkflow({
@@ -31,37 +30,27 @@ test('a filter that throws parks the run for a person', async () => {
   expect(hasRun).toBe(false)
 })
 
-test('P16: an event that does not fit its definition parks the run and names the field', async () => {
-  const engine = createTestEngine()
+test('P16: an event that does not fit its definition parks the run and names the field', async ({ engine }) => {
   const created = defineEvent('file.created', { data: z.looseObject({ file: z.looseObject({ size: z.number() }) }) })
   await engine.start([defineWorkflow({ id: 'strict', on: created, run: ({ event }) => event.data.file.size })])
   const run = await engine.run('strict')
   expect(run).toMatchObject({ status: 'waiting', dueAt: null, reason: expect.stringContaining('data.file.size') })
 })
 
-test('code that fails outside a step is retried, and fails after its last attempt', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'outside',
-      on: '*',
-      retry: { attempts: 2, min: '10s' },
-      run: () => {
-        throw new Error('a bug')
-      },
-    }),
-  ])
+test('code that fails outside a step is retried, and fails after its last attempt', async ({ engine }) => {
+  await engine.serve('outside', { retry: { attempts: 2, min: '10s' } }, () => {
+    throw new Error('a bug')
+  })
   const first = await engine.run('outside')
   expect(first).toMatchObject({ status: 'waiting', attempt: 1, error: { message: 'a bug' } })
   expect(await engine.advance(first.id, '5s')).toMatchObject({ status: 'failed', error: { message: 'a bug' } })
 })
 
-test('a run without its module is parked and goes on when the module is back', async () => {
-  const engine = createTestEngine()
-  const workflows = [defineWorkflow({ id: 'other', on: '*', run: () => 1 })]
+test('a run without its module is parked and goes on when the module is back', async ({ engine }) => {
+  const workflows = [define('other', () => 1)]
   await engine.start(workflows)
   const parked = await engine.run('gone')
   expect(parked).toMatchObject({ status: 'waiting', reason: expect.stringContaining('"gone"') })
-  workflows.push(defineWorkflow({ id: 'gone', on: '*', run: () => 2 }))
+  workflows.push(define('gone', () => 2))
   expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed', output: '2' })
 })

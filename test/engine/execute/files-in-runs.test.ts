@@ -1,18 +1,18 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { storageName } from '../../../src/author/storage-name.ts'
 import { RetryAfter, RetryAt } from '../../../src/core/runs/retry.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { deliver, filesOf } from '../support/files-in-runs.ts'
 
 const ref = { service: 'storage_a', id: 'fil_1' } as const
 
 const details = { ...ref, name: 'x' }
 
-test('a files call is retried as often, and limited in time, as its author says', async () => {
-  const engine = createTestEngine()
+test('a files call is retried as often, and limited in time, as its author says', async ({ engine }) => {
   let calls = 0
   const hang = (_file: never, { signal }: { signal: AbortSignal }) =>
     new Promise((_resolve, reject) => {
@@ -20,11 +20,7 @@ test('a files call is retried as often, and limited in time, as its author says'
       signal.addEventListener('abort', () => reject(signal.reason))
       queueMicrotask(() => engine.clock.advance('7s'))
     })
-  const look = defineWorkflow({
-    id: 'look',
-    on: '*',
-    run: ({ files }) => files.get(ref, { retry: { attempts: 2, min: 1, max: 1 }, timeout: '7s' }),
-  })
+  const look = define('look', ({ files }) => files.get(ref, { retry: { attempts: 2, min: 1, max: 1 }, timeout: '7s' }))
   await engine.start([look], { filesFor: filesOf({ get: hang as never }) })
   const run = await engine.run('look')
   const ended = run.status === 'waiting' ? await engine.advance(run.id, '1s') : run
@@ -32,14 +28,13 @@ test('a files call is retried as often, and limited in time, as its author says'
   expect(calls).toBe(2)
 })
 
-test('a files call that is told to wait frees its slot and records the reason once', async () => {
-  const engine = createTestEngine()
+test('a files call that is told to wait frees its slot and records the reason once', async ({ engine }) => {
   let calls = 0
   const get = async () => {
     if (++calls <= 5) throw new RetryAt(engine.clock.now() + 60_000, 'the limit leaves no place')
     return details
   }
-  const look = defineWorkflow({ id: 'look', on: '*', retry: { attempts: 1 }, run: ({ files }) => files.get(ref) })
+  const look = define('look', { retry: { attempts: 1 } }, ({ files }) => files.get(ref))
   await engine.start([look], { filesFor: filesOf({ get }) })
   let run = await engine.run('look')
   expect(run.reason).toBe('next attempt of step "files.get[storage_a:fil_1]": the limit leaves no place')
@@ -49,26 +44,21 @@ test('a files call that is told to wait frees its slot and records the reason on
   expect(await engine.store.listSteps(run.id)).toMatchObject([{ status: 'completed', attempt: 1, error: null }])
 })
 
-test('a files call waits as long as a RetryAfter in it says', async () => {
-  const engine = createTestEngine()
+test('a files call waits as long as a RetryAfter in it says', async ({ engine }) => {
   let calls = 0
-  const retry = defineWorkflow({
-    id: 'retry',
-    on: '*',
-    run: ({ step }) =>
-      step.run('call', () => {
-        if (++calls === 1) throw new RetryAfter('90s')
-        return calls
-      }),
-  })
+  const retry = define('retry', ({ step }) =>
+    step.run('call', () => {
+      if (++calls === 1) throw new RetryAfter('90s')
+      return calls
+    }),
+  )
   await engine.start([retry])
   const run = await engine.run('retry')
   expect(run).toMatchObject({ status: 'waiting', dueAt: engine.clock.now() + 90_000 })
   expect(await engine.advance(run.id, '90s')).toMatchObject({ status: 'completed', output: '2' })
 })
 
-test("a storage name is read in the spelling of the event's account", async () => {
-  const engine = createTestEngine()
+test("a storage name is read in the spelling of the event's account", async ({ engine }) => {
   const created = defineEvent('file.created', { data: z.object({ service: storageName }) })
   const name = defineWorkflow({ id: 'name', on: created, run: ({ event }) => event.data.service })
   await engine.start([name], {
@@ -91,17 +81,14 @@ test('a files call inside step.map is refused at once, so that no item holds a s
     calls++
     return details
   }
-  const look = defineWorkflow({
-    id: 'look',
-    on: '*',
-    run: ({ step, files }) =>
-      step.map(
-        'look',
-        ['fil_1', 'fil_2'],
-        (id) => id,
-        (id) => files.get({ ...ref, id }),
-      ),
-  })
+  const look = define('look', ({ step, files }) =>
+    step.map(
+      'look',
+      ['fil_1', 'fil_2'],
+      (id) => id,
+      (id) => files.get({ ...ref, id }),
+    ),
+  )
   await engine.start([look], { filesFor: filesOf({ get }) })
   const run = await engine.run('look')
   expect(run).toMatchObject({ status: 'failed', error: { code: 'nested_step' } })

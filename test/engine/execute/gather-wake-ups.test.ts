@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { callable } from '../../../src/author/trigger.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 /** A parent of `children` runs at once; how often it parked, and its output. */
 async function invokeAtOnce(children: number, gatherMs: number) {
@@ -12,13 +13,9 @@ async function invokeAtOnce(children: number, gatherMs: number) {
     on: callable(z.number()),
     run: ({ input, step }) => step.run('work', () => input),
   })
-  const parent = defineWorkflow({
-    id: 'parent',
-    on: 'file.created',
-    run: ({ step }) => {
-      const all = Array.from({ length: children }, (_, index) => step.invoke(['child', index], child, index))
-      return Promise.all(all).then((outputs) => outputs.length)
-    },
+  const parent = define('parent', { on: 'file.created' }, ({ step }) => {
+    const all = Array.from({ length: children }, (_, index) => step.invoke(['child', index], child, index))
+    return Promise.all(all).then((outputs) => outputs.length)
   })
   const worker = await engine.start([parent, child], { slots: 1, gatherMs })
   engine.notices.subscribe('run.queued', () => worker.wake())
@@ -41,14 +38,11 @@ test('wake-ups of a run with many open steps within 100 ms are one pass', async 
   expect(gathered.parks).toBeLessThan(each.parks / 3)
 })
 
-test('wake-ups of a run with a few open steps are not delayed', async () => {
-  const engine = createTestEngine()
+test('wake-ups of a run with a few open steps are not delayed', async ({ engine }) => {
   const child = defineWorkflow({ id: 'child', on: callable(z.number()), run: ({ input }) => input })
-  const parent = defineWorkflow({
-    id: 'parent',
-    on: 'file.created',
-    run: ({ step }) => Promise.all([1, 2, 3].map((each) => step.invoke(['child', each], child, each))),
-  })
+  const parent = define('parent', { on: 'file.created' }, ({ step }) =>
+    Promise.all([1, 2, 3].map((each) => step.invoke(['child', each], child, each))),
+  )
   const worker = await engine.start([parent, child], { gatherMs: 100 })
   engine.notices.subscribe('run.queued', () => worker.wake())
   const ended = new Promise<void>((resolve) => {

@@ -1,19 +1,19 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi, StepContext } from '../../../src/author/steps/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { crashEverywhere } from '../../../src/testing/crash-everywhere.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const ONCE = { retry: { attempts: 1 } }
 const fail = () => {
   throw new Error('no')
 }
 
-test('a run that fails gives its steps at work their signal, and ends after they have ended', async () => {
-  const engine = createTestEngine()
+test('a run that fails gives its steps at work their signal, and ends after they have ended', async ({ engine }) => {
   const order: string[] = []
   const latch = Promise.withResolvers<void>()
   const slow = async ({ signal }: StepContext) => {
@@ -44,20 +44,13 @@ test('a run that fails gives its steps at work their signal, and ends after they
   ])
 })
 
-test('a step that the code does not await is joined, recorded and told', async () => {
-  const engine = createTestEngine()
+test('a step that the code does not await is joined, recorded and told', async ({ engine }) => {
   const latch = Promise.withResolvers<string>()
-  await engine.start([
-    defineWorkflow({
-      id: 'hasty',
-      on: '*',
-      run: ({ step }) => {
-        void step.run('left', () => latch.promise)
-        setImmediate(() => latch.resolve('kept'))
-        return 'early'
-      },
-    }),
-  ])
+  await engine.serve('hasty', ({ step }) => {
+    void step.run('left', () => latch.promise)
+    setImmediate(() => latch.resolve('kept'))
+    return 'early'
+  })
   const run = await engine.run('hasty')
   expect(run).toMatchObject({ status: 'completed', output: '"early"' })
   expect(await engine.store.listSteps(run.id)).toMatchObject([{ key: 'left', status: 'completed', output: '"kept"' }])
@@ -104,8 +97,7 @@ test('a run over its time gives its steps at work their signal, and fails after 
   expect(await engine.store.listSteps(run.id)).toMatchObject([{ key: 'slow', status: 'completed' }])
 })
 
-test('a run whose code has returned holds its place until the steps at work have ended', async () => {
-  const engine = createTestEngine()
+test('a run whose code has returned holds its place until the steps at work have ended', async ({ engine }) => {
   let atWork = 0
   let most = 0
   await engine.start([
@@ -196,18 +188,12 @@ const DETACHED: Record<string, (step: StepApi) => Promise<unknown>> = {
 test.each(Object.entries(DETACHED))('%s that nobody awaits is recorded before its run ends', async (_, call) => {
   const engine = createTestEngine()
   let hops = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'hasty',
-      on: 'file.created',
-      run: async ({ step }) => {
-        await step.run('first', () => 1)
-        void call(step)
-        for (let left = hops; left > 0; left--) await null
-        return 'early'
-      },
-    }),
-  ])
+  await engine.serve('hasty', { on: 'file.created' }, async ({ step }) => {
+    await step.run('first', () => 1)
+    void call(step)
+    for (let left = hops; left > 0; left--) await null
+    return 'early'
+  })
   for (; hops < HOPS; hops++) {
     const run = await engine.run('hasty', `evt_${hops}`)
     expect(run).toMatchObject({ status: 'completed' })
@@ -218,25 +204,20 @@ test.each(Object.entries(DETACHED))('%s that nobody awaits is recorded before it
   expect(engine.heard.filter(({ kind }) => kind === 'fault')).toEqual([])
 })
 
-test('a row that fails by itself as its run ends keeps back no notice', async () => {
-  const engine = createTestEngine()
+test('a row that fails by itself as its run ends keeps back no notice', async ({ engine }) => {
   const saveCheckpoint: Store['saveCheckpoint'] = () => Promise.reject(new Error('too large'))
   const run = ({ step }: { step: StepApi }) => step.run('only', () => 1, { effect: 'read' })
-  await engine.start([defineWorkflow({ id: 'odd', on: '*', run })], { store: { ...engine.store, saveCheckpoint } })
+  await engine.start([define('odd', run)], { store: { ...engine.store, saveCheckpoint } })
   expect(await engine.run('odd')).toMatchObject({ status: 'completed' })
   const told = engine.heard.filter(({ kind }) => kind === 'fault' || kind === 'run.completed')
   expect(told).toMatchObject([{ kind: 'fault', error: { message: 'too large' } }, { kind: 'run.completed' }])
 })
 
 test('a sleep that falls due as its run ends does no harm where the run crashes', async () => {
-  const race = defineWorkflow({
-    id: 'race',
-    on: '*',
-    run: async ({ step }) => {
-      await Promise.race([step.sleep('a', '1m'), step.run('c', () => 1)])
-      await step.sleep('last', '1m')
-      return 1
-    },
+  const race = define('race', async ({ step }) => {
+    await Promise.race([step.sleep('a', '1m'), step.run('c', () => 1)])
+    await step.sleep('last', '1m')
+    return 1
   })
   const ended = await crashEverywhere({ workflows: [race] }, async (t) => {
     await t.send('file.created')

@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { cron } from '../../../src/author/cron.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
 
 const NO_RETRY = { attempts: 1 }
 
@@ -72,8 +72,7 @@ test('a failing `onFailure`, like a canceled run, is followed by nothing, and it
   expect(await engine.store.listRuns({ limit: 9, originRun: canceled })).toEqual([])
 })
 
-test('the `onFailure` of a cron workflow receives the tick', async () => {
-  const engine = createTestEngine()
+test('the `onFailure` of a cron workflow receives the tick', async ({ engine }) => {
   const worker = await engine.start([
     defineWorkflow({
       id: 'nightly',

@@ -1,17 +1,13 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { Planner } from '../../../src/engine/worker-parts.ts'
 import { queueRun } from '../../support/fixtures.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const acted: string[] = []
-const tidy = defineWorkflow({
-  id: 'tidy',
-  on: 'file.created',
-  run: async ({ step }) => {
-    await step.sleep('grace', '1h')
-    await step.run('act', () => void acted.push('act'))
-  },
+const tidy = define('tidy', { on: 'file.created' }, async ({ step }) => {
+  await step.sleep('grace', '1h')
+  await step.run('act', () => void acted.push('act'))
 })
 
 /** A planner of every run, whose plans end when the test lets them. */
@@ -24,8 +20,7 @@ function planner(parts: Partial<Planner> = {}): Planner {
   }
 }
 
-test('a planned run ends as planned, with its plan as output, and no step of it has begun', async () => {
-  const engine = createTestEngine()
+test('a planned run ends as planned, with its plan as output, and no step of it has begun', async ({ engine }) => {
   await engine.start([tidy], { planner: planner() })
   const run = await engine.run('tidy')
   expect(run).toMatchObject({
@@ -41,8 +36,7 @@ test('a planned run ends as planned, with its plan as output, and no step of it 
   expect(acted).toEqual([])
 })
 
-test('a large plan is stored apart, whole', async () => {
-  const engine = createTestEngine()
+test('a large plan is stored apart, whole', async ({ engine }) => {
   const json = JSON.stringify({ effects: Array.from({ length: 20_000 }, (_, index) => `target ${index}`) })
   await engine.start([tidy], { planner: planner({ plan: async () => ({ reason: 'would', json }) }) })
   const run = await engine.run('tidy')
@@ -50,8 +44,7 @@ test('a large plan is stored apart, whole', async () => {
   expect(await engine.store.readOutput(run.id, null)).toBe(json)
 })
 
-test('a run that was made to act waits while nothing acts, and then goes on where it was', async () => {
-  const engine = createTestEngine()
+test('a run that was made to act waits while nothing acts, and then goes on where it was', async ({ engine }) => {
   const live = await engine.start([tidy])
   const asleep = await engine.run('tidy')
   expect(asleep).toMatchObject({ status: 'waiting' })
@@ -68,8 +61,7 @@ test('a run that was made to act waits while nothing acts, and then goes on wher
   acted.length = 0
 })
 
-test('a plan that a crash cut short is made again, and the first one writes nothing', async () => {
-  const engine = createTestEngine()
+test('a plan that a crash cut short is made again, and the first one writes nothing', async ({ engine }) => {
   const first = Promise.withResolvers<{ reason: string; json: string }>()
   const dead = await engine.start([tidy], { planner: planner({ plan: () => first.promise }), slots: 1 })
   const id = await queueRun(engine.store, 'evt_1', 'tidy')
@@ -86,8 +78,7 @@ test('a plan that a crash cut short is made again, and the first one writes noth
   expect(await engine.store.findRun(id)).toMatchObject({ status: 'planned', output: '{"end":{"kind":"completed"}}' })
 })
 
-test('a worker that stops gives a run back whose plan is under way', async () => {
-  const engine = createTestEngine()
+test('a worker that stops gives a run back whose plan is under way', async ({ engine }) => {
   const worker = await engine.start([tidy], { planner: planner({ plan: () => new Promise(() => {}) }) })
   const id = await queueRun(engine.store, 'evt_1', 'tidy')
   const began = engine.notices.once('run.started', ({ run }) => run === id)

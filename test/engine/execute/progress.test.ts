@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { Progress } from '../../../src/core/runs/told/progress.ts'
 import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 /** All that was written of progress so far, as `done of total`. */
 function written({ heard }: TestEngine): string[] {
@@ -17,29 +17,22 @@ async function progressOf({ store }: TestEngine, run: string) {
   return (await store.findRun(run))?.progress
 }
 
-test('the newest value is written at most once a second, and at the end of a pass', async () => {
-  const engine = createTestEngine()
+test('the newest value is written at most once a second, and at the end of a pass', async ({ engine }) => {
   const gate = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const { promise: told, resolve: tell } = Promise.withResolvers<void>()
-  await engine.start([
-    defineWorkflow({
-      id: 'counts',
-      on: '*',
-      run: async ({ step, progress }) => {
-        progress(0, 100, 'files compared')
-        await step.run('work', async () => {
-          for (let n = 1; n <= 50; n++) progress(n, 100, 'files compared')
-          tell()
-          await gate[0]?.promise
-          for (let n = 51; n <= 60; n++) progress(n, 100, 'files compared')
-          await gate[1]?.promise
-        })
-        progress(70.5, 100, 'files compared')
-        await step.sleep('nap', '1m')
-        progress(100, 100)
-      },
-    }),
-  ])
+  await engine.serve('counts', async ({ step, progress }) => {
+    progress(0, 100, 'files compared')
+    await step.run('work', async () => {
+      for (let n = 1; n <= 50; n++) progress(n, 100, 'files compared')
+      tell()
+      await gate[0]?.promise
+      for (let n = 51; n <= 60; n++) progress(n, 100, 'files compared')
+      await gate[1]?.promise
+    })
+    progress(70.5, 100, 'files compared')
+    await step.sleep('nap', '1m')
+    progress(100, 100)
+  })
   const ended = engine.run('counts')
   await told
   expect(written(engine)).toEqual([])
@@ -58,25 +51,20 @@ test('the newest value is written at most once a second, and at the end of a pas
   expect(done).toMatchObject({ status: 'completed', progress: { done: 100, total: 100, note: null } })
 })
 
-test('a replay turns nothing back', async () => {
-  const engine = createTestEngine()
+test('a replay turns nothing back', async ({ engine }) => {
   const seen: unknown[] = []
   await engine.start(
     [
-      defineWorkflow({
-        id: 'loops',
-        on: '*',
-        run: async ({ run: { id }, step, progress }) => {
-          for (let n = 0; n < 3; n++) {
-            progress(n, 3)
-            // A replay may take longer than a second.
-            engine.clock.advance('2s')
-            await step.run(['part', n], () => n)
-            seen.push((await progressOf(engine, id))?.done)
-            await step.sleep(['nap', n], '1m')
-          }
-          progress(3, 3)
-        },
+      define('loops', async ({ run: { id }, step, progress }) => {
+        for (let n = 0; n < 3; n++) {
+          progress(n, 3)
+          // A replay may take longer than a second.
+          engine.clock.advance('2s')
+          await step.run(['part', n], () => n)
+          seen.push((await progressOf(engine, id))?.done)
+          await step.sleep(['nap', n], '1m')
+        }
+        progress(3, 3)
       }),
     ],
     { keeps: { max: 0 } },
@@ -94,16 +82,11 @@ test('a pass that finishes a list has the last word about it, and the passes beh
   let attempts = 0
   await engine.start(
     [
-      defineWorkflow({
-        id: 'again',
-        on: '*',
-        retry: { attempts: 2, min: '1m', max: '1m' },
-        run: async ({ step }) => {
-          await step.map('copy', [1, 2, 3], String, (n) => {
-            if (n === 2 && attempts++ === 0) throw new Error('once')
-          })
-          for (let nap = 0; nap < 3; nap++) await step.sleep(['nap', nap], '1m')
-        },
+      define('again', { retry: { attempts: 2, min: '1m', max: '1m' } }, async ({ step }) => {
+        await step.map('copy', [1, 2, 3], String, (n) => {
+          if (n === 2 && attempts++ === 0) throw new Error('once')
+        })
+        for (let nap = 0; nap < 3; nap++) await step.sleep(['nap', nap], '1m')
       }),
     ],
     { keeps: { max: 0 } },
@@ -117,40 +100,33 @@ test('a pass that finishes a list has the last word about it, and the passes beh
 test('step.map and deletes of a list tell by themselves, with what failed, and code has the last word', async () => {
   const engine = createTestEngine()
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
-  await engine.start([
-    defineWorkflow({
-      id: 'maps',
-      on: '*',
-      retry: { attempts: 1 },
-      run: async ({ step, progress }) => {
-        const map = step.map(
-          'copy',
-          [1, 2, 3, 4, 5],
-          (n) => n,
-          async (n) => {
-            if (n > 2) await gate
-            if (n === 4) throw new Error('no luck')
-          },
-          { parallel: 3 },
-        )
-        await map.catch(() => {})
-        await step.map(
-          'quick',
-          [1, 2],
-          (n) => n,
-          () => {},
-        )
-        await step.sleep('nap', '1m')
-        progress(1, 2, 'mine')
-        await step.map(
-          'again',
-          [1, 2, 3],
-          (n) => n,
-          () => {},
-        )
+  await engine.serve('maps', { retry: { attempts: 1 } }, async ({ step, progress }) => {
+    const map = step.map(
+      'copy',
+      [1, 2, 3, 4, 5],
+      (n) => n,
+      async (n) => {
+        if (n > 2) await gate
+        if (n === 4) throw new Error('no luck')
       },
-    }),
-  ])
+      { parallel: 3 },
+    )
+    await map.catch(() => {})
+    await step.map(
+      'quick',
+      [1, 2],
+      (n) => n,
+      () => {},
+    )
+    await step.sleep('nap', '1m')
+    progress(1, 2, 'mine')
+    await step.map(
+      'again',
+      [1, 2, 3],
+      (n) => n,
+      () => {},
+    )
+  })
   const ended = engine.run('maps')
   await awaitFound(engine.notices, async () => {
     const steps = engine.heard.filter(({ kind }) => kind === 'step.completed')
@@ -166,34 +142,27 @@ test('step.map and deletes of a list tell by themselves, with what failed, and c
   expect(done).toMatchObject({ status: 'completed', progress: { done: 1, total: 2, note: 'mine' } })
 })
 
-test('a quick list writes nothing, and a word that is no number is an error with its place', async () => {
-  const engine = createTestEngine()
+test('a quick list writes nothing, and a word that is no number is an error with its place', async ({ engine }) => {
   const errors: string[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'quick',
-      on: '*',
-      run: async ({ step, progress }) => {
-        await step.map(
-          'copy',
-          [1, 2, 3],
-          (n) => n,
-          () => {},
-        )
-        for (const [done, total] of [
-          [-1, 1],
-          [1, Number.NaN],
-          ['1', 2],
-        ] as [number, number][]) {
-          try {
-            progress(done, total)
-          } catch (error) {
-            errors.push((error as Error).message)
-          }
-        }
-      },
-    }),
-  ])
+  await engine.serve('quick', async ({ step, progress }) => {
+    await step.map(
+      'copy',
+      [1, 2, 3],
+      (n) => n,
+      () => {},
+    )
+    for (const [done, total] of [
+      [-1, 1],
+      [1, Number.NaN],
+      ['1', 2],
+    ] as [number, number][]) {
+      try {
+        progress(done, total)
+      } catch (error) {
+        errors.push((error as Error).message)
+      }
+    }
+  })
   const run = await engine.run('quick')
   expect(await awaitStatus(engine, run.id, 'completed')).toMatchObject({ progress: null })
   expect(written(engine)).toEqual([])

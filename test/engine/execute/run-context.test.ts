@@ -1,27 +1,19 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { UpshotError } from '../../../src/core/errors.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
 
-test('time, random numbers and ids are the same in a replay', async () => {
-  const engine = createTestEngine()
+test('time, random numbers and ids are the same in a replay', async ({ engine }) => {
   const passes: unknown[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'memory',
-      on: '*',
-      run: async ({ step, now, random, uuid }) => {
-        const seen = [now(), random(), random(), uuid()]
-        passes.push(seen)
-        await step.sleep('nap', '1h')
-        return now() - Number(seen[0])
-      },
-    }),
-  ])
+  await engine.serve('memory', async ({ step, now, random, uuid }) => {
+    const seen = [now(), random(), random(), uuid()]
+    passes.push(seen)
+    await step.sleep('nap', '1h')
+    return now() - Number(seen[0])
+  })
   const parked = await engine.run('memory')
   expect(await engine.advance(parked.id, '1h')).toMatchObject({ output: '3600000' })
   expect(passes).toHaveLength(2)
@@ -31,48 +23,34 @@ test('time, random numbers and ids are the same in a replay', async () => {
   expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('a replay logs nothing until it reaches new steps', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'chatty',
-      on: '*',
-      run: async ({ step, log }) => {
-        log.info('before')
-        await step.run('a', () => 1)
-        log.info('between', { n: 1 })
-        await step.sleep('nap', '1m')
-        log.info('after')
-      },
-    }),
-  ])
+test('a replay logs nothing until it reaches new steps', async ({ engine }) => {
+  await engine.serve('chatty', async ({ step, log }) => {
+    log.info('before')
+    await step.run('a', () => 1)
+    log.info('between', { n: 1 })
+    await step.sleep('nap', '1m')
+    log.info('after')
+  })
   const parked = await engine.run('chatty')
   await engine.advance(parked.id, '1m')
   const lines = engine.heard.flatMap((notice) => (notice.kind === 'run.log' ? [notice.message] : []))
   expect(lines).toEqual(['before', 'between', 'after'])
 })
 
-test('a replay repeats no line of a branch that had ended while another one waits', async () => {
-  const engine = createTestEngine()
+test('a replay repeats no line of a branch that had ended while another one waits', async ({ engine }) => {
   const approved = defineEvent('order.approved', { data: z.looseObject({}) })
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'branches',
-      on: 'file.created',
-      run: async ({ step, log }) => {
-        const quick = async () => {
-          await step.run('a', () => 1)
-          log.info('a is done')
-        }
-        const slow = async () => {
-          await step.waitFor('approval', { on: approved, timeout: '1d' })
-          log.info('approved')
-        }
-        await Promise.all([quick(), slow()])
-        log.info('both')
-      },
-    }),
-  ])
+  const worker = await engine.serve('branches', { on: 'file.created' }, async ({ step, log }) => {
+    const quick = async () => {
+      await step.run('a', () => 1)
+      log.info('a is done')
+    }
+    const slow = async () => {
+      await step.waitFor('approval', { on: approved, timeout: '1d' })
+      log.info('approved')
+    }
+    await Promise.all([quick(), slow()])
+    log.info('both')
+  })
   const { id } = await engine.run('branches')
   await deliverEvent(engine, worker, { id: 'evt_ok', type: 'order.approved', data: {} })
   await awaitStatus(engine, id, 'completed')
@@ -87,24 +65,17 @@ test.each(['returned', 'thrown'])(
     const late = Promise.withResolvers<void>()
     const seen: unknown[] = []
     let steps = 0
-    await engine.start([
-      defineWorkflow({
-        id: 'late',
-        on: '*',
-        retry: { attempts: 1 },
-        run: ({ step, run }) => {
-          const calls: (() => Promise<unknown>)[] = [
-            () => step.run('one', () => (steps += 1)),
-            () => step.map('many', [1], String, () => (steps += 1)),
-            () => step.sleep('nap', '1m'),
-            () => step.send('tell', 'order.shipped', {}),
-          ]
-          for (const call of calls)
-            seen.push(late.promise.then(call).catch((error: UpshotError) => [error.code, error.message]))
-          if (how === 'thrown') throw new Error(`no luck in ${run.id}`)
-        },
-      }),
-    ])
+    await engine.serve('late', { retry: { attempts: 1 } }, ({ step, run }) => {
+      const calls: (() => Promise<unknown>)[] = [
+        () => step.run('one', () => (steps += 1)),
+        () => step.map('many', [1], String, () => (steps += 1)),
+        () => step.sleep('nap', '1m'),
+        () => step.send('tell', 'order.shipped', {}),
+      ]
+      for (const call of calls)
+        seen.push(late.promise.then(call).catch((error: UpshotError) => [error.code, error.message]))
+      if (how === 'thrown') throw new Error(`no luck in ${run.id}`)
+    })
     const { id } = await engine.run('late')
     late.resolve()
     expect(await Promise.all(seen)).toEqual(

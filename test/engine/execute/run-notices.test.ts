@@ -1,20 +1,15 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { Caller } from '../../../src/core/notices.ts'
 import { RetryAfter } from '../../../src/core/runs/retry.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { filesOf } from '../support/files-in-runs.ts'
 
 const ROOT = { kind: 'event', account: 'default', event: 'evt_1' }
 
-test('a run is said to have started once, with its origin and how long it waited', async () => {
-  const engine = createTestEngine()
-  const nap = defineWorkflow({
-    id: 'nap',
-    on: '*',
-    run: async ({ step }) => {
-      await step.sleep('a while', '1m')
-    },
+test('a run is said to have started once, with its origin and how long it waited', async ({ engine }) => {
+  const nap = define('nap', async ({ step }) => {
+    await step.sleep('a while', '1m')
   })
   await engine.start([nap])
   const run = await engine.run('nap')
@@ -24,16 +19,11 @@ test('a run is said to have started once, with its origin and how long it waited
   ])
 })
 
-test('every notice about a run and its steps names the event that it goes back to', async () => {
-  const engine = createTestEngine()
-  const pay = defineWorkflow({
-    id: 'pay',
-    on: '*',
-    run: async ({ step, log }) => {
-      log.info('begin')
-      await step.run('pay', () => 1)
-      await step.run('fail', () => Promise.reject(new Error('no')), { retry: { attempts: 1 } })
-    },
+test('every notice about a run and its steps names the event that it goes back to', async ({ engine }) => {
+  const pay = define('pay', async ({ step, log }) => {
+    log.info('begin')
+    await step.run('pay', () => 1)
+    await step.run('fail', () => Promise.reject(new Error('no')), { retry: { attempts: 1 } })
   })
   await engine.start([pay])
   await engine.run('pay')
@@ -42,17 +32,13 @@ test('every notice about a run and its steps names the event that it goes back t
   for (const notice of about) expect(notice).toMatchObject({ root: ROOT })
 })
 
-test('a failed attempt says how long it took', async () => {
-  const engine = createTestEngine()
-  const late = defineWorkflow({
-    id: 'late',
-    on: '*',
-    run: ({ step }) =>
-      step.run('wait', () => {
-        engine.clock.advance('3s')
-        throw new RetryAfter('10s')
-      }),
-  })
+test('a failed attempt says how long it took', async ({ engine }) => {
+  const late = define('late', ({ step }) =>
+    step.run('wait', () => {
+      engine.clock.advance('3s')
+      throw new RetryAfter('10s')
+    }),
+  )
   await engine.start([late])
   await engine.run('late')
   expect(engine.heard.find(({ kind }) => kind === 'step.failed')).toMatchObject({
@@ -62,18 +48,13 @@ test('a failed attempt says how long it took', async () => {
   })
 })
 
-test('a call of the Files API knows the attempt of the step that makes it', async () => {
-  const engine = createTestEngine()
+test('a call of the Files API knows the attempt of the step that makes it', async ({ engine }) => {
   const callers: (Caller | undefined)[] = []
   const get = (_file: never, { caller }: { caller?: Caller }) => {
     callers.push(caller)
     return { service: 'storage_a', id: 'fil_1' }
   }
-  const look = defineWorkflow({
-    id: 'look',
-    on: '*',
-    run: ({ files }) => files.get({ service: 'storage_a', id: 'fil_1' }),
-  })
+  const look = define('look', ({ files }) => files.get({ service: 'storage_a', id: 'fil_1' }))
   await engine.start([look], { filesFor: filesOf({ get: get as never }) })
   const run = await engine.run('look')
   expect(callers).toEqual([
@@ -81,17 +62,13 @@ test('a call of the Files API knows the attempt of the step that makes it', asyn
   ])
 })
 
-test('a function that an author gives to a step gets the context alone', async () => {
-  const engine = createTestEngine()
+test('a function that an author gives to a step gets the context alone', async ({ engine }) => {
   const given: unknown[][] = []
-  const plain = defineWorkflow({
-    id: 'plain',
-    on: '*',
-    run: ({ step }) =>
-      step.run('count', (...args: unknown[]) => {
-        given.push(args)
-      }),
-  })
+  const plain = define('plain', ({ step }) =>
+    step.run('count', (...args: unknown[]) => {
+      given.push(args)
+    }),
+  )
   await engine.start([plain])
   await engine.run('plain')
   expect(given.map((args) => args.length)).toEqual([1])

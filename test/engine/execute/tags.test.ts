@@ -1,8 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const HERE = /, at test\/engine\/execute\/tags\.test\.ts:\d+:\d+/
 
@@ -10,8 +11,7 @@ async function tagsOf({ store }: TestEngine, run: string) {
   return (await store.findRun(run))?.tags
 }
 
-test('a run has the tags of its event before its code begins, also while no slot is free', async () => {
-  const engine = createTestEngine()
+test('a run has the tags of its event before its code begins, also while no slot is free', async ({ engine }) => {
   const { promise: gate, resolve: open } = Promise.withResolvers<void>()
   const seen: unknown[] = []
   const run = async ({ run: { id } }: { run: { id: string } }) => {
@@ -67,8 +67,7 @@ test('a function of tags that throws or misfits makes the run wait for a person,
   }
 })
 
-test('tags in code are written with the next step, changed by name, and not lost at the end', async () => {
-  const engine = createTestEngine()
+test('tags in code are written with the next step, changed by name, and not lost at the end', async ({ engine }) => {
   const seen: unknown[] = []
   await engine.start([
     defineWorkflow({
@@ -94,31 +93,24 @@ test('tags in code are written with the next step, changed by name, and not lost
   expect(done).toMatchObject({ status: 'completed', tags: { ...first, last: 'true' } })
 })
 
-test('a tag that misfits, or is one too many, is an error with its place', async () => {
-  const engine = createTestEngine()
+test('a tag that misfits, or is one too many, is an error with its place', async ({ engine }) => {
   const errors: string[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'strict',
-      on: '*',
-      run: ({ tag }) => {
-        const give = (name: string, value: unknown) => {
-          try {
-            tag(name, value as string)
-          } catch (error) {
-            errors.push((error as Error).message)
-          }
-        }
-        for (let n = 0; n < 10; n++) give(`t${n}`, n)
-        give('t0', 'again')
-        give('t10', 'one more')
-        give('', 'x')
-        give('t1', '')
-        give('t1', 'a\nb')
-        give('t1', undefined)
-      },
-    }),
-  ])
+  await engine.serve('strict', ({ tag }) => {
+    const give = (name: string, value: unknown) => {
+      try {
+        tag(name, value as string)
+      } catch (error) {
+        errors.push((error as Error).message)
+      }
+    }
+    for (let n = 0; n < 10; n++) give(`t${n}`, n)
+    give('t0', 'again')
+    give('t10', 'one more')
+    give('', 'x')
+    give('t1', '')
+    give('t1', 'a\nb')
+    give('t1', undefined)
+  })
   const run = await engine.run('strict')
   expect(run).toMatchObject({ status: 'completed', tags: { t0: 'again', t9: '9' } })
   expect(errors).toHaveLength(5)
@@ -126,8 +118,7 @@ test('a tag that misfits, or is one too many, is an error with its place', async
   expect(errors[0]).toContain('tag: the run has 10 tags already, and "t10" is one more')
 })
 
-test('a replay of an event is tagged anew, and a failed run names its tags in its notice', async () => {
-  const engine = createTestEngine()
+test('a replay of an event is tagged anew, and a failed run names its tags in its notice', async ({ engine }) => {
   const failing = () => {
     throw new Error('no luck')
   }
@@ -150,8 +141,7 @@ test('a replay of an event is tagged anew, and a failed run names its tags in it
   expect(await engine.passOf(replayed)).toMatchObject({ status: 'failed', tags: { event: 'evt_1', kind: 'x' } })
 })
 
-test('a workflow without tags costs no call of the store', async () => {
-  const engine = createTestEngine()
+test('a workflow without tags costs no call of the store', async ({ engine }) => {
   const calls: string[] = []
   const store = new Proxy(engine.store, {
     get: (target, name) => {
@@ -165,7 +155,7 @@ test('a workflow without tags costs no call of the store', async () => {
   })
   const run = async ({ step }: { step: { run(name: string, fn: () => void): Promise<void> } }) =>
     step.run('a', () => {})
-  await engine.start([defineWorkflow({ id: 'plain', on: '*', run: run as never })], { store })
+  await engine.start([define('plain', run as never)], { store })
   await engine.run('plain')
   expect(calls).toEqual([expect.stringMatching(/^saveCheckpoint \{"codeHash":"\w+"\}$/), 'completeRun null'])
 })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
@@ -8,7 +8,7 @@ import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
 
 const deleted = defineEvent('file.deleted', {
   data: z.looseObject({ fileId: z.string() }),
@@ -39,8 +39,7 @@ const patient = (hasRun: () => void = () => {}) =>
 
 const deletion = (fileId: string, id = `evt_gone_${fileId}`) => ({ id, type: 'file.deleted', data: { fileId } })
 
-test('an event cancels a waiting run by `cancelOn` and leaves runs with other values alone', async () => {
-  const engine = createTestEngine()
+test('an event cancels a waiting run by `cancelOn` and leaves runs with other values alone', async ({ engine }) => {
   const worker = await engine.start([patient()])
   const [one, other] = [await queue(engine, 'fil_1'), await queue(engine, 'fil_2')]
   worker.wake()
@@ -56,8 +55,7 @@ test('an event cancels a waiting run by `cancelOn` and leaves runs with other va
   ])
 })
 
-test('an event cancels a run at work and aborts its signal', async () => {
-  const engine = createTestEngine()
+test('an event cancels a run at work and aborts its signal', async ({ engine }) => {
   const begun = Promise.withResolvers<AbortSignal>()
   const worker = await engine.start([
     defineWorkflow({
@@ -79,8 +77,7 @@ test('an event cancels a run at work and aborts its signal', async () => {
   expect(await awaitStatus(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
 })
 
-test('an event cancels a pending run before its code runs', async () => {
-  const engine = createTestEngine()
+test('an event cancels a pending run before its code runs', async ({ engine }) => {
   const runId = await queue(engine, 'fil_1')
   await deliverEvent(engine, [], deletion('fil_1'))
   let hasRun = false
@@ -94,8 +91,7 @@ test('an event cancels a pending run before its code runs', async () => {
   expect(hasRun).toBe(false)
 })
 
-test('an event from before the run does not cancel it', async () => {
-  const engine = createTestEngine()
+test('an event from before the run does not cancel it', async ({ engine }) => {
   const worker = await engine.start([patient()])
   await deliverEvent(engine, worker, deletion('fil_1', 'evt_before'))
   const runId = await queue(engine, 'fil_1')
@@ -105,8 +101,7 @@ test('an event from before the run does not cancel it', async () => {
   expect((await awaitStatus(engine, runId, 'canceled')).reason).toContain('evt_after')
 })
 
-test('a null value in `cancelOn` cancels nothing, and a function that throws parks the run', async () => {
-  const engine = createTestEngine()
+test('a null value in `cancelOn` cancels nothing, and a function that throws parks the run', async ({ engine }) => {
   const broken = defineWorkflow({
     id: 'broken',
     on: created,
@@ -162,8 +157,7 @@ test('a `cancelOn` rule with an undeclared key is refused', () => {
   ).toThrow(/"owner" is not a key/)
 })
 
-test('a value of `cancelOn` that is a promise parks the run with the remedy', async () => {
-  const engine = createTestEngine()
+test('a value of `cancelOn` that is a promise parks the run with the remedy', async ({ engine }) => {
   const file = () => Promise.reject(new Error('nobody awaits this'))
   const cancelOn = { on: deleted, where: { file: file as never } }
   await engine.start([defineWorkflow({ id: 'late', on: created, cancelOn, run: () => 1 })])

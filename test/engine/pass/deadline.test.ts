@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
-test('a run that has not started by its `timeout.start` is canceled, even in line', async () => {
-  const engine = createTestEngine()
+test('a run that has not started by its `timeout.start` is canceled, even in line', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'impatient',
@@ -32,19 +32,14 @@ test('a run that has not started by its `timeout.start` is canceled, even in lin
   await awaitRuns(engine, haveStatus({ completed: 1, canceled: 1 }))
 })
 
-test('a run that exceeds `timeout.run` fails and its signal aborts', async () => {
-  const engine = createTestEngine()
+test('a run that exceeds `timeout.run` fails and its signal aborts', async ({ engine }) => {
   const started = Promise.withResolvers<AbortSignal>()
-  const workflow = defineWorkflow({
-    id: 'endless',
-    on: '*',
-    timeout: { run: '1h', step: '1d' },
-    run: ({ step, signal }) =>
-      step.run('hang', () => {
-        started.resolve(signal)
-        return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)))
-      }),
-  })
+  const workflow = define('endless', { timeout: { run: '1h', step: '1d' } }, ({ step, signal }) =>
+    step.run('hang', () => {
+      started.resolve(signal)
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)))
+    }),
+  )
   const worker = await engine.start([workflow])
   await sendEvents(engine, workflow, [{}], [worker])
   const signal = await started.promise
@@ -54,22 +49,15 @@ test('a run that exceeds `timeout.run` fails and its signal aborts', async () =>
   expect(signal.aborted).toBe(true)
 })
 
-test('sleeps count towards `timeout.run`, and the run wakes in time to fail', async () => {
-  const engine = createTestEngine()
-  const workflow = defineWorkflow({
-    id: 'sleeper',
-    on: '*',
-    timeout: { run: '1h' },
-    run: ({ step }) => step.sleep('long', '1d'),
-  })
+test('sleeps count towards `timeout.run`, and the run wakes in time to fail', async ({ engine }) => {
+  const workflow = define('sleeper', { timeout: { run: '1h' } }, ({ step }) => step.sleep('long', '1d'))
   await engine.start([workflow])
   const run = await engine.run('sleeper')
   expect(run).toMatchObject({ status: 'waiting', dueAt: NOW + 3_600_000 })
   expect(await engine.advance(run.id, '1h')).toMatchObject({ status: 'failed', error: { code: 'run_timeout' } })
 })
 
-test('the time of a run begins when it starts, not while it waits in line or for its module', async () => {
-  const engine = createTestEngine()
+test('the time of a run begins when it starts, not while it waits in line or for its module', async ({ engine }) => {
   const latches = createLatches(engine)
   const workflow = defineWorkflow({
     id: 'patient',

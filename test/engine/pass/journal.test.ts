@@ -1,10 +1,8 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
-import { changeCode, nap, stepThenNap } from '../../support/workflows.ts'
+import { expect } from 'vitest'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { changeCode, define, nap, stepThenNap } from '../../support/workflows.ts'
 
-test('a run of 10,000 steps is replayed with one read and no writes', async () => {
-  const engine = createTestEngine()
+test('a run of 10,000 steps is replayed with one read and no writes', async ({ engine }) => {
   const calls: string[] = []
   const store = new Proxy(engine.store, {
     get(target, name) {
@@ -21,27 +19,23 @@ test('a run of 10,000 steps is replayed with one read and no writes', async () =
   let replayMs = 0
   await engine.start(
     [
-      defineWorkflow({
-        id: 'long',
-        on: '*',
-        run: async ({ step }) => {
-          const begunAt = process.threadCpuUsage()
-          let sum = 0
-          for (let n = 0; n < COUNT; n++) {
-            sum += await step.run(
-              ['add', n],
-              () => {
-                ran += 1
-                return n
-              },
-              { effect: 'read' },
-            )
-          }
-          const { user, system } = process.threadCpuUsage(begunAt)
-          replayMs = (user + system) / 1_000
-          await step.sleep('nap', '1m')
-          return sum
-        },
+      define('long', async ({ step }) => {
+        const begunAt = process.threadCpuUsage()
+        let sum = 0
+        for (let n = 0; n < COUNT; n++) {
+          sum += await step.run(
+            ['add', n],
+            () => {
+              ran += 1
+              return n
+            },
+            { effect: 'read' },
+          )
+        }
+        const { user, system } = process.threadCpuUsage(begunAt)
+        replayMs = (user + system) / 1_000
+        await step.sleep('nap', '1m')
+        return sum
       }),
     ],
     { store },
@@ -59,27 +53,19 @@ test('a run of 10,000 steps is replayed with one read and no writes', async () =
   expect(replayMs).toBeLessThan(1_000)
 })
 
-test('a step name that repeats in a loop without a key is reported once', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'loop',
-      on: '*',
-      run: async ({ step }) => {
-        for (let n = 0; n < 150; n++) await step.run('copy', () => n, { effect: 'read' })
-        for (let n = 0; n < 150; n++) await step.run(['keyed', n], () => n, { effect: 'read' })
-        await step.sleep('nap', '1m')
-      },
-    }),
-  ])
+test('a step name that repeats in a loop without a key is reported once', async ({ engine }) => {
+  await engine.serve('loop', async ({ step }) => {
+    for (let n = 0; n < 150; n++) await step.run('copy', () => n, { effect: 'read' })
+    for (let n = 0; n < 150; n++) await step.run(['keyed', n], () => n, { effect: 'read' })
+    await step.sleep('nap', '1m')
+  })
   const parked = await engine.run('loop')
   await engine.advance(parked.id, '1m')
   const warnings = engine.heard.filter((notice) => notice.kind === 'step.repeated')
   expect(warnings).toMatchObject([{ run: parked.id, step: 'copy', count: 100 }])
 })
 
-test('changed code without a finished step leaves the run to a person', async () => {
-  const engine = createTestEngine()
+test('changed code without a finished step leaves the run to a person', async ({ engine }) => {
   const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
   await changeCode(engine, first, [nap('changing')])
@@ -98,14 +84,10 @@ test('changed code with a new step before a finished one does nothing until a pe
   const first = await engine.start([stepThenNap('changing')])
   const parked = await engine.run('changing')
   await changeCode(engine, first, [
-    defineWorkflow({
-      id: 'changing',
-      on: '*',
-      run: async ({ step }) => {
-        await step.run('new', () => void acted.push('new'))
-        await step.sleep('nap', '1m')
-        return (await step.run('reserve', () => 9)) + 1
-      },
+    define('changing', async ({ step }) => {
+      await step.run('new', () => void acted.push('new'))
+      await step.sleep('nap', '1m')
+      return (await step.run('reserve', () => 9)) + 1
     }),
   ])
   const reason = expect.stringContaining('step "reserve" (run) was expected, and step "new" (run) came')
@@ -116,20 +98,13 @@ test('changed code with a new step before a finished one does nothing until a pe
   expect(acted).toEqual(['new'])
 })
 
-test('a step that has become another verb leaves the run to a person and writes nothing', async () => {
-  const engine = createTestEngine()
+test('a step that has become another verb leaves the run to a person and writes nothing', async ({ engine }) => {
   let isChanged = false
-  await engine.start([
-    defineWorkflow({
-      id: 'odd',
-      on: '*',
-      run: async ({ step }) => {
-        if (isChanged) await step.sleep('reserve', '1h')
-        else await step.run('reserve', () => 1)
-        await step.sleep('nap', '1m')
-      },
-    }),
-  ])
+  await engine.serve('odd', async ({ step }) => {
+    if (isChanged) await step.sleep('reserve', '1h')
+    else await step.run('reserve', () => 1)
+    await step.sleep('nap', '1m')
+  })
   const parked = await engine.run('odd')
   const before = await engine.store.listSteps(parked.id)
   isChanged = true

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { queueRun } from '../../support/fixtures.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const READ = { effect: 'read', retry: { attempts: 1 } } as const
 
@@ -39,15 +39,10 @@ test.each(Object.entries(LOOPS))(
     const steps = SLOW.test(of) ? 100 : 1_000
     const engine = createTestEngine()
     await engine.start([
-      defineWorkflow({
-        id: 'loop',
-        on: '*',
-        limits: { steps },
-        run: async ({ step }) => {
-          for (let i = 0; ; i++) await call(step, i)
-        },
+      define('loop', { limits: { steps } }, async ({ step }) => {
+        for (let i = 0; ; i++) await call(step, i)
       }),
-      defineWorkflow({ id: 'other', on: '*', run: ({ step }) => step.run('one', () => 1) }),
+      define('other', ({ step }) => step.run('one', () => 1)),
     ])
     const [parked] = await Promise.all([engine.run('loop', 'evt_1'), engine.run('other', 'evt_2')])
     expect(parked).toMatchObject({ status: 'waiting', dueAt: null })
@@ -59,18 +54,12 @@ test.each(Object.entries(LOOPS))(
   },
 )
 
-test('a run goes on behind its limit once that is raised and a person resumes it', async () => {
-  const engine = createTestEngine()
+test('a run goes on behind its limit once that is raised and a person resumes it', async ({ engine }) => {
   let steps = 3
   const calls: number[] = []
   const workflow = () =>
-    defineWorkflow({
-      id: 'long',
-      on: '*',
-      limits: { steps },
-      run: async ({ step }) => {
-        for (let i = 0; i < 5; i++) await step.run(['a', i], () => void calls.push(i))
-      },
+    define('long', { limits: { steps } }, async ({ step }) => {
+      for (let i = 0; i < 5; i++) await step.run(['a', i], () => void calls.push(i))
     })
   const workflows = [workflow()]
   await engine.start(workflows)
@@ -83,29 +72,23 @@ test('a run goes on behind its limit once that is raised and a person resumes it
   expect(calls).toEqual([0, 1, 2, 3, 4])
 })
 
-test('a project sets the limit of the workflows that set none', async () => {
-  const engine = createTestEngine()
+test('a project sets the limit of the workflows that set none', async ({ engine }) => {
   const run = async ({ step }: { step: StepApi }) => void (await step.map('a', [1, 2, 3], String, () => 1, READ))
-  await engine.start([defineWorkflow({ id: 'any', on: '*', run })], { maxSteps: 2 })
+  await engine.start([define('any', run)], { maxSteps: 2 })
   expect(await engine.run('any')).toMatchObject({ reason: expect.stringContaining('more than 2 steps') })
 })
 
-test('a long replay lets the event loop turn', async () => {
-  const engine = createTestEngine()
+test('a long replay lets the event loop turn', async ({ engine }) => {
   let turns = 0
   const seen: number[] = []
   await engine.start(
     [
-      defineWorkflow({
-        id: 'long',
-        on: '*',
-        run: async ({ step }) => {
-          await step.run('first', () => 0)
-          const before = turns
-          for (let i = 0; i < 5_000; i++) await step.run(['a', i], () => i, READ)
-          seen.push(turns - before)
-          await step.sleep('nap', '1m')
-        },
+      define('long', async ({ step }) => {
+        await step.run('first', () => 0)
+        const before = turns
+        for (let i = 0; i < 5_000; i++) await step.run(['a', i], () => i, READ)
+        seen.push(turns - before)
+        await step.sleep('nap', '1m')
       }),
     ],
     { keeps: { max: 0 } },
@@ -142,33 +125,31 @@ test.each([
   const run = async ({ step }: { step: StepApi }) => {
     for (let i = 0; i < 300; i++) await call(step, i)
   }
-  await engine.start([defineWorkflow({ id: 'loop', on: '*', run })], { store: counted.store })
+  await engine.start([define('loop', run)], { store: counted.store })
   expect(await engine.run('loop')).toMatchObject({ status: 'completed' })
   expect(counted.most()).toBe(most)
 })
 
-test('of a thousand steps at once, 64 are under way, and all are on disk before the run parks', async () => {
-  const engine = createTestEngine()
+test('of a thousand steps at once, 64 are under way, and all are on disk before the run parks', async ({ engine }) => {
   const counted = counting(engine.store)
   const run = async ({ step }: { step: StepApi }) => {
     await Promise.all(Array.from({ length: 1_000 }, (_, i) => step.sleep(['a', i], '1h')))
   }
-  await engine.start([defineWorkflow({ id: 'many', on: '*', run })], { store: counted.store })
+  await engine.start([define('many', run)], { store: counted.store })
   const parked = await engine.run('many')
   expect(await engine.store.listSteps(parked.id)).toHaveLength(1_000)
   expect(counted.most()).toBe(64)
   expect(await engine.advance(parked.id, '1h')).toMatchObject({ status: 'completed' })
 })
 
-test('rows that cannot be written end the pass of a loop', async () => {
-  const engine = createTestEngine()
+test('rows that cannot be written end the pass of a loop', async ({ engine }) => {
   let isBroken = true
   const saveCheckpoint: Store['saveCheckpoint'] = (...given) =>
     isBroken ? Promise.reject(new Error('the disk is gone')) : engine.store.saveCheckpoint(...given)
   const run = async ({ step }: { step: StepApi }) => {
     for (let i = 0; i < 200; i++) await step.run(['a', i], () => i, READ)
   }
-  await engine.start([defineWorkflow({ id: 'loop', on: '*', run })], { store: { ...engine.store, saveCheckpoint } })
+  await engine.start([define('loop', run)], { store: { ...engine.store, saveCheckpoint } })
   const id = await queueRun(engine.store, 'evt_1', 'loop')
   expect(await engine.passOf(id)).toMatchObject({ status: 'waiting', reason: 'interrupted: the disk is gone' })
   isBroken = false

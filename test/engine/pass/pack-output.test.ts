@@ -1,13 +1,12 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import { MAX_OUTPUT_BYTES, ROW_OUTPUT_BYTES } from '../../../src/core/runs/step.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 /** JSON text of exactly so many bytes. */
 const sized = (bytes: number) => 'x'.repeat(bytes - 2)
 
-test('a result is stored in its row up to 64 KiB and separately above, and reads the same', async () => {
-  const engine = createTestEngine()
+test('a result is stored in its row up to 64 KiB and separately above, and reads the same', async ({ engine }) => {
   const reads: string[] = []
   const store = new Proxy(engine.store, {
     get(target, name) {
@@ -23,17 +22,13 @@ test('a result is stored in its row up to 64 KiB and separately above, and reads
   const seen: number[] = []
   await engine.start(
     [
-      defineWorkflow({
-        id: 'large',
-        on: '*',
-        run: async ({ step }) => {
-          const small = await step.run('small', () => sized(ROW_OUTPUT_BYTES))
-          await step.sleep('nap', '1m')
-          const large = await step.run('large', () => ({ text: 'é'.repeat(100_000), n: 1 }))
-          await step.sleep('other', '1m')
-          seen.push(small.length, large.text.length)
-          return [sized(ROW_OUTPUT_BYTES)]
-        },
+      define('large', async ({ step }) => {
+        const small = await step.run('small', () => sized(ROW_OUTPUT_BYTES))
+        await step.sleep('nap', '1m')
+        const large = await step.run('large', () => ({ text: 'é'.repeat(100_000), n: 1 }))
+        await step.sleep('other', '1m')
+        seen.push(small.length, large.text.length)
+        return [sized(ROW_OUTPUT_BYTES)]
       }),
     ],
     { store },
@@ -55,21 +50,17 @@ test('a result is stored in its row up to 64 KiB and separately above, and reads
   expect(JSON.parse(await engine.store.readOutput(id, null))).toEqual([sized(ROW_OUTPUT_BYTES)])
 })
 
-test('a result of more than 32 MiB is refused with advice, from a step and from a run', async () => {
-  const engine = createTestEngine()
+test('a result of more than 32 MiB is refused with advice, from a step and from a run', async ({ engine }) => {
   let calls = 0
   await engine.start([
-    defineWorkflow({
-      id: 'step',
-      on: '*',
-      run: ({ step }) =>
-        step.run('big', () => {
-          calls += 1
-          return sized(MAX_OUTPUT_BYTES + 1)
-        }),
-    }),
-    defineWorkflow({ id: 'run', on: '*', run: () => sized(MAX_OUTPUT_BYTES + 1) }),
-    defineWorkflow({ id: 'most', on: '*', run: ({ step }) => step.run('big', () => sized(MAX_OUTPUT_BYTES)) }),
+    define('step', ({ step }) =>
+      step.run('big', () => {
+        calls += 1
+        return sized(MAX_OUTPUT_BYTES + 1)
+      }),
+    ),
+    define('run', () => sized(MAX_OUTPUT_BYTES + 1)),
+    define('most', ({ step }) => step.run('big', () => sized(MAX_OUTPUT_BYTES))),
   ])
   const advice = { status: 'failed', error: { message: expect.stringContaining('Return a summary') } }
   expect(await engine.run('step')).toMatchObject(advice)
@@ -78,9 +69,8 @@ test('a result of more than 32 MiB is refused with advice, from a step and from 
   expect(calls).toBe(1)
 })
 
-test('a run whose output is not JSON fails and says so', async () => {
-  const engine = createTestEngine()
-  await engine.start([defineWorkflow({ id: 'odd', on: '*', run: () => 1n })])
+test('a run whose output is not JSON fails and says so', async ({ engine }) => {
+  await engine.serve('odd', () => 1n)
   expect(await engine.run('odd')).toMatchObject({
     status: 'failed',
     error: { message: expect.stringContaining('BigInt') },

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow, type RunContext } from '../../../src/author/index.ts'
+import type { RunContext } from '../../../src/author/index.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { filesOf } from '../support/files-in-runs.ts'
 
 const ENTRY = { service: 'storage_a', id: 'a', type: 'file', path: '/a', size: 1, modifiedAt: null }
@@ -23,7 +24,7 @@ test.each<[string, Act, { awaits: 'event' | 'people' | null }]>([
   ],
 ])('the notice of %s says what ends it', async (_, run, ends) => {
   const engine = createTestEngine()
-  const workflow = defineWorkflow({ id: 'waits', on: 'file.created', guard: { deletes: { perRun: 0 } }, run })
+  const workflow = define('waits', { on: 'file.created', guard: { deletes: { perRun: 0 } } }, run)
   await engine.start([workflow], { filesFor: filesOf({ find: async () => ENTRY }) })
   const parked = engine.notices.once('run.parked')
   await engine.run('waits')

@@ -1,29 +1,21 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { expect } from 'vitest'
+import { createTestEngine, test } from '../../support/test-engine.ts'
 
-test('draws in parallel branches are the same in every pass, whichever branch ends first', async () => {
-  const engine = createTestEngine()
+test('draws in parallel branches are the same in every pass, whichever branch ends first', async ({ engine }) => {
   const latch = Promise.withResolvers<void>()
   const seen: unknown[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'draws',
-      on: '*',
-      run: async ({ step, random, uuid, now }) => {
-        const branch = async (name: string, until: Promise<void>) => {
-          await step.run(name, () => until)
-          return [random(), uuid(), now()]
-        }
-        const second = branch('b', Promise.resolve())
-        setImmediate(() => latch.resolve())
-        const both = await Promise.all([branch('a', latch.promise), second])
-        seen.push(both)
-        await step.sleep('nap', '1m')
-        await step.sleep('other', '1m')
-      },
-    }),
-  ])
+  await engine.serve('draws', async ({ step, random, uuid, now }) => {
+    const branch = async (name: string, until: Promise<void>) => {
+      await step.run(name, () => until)
+      return [random(), uuid(), now()]
+    }
+    const second = branch('b', Promise.resolve())
+    setImmediate(() => latch.resolve())
+    const both = await Promise.all([branch('a', latch.promise), second])
+    seen.push(both)
+    await step.sleep('nap', '1m')
+    await step.sleep('other', '1m')
+  })
   const { id } = await engine.run('draws')
   await engine.advance(id, '1m')
   await engine.advance(id, '1m')
@@ -36,26 +28,20 @@ test('draws inside a step move no counter of the code outside, and a repeated at
   const engine = createTestEngine()
   const outside: number[] = []
   const inside: Record<number, number[]> = {}
-  await engine.start([
-    defineWorkflow({
-      id: 'draws',
-      on: '*',
-      run: async ({ step, random, uuid, now }) => {
-        const before = random()
-        await step.run('pick', async ({ attempt }) => {
-          inside[attempt] = [random(), random()]
-          expect([uuid(), now()]).toHaveLength(2)
-          await Promise.resolve()
-          random()
-          if (attempt === 1) throw new Error('once')
-        })
-        const after = random()
-        outside.push(before, after)
-        await step.sleep('nap', '1m')
-        return null
-      },
-    }),
-  ])
+  await engine.serve('draws', async ({ step, random, uuid, now }) => {
+    const before = random()
+    await step.run('pick', async ({ attempt }) => {
+      inside[attempt] = [random(), random()]
+      expect([uuid(), now()]).toHaveLength(2)
+      await Promise.resolve()
+      random()
+      if (attempt === 1) throw new Error('once')
+    })
+    const after = random()
+    outside.push(before, after)
+    await step.sleep('nap', '1m')
+    return null
+  })
   const { id } = await engine.run('draws')
   await engine.advance(id, '5m')
   await engine.advance(id, '1m')

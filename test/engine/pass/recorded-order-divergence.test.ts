@@ -1,12 +1,10 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import type { AnyWorkflow } from '../../../src/author/workflow.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
-import { changeCode } from '../../support/workflows.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
+import { changeCode, define } from '../../support/workflows.ts'
 
-const flow = (run: (step: StepApi) => Promise<unknown>) =>
-  defineWorkflow({ id: 'flow', on: '*', run: ({ step }) => run(step) })
+const flow = (run: (step: StepApi) => Promise<unknown>) => define('flow', ({ step }) => run(step))
 
 async function replayWith(engine: TestEngine, before: AnyWorkflow, after: AnyWorkflow) {
   const worker = await engine.start([before])
@@ -62,8 +60,7 @@ test('a step that is reached by another branch than before does nothing new unti
   expect(acted).toEqual(['a', 'new'])
 })
 
-test('another effect under the same name is a divergence under unchanged code', async () => {
-  const engine = createTestEngine()
+test('another effect under the same name is a divergence under unchanged code', async ({ engine }) => {
   let effect: 'read' | 'write' = 'read'
   await engine.start([
     flow(async (step) => {
@@ -77,8 +74,7 @@ test('another effect under the same name is a divergence under unchanged code', 
   expect(run.reason).toBe('diverged: step "look" had the effect `read` and has `write` now')
 })
 
-test('code that returns before it reaches a recorded outcome has diverged', async () => {
-  const engine = createTestEngine()
+test('code that returns before it reaches a recorded outcome has diverged', async ({ engine }) => {
   let isShort = false
   await engine.start([
     flow(async (step) => {
@@ -93,8 +89,7 @@ test('code that returns before it reaches a recorded outcome has diverged', asyn
   expect(run).toMatchObject({ status: 'waiting', reason: 'diverged: step "a" (run) was expected, and no other came' })
 })
 
-test('code that awaits something of its own between steps is given time in a replay', async () => {
-  const engine = createTestEngine()
+test('code that awaits something of its own between steps is given time in a replay', async ({ engine }) => {
   await engine.start([
     flow(async (step) => {
       const bytes = await step.run('a', () => 'text')
@@ -109,8 +104,7 @@ test('code that awaits something of its own between steps is given time in a rep
   expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: '2' })
 })
 
-test('steps that were at work when a pass ended may be reached in any order', async () => {
-  const engine = createTestEngine()
+test('steps that were at work when a pass ended may be reached in any order', async ({ engine }) => {
   let names = ['x', 'y']
   await engine.start([
     flow(async (step) => {

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 type Combine = (promises: Promise<string>[]) => Promise<unknown>
 
@@ -17,20 +17,14 @@ async function raceThenAct(combine: Combine, winner: 'a' | 'b') {
       setImmediate(() => latch.resolve(name === 'a' ? 'b' : 'a'))
       return name
     })
-  await engine.start([
-    defineWorkflow({
-      id: 'race',
-      on: '*',
-      run: async ({ step }) => {
-        const answer = await combine([call(step, 'a'), call(step, 'b')])
-        seen.push(answer)
-        await step.sleep('nap', '1m')
-        await step.run(`act on ${JSON.stringify(answer).replace(/[[\]]/g, '')}`, () => void acted.push(answer))
-        await step.sleep('other nap', '1m')
-        return answer
-      },
-    }),
-  ])
+  await engine.serve('race', async ({ step }) => {
+    const answer = await combine([call(step, 'a'), call(step, 'b')])
+    seen.push(answer)
+    await step.sleep('nap', '1m')
+    await step.run(`act on ${JSON.stringify(answer).replace(/[[\]]/g, '')}`, () => void acted.push(answer))
+    await step.sleep('other nap', '1m')
+    return answer
+  })
   const { id } = await engine.run('race')
   await engine.advance(id, '1m')
   const run = await engine.advance(id, '1m')
@@ -69,23 +63,16 @@ test.each(
   expect(JSON.parse(run.output ?? '')).toEqual(seen[0])
 })
 
-test('a race of two sleeps is won by the shorter one in every pass', async () => {
-  const engine = createTestEngine()
+test('a race of two sleeps is won by the shorter one in every pass', async ({ engine }) => {
   const seen: string[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'sleeps',
-      on: '*',
-      run: async ({ step }) => {
-        const long = step.sleep('long', '2m').then(() => 'long')
-        const winner = await Promise.race([long, step.sleep('short', '1m').then(() => 'short')])
-        seen.push(winner)
-        await long
-        await step.sleep('nap', '1m')
-        return winner
-      },
-    }),
-  ])
+  await engine.serve('sleeps', async ({ step }) => {
+    const long = step.sleep('long', '2m').then(() => 'long')
+    const winner = await Promise.race([long, step.sleep('short', '1m').then(() => 'short')])
+    seen.push(winner)
+    await long
+    await step.sleep('nap', '1m')
+    return winner
+  })
   const { id } = await engine.run('sleeps')
   await engine.advance(id, '1m')
   await engine.advance(id, '1m')
@@ -93,30 +80,23 @@ test('a race of two sleeps is won by the shorter one in every pass', async () =>
   expect(seen).toEqual(['short', 'short', 'short'])
 })
 
-test('a race of a step and a wait that timed out has the same winner in every pass', async () => {
-  const engine = createTestEngine()
+test('a race of a step and a wait that timed out has the same winner in every pass', async ({ engine }) => {
   const seen: unknown[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'late',
-      on: 'file.created',
-      run: async ({ step }) => {
-        const wait = step.waitFor('event', { on: 'file.deleted', timeout: '1m' })
-        const slow = step.run(
-          'slow',
-          ({ attempt }) => {
-            if (attempt === 1) throw new Error('not yet')
-            return 'slow'
-          },
-          { retry: { attempts: 2, min: '10m', max: '10m' } },
-        )
-        seen.push(await Promise.race([wait, slow]))
-        const rest = await Promise.all([slow, wait])
-        await step.sleep('nap', '1m')
-        return rest
+  await engine.serve('late', { on: 'file.created' }, async ({ step }) => {
+    const wait = step.waitFor('event', { on: 'file.deleted', timeout: '1m' })
+    const slow = step.run(
+      'slow',
+      ({ attempt }) => {
+        if (attempt === 1) throw new Error('not yet')
+        return 'slow'
       },
-    }),
-  ])
+      { retry: { attempts: 2, min: '10m', max: '10m' } },
+    )
+    seen.push(await Promise.race([wait, slow]))
+    const rest = await Promise.all([slow, wait])
+    await step.sleep('nap', '1m')
+    return rest
+  })
   const { id } = await engine.run('late')
   await engine.advance(id, '1m')
   await engine.advance(id, '9m')
@@ -124,8 +104,7 @@ test('a race of a step and a wait that timed out has the same winner in every pa
   expect(seen).toEqual([null, null, null])
 })
 
-test('same-named steps in branches keep their results and idempotency keys', async () => {
-  const engine = createTestEngine()
+test('same-named steps in branches keep their results and idempotency keys', async ({ engine }) => {
   const seen: string[][] = []
   const keys: Record<string, string[]> = {}
   const branch = async (step: StepApi, name: string, first: Promise<unknown>) => {
@@ -137,21 +116,15 @@ test('same-named steps in branches keep their results and idempotency keys', asy
     })
   }
   const turn = Promise.withResolvers<void>()
-  await engine.start([
-    defineWorkflow({
-      id: 'branches',
-      on: '*',
-      run: async ({ step }) => {
-        const b = branch(step, 'b', Promise.resolve())
-        void b.catch(() => {}).finally(() => turn.resolve())
-        setImmediate(() => turn.resolve())
-        const answers = await Promise.all([branch(step, 'a', turn.promise), b])
-        seen.push(answers)
-        await step.sleep('nap', '1m')
-        return answers
-      },
-    }),
-  ])
+  await engine.serve('branches', async ({ step }) => {
+    const b = branch(step, 'b', Promise.resolve())
+    void b.catch(() => {}).finally(() => turn.resolve())
+    setImmediate(() => turn.resolve())
+    const answers = await Promise.all([branch(step, 'a', turn.promise), b])
+    seen.push(answers)
+    await step.sleep('nap', '1m')
+    return answers
+  })
   const { id } = await engine.run('branches')
   await engine.advance(id, '5m')
   expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: '["a","b"]' })
@@ -164,21 +137,16 @@ test('same-named steps in branches keep their results and idempotency keys', asy
   expect(engine.heard.filter(({ kind }) => kind === 'step.shared')).toMatchObject([{ run: id, step: 'act' }])
 })
 
-test('a crash between two outcomes repeats the recorded one first', async () => {
-  const engine = createTestEngine()
+test('a crash between two outcomes repeats the recorded one first', async ({ engine }) => {
   const release = Promise.withResolvers<string>()
   const seen: string[] = []
-  const workflow = defineWorkflow({
-    id: 'crashed',
-    on: '*',
-    run: async ({ step }) => {
-      const a = step.run('a', () => release.promise)
-      const b = step.run('b', () => 'b')
-      seen.push(await Promise.race([a, b]))
-      const both = await Promise.all([a, b])
-      await step.sleep('nap', '1m')
-      return both
-    },
+  const workflow = define('crashed', async ({ step }) => {
+    const a = step.run('a', () => release.promise)
+    const b = step.run('b', () => 'b')
+    seen.push(await Promise.race([a, b]))
+    const both = await Promise.all([a, b])
+    await step.sleep('nap', '1m')
+    return both
   })
   const first = await engine.start([workflow], { drainMs: 0 })
   const began = engine.notices.once('step.completed')

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { type TestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { moved, transfer } from '../support/transfer-waits.ts'
 
 /** A run in one pass: `beside` runs next to a step that ends after it. */
@@ -17,20 +18,16 @@ async function runBeside(
   const latch = Promise.withResolvers<void>()
   let passes = 0
   const worker = await engine.start([
-    defineWorkflow({
-      id: 'busy',
-      on: 'file.created',
-      run: async ({ step }) => {
-        passes += 1
-        const long = step.run('long', () => {
-          working.resolve()
-          return latch.promise
-        })
-        const answer = await beside(step)
-        latch.resolve()
-        await long
-        return answer
-      },
+    define('busy', { on: 'file.created' }, async ({ step }) => {
+      passes += 1
+      const long = step.run('long', () => {
+        working.resolve()
+        return latch.promise
+      })
+      const answer = await beside(step)
+      latch.resolve()
+      await long
+      return answer
     }),
     ...others,
   ])
@@ -53,16 +50,14 @@ async function advanceUntilEnd(engine: TestEngine, ended: Promise<unknown>) {
   }
 }
 
-test('a sleep that ends beside a step at work goes on in the same pass', async () => {
-  const engine = createTestEngine()
+test('a sleep that ends beside a step at work goes on in the same pass', async ({ engine }) => {
   const { ended, passes } = await runBeside(engine, (step) => step.sleep('reminder', '1m').then(() => 'reminded'))
   await advanceUntilEnd(engine, ended)
   expect(await ended).toMatchObject({ status: 'completed', output: '"reminded"' })
   expect(passes()).toBe(1)
 })
 
-test('a step that failed is tried again beside a step at work, in the same pass', async () => {
-  const engine = createTestEngine()
+test('a step that failed is tried again beside a step at work, in the same pass', async ({ engine }) => {
   const { ended, passes } = await runBeside(engine, (step) =>
     step.run('flaky', ({ attempt }) => {
       if (attempt < 3) throw new Error('not yet')
@@ -74,8 +69,7 @@ test('a step that failed is tried again beside a step at work, in the same pass'
   expect(passes()).toBe(1)
 })
 
-test('an item of a map is tried again beside a step at work, in the same pass', async () => {
-  const engine = createTestEngine()
+test('an item of a map is tried again beside a step at work, in the same pass', async ({ engine }) => {
   const { ended, passes } = await runBeside(engine, (step) =>
     step.map(
       'items',
@@ -93,16 +87,14 @@ test('an item of a map is tried again beside a step at work, in the same pass', 
   expect(passes()).toBe(1)
 })
 
-test('a child that ends beside a step at work answers in the same pass', async () => {
-  const engine = createTestEngine()
+test('a child that ends beside a step at work answers in the same pass', async ({ engine }) => {
   const child = defineWorkflow({ id: 'child', on: callable(z.object({})), run: () => 'from the child' })
   const { ended, passes } = await runBeside(engine, (step) => step.invoke('ask', child, {}), [child])
   expect(await ended).toMatchObject({ status: 'completed', output: '"from the child"' })
   expect(passes()).toBe(1)
 })
 
-test('an event that arrives beside a step at work resolves its wait in the same pass', async () => {
-  const engine = createTestEngine()
+test('an event that arrives beside a step at work resolves its wait in the same pass', async ({ engine }) => {
   const { ended, worker, passes } = await runBeside(engine, (step) =>
     step.waitFor('event', { on: moved, where: { transfer: 't1' }, timeout: '1h' }).then((event) => event?.id),
   )

@@ -1,15 +1,10 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { expect } from 'vitest'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
-const asks = defineWorkflow({
-  id: 'asks',
-  on: 'file.created',
-  run: ({ step }) => step.approve('go on', { ask: 'Go on?' }),
-})
+const asks = define('asks', { on: 'file.created' }, ({ step }) => step.approve('go on', { ask: 'Go on?' }))
 
-test('a yes that no words of people prove is none: the run waits for a person', async () => {
-  const engine = createTestEngine()
+test('a yes that no words of people prove is none: the run waits for a person', async ({ engine }) => {
   const store = new Proxy(engine.store, {
     get: (target, name) => {
       if (name !== 'findQuestion') return Reflect.get(target, name)

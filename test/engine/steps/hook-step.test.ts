@@ -1,42 +1,35 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { callable, defineWorkflow } from '../../../src/author/index.ts'
 import { testbed } from '../../../src/testing/index.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const verdict = z.object({ verdict: z.enum(['clean', 'infected']) })
 const CLEAN = { verdict: 'clean' }
 
 /** Orders a scan, and waits for its answer; keeps what the order was given. */
 function scanning(urls: string[] = []) {
-  return defineWorkflow({
-    id: 'scanning',
-    on: 'file.created',
-    run: async ({ step }) => {
-      const scan = await step.hook('scan', { data: verdict, expires: '2h' })
-      await step.run('order', async () => void urls.push(scan.url), { effect: 'write' })
-      const answer = await step.waitFor('scanned', scan)
-      return answer && { verdict: answer.data.verdict, by: answer.by, at: answer.receivedAt }
-    },
+  return define('scanning', { on: 'file.created' }, async ({ step }) => {
+    const scan = await step.hook('scan', { data: verdict, expires: '2h' })
+    await step.run('order', async () => void urls.push(scan.url), { effect: 'write' })
+    const answer = await step.waitFor('scanned', scan)
+    return answer && { verdict: answer.data.verdict, by: answer.by, at: answer.receivedAt }
   })
 }
 
 /** Takes answers until one says that it is the last, or the hook expires. */
-const counting = defineWorkflow({
-  id: 'counting',
-  on: 'file.created',
-  run: async ({ step }) => {
-    const hook = await step.hook('parts', { data: z.number(), expires: '1h', many: true })
-    const parts: (number | null)[] = []
-    for (let at = 0; at < 4; at++) {
-      const answer = await step.receive(['part', at], hook)
-      parts.push(answer === null ? null : answer.data)
-      if (answer === null) break
-      await step.sleep(['rest', at], '1m')
-    }
-    return parts
-  },
+const counting = define('counting', { on: 'file.created' }, async ({ step }) => {
+  const hook = await step.hook('parts', { data: z.number(), expires: '1h', many: true })
+  const parts: (number | null)[] = []
+  for (let at = 0; at < 4; at++) {
+    const answer = await step.receive(['part', at], hook)
+    parts.push(answer === null ? null : answer.data)
+    if (answer === null) break
+    await step.sleep(['rest', at], '1m')
+  }
+  return parts
 })
 
 test('an answer wakes the run that waits for it', async () => {
@@ -52,15 +45,11 @@ test('an answer wakes the run that waits for it', async () => {
 })
 
 test('an answer that comes before the wait is there when the code asks, and each wait gets it', async () => {
-  const early = defineWorkflow({
-    id: 'early',
-    on: 'file.created',
-    run: async ({ step }) => {
-      const hook = await step.hook('go', { expires: '2h' })
-      await step.sleep('first', '10m')
-      const answers = await Promise.all([step.waitFor('one', hook), step.waitFor('other', hook)])
-      return answers.map((answer) => answer?.data)
-    },
+  const early = define('early', { on: 'file.created' }, async ({ step }) => {
+    const hook = await step.hook('go', { expires: '2h' })
+    await step.sleep('first', '10m')
+    const answers = await Promise.all([step.waitFor('one', hook), step.waitFor('other', hook)])
+    return answers.map((answer) => answer?.data)
   })
   await using t = await testbed({ workflows: [early] })
   await t.send('file.created')
@@ -104,23 +93,19 @@ test('step.receive takes each answer of a hook with `many` once, in order, also 
 test('the URL is the same in each replay, after a restart of the engine and after a retry', async () => {
   const urls: string[] = []
   const state = { isBroken: true }
-  const failing = defineWorkflow({
-    id: 'failing',
-    on: 'file.created',
-    run: async ({ step }) => {
-      const hook = await step.hook('go', { expires: '2h' })
-      urls.push(hook.url)
-      await step.sleep('nap', '1m')
-      const answer = await step.waitFor('gone', hook)
-      await step.run(
-        'use',
-        () => {
-          if (state.isBroken) throw new Error('broken')
-        },
-        { retry: { attempts: 1 } },
-      )
-      return answer?.data
-    },
+  const failing = define('failing', { on: 'file.created' }, async ({ step }) => {
+    const hook = await step.hook('go', { expires: '2h' })
+    urls.push(hook.url)
+    await step.sleep('nap', '1m')
+    const answer = await step.waitFor('gone', hook)
+    await step.run(
+      'use',
+      () => {
+        if (state.isBroken) throw new Error('broken')
+      },
+      { retry: { attempts: 1 } },
+    )
+    return answer?.data
   })
   await using t = await testbed({ workflows: [failing] })
   await t.send('file.created')
@@ -188,7 +173,7 @@ test('data that only a refinement refuses halts the run; from scratch it opens a
 
 test('options and waits that do not fit fail the step with what to do', async () => {
   const wrong = (id: string, run: (step: never) => Promise<unknown>) =>
-    defineWorkflow({ id, on: 'file.created', retry: { attempts: 1 }, run: ({ step }) => run(step as never) })
+    define(id, { on: 'file.created', retry: { attempts: 1 } }, ({ step }) => run(step as never))
   type Loose = Record<'hook' | 'waitFor' | 'receive', (name: string, given: unknown) => Promise<{ id: string }>>
   const loose = (use: (step: Loose) => Promise<unknown>) => use as (step: never) => Promise<unknown>
   const workflows = [
@@ -235,8 +220,7 @@ test('options and waits that do not fit fail the step with what to do', async ()
   })
 })
 
-test('without a public URL the step fails with the setting to set', async () => {
-  const engine = createTestEngine()
+test('without a public URL the step fails with the setting to set', async ({ engine }) => {
   await engine.start([scanning()])
   const run = await engine.run('scanning')
   const failed = await awaitStatus(engine, run.id, 'failed', 'waiting')

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
@@ -6,7 +6,8 @@ import { callable } from '../../../src/author/trigger.ts'
 import { StepError } from '../../../src/core/errors.ts'
 import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
 import { queueRun } from '../../support/fixtures.ts'
-import { createTestEngine, type TestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const double = defineWorkflow({
   id: 'double',
@@ -23,13 +24,8 @@ async function childOf(engine: TestEngine, parentRun: string) {
   return awaitFound(engine.notices, async () => (await children(engine, parentRun))[0] ?? null)
 }
 
-test("an invoke returns the child's output and holds no slot meanwhile", async () => {
-  const engine = createTestEngine()
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: async ({ step }) => (await step.invoke('twice', double, { n: '21' })) + 1,
-  })
+test("an invoke returns the child's output and holds no slot meanwhile", async ({ engine }) => {
+  const caller = define('caller', async ({ step }) => (await step.invoke('twice', double, { n: '21' })) + 1)
   await engine.start([caller, double], { slots: 1 })
   const runId = await queueRun(engine.store, 'evt_1', 'caller')
   expect(await engine.run('caller', 'evt_2')).toBeDefined()
@@ -48,26 +44,20 @@ test("an invoke returns the child's output and holds no slot meanwhile", async (
   ])
 })
 
-test('several children run in parallel, and a child may invoke another', async () => {
-  const engine = createTestEngine()
+test('several children run in parallel, and a child may invoke another', async ({ engine }) => {
   const middle = defineWorkflow({
     id: 'middle',
     on: callable(z.number()),
     run: ({ input, step }) => step.invoke('inner', double, { n: String(input) }),
   })
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: ({ step }) => Promise.all([1, 2, 3].map((n) => step.invoke(['each', n], middle, n))),
-  })
+  const caller = define('caller', ({ step }) => Promise.all([1, 2, 3].map((n) => step.invoke(['each', n], middle, n))))
   await engine.start([caller, middle, double], { slots: 2 })
   const { id } = await engine.run('caller')
   expect((await awaitStatus(engine, id, 'completed')).output).toBe('[2,4,6]')
   expect(await children(engine, id)).toHaveLength(3)
 })
 
-test('an invoke throws the error that its child failed with', async () => {
-  const engine = createTestEngine()
+test('an invoke throws the error that its child failed with', async ({ engine }) => {
   const failing = defineWorkflow({
     id: 'failing',
     on: callable(z.void()),
@@ -76,14 +66,10 @@ test('an invoke throws the error that its child failed with', async () => {
       throw new Error('the disk is on fire')
     },
   })
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: async ({ step }) => {
-      const error = await step.invoke('other', failing).catch((error: unknown) => error)
-      await step.sleep('nap', '1m')
-      return { isStepError: error instanceof StepError, failure: (error as StepError).failure.message }
-    },
+  const caller = define('caller', async ({ step }) => {
+    const error = await step.invoke('other', failing).catch((error: unknown) => error)
+    await step.sleep('nap', '1m')
+    return { isStepError: error instanceof StepError, failure: (error as StepError).failure.message }
   })
   await engine.start([caller, failing])
   const { id } = await engine.run('caller')
@@ -94,8 +80,7 @@ test('an invoke throws the error that its child failed with', async () => {
   })
 })
 
-test('an invoked event workflow gets an event completed from the input', async () => {
-  const engine = createTestEngine()
+test('an invoked event workflow gets an event completed from the input', async ({ engine }) => {
   const moved = defineEvent('transfer.completed', { data: z.object({ bytes: z.string().transform(Number) }) })
   const onEvent = defineWorkflow({
     id: 'on-event',
@@ -103,14 +88,10 @@ test('an invoked event workflow gets an event completed from the input', async (
     where: (event) => event.data.bytes > 1,
     run: ({ event }) => ({ type: event.type, bytes: event.data.bytes, id: event.id.slice(0, 4) }),
   })
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: async ({ step }) => [
-      await step.invoke('yes', onEvent, { data: { bytes: '12' } }),
-      await step.invoke('no', onEvent, { data: { bytes: '1' } }).catch((error: StepError) => error.failure.message),
-    ],
-  })
+  const caller = define('caller', async ({ step }) => [
+    await step.invoke('yes', onEvent, { data: { bytes: '12' } }),
+    await step.invoke('no', onEvent, { data: { bytes: '1' } }).catch((error: StepError) => error.failure.message),
+  ])
   await engine.start([caller, onEvent])
   const { id } = await engine.run('caller')
   const output = JSON.parse((await awaitStatus(engine, id, 'completed')).output ?? '')
@@ -118,15 +99,11 @@ test('an invoked event workflow gets an event completed from the input', async (
   expect(output[1]).toContain('was skipped: its `where` returned false')
 })
 
-test('an invoke that times out cancels its child', async () => {
-  const engine = createTestEngine()
+test('an invoke that times out cancels its child', async ({ engine }) => {
   const slow = defineWorkflow({ id: 'slow', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1d') })
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: ({ step }) =>
-      step.invoke('slow', slow, undefined, { timeout: '1h' }).catch((error: StepError) => error.failure.code),
-  })
+  const caller = define('caller', ({ step }) =>
+    step.invoke('slow', slow, undefined, { timeout: '1h' }).catch((error: StepError) => error.failure.code),
+  )
   await engine.start([caller, slow])
   const parked = await engine.run('caller')
   const child = await childOf(engine, parked.id)
@@ -148,19 +125,14 @@ test('a failed run cancels what it invoked, and an abandoned child keeps the tim
     })
   const [closed, kept] = [sleeper('closed'), sleeper('kept')]
   let fails = true
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    retry: { attempts: 1 },
-    run: async ({ step }) => {
-      const children = [
-        step.invoke('closed', closed),
-        step.invoke('kept', kept, undefined, { timeout: '2h', parentClosePolicy: 'abandon' }),
-      ]
-      await step.sleep('until both are at work', '1h')
-      if (fails) throw new Error('no more')
-      return Promise.race(children).catch((error: StepError) => error.failure.message)
-    },
+  const caller = define('caller', { retry: { attempts: 1 } }, async ({ step }) => {
+    const children = [
+      step.invoke('closed', closed),
+      step.invoke('kept', kept, undefined, { timeout: '2h', parentClosePolicy: 'abandon' }),
+    ]
+    await step.sleep('until both are at work', '1h')
+    if (fails) throw new Error('no more')
+    return Promise.race(children).catch((error: StepError) => error.failure.message)
   })
   await engine.start([caller, closed, kept])
   const { id } = await engine.run('caller')
@@ -183,8 +155,7 @@ test('a failed run cancels what it invoked, and an abandoned child keeps the tim
   expect(await children(engine, id)).toHaveLength(4)
 })
 
-test('a child at work hears at once that the run which invoked it has failed', async () => {
-  const engine = createTestEngine()
+test('a child at work hears at once that the run which invoked it has failed', async ({ engine }) => {
   const begun = Promise.withResolvers<AbortSignal>()
   const hanging = defineWorkflow({
     id: 'hanging',
@@ -195,18 +166,13 @@ test('a child at work hears at once that the run which invoked it has failed', a
         return new Promise<void>(() => {})
       }),
   })
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    retry: { attempts: 1 },
-    run: async ({ step }) => {
-      void step.invoke('hanging', hanging)
-      await step.run('look', async () => {
-        engine.clock.advance('1s')
-        await begun.promise
-      })
-      throw new Error('no more')
-    },
+  const caller = define('caller', { retry: { attempts: 1 } }, async ({ step }) => {
+    void step.invoke('hanging', hanging)
+    await step.run('look', async () => {
+      engine.clock.advance('1s')
+      await begun.promise
+    })
+    throw new Error('no more')
   })
   await engine.start([caller, hanging])
   // The clock stands still before the next heartbeat.
@@ -216,22 +182,17 @@ test('a child at work hears at once that the run which invoked it has failed', a
   expect(signal.reason).toMatchObject({ code: 'conflict' })
 })
 
-test('an unknown parentClosePolicy fails the step and makes no run', async () => {
-  const engine = createTestEngine()
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    retry: { attempts: 1 },
-    run: ({ step }) => step.invoke('twice', double, { n: '1' }, { parentClosePolicy: 'terminate' as never }),
-  })
+test('an unknown parentClosePolicy fails the step and makes no run', async ({ engine }) => {
+  const caller = define('caller', { retry: { attempts: 1 } }, ({ step }) =>
+    step.invoke('twice', double, { n: '1' }, { parentClosePolicy: 'terminate' as never }),
+  )
   await engine.start([caller, double])
   const run = await engine.run('caller')
   expect(run.error?.message).toBe('Step "twice": parentClosePolicy is "terminate". Use "cancel" or "abandon".')
   expect(await children(engine, run.id)).toEqual([])
 })
 
-test('canceling a run cancels its children, at work or not', async () => {
-  const engine = createTestEngine()
+test('canceling a run cancels its children, at work or not', async ({ engine }) => {
   const begun = Promise.withResolvers<AbortSignal>()
   const inner = defineWorkflow({
     id: 'inner',
@@ -247,7 +208,7 @@ test('canceling a run cancels its children, at work or not', async () => {
     on: callable(z.void()),
     run: ({ step }) => step.invoke('inner', inner),
   })
-  const caller = defineWorkflow({ id: 'caller', on: '*', run: ({ step }) => step.invoke('middle', middle) })
+  const caller = define('caller', ({ step }) => step.invoke('middle', middle))
   const worker = await engine.start([caller, middle, inner])
   const parked = await engine.run('caller')
   const signal = await begun.promise
@@ -265,15 +226,10 @@ test('canceling a run cancels its children, at work or not', async () => {
   }
 })
 
-test('a workflow on a schedule cannot be invoked', async () => {
-  const engine = createTestEngine()
+test('a workflow on a schedule cannot be invoked', async ({ engine }) => {
   const { cron } = await import('../../../src/author/cron.ts')
   const nightly = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
-  const caller = defineWorkflow({
-    id: 'caller',
-    on: '*',
-    run: ({ step }) => step.invoke('nightly', nightly as never),
-  })
+  const caller = define('caller', ({ step }) => step.invoke('nightly', nightly as never))
   await engine.start([caller, nightly])
   expect(await engine.run('caller')).toMatchObject({
     status: 'failed',

@@ -1,25 +1,20 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import { Interrupted } from '../../../src/core/errors.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
-test('P9: a `once` step does not begin again after its process died', async () => {
-  const engine = createTestEngine()
+test('P9: a `once` step does not begin again after its process died', async ({ engine }) => {
   let calls = 0
   const begun = Promise.withResolvers<void>()
-  const workflow = defineWorkflow({
-    id: 'once',
-    on: '*',
-    run: async ({ step }) => {
-      const pay = () => {
-        calls += 1
-        begun.resolve()
-        return new Promise<void>(() => {})
-      }
-      const error = await step.run('pay', pay, { once: true }).catch((error: unknown) => error)
-      await step.sleep('nap', '1m')
-      return { isInterrupted: error instanceof Interrupted, step: (error as Interrupted).step }
-    },
+  const workflow = define('once', async ({ step }) => {
+    const pay = () => {
+      calls += 1
+      begun.resolve()
+      return new Promise<void>(() => {})
+    }
+    const error = await step.run('pay', pay, { once: true }).catch((error: unknown) => error)
+    await step.sleep('nap', '1m')
+    return { isInterrupted: error instanceof Interrupted, step: (error as Interrupted).step }
   })
   const first = await engine.start([workflow], { drainMs: 0 })
   const gone = engine.run('once')
@@ -38,25 +33,18 @@ test('P9: a `once` step does not begin again after its process died', async () =
   expect(calls).toBe(1)
 })
 
-test('a `once` step that fails is not retried', async () => {
-  const engine = createTestEngine()
+test('a `once` step that fails is not retried', async ({ engine }) => {
   let calls = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'once',
-      on: '*',
-      retry: { attempts: 5 },
-      run: ({ step }) =>
-        step.run(
-          'pay',
-          () => {
-            calls += 1
-            throw new Error('declined')
-          },
-          { once: true },
-        ),
-    }),
-  ])
+  await engine.serve('once', { retry: { attempts: 5 } }, ({ step }) =>
+    step.run(
+      'pay',
+      () => {
+        calls += 1
+        throw new Error('declined')
+      },
+      { once: true },
+    ),
+  )
   expect(await engine.run('once')).toMatchObject({ status: 'failed' })
   expect(calls).toBe(1)
 })

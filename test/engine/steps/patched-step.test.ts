@@ -1,14 +1,12 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { previewJournal } from '../../../src/engine/preview/preview-journal.ts'
 import { crashEverywhere } from '../../../src/testing/index.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
-import { changeCode } from '../../support/workflows.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { changeCode, define } from '../../support/workflows.ts'
 import { previewParts, readRecording } from '../support/previews.ts'
 
-const flow = (run: (step: StepApi) => Promise<unknown>) =>
-  defineWorkflow({ id: 'flow', on: '*', run: ({ step }) => run(step) })
+const flow = (run: (step: StepApi) => Promise<unknown>) => define('flow', ({ step }) => run(step))
 
 /** Code of before a change, and after it: an audit before the nap. */
 const codes = (acted: string[]) => {
@@ -76,27 +74,20 @@ test('a run that answered true to a marker goes on where the marker is taken out
   expect(acted).toEqual(['pay', 'audit', 'ship', 'file audit'])
 })
 
-test('a marker moves neither the time nor the other branches of its code', async () => {
-  const engine = createTestEngine()
+test('a marker moves neither the time nor the other branches of its code', async ({ engine }) => {
   const seen: unknown[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'flow',
-      on: '*',
-      run: async ({ step, now }) => {
-        const order: string[] = []
-        const plain = async () => {
-          for (let each = 0; each < 5; each++) await null
-          order.push('plain')
-        }
-        const mark = step.patched('audit').then(() => order.push(`marked ${now()}`))
-        await Promise.all([plain(), mark, step.run('act', () => {}).then(() => order.push('acted'))])
-        seen.push(order)
-        await step.sleep('nap', '1m')
-        return order
-      },
-    }),
-  ])
+  await engine.serve('flow', async ({ step, now }) => {
+    const order: string[] = []
+    const plain = async () => {
+      for (let each = 0; each < 5; each++) await null
+      order.push('plain')
+    }
+    const mark = step.patched('audit').then(() => order.push(`marked ${now()}`))
+    await Promise.all([plain(), mark, step.run('act', () => {}).then(() => order.push('acted'))])
+    seen.push(order)
+    await step.sleep('nap', '1m')
+    return order
+  })
   const { id, createdAt } = await engine.run('flow')
   await engine.advance(id, '1m')
   const order = [`marked ${createdAt}`, 'plain', 'acted']
@@ -113,8 +104,7 @@ test('a marker gives the same answer wherever the run crashes', async () => {
   expect(value).toBe(true)
 })
 
-test('a marker inside a step is refused', async () => {
-  const engine = createTestEngine()
+test('a marker inside a step is refused', async ({ engine }) => {
   await engine.start([flow((step) => step.run('outer', () => step.patched('inner'), { retry: { attempts: 1 } }))])
   const { error } = await engine.run('flow')
   expect(error?.message).toContain('was called inside step "outer"')

@@ -1,23 +1,15 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import { StepError, TerminalError } from '../../../src/core/errors.ts'
 import { RetryAt } from '../../../src/core/runs/retry.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { test } from '../../support/test-engine.ts'
 import { hang } from '../../support/workflows.ts'
 
-test('steps run in order and their results are stored', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'sum',
-      on: 'file.created',
-      run: async ({ event, step }) => {
-        const a = await step.run('a', () => 1)
-        const b = await step.run('b', async () => 2, { effect: 'read', target: 'x' })
-        return { id: event.id, sum: a + b }
-      },
-    }),
-  ])
+test('steps run in order and their results are stored', async ({ engine }) => {
+  await engine.serve('sum', { on: 'file.created' }, async ({ event, step }) => {
+    const a = await step.run('a', () => 1)
+    const b = await step.run('b', async () => 2, { effect: 'read', target: 'x' })
+    return { id: event.id, sum: a + b }
+  })
   const run = await engine.run('sum', 'evt_7')
   expect(run).toMatchObject({ status: 'completed', output: '{"id":"evt_7","sum":3}', error: null })
   expect(await engine.store.listSteps(run.id)).toMatchObject([
@@ -26,22 +18,15 @@ test('steps run in order and their results are stored', async () => {
   ])
 })
 
-test('a failed step is retried after its pause with the same idempotency key', async () => {
-  const engine = createTestEngine()
+test('a failed step is retried after its pause with the same idempotency key', async ({ engine }) => {
   const seen: string[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'flaky',
-      on: '*',
-      retry: { attempts: 3, min: '10s' },
-      run: ({ step }) =>
-        step.run('call', ({ attempt, idempotencyKey }) => {
-          seen.push(`${attempt} ${idempotencyKey}`)
-          if (attempt < 3) throw new Error(`attempt ${attempt} failed`)
-          return 'ok'
-        }),
+  await engine.serve('flaky', { retry: { attempts: 3, min: '10s' } }, ({ step }) =>
+    step.run('call', ({ attempt, idempotencyKey }) => {
+      seen.push(`${attempt} ${idempotencyKey}`)
+      if (attempt < 3) throw new Error(`attempt ${attempt} failed`)
+      return 'ok'
     }),
-  ])
+  )
   const first = await engine.run('flaky')
   expect(first).toMatchObject({ status: 'waiting', dueAt: engine.clock.now() + 5_000 })
   const second = await engine.advance(first.id, '5s')
@@ -54,54 +39,35 @@ test('a failed step is retried after its pause with the same idempotency key', a
   ])
 })
 
-test('a step that fails its last attempt fails the run with its error', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'hopeless',
-      on: '*',
-      retry: { attempts: 1 },
-      run: ({ step }) => step.run('call', () => Promise.reject(new Error('the disk is on fire'))),
-    }),
-  ])
+test('a step that fails its last attempt fails the run with its error', async ({ engine }) => {
+  await engine.serve('hopeless', { retry: { attempts: 1 } }, ({ step }) =>
+    step.run('call', () => Promise.reject(new Error('the disk is on fire'))),
+  )
   const run = await engine.run('hopeless')
   expect(run).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('the disk is on fire') } })
 })
 
-test('a TerminalError fails a step without another attempt', async () => {
-  const engine = createTestEngine()
+test('a TerminalError fails a step without another attempt', async ({ engine }) => {
   let calls = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'final',
-      on: '*',
-      run: ({ step }) =>
-        step.run('call', () => {
-          calls += 1
-          throw new TerminalError('never')
-        }),
+  await engine.serve('final', ({ step }) =>
+    step.run('call', () => {
+      calls += 1
+      throw new TerminalError('never')
     }),
-  ])
+  )
   expect(await engine.run('final')).toMatchObject({ status: 'failed' })
   expect(calls).toBe(1)
 })
 
-test('RetryAt delays a step until its moment and does not count as a failed attempt', async () => {
-  const engine = createTestEngine()
+test('RetryAt delays a step until its moment and does not count as a failed attempt', async ({ engine }) => {
   let calls = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'told',
-      on: '*',
-      retry: { attempts: 1 },
-      run: ({ step }) =>
-        step.run('call', () => {
-          calls += 1
-          if (calls < 4) throw new RetryAt(engine.clock.now() + 60_000)
-          return calls
-        }),
+  await engine.serve('told', { retry: { attempts: 1 } }, ({ step }) =>
+    step.run('call', () => {
+      calls += 1
+      if (calls < 4) throw new RetryAt(engine.clock.now() + 60_000)
+      return calls
     }),
-  ])
+  )
   let run = await engine.run('told')
   for (let times = 0; times < 3; times++) {
     expect(run).toMatchObject({ status: 'waiting', dueAt: engine.clock.now() + 60_000 })
@@ -110,49 +76,35 @@ test('RetryAt delays a step until its moment and does not count as a failed atte
   expect(run).toMatchObject({ status: 'completed', output: '4' })
 })
 
-test('an author can catch a failed step, in a replay too', async () => {
-  const engine = createTestEngine()
+test('an author can catch a failed step, in a replay too', async ({ engine }) => {
   let calls = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'forgiving',
-      on: '*',
-      run: async ({ step }) => {
-        const caught = await step
-          .run(
-            'call',
-            () => {
-              calls += 1
-              throw new Error('no')
-            },
-            { retry: { attempts: 1 } },
-          )
-          .catch((error: StepError) => error)
-        await step.sleep('nap', '1m')
-        return { isStepError: caught instanceof StepError, message: (caught as StepError).failure.message }
-      },
-    }),
-  ])
+  await engine.serve('forgiving', async ({ step }) => {
+    const caught = await step
+      .run(
+        'call',
+        () => {
+          calls += 1
+          throw new Error('no')
+        },
+        { retry: { attempts: 1 } },
+      )
+      .catch((error: StepError) => error)
+    await step.sleep('nap', '1m')
+    return { isStepError: caught instanceof StepError, message: (caught as StepError).failure.message }
+  })
   const parked = await engine.run('forgiving')
   const run = await engine.advance(parked.id, '1m')
   expect(run).toMatchObject({ status: 'completed', output: '{"isStepError":true,"message":"no"}' })
   expect(calls).toBe(1)
 })
 
-test('steps in a loop have a key for each turn', async () => {
-  const engine = createTestEngine()
+test('steps in a loop have a key for each turn', async ({ engine }) => {
   const done: string[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'loop',
-      on: '*',
-      run: async ({ step }) => {
-        for (const file of ['b', 'a']) await step.run(['copy', file], () => done.push(file))
-        await step.sleep('nap', '1m')
-        for (const file of ['a', 'c', 'b']) await step.run(['copy', file], () => done.push(file))
-      },
-    }),
-  ])
+  await engine.serve('loop', async ({ step }) => {
+    for (const file of ['b', 'a']) await step.run(['copy', file], () => done.push(file))
+    await step.sleep('nap', '1m')
+    for (const file of ['a', 'c', 'b']) await step.run(['copy', file], () => done.push(file))
+  })
   const parked = await engine.run('loop')
   await engine.advance(parked.id, '1m')
   expect((await engine.store.listSteps(parked.id)).map((step) => step.key)).toEqual([
@@ -165,8 +117,7 @@ test('steps in a loop have a key for each turn', async () => {
   ])
 })
 
-test('an attempt that exceeds its timeout fails and its signal aborts', async () => {
-  const engine = createTestEngine()
+test('an attempt that exceeds its timeout fails and its signal aborts', async ({ engine }) => {
   const { workflow, started } = hang('slow', { retry: { attempts: 1 }, timeout: { step: '30s' } })
   await engine.start([workflow])
   const ended = engine.run('slow')

@@ -1,16 +1,17 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
 import { callable } from '../../../src/author/trigger.ts'
 import { hostileValues } from '../../support/hostile-values.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 /** Ends a run whose code is one call, and returns it with the times that its effects happened. */
 async function runOnce(call: (step: StepApi, effect: () => void) => unknown) {
   const engine = createTestEngine()
   let effects = 0
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run: ({ step }) => call(step, () => void effects++) })])
+  await engine.serve('w', ({ step }) => call(step, () => void effects++))
   return { engine, run: await engine.run('w'), effects: () => effects }
 }
 
@@ -49,22 +50,17 @@ test('a step with a bad duration holds no slot, so that a run that catches its e
   expect(effects()).toBe(0)
 })
 
-test('the worker has its slot back after a step with a bad duration', async () => {
-  const engine = createTestEngine()
+test('the worker has its slot back after a step with a bad duration', async ({ engine }) => {
   const fail = () => {
     throw new Error('no')
   }
   await engine.start(
     [
-      defineWorkflow({
-        id: 'bad',
-        on: '*',
-        run: async ({ step }) => {
-          await step.run('bad', fail, { retry: { min: Number.NaN } }).catch(() => {})
-          await step.sleep('nap', '1h')
-        },
+      define('bad', async ({ step }) => {
+        await step.run('bad', fail, { retry: { min: Number.NaN } }).catch(() => {})
+        await step.sleep('nap', '1h')
       }),
-      defineWorkflow({ id: 'good', on: '*', run: () => 'done' }),
+      define('good', () => 'done'),
     ],
     { slots: 1 },
   )
@@ -82,10 +78,9 @@ test.each([
   expect(await engine.advance(run.id, ms)).toMatchObject({ status: 'completed' })
 })
 
-test('sleepUntil a fraction of a millisecond ends at the next whole one', async () => {
-  const engine = createTestEngine()
+test('sleepUntil a fraction of a millisecond ends at the next whole one', async ({ engine }) => {
   const at = engine.clock.now() + 1_000.2
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run: ({ step }) => step.sleepUntil('nap', at) })])
+  await engine.serve('w', ({ step }) => step.sleepUntil('nap', at))
   const run = await engine.run('w')
   expect(run.dueAt).toBe(engine.clock.now() + 1_001)
   expect(await engine.advance(run.id, 1_001)).toMatchObject({ status: 'completed' })
@@ -138,9 +133,9 @@ test.each(hostileValues)('%s fails a step and a run as any error does', async (_
     throw make()
   }
   await engine.start([
-    defineWorkflow({ id: 'step', on: '*', run: ({ step }) => step.run('a', fail, { retry: { attempts: 1 } }) }),
-    defineWorkflow({ id: 'once', on: '*', run: ({ step }) => step.run('a', fail, { once: true }) }),
-    defineWorkflow({ id: 'code', on: '*', retry: { attempts: 1 }, run: fail }),
+    define('step', ({ step }) => step.run('a', fail, { retry: { attempts: 1 } })),
+    define('once', ({ step }) => step.run('a', fail, { once: true })),
+    define('code', { retry: { attempts: 1 } }, fail),
   ])
   expect(await engine.run('step')).toMatchObject({ status: 'failed', error: { step: 'a' } })
   expect(await engine.run('once', 'evt_2')).toMatchObject({ status: 'failed', error: { step: 'a' } })

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
@@ -8,7 +8,8 @@ import { countWrites } from '../../support/count-writes.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
 import { eventBody, incoming, queueRun } from '../../support/fixtures.ts'
 import { saveLine } from '../../support/lines.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { moved, transfer, waiting } from '../support/transfer-waits.ts'
 
 /** Stores the awaited event around one write of the run that waits for it. */
@@ -34,8 +35,7 @@ async function findAt(
   return { output, isReached }
 }
 
-test('a wait ends with the event whose key matches, parsed by its definition', async () => {
-  const engine = createTestEngine()
+test('a wait ends with the event whose key matches, parsed by its definition', async ({ engine }) => {
   const worker = await engine.start([waiting()])
   const parked = await engine.run('waiting')
   expect(parked).toMatchObject({
@@ -55,8 +55,7 @@ test('a wait ends with the event whose key matches, parsed by its definition', a
   ])
 })
 
-test('a wait returns null when no event has come in time', async () => {
-  const engine = createTestEngine()
+test('a wait returns null when no event has come in time', async ({ engine }) => {
   const worker = await engine.start([waiting()])
   const parked = await engine.run('waiting')
   await deliverEvent(engine, worker, { id: 'evt_other', type: 'transfer.completed', data: transfer('t2') })
@@ -80,8 +79,7 @@ test('a wait takes an event received in time, even if nobody was there to match 
   }
 })
 
-test('a wait does not time out before every event received in time has been matched', async () => {
-  const engine = createTestEngine()
+test('a wait does not time out before every event received in time has been matched', async ({ engine }) => {
   const first = await engine.start([waiting()])
   const parked = await engine.run('waiting')
   await first.stop()
@@ -104,8 +102,7 @@ test('a wait does not time out before every event received in time has been matc
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
 })
 
-test('a wait since now ignores events from before it', async () => {
-  const engine = createTestEngine()
+test('a wait since now ignores events from before it', async ({ engine }) => {
   const worker = await engine.start([waiting('now')])
   const runId = await queueRun(engine.store, 'evt_1', 'waiting')
   await deliverEvent(engine, [], { id: 'evt_before', type: 'transfer.completed', data: transfer('t1') })
@@ -115,8 +112,7 @@ test('a wait since now ignores events from before it', async () => {
   expect((await awaitStatus(engine, runId, 'completed')).output).toContain('evt_after')
 })
 
-test("a wait since the run ignores the run's own event and those from before it", async () => {
-  const engine = createTestEngine()
+test("a wait since the run ignores the run's own event and those from before it", async ({ engine }) => {
   const selfish = defineWorkflow({
     id: 'selfish',
     on: moved,
@@ -156,8 +152,7 @@ test('a wait since now misses no event from the commit of the wait on', async ()
   }
 })
 
-test('a wait survives a restart between wait, event and end', async () => {
-  const engine = createTestEngine()
+test('a wait survives a restart between wait, event and end', async ({ engine }) => {
   const first = await engine.start([waiting()])
   const parked = await engine.run('waiting')
   await first.stop()
@@ -166,12 +161,9 @@ test('a wait survives a restart between wait, event and end', async () => {
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
 })
 
-test('an event that does not fit the definition of a wait parks the run for a person', async () => {
-  const engine = createTestEngine()
+test('an event that does not fit the definition of a wait parks the run for a person', async ({ engine }) => {
   const strict = defineEvent('file.deleted', { data: z.object({ size: z.number() }) })
-  const worker = await engine.start([
-    defineWorkflow({ id: 'strict', on: '*', run: ({ step }) => step.waitFor('gone', { on: strict, timeout: '1h' }) }),
-  ])
+  const worker = await engine.serve('strict', ({ step }) => step.waitFor('gone', { on: strict, timeout: '1h' }))
   const parked = await engine.run('strict')
   await deliverEvent(engine, worker, { id: 'evt_odd', type: 'file.deleted', data: { size: 'large' } })
   await engine.notices.once('run.parked', ({ dueAt, awaits }) => dueAt === null && !awaits)
@@ -180,20 +172,16 @@ test('an event that does not fit the definition of a wait parks the run for a pe
   expect(run?.reason).toContain('data.size')
 })
 
-test('a wait for an undeclared key fails the run', async () => {
-  const engine = createTestEngine()
+test('a wait for an undeclared key fails the run', async ({ engine }) => {
   const where = { owner: 'me' } as unknown as { path: string }
-  await engine.start([
-    defineWorkflow({ id: 'odd', on: '*', run: ({ step }) => step.waitFor('x', { on: moved, where, timeout: '1h' }) }),
-  ])
+  await engine.serve('odd', ({ step }) => step.waitFor('x', { on: moved, where, timeout: '1h' }))
   expect(await engine.run('odd')).toMatchObject({
     status: 'failed',
     error: { message: expect.stringContaining('No key "owner" is declared') },
   })
 })
 
-test('a wait since the run finds events since the tick that caused the run', async () => {
-  const engine = createTestEngine()
+test('a wait since the run finds events since the tick that caused the run', async ({ engine }) => {
   const worker = await engine.start([waiting('run')])
   await engine.store.saveDelivery(
     incoming('evt_before', { workflows: [], body: eventBody('evt_before', 'transfer.completed', transfer('t1')) }),
@@ -206,19 +194,14 @@ test('a wait since the run finds events since the tick that caused the run', asy
   expect((await awaitStatus(engine, runId, 'completed')).output).toContain('evt_between')
 })
 
-test('code that changes the event of an open wait is told once, and the wait keeps its event', async () => {
-  const engine = createTestEngine()
+test('code that changes the event of an open wait is told once, and the wait keeps its event', async ({ engine }) => {
   const wait = (on: string) =>
-    defineWorkflow({
-      id: 'w',
-      on: 'file.created',
-      run: async ({ step }) => {
-        const [found] = await Promise.all([
-          step.waitFor('go', { on, timeout: '1d' }),
-          step.sleep('nap', '1h').then(() => step.sleep('long nap', '1h')),
-        ])
-        return found?.type
-      },
+    define('w', { on: 'file.created' }, async ({ step }) => {
+      const [found] = await Promise.all([
+        step.waitFor('go', { on, timeout: '1d' }),
+        step.sleep('nap', '1h').then(() => step.sleep('long nap', '1h')),
+      ])
+      return found?.type
     })
   const before = await engine.start([wait('file.moved')])
   const { id } = await engine.run('w')

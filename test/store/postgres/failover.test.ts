@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
 import { incoming, queueRun } from '../../support/fixtures.ts'
 import { execute, startPostgres, type TestServer } from '../../support/postgres-server.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 import { openTestMetrics } from '../../watch/support/open-test-metrics.ts'
 
 async function startPair(): Promise<{ primary: TestServer; standby: TestServer }> {
@@ -73,16 +73,13 @@ function stuckOnce() {
   const started = Promise.withResolvers<void>()
   const latch = Promise.withResolvers<void>()
   let calls = 0
-  const workflow = defineWorkflow({
-    id: 'follow-up',
-    on: '*',
-    run: ({ step }) =>
-      step.run('work', () => {
-        calls += 1
-        started.resolve()
-        return calls === 1 ? latch.promise : undefined
-      }),
-  })
+  const workflow = define('follow-up', ({ step }) =>
+    step.run('work', () => {
+      calls += 1
+      started.resolve()
+      return calls === 1 ? latch.promise : undefined
+    }),
+  )
   return { workflow, started: started.promise, release: latch.resolve }
 }
 

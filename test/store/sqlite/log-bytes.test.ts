@@ -2,10 +2,10 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
+import { define } from '../../support/workflows.ts'
 import { openTestMetrics } from '../../watch/support/open-test-metrics.ts'
 import { openTestTracing } from '../../watch/support/open-test-tracing.ts'
 
@@ -18,12 +18,8 @@ const FOR_RUNS = [
   ...['outcome_folded', 'work_untimed', 'work_paused', 'work_ticking'],
 ]
 
-const three = defineWorkflow({
-  id: 'three',
-  on: 'file.created',
-  run: async ({ step }) => {
-    for (const name of ['read', 'pay', 'tell']) await step.run(name, () => ({ done: name }))
-  },
+const three = define('three', { on: 'file.created' }, async ({ step }) => {
+  for (const name of ['read', 'pay', 'tell']) await step.run(name, () => ({ done: name }))
 })
 
 interface Load {

@@ -1,11 +1,11 @@
 import { createHash, webcrypto } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { StepApi } from '../../../../src/author/steps/step-api.ts'
 import type { Notice } from '../../../../src/core/notices.ts'
-import { createTestEngine } from '../../../support/test-engine.ts'
+import { createTestEngine, test } from '../../../support/test-engine.ts'
+import { define } from '../../../support/workflows.ts'
 
 /** One pass of two branches: a sleep, and a step behind an await of the code's own. */
 async function sleepBeside(own: () => Promise<unknown>, options: { tellsTimers?: boolean } = {}) {
@@ -13,12 +13,9 @@ async function sleepBeside(own: () => Promise<unknown>, options: { tellsTimers?:
   const done: string[] = []
   await engine.start(
     [
-      defineWorkflow({
-        id: 'branches',
-        on: '*',
-        run: ({ step }) =>
-          Promise.all([step.sleep('a day', '1d'), own().then(() => step.run('work', () => void done.push('work')))]),
-      }),
+      define('branches', ({ step }) =>
+        Promise.all([step.sleep('a day', '1d'), own().then(() => step.run('work', () => void done.push('work')))]),
+      ),
     ],
     options,
   )
@@ -62,8 +59,7 @@ test('a pass parks after a quarter of a second of stillness, and tells the place
   ])
 })
 
-test('sequential code parks without looking for work outside steps', async () => {
-  const engine = createTestEngine()
+test('sequential code parks without looking for work outside steps', async ({ engine }) => {
   const told: Notice[] = []
   engine.notices.subscribe('code.pending', (notice) => told.push(notice))
   const sleep = async (step: StepApi) => {
@@ -72,24 +68,17 @@ test('sequential code parks without looking for work outside steps', async () =>
     await step.run('one', () => turn())
     await step.sleep('nap', '1m')
   }
-  await engine.start([defineWorkflow({ id: 'sequential', on: '*', run: ({ step }) => sleep(step) })])
+  await engine.serve('sequential', ({ step }) => sleep(step))
   const { id } = await engine.run('sequential')
   expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed' })
   expect(told).toEqual([])
 })
 
-test('work that a step has begun does not keep the pass from parking', async () => {
-  const engine = createTestEngine()
-  await engine.start([
-    defineWorkflow({
-      id: 'left',
-      on: '*',
-      run: async ({ step }) => {
-        await step.run('begin', () => void delay(20_000, undefined, { ref: true }))
-        await step.sleep('nap', '1m')
-      },
-    }),
-  ])
+test('work that a step has begun does not keep the pass from parking', async ({ engine }) => {
+  await engine.serve('left', async ({ step }) => {
+    await step.run('begin', () => void delay(20_000, undefined, { ref: true }))
+    await step.sleep('nap', '1m')
+  })
   expect(await engine.run('left')).toMatchObject({ status: 'waiting' })
   expect(engine.heard.filter(({ kind }) => kind === 'code.pending')).toEqual([])
 })

@@ -4,13 +4,13 @@ import { connect as connectHttp2 } from 'node:http2'
 import { type AddressInfo, connect, Socket } from 'node:net'
 import { Worker as Thread } from 'node:worker_threads'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import type { RunContext } from '../../../../src/author/index.ts'
 import { Outside } from '../../../../src/engine/pass/outside/outside.ts'
 import { loadWatched } from '../../../../src/engine/pass/outside/watch-effects.ts'
 import { createFilesClient } from '../../../../src/files/index.ts'
 import { testbed } from '../../../../src/testing/testbed.ts'
 import { createTestEngine, type TestEngine } from '../../../support/test-engine.ts'
+import { define } from '../../../support/workflows.ts'
 
 async function openServer(): Promise<string> {
   const server = createServer((_request, response) => response.end('ok'))
@@ -30,7 +30,7 @@ async function tell(run: (context: RunContext, url: string) => Promise<unknown>,
   const url = await openServer()
   const engine = createTestEngine()
   const outside = openOutside(engine, parts)
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run: (context) => run(context, url) })], { outside })
+  await engine.start([define('w', (context) => run(context, url))], { outside })
   expect((await engine.run('w')).status).toBe('completed')
   return engine.heard.filter((notice) => notice.kind === 'code.undeclared')
 }
@@ -90,7 +90,7 @@ test('a request to the service past `files` is told in any step, and one to anot
     await step.run('tell', () => read(other, { method: 'POST' }))
   }
   const isServiceHost = (host: string) => host === new URL(service).host
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], {
+  await engine.start([define('w', run)], {
     outside: openOutside(engine, { isServiceHost }),
   })
   expect((await engine.run('w')).status).toBe('completed')
@@ -136,7 +136,7 @@ test('every way out of a step is told, once for each run and kind in the ledger,
     for (const [name, go] of Object.entries(ways)) await step.run(name, async () => void (await go()))
   }
   const outside = openOutside(engine, { isServiceHost: (asked) => asked === host })
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], { outside })
+  await engine.start([define('w', run)], { outside })
   const done = await engine.run('w')
   expect(done.error).toBeNull()
   await outside.settled()
@@ -179,7 +179,7 @@ test('a delete by a client of the code’s own is refused before anything is sen
   const run = ({ step }: RunContext) =>
     step.run('delete', () => client.delete({ service: 'storage_a', id: '1' }), { retry: { attempts: 1 } })
   const outside = openOutside(engine, { isServiceHost: (host) => host === new URL(service).host, tells: false })
-  await engine.start([defineWorkflow({ id: 'w', on: '*', run })], { outside })
+  await engine.start([define('w', run)], { outside })
   expect(await engine.run('w')).toMatchObject({
     status: 'failed',
     error: { message: expect.stringMatching(/past the guard and the ledger.*`files` of the run/) },
@@ -220,7 +220,7 @@ test('the testbed warns of it, as Node warns', async () => {
   process.on('warning', listen)
   onTestFinished(() => void process.off('warning', listen))
   await using t = await testbed({
-    workflows: [defineWorkflow({ id: 'w', on: 'go', run: () => read(url, { method: 'PUT' }) })],
+    workflows: [define('w', { on: 'go' }, () => read(url, { method: 'PUT' }))],
   })
   await t.send('go')
   await new Promise((done) => setImmediate(done))

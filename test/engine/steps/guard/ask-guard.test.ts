@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
+import { expect } from 'vitest'
 import type { RunContext } from '../../../../src/author/index.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
-import { createTestEngine } from '../../../support/test-engine.ts'
+import { createTestEngine, test } from '../../../support/test-engine.ts'
+import { define } from '../../../support/workflows.ts'
 import { filesOf } from '../../support/files-in-runs.ts'
 
 const service = 'storage_a' as const
@@ -36,11 +36,7 @@ test.each([
       }
     },
   })
-  const careless = defineWorkflow({
-    id: 'careless',
-    on: 'file.created',
-    run: (context) => act(context, (what) => log.push(what)),
-  })
+  const careless = define('careless', { on: 'file.created' }, (context) => act(context, (what) => log.push(what)))
   const client = filesOf({
     delete: async ({ id }: { id: string }) => {
       log.push(`delete ${id}`)
@@ -54,16 +50,12 @@ test.each([
   expect(log).toEqual(['no answer', 'no answer', 'granted', ...sent])
 })
 
-test('a delete whose size is limited does not begin while nobody can tell the size', async () => {
-  const engine = createTestEngine()
+test('a delete whose size is limited does not begin while nobody can tell the size', async ({ engine }) => {
   const log: string[] = []
   let refusals = 2
-  const careful = defineWorkflow({
-    id: 'careful',
-    on: 'file.created',
-    guard: { bytes: { perDay: '1 GB' } },
-    run: ({ files }) => files.delete({ service, id: 'a' }),
-  })
+  const careful = define('careful', { on: 'file.created', guard: { bytes: { perDay: '1 GB' } } }, ({ files }) =>
+    files.delete({ service, id: 'a' }),
+  )
   const client = filesOf({
     find: async () => {
       log.push('look')
@@ -82,15 +74,11 @@ test('a delete whose size is limited does not begin while nobody can tell the si
   expect(log).toEqual(['look', 'look', 'look', 'delete'])
 })
 
-test('a list is held whole also where the look at one of its files fails', async () => {
-  const engine = createTestEngine()
+test('a list is held whole also where the look at one of its files fails', async ({ engine }) => {
   const deleted: string[] = []
-  const limited = defineWorkflow({
-    id: 'limited',
-    on: 'file.created',
-    guard: { deletes: { perRun: 2 } },
-    run: ({ files }) => files.deleteAll(['a', 'b', 'c'].map((id) => ({ service, id, type: 'file' }) as never)),
-  })
+  const limited = define('limited', { on: 'file.created', guard: { deletes: { perRun: 2 } } }, ({ files }) =>
+    files.deleteAll(['a', 'b', 'c'].map((id) => ({ service, id, type: 'file' }) as never)),
+  )
   const client = filesOf({
     find: async ({ id }: { id: string }) => {
       if (id === 'b') throw new Error('503')
@@ -108,14 +96,11 @@ test('a list is held whole also where the look at one of its files fails', async
   expect(approval).toMatchObject({ items: 3, openItems: 3 })
 })
 
-test('no file of a list is looked at where no limit can hold it', async () => {
-  const engine = createTestEngine()
+test('no file of a list is looked at where no limit can hold it', async ({ engine }) => {
   const log: string[] = []
-  const unlimited = defineWorkflow({
-    id: 'unlimited',
-    on: 'file.created',
-    run: ({ files }) => files.deleteAll(['a', 'b'].map((id) => ({ service, id, type: 'file' }) as never)),
-  })
+  const unlimited = define('unlimited', { on: 'file.created' }, ({ files }) =>
+    files.deleteAll(['a', 'b'].map((id) => ({ service, id, type: 'file' }) as never)),
+  )
   const client = filesOf({
     find: async ({ id }: { id: string }) => {
       log.push(`look ${id}`)

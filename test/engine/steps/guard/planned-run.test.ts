@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import { newId } from '../../../../src/core/ids.ts'
 import type { Asked } from '../../../../src/core/safety/effect.ts'
 import { DEFAULT_POLICY } from '../../../../src/core/safety/guard.ts'
 import { hashPlanned } from '../../../../src/core/store/safety/hash-planned.ts'
 import { NOW } from '../../../support/fixtures.ts'
 import { createTestEngine } from '../../../support/test-engine.ts'
+import { define } from '../../../support/workflows.ts'
 import { filesOf } from '../../support/files-in-runs.ts'
 
 const service = 'storage_a' as const
@@ -22,14 +22,10 @@ const write = (n: number) => ({
 async function runWith(items: readonly ReturnType<typeof deletion>[], guard = DEFAULT_POLICY) {
   const engine = createTestEngine()
   const done: string[] = []
-  const tidy = defineWorkflow({
-    id: 'tidy',
-    on: '*',
-    run: async ({ files, step }) => {
-      await files.delete({ service, id: 'unread' })
-      await files.delete(await files.get({ service, id: 'read' }))
-      await step.run('note', () => void done.push('note'), { target: 'notes', input: { n: 1 } })
-    },
+  const tidy = define('tidy', async ({ files, step }) => {
+    await files.delete({ service, id: 'unread' })
+    await files.delete(await files.get({ service, id: 'read' }))
+    await step.run('note', () => void done.push('note'), { target: 'notes', input: { n: 1 } })
   })
   const client = filesOf({
     get: async ({ id }: { id: string }) => entry(id),

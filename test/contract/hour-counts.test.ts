@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { HourCount } from '../../src/core/store/health/hours.ts'
+import { listHoursNow } from '../../src/core/store/health/list-hours-now.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
@@ -33,5 +34,16 @@ describeStores((test) => {
       }
       expect(Object.fromEntries(sums)).toEqual({ 'copy pending': 3, 'report pending': 1 })
     }
+  })
+
+  test('the hours up to now have the runs that nobody has counted yet, and those of the present hour', async () => {
+    const { store } = await open()
+    await queueRun(store, 'evt_1', 'copy', START)
+    await queueRun(store, 'evt_2', 'copy', START + HOUR)
+    const hours = await listHoursNow(store, START, START + HOUR)
+    expect(hours.map(({ hour, runs }) => [hour * HOUR - START, runs])).toEqual([
+      [0, 1],
+      [HOUR, 1],
+    ])
   })
 })

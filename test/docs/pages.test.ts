@@ -5,8 +5,6 @@ import { parseEnv } from 'node:util'
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
 import { COMMAND_TREE } from '../../src/cli/commands/command-tree.ts'
-import { collectWords } from '../../src/cli/commands/shell/completion.ts'
-import { createOutput, readGlobalOptions } from '../../src/cli/terminal/output.ts'
 import { EXIT } from '../../src/cli/terminal/problem.ts'
 import { VERDICTS } from '../../src/core/incoming/delivery.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
@@ -18,6 +16,7 @@ import { DEFAULT_LIMITS } from '../../src/receive/limits/receive-limits.ts'
 import { faultInput } from '../../src/sandbox/faults/fault-rule.ts'
 import { someSettings } from '../../src/sandbox/state/live-settings.ts'
 import { parseCronLine } from '../../src/schedule/cron-line.ts'
+import { listCommands } from '../support/list-commands.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { commandsOf, namedCommands, pathOf, ROOT, readDecisions, readPages, readWorkPages } from './pages.ts'
 
@@ -51,9 +50,8 @@ test('every variable of an env block of the guides is one that is read', () => {
 })
 
 test('every command that the guides name exists, with every option that they give it', async () => {
-  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
-  const find = (path: string) => words.find((each) => each.path === path)
-  const isGroup = (path: string) => path === '' || words.some((other) => other.path.startsWith(`${path} `))
+  const commands = await listCommands()
+  const find = (path: string) => commands.find((each) => each.path === path)
   const faults = pages.flatMap((page) =>
     namedCommands(page).flatMap((command) => {
       const named = command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []
@@ -65,10 +63,10 @@ test('every command that the guides name exists, with every option that they giv
       }
       const known = find(path)
       const options = named.filter((word) => word.startsWith('--')).map((word) => word.replace(/=.*/, ''))
-      const unknown = options.filter((option) => !known?.words.some(({ word }) => word === option))
+      const unknown = options.filter((option) => !known?.options.includes(option))
       const next = named[path === '' ? 0 : path.split(' ').length]
       // A group takes no words of its own. Prose may leave open which of its commands it means.
-      const isCommand = next === undefined || /^[-…]/.test(next) || !isGroup(path)
+      const isCommand = next === undefined || /^[-…]/.test(next) || !known?.isGroup
       return isCommand && unknown.length === 0 ? [] : [`${page.name}: upshot ${command}`]
     }),
   )
@@ -81,16 +79,15 @@ const COMMON =
 const OF_THE_SANDBOX = /^--(url|dir)$/
 
 test('every command has a row in docs/commands.md that names all of its own options', async () => {
-  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
-  const isGroup = (path: string) => path === '' || words.some((other) => other.path.startsWith(`${path} `))
+  const commands = await listCommands()
   const rows = textOf('docs/commands.md').split('\n')
-  const faults = words
-    .filter(({ path }) => !isGroup(path))
-    .flatMap(({ path, words }) => {
+  const faults = commands
+    .filter(({ isGroup }) => !isGroup)
+    .flatMap(({ path, options }) => {
       const row = rows.find((line) => line.startsWith(`| \`upshot ${path}\``) || line.startsWith(`| \`upshot ${path} `))
       const isCommon = (word: string) =>
         COMMON.test(word) || (path !== 'sandbox start' && path.startsWith('sandbox') && OF_THE_SANDBOX.test(word))
-      const own = words.map(({ word }) => word).filter((word) => word.startsWith('--') && !isCommon(word))
+      const own = options.filter((word) => !isCommon(word))
       const missing = row === undefined ? ['no row'] : own.filter((word) => !new RegExp(`\`${word}\\b`).test(row))
       return missing.map((word) => `${path}: ${word}`)
     })
@@ -98,11 +95,11 @@ test('every command has a row in docs/commands.md that names all of its own opti
 })
 
 test('every option that docs/commands.md names in the row of a command exists', async () => {
-  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), process))
+  const commands = await listCommands()
   const faults = [
     ...textOf('docs/commands.md').matchAll(/^\| `upshot ([a-z -]+?)(?: [[<].*?)?` \|.*\| ?(.*?) ?\|$/gm),
   ].flatMap(([, path = '', options = '']) => {
-    const known = words.find((each) => each.path === path)?.words.map(({ word }) => word)
+    const known = commands.find((each) => each.path === path)?.options
     const named = [...options.matchAll(/`(--[a-z-]+)/g)].map(([, word = '']) => word)
     return named.filter((word) => !known?.includes(word)).map((word) => `${path}: ${word}`)
   })

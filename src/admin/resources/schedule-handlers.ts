@@ -32,7 +32,7 @@ type Backfills = 'GET /schedules/:name/backfill' | 'POST /schedules/:name/backfi
 
 /** Schedules: cron lines of modules, and what people and code added. */
 export function scheduleHandlers(parts: ResourceParts): Handlers<keyof typeof SCHEDULE_ROUTES> {
-  const { store, surroundings } = parts
+  const { store } = parts
   const describe = showIn(parts)
   return {
     async 'GET /schedules'({ query: { limit, after, ...filter }, caller, now }) {
@@ -47,10 +47,6 @@ export function scheduleHandlers(parts: ResourceParts): Handlers<keyof typeof SC
     },
     'GET /schedules/:name': async ({ params, caller, now }) =>
       describe(await requireSchedule(store, params.name), caller, now),
-    async 'GET /schedules/:name/next'({ params, query, now }) {
-      const { plan, doneAt } = await requireSchedule(store, params.name)
-      return { items: doneAt === null ? surroundings.nextTicks(plan, now, query.count).map(isoTime) : [] }
-    },
     ...handleEdits(parts),
     ...handleActs(parts),
     ...handleBackfills(parts),

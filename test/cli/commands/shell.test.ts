@@ -1,107 +1,80 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { text } from 'node:stream/consumers'
+import { spawnSync } from 'node:child_process'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { TEMPLATES, type TemplateName } from '../../../src/cli/commands/app/init.ts'
 import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
-import { collectWords, SHELLS, type Shell, writeCompletion } from '../../../src/cli/commands/shell/completion.ts'
-import { createOutput, readGlobalOptions } from '../../../src/cli/terminal/output.ts'
+import { SHELLS, type Shell } from '../../../src/cli/commands/shell/completion.ts'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { listCommands } from '../../support/list-commands.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { runHere } from '../support/run-here.ts'
 
+const PROGRAM = resolve(import.meta.dirname, '../../../src/cli/main.js')
+
 /** Arguments for a real shell to load the script and complete a line; zsh gets fake builtins. */
-const ASK: Record<Shell, (script: string, line: string) => string[]> = {
-  bash: (script, line) => [
+const ASK: Record<Shell, (line: string) => string[]> = {
+  bash: (line) => [
     '--norc',
     '-c',
-    `source ${script}
+    `source script
      COMP_WORDS=(${line.replace(/ $/, ' ""')}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _upshot
+     if [ \${#COMPREPLY[@]} -eq 0 ]; then compgen -f -- "\${COMP_WORDS[COMP_CWORD]}"; fi
      printf '%s\n' "\${COMPREPLY[@]}"`,
   ],
-  zsh: (script, line) => [
+  zsh: (line) => [
     '-f',
     '-c',
     `compdef() { : }
-     compadd() { shift; print -l -- \${(M)@:#$words[CURRENT]*} }
+     compadd() { shift; print -l -- $@ }
      _files() { print -l -- $words[CURRENT]*(N) }
-     source ${script}
+     source script
      words=(${line.replace(/ $/, ' ""')}); CURRENT=$#words; _upshot`,
   ],
-  fish: (script, line) => ['--no-config', '-c', `source ${script}; complete -C '${line}'`],
+  fish: (line) => ['--no-config', '-c', `source script; complete -C '${line}'`],
 }
 
 describe.each(SHELLS)('completion in %s', (shell) => {
   const isMissing = spawnSync(shell, ['--version']).error !== undefined
 
-  async function complete(line: string): Promise<string[]> {
-    const out = createOutput(readGlobalOptions([]), { stdout: new PassThrough(), stderr: new PassThrough() })
-    const folder = tempFolder()
-    mkdirSync(join(folder, 'here'))
-    writeFileSync(join(folder, 'here', 'a-file'), '')
-    writeFileSync(join(folder, 'script'), writeCompletion(shell, await collectWords(COMMAND_TREE, out)))
-    const cwd = join(folder, 'here')
-    // A language that this machine lacks would be a warning of the shell.
-    const env = { ...CHILD_ENVIRONMENT, LC_ALL: 'C' }
-    const args = ASK[shell](join(folder, 'script'), line)
-    const { stdout, stderr } = spawnSync(shell, args, { cwd, env, encoding: 'utf8' })
-    expect(stderr).toBe('')
-    return stdout.split('\n').flatMap((row) => (row === '' ? [] : (row.split('\t')[0] ?? '')))
-  }
-
   test.skipIf(isMissing).each([
-    ['upshot ru', ['runs']],
-    [
-      'upshot runs ',
-      ['answer', 'list', 'summary', 'show', 'retry', 'resolve', 'fork', 'resume', 'cancel', 'tail', 'test'],
-    ],
-    ['upshot --json runs li', ['list']],
-    ['upshot runs list --stat', ['--status']],
-    ['upshot runs list --workflow events --stat', ['--status']],
-    ['upshot runs list --status comp', ['completed']],
-    ['upshot sandbox deliveries l', ['list']],
-    ['upshot sandbox deliveries list --ev', ['--event']],
-    ['upshot runs list --config a', ['a-file']],
-    ['upshot completion zs', ['zsh']],
+    ['upshot runs tai', ['tail']],
+    ['upshot --json runs list --stat', ['--status']],
+    ['upshot version a-', ['a-file']],
   ])(`in ${shell}, the line "%s" is completed`, async (line, words) => {
-    expect((await complete(line)).sort()).toEqual(words.toSorted())
+    const cwd = tempFolder()
+    writeFileSync(join(cwd, 'a-file'), '')
+    writeFileSync(join(cwd, 'script'), (await runHere(cwd, ['completion', shell])).stdout)
+    symlinkSync(PROGRAM, join(cwd, 'upshot'))
+    // A language that this machine lacks would be a warning of the shell.
+    const env = { ...CHILD_ENVIRONMENT, LC_ALL: 'C', PATH: `${cwd}:${CHILD_ENVIRONMENT.PATH}` }
+    const { stdout, stderr } = spawnSync(shell, ASK[shell](line), { cwd, env, encoding: 'utf8' })
+    expect(stderr).toBe('')
+    expect(stdout.split('\n').flatMap((row) => row.split('\t')[0] || [])).toEqual(words)
   })
 })
 
 const NAMES = Object.keys(TEMPLATES) as TemplateName[]
 
-/** The words that bash offers with the cursor at the end of these words. */
-function completeInBash(script: string, words: string[]): string[] {
-  const array = words.map((word) => `'${word}'`).join(' ')
-  const probe = `COMP_WORDS=(${array}); COMP_CWORD=${words.length - 1}; _upshot; printf '%s\\n' "\${COMPREPLY[@]}"`
-  const output = execFileSync('bash', ['-c', `${script}\n${probe}`], { encoding: 'utf8' })
-  return output.split('\n').filter((line) => line !== '')
-}
-
-test('bash completes commands, options and known values', async () => {
-  const { stdout } = await runHere(tempFolder(), ['completion', 'bash'])
-  const complete = (...words: string[]) => completeInBash(stdout, ['upshot', ...words])
-  expect(complete('')).toEqual(Object.keys(COMMAND_TREE))
-  expect(complete('ru')).toEqual(['runs'])
-  expect(complete('db', '')).toEqual(['migrate', 'move', 'backup', 'verify', 'prune', 'reseal'])
-  expect(complete('--json', 'db', 've')).toEqual(['verify'])
-  expect(complete('runs', 'list', '--sta')).toEqual(['--status'])
-  expect(complete('runs', 'list', '--status', 'fai')).toEqual(['failed'])
-  expect(complete('--config', 'runs', 'db', '')).toEqual(['migrate', 'move', 'backup', 'verify', 'prune', 'reseal'])
-  expect(complete('init', '--template', '')).toEqual(NAMES)
-  expect(complete('completion', '')).toEqual(['bash', 'zsh', 'fish'])
-})
-
-test('the script of each shell has every command and option', async () => {
-  const streams = { stdout: new PassThrough(), stderr: new PassThrough() }
-  const words = await collectWords(COMMAND_TREE, createOutput(readGlobalOptions([]), streams))
-  const options = words.flatMap(({ words }) => words.map(({ word }) => word.replace(/^--/, '')))
-  for (const shell of ['bash', 'zsh', 'fish']) {
-    const { json } = await runHere(tempFolder(), ['completion', shell, '--json'])
-    expect(options.filter((word) => !json.data.script.includes(word))).toEqual([])
+test('commands, options and known values are completed, and what a file may be is left to the shell', async () => {
+  const folder = tempFolder()
+  const complete = async (...words: string[]) => {
+    const { json } = await runHere(folder, ['completion', 'bash', '--json', '--', ...words])
+    return json.data.words.map(({ word }: { word: string }) => word)
   }
-  streams.stderr.end()
-  expect(await text(streams.stderr)).toBe('')
+  const db = Object.keys((COMMAND_TREE.db as { commands: object }).commands)
+  expect(await complete('')).toEqual(Object.keys(COMMAND_TREE))
+  expect(await complete('ru')).toEqual(['runs'])
+  expect(await complete('db', '')).toEqual(db)
+  expect(await complete('--json', 'db', 've')).toEqual(['verify'])
+  expect(await complete('--config', 'runs', 'db', '')).toEqual(db)
+  expect(await complete('runs', 'list', '--workflow', 'events', '--stat')).toEqual(['--status'])
+  expect(await complete('runs', 'list', '--status', 'fai')).toEqual(['failed'])
+  expect(await complete('runs', 'list', '--config', '')).toEqual([])
+  expect(await complete('runs', 'show', '')).toEqual([])
+  expect(await complete('init', '--template', '')).toEqual(NAMES)
+  expect(await complete('completion', '')).toEqual(SHELLS)
+  for (const { path, options, isGroup } of await listCommands()) {
+    if (!isGroup) expect((await complete(...path.split(' '), '-')).sort()).toEqual(options.sort())
+  }
 })

@@ -118,12 +118,6 @@ export const SCHEDULE_ROUTES = defineRoutes({
     summary: 'Removes a schedule; its runs are kept. A cron line in code is removed in its module',
     audit: 'schedule.remove',
   },
-  'GET /schedules/:name/next': {
-    id: 'listNextTicks',
-    summary: 'The next moments of a schedule',
-    query: { count: z.coerce.number().int().min(1).max(100).default(8).describe('The most moments.') },
-    answer: z.object({ items: z.array(time()) }),
-  },
   'POST /schedules/:name/pause': {
     id: 'pauseSchedule',
     summary: 'Makes no more ticks; moments of the pause are counted, never caught up with',

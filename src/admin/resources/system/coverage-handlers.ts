@@ -3,8 +3,7 @@ import { matchType } from '../../../core/incoming/event.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { findStorage, type StorageName } from '../../../core/service/storage.ts'
-import { countHourNow, HOUR_MS } from '../../../core/store/health/count-hour-now.ts'
-import type { RunHour } from '../../../core/store/health/hours.ts'
+import { HOUR_MS, listHoursNow } from '../../../core/store/health/list-hours-now.ts'
 import type { FileCounts, KeptSweep } from '../../../core/store/health/sweeps.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
@@ -166,7 +165,7 @@ async function countTypes(
 }
 
 async function countRuns(
-  store: Pick<ReadStore, 'listRoutes' | 'listRuns'> & HourStore,
+  store: Pick<ReadStore, 'listRoutes' | 'listRuns'> & Parameters<typeof listHoursNow>[0],
   types: readonly TypeCoverage[],
   since: number,
   now: number,
@@ -174,7 +173,7 @@ async function countRuns(
   const routes = (await store.listRoutes()) ?? []
   const isMeant = ({ eventType }: { eventType: string }) => types.some(({ type }) => matchType(eventType, type))
   const workflows = [...new Set(routes.filter(isMeant).map(({ workflow }) => workflow))].toSorted()
-  const byWorkflow = Map.groupBy(await listHours(store, since, now), ({ workflow }) => workflow)
+  const byWorkflow = Map.groupBy(await listHoursNow(store, since, now), ({ workflow }) => workflow)
   return Promise.all(
     workflows.map(async (workflow) => {
       const statuses: Partial<Record<RunStatus, number>> = {}
@@ -185,17 +184,6 @@ async function countRuns(
       return { workflow, runs, statuses, failed: failed.map(({ id }) => id) }
     }),
   )
-}
-
-type HourStore = Pick<ReadStore, 'findDueHour' | 'listRunHours' | 'countHourRuns'>
-
-/** Runs by the hour, up to the present one. Those that are not counted yet are counted here. */
-async function listHours(store: HourStore, since: number, now: number): Promise<RunHour[]> {
-  const present = Math.floor(now / HOUR_MS)
-  const due = Math.max(Math.floor(since / HOUR_MS), (await store.findDueHour(now))?.hour ?? present)
-  const hours = (await store.listRunHours({ since })).filter(({ hour }) => hour < due)
-  for (let hour = due; hour <= present; hour++) hours.push(...(await countHourNow(store, hour)))
-  return hours
 }
 
 async function countDeletes(store: Pick<ReadStore, 'searchEffects'>, since: number) {

@@ -1,17 +1,14 @@
 import { presentMode } from '../../../core/safety/stop.ts'
-import { countHourNow, HOUR_MS } from '../../../core/store/health/count-hour-now.ts'
-import type { DeliveryHour, RunHour } from '../../../core/store/health/hours.ts'
+import type { DeliveryHour } from '../../../core/store/health/hours.ts'
+import { HOUR_MS, listHoursNow } from '../../../core/store/health/list-hours-now.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/health/processes.ts'
 import type { ServerRoom } from '../../../core/store/health/server.ts'
 import { weekGoesAt } from '../../../core/store/retention.ts'
 import { listSwitches } from '../../../core/store/safety/list-switches.ts'
-import type { ReadStore } from '../../../core/store/store.ts'
 import { isoTime, momentOf, withIsoTimes } from '../../../core/time.ts'
 import type { SYSTEM_ROUTES } from '../../contract/resources/system/system.ts'
-import type { AnswerOf } from '../../contract/routes.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
-import { readMoment } from '../../queries/read-query.ts'
 import { readSweepViews } from '../../queries/read-sweep-views.ts'
 import type { ResourceParts } from '../parts.ts'
 
@@ -31,13 +28,11 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
       ...(await readPlans(parts, now)),
       alerts: await readAlerts(parts),
       received: sumDeliveries(await listDeliveryHours(parts, now)),
-      hours: (await listRunHours(parts, { since: now - DAY_MS }, now)).map(describeHour),
+      hours: (await listHoursNow(store, now - DAY_MS, now)).map(({ hour, ...rest }) => ({
+        ...rest,
+        at: isoTime(hour * HOUR_MS),
+      })),
     }),
-    async 'GET /hours'({ query, now }) {
-      const since = readMoment(query.since, now) ?? now - DAY_MS
-      const filter = query.workflow === undefined ? { since } : { since, workflow: query.workflow }
-      return { items: (await listRunHours(parts, filter, now)).map(describeHour) }
-    },
     async 'GET /system'({ now }) {
       const { ready, checks } = await health.check()
       const processes = (await store.listProcesses()).map((process) => describeProcess(process, now))
@@ -52,7 +47,6 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
         sweeps: sweeps.map((view) => ({ ...view, complete: view.complete && withIsoTimes(view.complete) })),
       }
     },
-    'GET /search': async ({ query }) => ({ items: await findHits(store, query.q) }),
   }
 }
 
@@ -104,17 +98,6 @@ async function readPlans({ store, surroundings }: ResourceParts, now: number) {
 }
 
 /** Counted hours, and the present one asked live. */
-async function listRunHours(
-  { store }: ResourceParts,
-  filter: { since: number; workflow?: string },
-  now: number,
-): Promise<RunHour[]> {
-  const present = Math.floor(now / HOUR_MS)
-  const counted = (await store.listRunHours(filter)).filter(({ hour }) => hour < present)
-  const live = await countHourNow(store, present)
-  return [...counted, ...live.filter(({ workflow }) => (filter.workflow ?? workflow) === workflow)]
-}
-
 async function listDeliveryHours({ store }: ResourceParts, now: number): Promise<DeliveryHour[]> {
   const present = Math.floor(now / HOUR_MS)
   const counted = (await store.listDeliveryHours(now - DAY_MS)).filter(({ hour }) => hour < present)
@@ -130,10 +113,6 @@ function sumDeliveries(hours: readonly DeliveryHour[]) {
   return sum
 }
 
-function describeHour({ hour, ...rest }: RunHour) {
-  return { ...rest, at: isoTime(hour * HOUR_MS) }
-}
-
 function describeProcess({ receiverUrl, broken, ...rest }: ProcessRecord, now: number) {
   return {
     ...withIsoTimes(rest),
@@ -141,43 +120,4 @@ function describeProcess({ receiverUrl, broken, ...rest }: ProcessRecord, now: n
     broken: [...broken],
     isSilent: now - rest.seenAt >= PROCESS_SILENCE_MS,
   }
-}
-
-type Hit = AnswerOf<'GET /search'>['items'][number]
-
-/** Names that are listed. */
-const MAX_NAMES = 10
-
-/** Anything with this id, or whose name begins with the text; case is ignored. */
-async function findHits(store: ReadStore, text: string): Promise<Hit[]> {
-  const [kind] = text.split('_')
-  switch (kind) {
-    case 'run': {
-      const run = await store.findRun(text)
-      return run ? [{ kind, id: run.id, title: `${run.workflow}, ${run.status}` }] : []
-    }
-    case 'evt':
-      return (await store.findEvents(text)).map(({ id, type }) => ({ kind: 'event', id, title: type }))
-    case 'dlv': {
-      const found = await store.findDelivery(text)
-      return found ? [{ kind: 'delivery', id: text, title: found.delivery.verdict }] : []
-    }
-    case 'opr': {
-      const operation = await store.findBulk(text)
-      return operation ? [{ kind: 'operation', id: text, title: `${operation.kind}, ${operation.status}` }] : []
-    }
-    default:
-      return findNames(store, text.toLowerCase())
-  }
-}
-
-async function findNames(store: ReadStore, text: string): Promise<Hit[]> {
-  const fits = (name: string) => name.toLowerCase().includes(text)
-  const workflows = (await store.listWorkflows()).filter(({ id }) => fits(id))
-  const endpoints = (await store.listEndpoints()).filter(({ name }) => fits(name))
-  const hits: Hit[] = [
-    ...workflows.map(({ id, file }) => ({ kind: 'workflow' as const, id, title: file })),
-    ...endpoints.map(({ name, status }) => ({ kind: 'endpoint' as const, id: name, title: status })),
-  ]
-  return hits.slice(0, MAX_NAMES)
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RUN_STATUSES } from '../../../../core/runs/run.ts'
 import { EFFECTS_MODES } from '../../../../core/safety/stop.ts'
 import { WEEK_KINDS } from '../../../../core/store/retention.ts'
-import { defineRoutes, moment, time } from '../../route.ts'
+import { defineRoutes, time } from '../../route.ts'
 
 const bounded = z.object({ count: z.int(), isMore: z.boolean().describe('True where counting stopped at 100,000.') })
 
@@ -102,36 +102,15 @@ const system = z
   })
   .meta({ id: 'System' })
 
-const hit = z.object({
-  kind: z.enum(['run', 'event', 'delivery', 'workflow', 'endpoint', 'operation']),
-  id: z.string(),
-  title: z.string(),
-})
-
 export const SYSTEM_ROUTES = defineRoutes({
   'GET /overview': {
     id: 'getOverview',
     summary: 'What needs a person now, and the last 24 hours',
     answer: overview,
   },
-  'GET /hours': {
-    id: 'listHours',
-    summary: 'Runs by the hour of their making; the present hour is counted live',
-    query: {
-      since: moment.default('24h'),
-      workflow: z.string().optional().describe('Only of this workflow.'),
-    },
-    answer: z.object({ items: z.array(hour) }),
-  },
   'GET /system': {
     id: 'getSystem',
     summary: 'Health, processes, database and disk',
     answer: system,
-  },
-  'GET /search': {
-    id: 'search',
-    summary: 'Anything by its id or the beginning of its name',
-    query: { q: z.string().min(2).max(200).describe('An id, or a part of a name.') },
-    answer: z.object({ items: z.array(hit) }),
   },
 })

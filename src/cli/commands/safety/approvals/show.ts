@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import type { Foreseen } from '../../../../admin/ports/surroundings.ts'
@@ -11,7 +10,6 @@ import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
-import { toCsv } from '../../../terminal/to-csv.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
 import { readProof } from './decide.ts'
 import { describeApproval } from './list.ts'
@@ -27,16 +25,14 @@ export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--all', `list every item, not only the first ${SHOWN}`)
-    .option('--csv <file>', 'write every item to this file as CSV')
     .option('--ahead', 'preview how its runs go on, and show what they would still ask for after this list')
-    .action((id, { all = false, csv, ahead: isAhead = false }) =>
+    .action((id, { all = false, ahead: isAhead = false }) =>
       project.withOperations(async (operations) => {
         const approval = await call(operations, 'GET /approvals/:id', { params: { id } })
-        const isWhole = all || csv !== undefined || out.given.json || out.given.ndjson
+        const isWhole = all || out.given.json || out.given.ndjson
         const { proof, items: list } = await readProof(operations, approval)
         requireHashed(approval, proof)
         const items = list.filter(({ number }) => number > QUESTION).slice(0, isWhole ? EVERY_ITEM : SHOWN)
-        if (csv !== undefined) writeFileSync(csv, toCsv(items.map(describeItem)))
         const found = isAhead ? await foresee(out, operations, approval) : null
         const about = { ...approval, list: items.map(describeItem) }
         out.result({ ...about, ...(found && { foreseen: found }) }, () => [
@@ -57,7 +53,7 @@ function requireHashed({ id, hash }: Approval, proof: ApprovalProof): void {
   })
 }
 
-/** An item for JSON and CSV. */
+/** An item for JSON. */
 function describeItem({ number, runId, step, target, asked, hash, state }: ApprovalItem) {
   const { path = null, bytes = null, modifiedAt = null, input = null } = asked ?? {}
   const file = { target, path, bytes, modifiedAt }

@@ -4,8 +4,20 @@ export const HOUR_MS = 3_600_000
 /** Rows of one read: a few milliseconds of the thread that reads. */
 const ROWS = 20_000
 
-/** Counts the runs of an hour that is not over, or not counted yet. */
-export async function countHourNow(store: Pick<HourReads, 'countHourRuns'>, hour: number): Promise<RunHour[]> {
+/** Runs by the hour, up to the present one. Those that are not counted yet are counted here. */
+export async function listHoursNow(
+  store: Pick<HourReads, 'findDueHour' | 'listRunHours' | 'countHourRuns'>,
+  since: number,
+  now: number,
+): Promise<RunHour[]> {
+  const present = Math.floor(now / HOUR_MS)
+  const due = Math.max(Math.floor(since / HOUR_MS), (await store.findDueHour(now))?.hour ?? present)
+  const hours = (await store.listRunHours({ since })).filter(({ hour }) => hour < due)
+  for (let hour = due; hour <= present; hour++) hours.push(...(await countHour(store, hour)))
+  return hours
+}
+
+async function countHour(store: Pick<HourReads, 'countHourRuns'>, hour: number): Promise<RunHour[]> {
   const found = new Map<string, RunHour>()
   for (let after: string | null = null; ; ) {
     const { runs: groups, next }: HourCount = await store.countHourRuns(hour, { rows: ROWS, after })

@@ -36,8 +36,9 @@ describeStores((test) => {
     }
   })
 
-  test('the hours up to now have the runs that nobody has counted yet, and those of the present hour', async () => {
-    const { store } = await open()
+  test('the hours up to now have the runs that nobody has counted yet, and those of the present hour', async ({
+    store,
+  }) => {
     await queueRun(store, 'evt_1', 'copy', START)
     await queueRun(store, 'evt_2', 'copy', START + HOUR)
     const hours = await listHoursNow(store, START, START + HOUR)

@@ -31,6 +31,14 @@ function localImports(file: string): string[] {
   return importsOf(file)
     .filter((name) => name.startsWith('.'))
     .map((name) => relative(SRC, resolve(SRC, dirname(file), name)))
+    .filter((target) => !namesTables(file, target))
+}
+
+/** The port has the types of the store's tables, which describe it; nothing of them runs. */
+function namesTables(file: string, target: string): boolean {
+  if (!file.startsWith('core/store/') || !target.startsWith('store/')) return false
+  const lines = (texts.get(file) ?? '').split('\n').filter((line) => line.includes(`/${target}'`))
+  return lines.every((line) => line.startsWith('import type '))
 }
 
 /** The texts of all files that may import one of `src`. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
-import type { DeliveryIntake } from '../../src/core/store/deliveries.ts'
+import type { DeliveryIntake } from '../../src/core/store/store.ts'
 import { systemClock } from '../../src/core/time.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Receiver } from '../../src/receive/receiver.ts'

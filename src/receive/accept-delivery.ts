@@ -13,8 +13,7 @@ import {
   type SignatureVerdict,
   verifySignature,
 } from '../core/incoming/signature.ts'
-import type { DeliveryIntake } from '../core/store/deliveries.ts'
-import type { Store } from '../core/store/store.ts'
+import type { DeliveryIntake, Store } from '../core/store/store.ts'
 import { isoTime } from '../core/time.ts'
 import { readEvent } from './read-event.ts'
 

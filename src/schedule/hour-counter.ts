@@ -1,7 +1,7 @@
 import { describeError } from '../core/errors.ts'
 import type { Publish } from '../core/notices.ts'
 import { findUsual } from '../core/runs/usual-time.ts'
-import type { CountedHour, DueHour, RunHour } from '../core/store/health/hours.ts'
+import type { CountedHour, DueHour, RunHour } from '../core/store/run-hour.ts'
 import type { Store } from '../core/store/store.ts'
 import type { Clock } from '../core/time.ts'
 import { followShapes } from './follow-shapes.ts'

@@ -4,6 +4,7 @@ import type { Publish } from '../core/notices.ts'
 import {
   type BackfillPlan,
   type CronTrigger,
+  type DuePlace,
   type DueSchedule,
   type DueTick,
   decideDueInSlices,
@@ -11,7 +12,6 @@ import {
   type ScheduleLook,
 } from '../core/runs/schedule.ts'
 import { listTickAccounts } from '../core/service/account.ts'
-import type { DuePlace } from '../core/store/schedules.ts'
 import type { Store } from '../core/store/store.ts'
 import { type Clock, waitUntil } from '../core/time.ts'
 import { nextMomentOf } from './next-moment.ts'

@@ -1,8 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { UpshotError } from '../core/errors.ts'
-import { syncFile } from './sync-file.ts'
 
 /** Encrypts secrets before they are stored. A sealed value only opens for the same `owner`. */
 export interface Vault {
@@ -77,4 +76,11 @@ export function writeVaultKey(file: string, key: Buffer): void {
   writeFileSync(file, `${key.toString('base64')}\n`, { mode: 0o600, flag: 'wx', flush: true })
   chmodSync(file, 0o600)
   syncFile(dirname(file))
+}
+
+/** Flushes a file to disk, or the names in a folder. */
+export function syncFile(path: string): void {
+  const handle = openSync(path, 'r')
+  fsyncSync(handle)
+  closeSync(handle)
 }

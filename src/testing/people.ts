@@ -3,7 +3,7 @@ import { UpshotError } from '../core/errors.ts'
 import { planWord } from '../core/incoming/hook-data.ts'
 import { type Approval, type ApprovalItem, type Decision, describeVote, type Verdict } from '../core/safety/approval.ts'
 import { checkAnswer } from '../core/safety/check-answer.ts'
-import { carryOut, carryOutRest } from '../core/store/safety/carry-out.ts'
+import { carryOut, carryOutRest } from '../core/store/as-operator.ts'
 import type { Store } from '../core/store/store.ts'
 
 /** An approval, as the person who decides sees it. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
-import type { EffectFilter } from '../../src/core/store/safety/effects.ts'
+import type { EffectFilter } from '../../src/core/store/effects.ts'
 import { type SearchBounds, searchPage } from '../../src/core/store/search.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { NOW } from '../support/fixtures.ts'

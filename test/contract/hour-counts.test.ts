@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import type { HourCount } from '../../src/core/store/health/hours.ts'
-import { listHoursNow } from '../../src/core/store/health/list-hours-now.ts'
+import { type HourCount, listHoursNow } from '../../src/core/store/run-hour.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 

@@ -1,7 +1,7 @@
 import { expect, inject } from 'vitest'
 import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
-import { carryOutAll } from '../../src/core/store/safety/carry-out.ts'
+import { carryOutAll } from '../../src/core/store/as-operator.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { saveLine } from '../support/lines.ts'

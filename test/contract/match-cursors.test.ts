@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { EventRange } from '../../src/core/store/matches.ts'
+import type { EventRange } from '../../src/core/store/events.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, PARK, readNewest, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { newId } from '../../src/core/ids.ts'
-import { asOperator } from '../../src/core/store/safety/as-operator.ts'
+import { asOperator } from '../../src/core/store/as-operator.ts'
 import { holdLosses } from './support/hold-losses.ts'
 import { browserTests, inspect, inspectNow, walkTo } from './support/in-browser.ts'
 import { mood } from './support/open-dashboard.ts'

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { listBrokenModules } from '../../src/core/store/health/list-broken-modules.ts'
+import { listBrokenModules } from '../../src/core/store/process-record.ts'
 import { runCli } from '../cli/support/run-cli.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openDataDir } from '../support/open-data-dir.ts'

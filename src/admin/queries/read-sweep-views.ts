@@ -1,6 +1,6 @@
 import type { FileFinding } from '../../core/service/sweep/judge-file.ts'
-import type { KeptSweep } from '../../core/store/health/sweeps.ts'
 import type { ReadStore } from '../../core/store/store.ts'
+import type { KeptSweep } from '../../core/store/sweeps.ts'
 
 /** How far back losses count as new. */
 const RECENT_MS = 7 * 24 * 60 * 60_000

@@ -1,6 +1,6 @@
 import type { AuditedAction, AuditOutcome } from '../../core/safety/audit.ts'
-import { asOperator } from '../../core/store/safety/as-operator.ts'
-import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
+import { asOperator } from '../../core/store/as-operator.ts'
+import type { OperatorWrites } from '../../core/store/operator-writes.ts'
 import type { ListReads, ReadStore, Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import { type Caller, describeOperator } from '../access/caller.ts'

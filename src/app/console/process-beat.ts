@@ -1,5 +1,5 @@
 import { randomWord } from '../../core/ids.ts'
-import { PROCESS_BEAT_MS, type ProcessRecord } from '../../core/store/health/processes.ts'
+import { PROCESS_BEAT_MS, type ProcessRecord } from '../../core/store/process-record.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 

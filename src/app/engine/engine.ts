@@ -1,6 +1,6 @@
 import type { Callbacks } from '../../core/incoming/hook.ts'
 import type { BrokenModule } from '../../core/runs/workflow-record.ts'
-import type { DeliveryIntake } from '../../core/store/deliveries.ts'
+import type { DeliveryIntake } from '../../core/store/store.ts'
 import type { Access } from '../service/account-clients.ts'
 
 /** How busy an engine is, for metrics. */

@@ -1,8 +1,8 @@
 import { coversEffect, type EffectStop } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { FileEntry } from '../../core/service/file.ts'
-import type { EndByHand } from '../../core/store/safety/effects.ts'
-import { listSwitches } from '../../core/store/safety/list-switches.ts'
+import type { EndByHand } from '../../core/store/effects.ts'
+import { listSwitches } from '../../core/store/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 

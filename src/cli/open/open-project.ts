@@ -78,7 +78,7 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
     return load(...given)
   }
   const useStore = async <T>(config: Config, use: (person: Store, store: Store) => Promise<T>): Promise<T> => {
-    const { asOperator } = await import('../../core/store/safety/as-operator.ts')
+    const { asOperator } = await import('../../core/store/as-operator.ts')
     const store = await openStoreOf(config)
     try {
       await followDatabase(store)

@@ -1,7 +1,7 @@
 import type { AnyInput, CallOptions } from '../../admin/client/index.ts'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import { UpshotError } from '../../core/errors.ts'
-import type { OperatorWrites } from '../../core/store/safety/operator-writes.ts'
+import type { OperatorWrites } from '../../core/store/operator-writes.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 

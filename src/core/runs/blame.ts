@@ -1,4 +1,5 @@
 import { MAX_CRASHES } from './lease.ts'
+import type { RunName } from './run.ts'
 
 /**
  * The end of a worker. A power cut or a person may have ended its `process`; only author code can
@@ -54,4 +55,14 @@ export function decideBlame<Run extends Suspect>(
     const reason = kind === 'park' ? `it ended its worker ${crashes} times${how}` : null
     return { ...run, crashes, suspicion, kind, reason }
   })
+}
+
+/** The runs of dead workers, and their fate. */
+export interface Recovery {
+  /** All of them; each has lost its lease. */
+  count: number
+  /** Those that are tried alone, because they may have ended their workers. */
+  suspects: RunName[]
+  /** Those that have, and wait for a person. */
+  parked: (RunName & { reason: string })[]
 }

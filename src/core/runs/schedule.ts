@@ -257,3 +257,6 @@ export const DONE_KEPT_MS = 7 * 86_400_000
 
 /** A one-time schedule runs however late, unless its maker says otherwise. */
 export const ONCE_WITHIN_MS = 10 * 366 * 86_400_000
+
+/** A place in the order in which schedules are due. */
+export type DuePlace = Pick<DueSchedule, 'nextAt' | 'id'>

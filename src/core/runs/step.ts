@@ -1,4 +1,5 @@
-import { type Failure, UpshotError } from '../errors.ts'
+import type { Failure } from '../errors.ts'
+import { UpshotError } from '../errors.ts'
 
 /**
  * The effect of a step on the outside world.
@@ -241,4 +242,14 @@ function describeCall(came: StepCall | null): string {
 
 function describeDone(status: Exclude<StepStatus, 'waiting'>): string {
   return status === 'started' ? 'started' : 'finished'
+}
+
+/** One failed attempt of a step. */
+export interface StepFailure {
+  key: string
+  /** Counted from 1. */
+  attempt: number
+  /** Epoch milliseconds. */
+  at: number
+  error: Failure
 }

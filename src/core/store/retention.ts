@@ -92,18 +92,3 @@ export interface Prunable {
   /** Weeks of the kind that go at once, with their size on disk. Null: its rows go one by one. */
   weeks: { count: number; bytes: number } | null
 }
-
-export interface RetentionReads {
-  /** Counts what a prune would remove of a kind, from the oldest row on, and changes nothing. */
-  countPrunable(question: PruneQuestion): Promise<Prunable>
-}
-
-export interface RetentionWrites {
-  /** Removes rows older than the bound, in one small commit. */
-  prune(slice: PruneSlice): Promise<PruneProgress>
-  /**
-   * Removes the oldest week of runs, deliveries or bodies once all of it is older than the bounds.
-   * Null: none is left, or the store keeps no weeks. `prune` removes what stays of it.
-   */
-  pruneWeek(bounds: PruneBounds, now: number): Promise<PrunedWeek | null>
-}

@@ -1,28 +1,31 @@
+import type { TableReads } from '../../store/reads.ts'
+import type { Transactions } from '../../store/transactions.ts'
+import type { DeliveryReceipt, IncomingDelivery } from '../incoming/delivery.ts'
+import type { Endpoint } from '../incoming/endpoint.ts'
+import type { Route } from '../incoming/route.ts'
+import type { ClaimedRun } from '../runs/claim.ts'
+import type { PackedOutput } from '../runs/step.ts'
+import type { AuditEntry } from '../safety/audit.ts'
 import type { Clock } from '../time.ts'
-import type { DeliveryReads, DeliveryWrites } from './deliveries.ts'
-import type { EndpointReads, EndpointWrites } from './endpoints.ts'
-import type { EventReads, EventWrites } from './events.ts'
-import type { AlertReads, AlertWrites } from './health/alerts.ts'
-import type { HourReads, HourWrites } from './health/hours.ts'
-import type { ProcessReads, ProcessWrites } from './health/processes.ts'
-import type { ServerRoom, ServerState } from './health/server.ts'
-import type { ShapeReads, ShapeWrites } from './health/shapes.ts'
-import type { SweepReads, SweepWrites } from './health/sweeps.ts'
-import type { JournalReads, JournalWrites } from './journal.ts'
-import type { LimitReads, LimitWrites } from './limits.ts'
-import type { HookReads, HookWrites, MatchReads, MatchWrites } from './matches.ts'
-import type { OperationReads, OperationWrites } from './operations.ts'
-import type { RetentionReads, RetentionWrites } from './retention.ts'
-import type { RunReads, RunWrites } from './runs.ts'
-import type { AccessReads, AccessWrites } from './safety/access.ts'
-import type { ApprovalReads, ApprovalWrites } from './safety/approvals.ts'
-import type { AuditReads, AuditWrites } from './safety/audit.ts'
-import type { EffectReads, EffectWrites } from './safety/effects.ts'
-import type { SealReads, SealWrites } from './safety/seals.ts'
-import type { TextReads, TextWrites } from './safety/texts.ts'
-import type { ScheduleReads, ScheduleWrites } from './schedules.ts'
-import type { WorkerReads, WorkerWrites } from './workers.ts'
-import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
+import type { SubjectBatch } from './events.ts'
+import type { Operation, OperatorWrite, OperatorWrites } from './operator-writes.ts'
+import type { PruneBounds, PrunedWeek } from './retention.ts'
+import type { ServerRoom, ServerState } from './server.ts'
+
+// The types of most calls are those of the tables that answer them, in `store/`. Nothing else of
+// it is used here.
+
+/**
+ * Saves a delivery, its event if new, and its runs in one commit. The store implements it, and so
+ * does a worker beside the receiver, which claims the runs in that commit.
+ */
+export interface DeliveryIntake {
+  /**
+   * Resolves after the commit. An event counts once per account, whichever endpoint received it.
+   * Rejects with `stale_plan` when endpoints or routes have changed since `setup` was read.
+   */
+  saveDelivery(delivery: IncomingDelivery): Promise<DeliveryReceipt>
+}
 
 /**
  * Every write of the store. Writes about one run take effect in the order of their calls. A claim
@@ -31,33 +34,38 @@ import type { WorkflowReads, WorkflowWrites } from './workflows.ts'
  * A write whose lease is outdated is refused with `stale_lease`. A write that is not known to be
  * made rejects with `store_unavailable`.
  */
-export interface StoreWrites
-  extends DeliveryWrites,
-    EventWrites,
-    EndpointWrites,
-    WorkflowWrites,
-    ScheduleWrites,
-    WorkerWrites,
-    RunWrites,
-    JournalWrites,
-    MatchWrites,
-    HookWrites,
-    OperationWrites,
-    RetentionWrites,
-    LimitWrites,
-    AuditWrites,
-    AccessWrites,
-    EffectWrites,
-    ApprovalWrites,
-    SealWrites,
-    TextWrites,
-    AlertWrites,
-    ShapeWrites,
-    SweepWrites,
-    HourWrites,
-    ProcessWrites {
+export interface StoreWrites extends Transactions, DeliveryIntake {
   /** Writes a row, so that `/readyz` knows that writing works. Fails at once where it does not. */
   checkWritable(now: number): Promise<Writable>
+  /**
+   * Claims up to `limit` due runs for `worker`: those that waited first, then by priority and age.
+   */
+  claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  /**
+   * Claims up to `limit` suspects: runs that may have ended their workers. The other claims leave
+   * them out.
+   */
+  claimSuspects(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  /**
+   * Claims limited runs that are not admitted yet, oldest first. They need no slot, because most
+   * only join a line.
+   */
+  claimUnadmittedRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
+  /**
+   * Performs an operator's write and appends its audit row in the same commit. A write that rejects
+   * leaves a row with the outcome `refused`. See `asOperator`.
+   */
+  operate<Name extends OperatorWrite>(
+    entry: AuditEntry,
+    operation: Operation<Name>,
+  ): Promise<Awaited<ReturnType<OperatorWrites[Name]>>>
+  /**
+   * Removes the oldest week of runs, deliveries or bodies once all of it is older than the bounds.
+   * Null: none is left, or the store keeps no weeks. `prune` removes what stays of it.
+   */
+  pruneWeek(bounds: PruneBounds, now: number): Promise<PrunedWeek | null>
+  /** Does nothing where another process has saved the batch. */
+  saveSubjects(batch: SubjectBatch): Promise<void>
 }
 
 /** A database that takes writes. */
@@ -69,31 +77,25 @@ export interface Writable {
 }
 
 /** Every read of the store, for the command line, the admin server, and stages that only read. */
-export interface ReadStore
-  extends DeliveryReads,
-    EventReads,
-    EndpointReads,
-    WorkflowReads,
-    ScheduleReads,
-    WorkerReads,
-    RunReads,
-    JournalReads,
-    MatchReads,
-    HookReads,
-    LimitReads,
-    AuditReads,
-    OperationReads,
-    RetentionReads,
-    AccessReads,
-    EffectReads,
-    ApprovalReads,
-    SealReads,
-    TextReads,
-    AlertReads,
-    ShapeReads,
-    SweepReads,
-    HourReads,
-    ProcessReads {
+export interface ReadStore extends TableReads {
+  /**
+   * Rises with each change of an endpoint, a workflow or a route. Read it before them: a delivery
+   * that names it is then never accepted by rules of before a change.
+   */
+  readSetupVersion(): Promise<number>
+  /** By the last part of its URL. */
+  findEndpoint(path: string): Promise<Endpoint | null>
+  /** Oldest first, without removed ones. */
+  listEndpoints(): Promise<Endpoint[]>
+  /**
+   * Event types and the workflows that they start; null until a process has loaded workflows.
+   * Cached until they change.
+   */
+  listRoutes(): Promise<readonly Route[] | null>
+  /** Compresses JSON text that is too large for a row; writes nothing. */
+  packOutput(json: string): Promise<PackedOutput>
+  /** The subjects of up to `limit` events that are not indexed; null where all are. */
+  readSubjects(limit: number): Promise<SubjectBatch | null>
   /**
    * Calls `onChange` after writes of any process, this one included, until it is stopped. Several
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.

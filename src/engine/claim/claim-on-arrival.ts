@@ -1,6 +1,6 @@
 import { codeHashOf } from '../../author/read-workflow.ts'
 import type { ArrivalClaim, DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
-import type { DeliveryIntake } from '../../core/store/deliveries.ts'
+import type { DeliveryIntake } from '../../core/store/store.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 

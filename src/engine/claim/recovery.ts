@@ -1,7 +1,7 @@
 import type { Publish } from '../../core/notices.ts'
+import type { Recovery as Recovered } from '../../core/runs/blame.ts'
 import { LEASE_MS } from '../../core/runs/lease.ts'
-import { carryOutAll } from '../../core/store/safety/carry-out.ts'
-import type { Recovery as Recovered } from '../../core/store/workers.ts'
+import { carryOutAll } from '../../core/store/as-operator.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 type Parts = Pick<WorkerParts, 'store' | 'clock' | 'publish'>

@@ -4,6 +4,7 @@ import {
   isFinished,
   numberOf,
   REPEATED_NAME_WARNING,
+  type StepFailure,
   type StepName,
   stepKeys,
 } from '../../core/runs/step.ts'
@@ -11,8 +12,7 @@ import type { Progress } from '../../core/runs/told/progress.ts'
 import type { SavedWithStep } from '../../core/runs/wait.ts'
 import type { EffectAsk, EffectPermit } from '../../core/safety/effect.ts'
 import type { EffectList, EffectShare, ListRoom } from '../../core/safety/effect-group.ts'
-import type { StepFailure } from '../../core/store/journal.ts'
-import type { AskOptions } from '../../core/store/safety/effects.ts'
+import type { AskOptions } from '../../core/store/effects.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 import { neverSettles } from './parking.ts'
 import type { RunTags } from './told/run-tags.ts'

@@ -10,7 +10,7 @@ import {
   type WorkflowLimits,
 } from '../../core/safety/guard.ts'
 import { STORAGES } from '../../core/service/storage.ts'
-import type { GuardUse } from '../../core/store/safety/effects.ts'
+import type { GuardUse } from '../../core/store/effects.ts'
 import type { PreviewedEffect } from './previewed.ts'
 
 /** An effect that the guard would not let begin by itself. */

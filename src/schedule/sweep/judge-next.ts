@@ -10,7 +10,7 @@ import {
 } from '../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES, type FileType, type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
 import { type SweepState, sweepBefore } from '../../core/service/sweep/sweep-state.ts'
-import type { FileMark, KeptSweep, SweepChange } from '../../core/store/health/sweeps.ts'
+import type { FileMark, KeptSweep, SweepChange } from '../../core/store/sweeps.ts'
 import { isoTime } from '../../core/time.ts'
 import { claimRequest, noteFailure, publishEnd, type SweepParts } from './sweep-parts.ts'
 

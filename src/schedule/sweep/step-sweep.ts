@@ -1,7 +1,7 @@
 import type { FileEntry } from '../../core/service/file.ts'
 import { type SweepPlan, spacingOf } from '../../core/service/sweep/sweep-plan.ts'
 import { beginSweep, isDue, newState } from '../../core/service/sweep/sweep-state.ts'
-import type { KeptSweep, ListedFile } from '../../core/store/health/sweeps.ts'
+import type { KeptSweep, ListedFile } from '../../core/store/sweeps.ts'
 import { judgeNext } from './judge-next.ts'
 import { claimRequest, noteFailure, publishEnd, type SweepParts, type SweptFiles } from './sweep-parts.ts'
 

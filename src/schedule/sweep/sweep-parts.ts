@@ -5,8 +5,8 @@ import type { ListQuery, Page } from '../../core/service/files-api.ts'
 import type { StorageSpellings } from '../../core/service/storage.ts'
 import type { SweepPlan } from '../../core/service/sweep/sweep-plan.ts'
 import { cutShort, type SweepState } from '../../core/service/sweep/sweep-state.ts'
-import type { KeptSweep } from '../../core/store/health/sweeps.ts'
 import type { Store } from '../../core/store/store.ts'
+import type { KeptSweep } from '../../core/store/sweeps.ts'
 import type { Clock } from '../../core/time.ts'
 
 /** The Files API of an account, as a sweep uses it. Each call is one request. */

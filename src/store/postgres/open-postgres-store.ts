@@ -3,7 +3,6 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import pg from 'pg'
 import { CommitCounts } from '../../core/commit-counts.ts'
 import type { ReadStore, Store, StoreWrites } from '../../core/store/store.ts'
-import type { WorkerWrites } from '../../core/store/workers.ts'
 import type { OpenLists, Reader, SharedStore } from '../shared-store.ts'
 import { createVault } from '../vault.ts'
 import { Database } from './database/database.ts'
@@ -246,7 +245,7 @@ function createReads(db: Database<Tables>, session: Session): ReadStore {
 }
 
 /** The writes after which the session holds a worker's lock, or gives it back. */
-function workerWrites(writer: StoreWrites, session: Session): Partial<WorkerWrites> {
+function workerWrites(writer: StoreWrites, session: Session): Partial<StoreWrites> {
   return {
     async startWorker(worker, now) {
       await writer.startWorker(worker, now)

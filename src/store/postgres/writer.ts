@@ -114,11 +114,8 @@ function hintLater(hint: () => void): () => void {
   }
 }
 
-type Writes = Pick<StoreWrites, keyof Transactions>
-
-function transactionWrites(db: Database<Tables>, hint: () => void, marks: ClaimMarks): Writes {
-  const writes = Object.entries(TRANSACTIONS).map(([name, transaction]) => {
-    const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
+function transactionWrites(db: Database<Tables>, hint: () => void, marks: ClaimMarks): Transactions {
+  const writes = Object.entries(TRANSACTIONS).map(([name, perform]) => {
     const isHeard = !UNHEARD.includes(name as keyof StoreWrites)
     const isLeased = LEASED.includes(name as keyof Transactions)
     const write = async (...args: unknown[]) => {

@@ -1,5 +1,5 @@
 import type { ReadStore } from '../../core/store/store.ts'
-import { READS, type Reads, readsOfSetup } from '../reads.ts'
+import { READS, readsOfSetup, type TableReads } from '../reads.ts'
 import { SetupCache } from '../tables/incoming/setup-cache.ts'
 import { ChangeWatch } from './database/change-watch.ts'
 import type { Tables } from './tables.ts'
@@ -7,12 +7,9 @@ import type { Tables } from './tables.ts'
 /** The read half of the store. It sees committed rows only: no group commit spans two turns. */
 export function createReader(tables: Tables): ReadStore {
   const { changes, eventSearch } = tables
-  const reads = Object.entries(READS).map(([name, read]) => [
-    name,
-    (...args: unknown[]) => (read as (tables: Tables, ...args: unknown[]) => Promise<unknown>)(tables, ...args),
-  ])
+  const reads = Object.entries(READS).map(([name, read]) => [name, (...args: unknown[]) => read(tables, ...args)])
   return {
-    ...(Object.fromEntries(reads) as Pick<ReadStore, keyof Reads>),
+    ...(Object.fromEntries(reads) as TableReads),
     ...readsOfSetup(new SetupCache((use) => use(tables))),
     readSubjects: (limit) => eventSearch.subjects.readNext(limit),
     // It has the clock of its process, and no server.

@@ -8,16 +8,16 @@ import type { Tables } from './tables.ts'
 /** The write half of the store: each write is a part of a group commit. */
 export function createWriter(tables: Tables, commit: Pick<GroupCommit, 'write'>): StoreWrites {
   const { claims, deliveries, eventSearch, gates, setupVersion, writeProbe } = tables
-  const writes = Object.entries(TRANSACTIONS).map(([name, transaction]) => {
-    const perform = transaction as (tables: Tables, ...args: unknown[]) => Promise<unknown>
-    return [name, (...args: unknown[]) => commit.write(() => perform(tables, ...args))]
-  })
+  const writes = Object.entries(TRANSACTIONS).map(([name, perform]) => [
+    name,
+    (...args: unknown[]) => commit.write(() => perform(tables, ...args)),
+  ])
   const started = async (claimed: ClaimedRun[], now: number) => {
     for (const run of claimed) if (run.isAdmitted) await gates.start(run.lease.runId, now)
     return claimed
   }
   return {
-    ...(Object.fromEntries(writes) as Pick<StoreWrites, keyof Transactions>),
+    ...(Object.fromEntries(writes) as Transactions),
     operate: createOperate<Tables>((perform) => commit.write(() => perform(tables))),
     saveDelivery: (delivery) =>
       commit.write(async () => {

@@ -31,6 +31,7 @@ import { ClaimReader } from './runs/claim-reader.ts'
 import { ClosingTable } from './runs/closing-table.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
+import { ReplayTable } from './runs/replay-table.ts'
 import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
@@ -83,19 +84,20 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const asked = { approvals, approvalWaits, reserved, withdrawals, hooks }
   const waits = new WaitTable(db, { runs, events, cursors, closings, ownEvents, schedules, ...asked })
   const audits = new AuditTable(db)
-  const operations = new RunOperations(db, { events, runs, steps, told, withdrawals, closings })
+  const operations = new RunOperations(db, { runs, steps, told, withdrawals, closings })
+  const replays = new ReplayTable(db, events)
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),
     ...words,
     ...{ events, schedules, ticks, ownEvents, gates, workflows, runs, steps, told, cursors, operations, approvalWaits },
     ...{ hooks, waits },
-    ...{ effects, effectSearch, guard, stops, seals, audits, bulks },
+    ...{ effects, effectSearch, guard, stops, seals, audits, bulks, replays },
     textSearch,
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { events, ticks }),
     runSearch: new RunSearch(db, events, told),
-    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, audits }),
+    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, told, waits }),
     ledger: new DeliveryLedger(db, events),
     sweeps: new SweepTable(db, { approvals, ownEvents }),

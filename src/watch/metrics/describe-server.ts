@@ -1,5 +1,5 @@
 import { type CommitCounts, type CommitSpread, WAIT_SECONDS } from '../../core/commit-counts.ts'
-import type { ServerState } from '../../core/store/health/server.ts'
+import type { ServerState } from '../../core/store/server.ts'
 import type { Family, Reading } from './families.ts'
 
 const one = (value: number | null): Reading[] => (value === null ? [] : [{ labels: {}, value }])

@@ -5,7 +5,7 @@ import type { HandlerStore } from '../../../src/admin/resources/parts.ts'
 import type { CommandTree } from '../../../src/cli/command.ts'
 import { COMMAND_TREE } from '../../../src/cli/commands/command-tree.ts'
 import type { PersonStore } from '../../../src/cli/open/operations.ts'
-import { OPERATOR_WRITES, type OperatorWrites } from '../../../src/core/store/safety/operator-writes.ts'
+import { OPERATOR_WRITES, type OperatorWrites } from '../../../src/core/store/operator-writes.ts'
 import type { StoreWrites } from '../../../src/core/store/store.ts'
 
 const COMMANDS = resolve(import.meta.dirname, '../../../src/cli/commands')

@@ -1,6 +1,6 @@
 import type { Approval } from '../../../src/core/safety/approval.ts'
 import type { Limit } from '../../../src/core/safety/guard.ts'
-import { asOperator } from '../../../src/core/store/safety/as-operator.ts'
+import { asOperator } from '../../../src/core/store/as-operator.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'

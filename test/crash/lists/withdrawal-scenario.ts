@@ -1,5 +1,5 @@
 import type { Lease } from '../../../src/core/runs/lease.ts'
-import { asOperator } from '../../../src/core/store/safety/as-operator.ts'
+import { asOperator } from '../../../src/core/store/as-operator.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { OPERATOR } from './list-scenario.ts'

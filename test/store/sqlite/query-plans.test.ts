@@ -60,11 +60,11 @@ async function collectPlans(): Promise<Map<string, string[]>> {
     recording,
   )
   for (const filter of [{ before: 'aud_1' }, { since: 1 }, { target: 'run_1' }])
-    await audits.list({ limit: 1, ...filter })
-  await ledger.list({ limit: 1 })
-  await ledger.list({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
-  await ledger.list({ limit: 1, verdicts: ['conflict'] })
-  await ledger.list({ limit: 1, verdicts: ['stale'] })
+    await audits.listActions({ limit: 1, ...filter })
+  await ledger.listDeliveries({ limit: 1 })
+  await ledger.listDeliveries({ limit: 1, since: 1, endpointId: 'end_1', verdicts: ['accepted'] })
+  await ledger.listDeliveries({ limit: 1, verdicts: ['conflict'] })
+  await ledger.listDeliveries({ limit: 1, verdicts: ['stale'] })
   for (const filter of [
     {},
     { target: 'a' },
@@ -73,25 +73,25 @@ async function collectPlans(): Promise<Map<string, string[]>> {
     { runId: 'a' },
     { since: 1, until: 2 },
   ]) {
-    await effectSearch.list({ limit: 1, ...filter })
-    await effectSearch.listAfter(1, { limit: 1, ...filter })
-    await effectSearch.page({ beyond: null, limit: 1, ...filter })
-    await effectSearch.search({ account: 'a', ...filter }, { rows: 2, limit: 1, after: '1_1' })
+    await effectSearch.listEffects({ limit: 1, ...filter })
+    await effectSearch.listEffects({ after: 1, limit: 1, ...filter })
+    await effectSearch.pageEffects({ beyond: null, limit: 1, ...filter })
+    await effectSearch.searchEffects({ account: 'a', ...filter }, { rows: 2, limit: 1, after: '1_1' })
   }
   statements.push(...listTriggerStatements(db))
-  await runs.countOpen(0)
-  await events.list({ limit: 1 })
-  await events.list({ limit: 1, type: 'file.created', since: 0 })
+  await runs.countOpenRuns(0)
+  await events.listEvents({ limit: 1 })
+  await events.listEvents({ limit: 1, type: 'file.created', since: 0 })
   for (const filter of RUN_FILTERS) {
-    await runSearch.list({ limit: 1, ...filter })
-    await runSearch.search(filter, { rows: 2, limit: 1, after: 'run_1' })
+    await runSearch.listRuns({ limit: 1, ...filter })
+    await runSearch.searchRuns(filter, { rows: 2, limit: 1, after: 'run_1' })
     await runSearch.groupFailures(filter, { rows: 2, limit: 1, after: 'run_1' })
   }
   // An empty table is not searched at all.
   const one = `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
     VALUES (1, 0, x'00', 'evt_1', 'default', 'file.created', 'webhook', 0, 0, '{}')`
   db.exec(one)
-  await eventSearch.search({}, { rows: 2, limit: 1, after: null })
+  await eventSearch.searchEvents({}, { rows: 2, limit: 1, after: null })
   return new Map(
     statements
       .filter((sql) => !sql.startsWith('PRAGMA') && !sql.includes('RAISE('))

@@ -1,7 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
-import { searchTexts } from '../../../core/store/safety/search-texts.ts'
-import type { FoundText } from '../../../core/store/safety/texts.ts'
+import { type FoundText, searchTexts } from '../../../core/store/search-texts.ts'
 import { describeOperator } from '../../access/caller.ts'
 import type { PRIVACY_ROUTES } from '../../contract/resources/system/privacy.ts'
 import type { Handlers } from '../../perform/handler.ts'

@@ -76,3 +76,13 @@ function describeRow(row: EffectRecord, texts: string): string {
     ...[row.eventSeq, row.code, row.approval, row.actor, row.outcome, row.proof, texts],
   ])
 }
+
+/** The end of the chain of seals. */
+export interface SealState {
+  /** The newest seal; null while there is none. */
+  head: Seal | null
+  /** Ledger rows that no seal covers; counted up to 10,000. */
+  unsealed: number
+  /** When the oldest of them was written, in epoch milliseconds; null without any. */
+  unsealedSince: number | null
+}

@@ -2,7 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EffectAsk, EffectPermit } from '../../../core/safety/effect.ts'
 import { type EffectList, type ListRoom, MAX_TOGETHER, sharesOf } from '../../../core/safety/effect-group.ts'
 import { folderOf } from '../../../core/safety/folders.ts'
-import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import type { AskOptions } from '../../../core/store/effects.ts'
 import type { Journal } from '../../pass/journal.ts'
 
 /** The part of a journal that asks for lists. */

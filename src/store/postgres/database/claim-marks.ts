@@ -1,5 +1,6 @@
 import type { MatchResult } from '../../../core/runs/matching.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
+import type { Park } from '../../tables/runs/run-table.ts'
 
 /** The runs that a claim looks for. */
 export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
@@ -49,7 +50,7 @@ const GIVING_NONE_BACK: readonly (keyof StoreWrites)[] = [
 export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], value: unknown): boolean {
   if (name === 'watchRun') return value === false
   // An event that the run awaits may be there already.
-  if (name === 'parkRun') return ((args as Parameters<StoreWrites['parkRun']>)[1].awaits ?? []).length > 0
+  if (name === 'parkRun') return ((args[1] as Park).awaits ?? []).length > 0
   if (name === 'saveMatches') {
     const { woken, canceled } = value as MatchResult
     return woken + canceled.length > 0

@@ -1,5 +1,5 @@
 import { LIST_READS, type ListReads, type ReadStore } from '../../../core/store/store.ts'
-import { READS, type Reads, readsOfSetup } from '../../reads.ts'
+import { READS, readsOfSetup, type TableReads } from '../../reads.ts'
 import { SetupCache } from '../../tables/incoming/setup-cache.ts'
 import type { Database } from '../database/database.ts'
 import type { Tables } from '../tables.ts'
@@ -11,11 +11,11 @@ export function createListReads(db: Database<Tables>, prepare?: (tables: Tables)
 
 function createReads(
   db: Database<Tables>,
-  names: readonly (keyof Reads)[],
+  names: readonly (keyof TableReads)[],
   prepare?: (tables: Tables) => Promise<void>,
 ): Partial<ReadStore> {
   const reads = names.map((name) => {
-    const perform = READS[name] as (tables: Tables, ...args: unknown[]) => Promise<unknown>
+    const perform = READS[name]
     const prepared = async (tables: Tables, ...args: unknown[]) => {
       await prepare?.(tables)
       return perform(tables, ...args)
@@ -29,7 +29,7 @@ function createReads(
 /** The read half of the store. Each read sees what was committed when it was asked. */
 export function createReader(db: Database<Tables>, watch: (onChange: () => void) => () => void): ReadStore {
   return {
-    ...(createReads(db, Object.keys(READS) as (keyof Reads)[]) as Pick<ReadStore, keyof Reads>),
+    ...(createReads(db, Object.keys(READS) as (keyof TableReads)[]) as TableReads),
     ...readsOfSetup(new SetupCache((use) => db.read(use))),
     readClock: () => db.read(async (t) => (await t.clock.get()) ?? null),
     readServerState: () => db.read((t) => t.serverState.read()),

@@ -26,11 +26,11 @@ export class Claims {
   readonly #reader: ClaimReader
   readonly #sql
   /** The first run that a claim would give the worker, were it free; null: none. */
-  readonly find
+  readonly findClaimable
 
   constructor(db: Connection, reader: ClaimReader) {
     this.#reader = reader
-    this.find = prepareFirstClaimable(db)
+    this.findClaimable = prepareFirstClaimable(db)
     this.#sql = {
       claim: db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
         'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',

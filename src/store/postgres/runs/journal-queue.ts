@@ -1,9 +1,8 @@
 import { newId } from '../../../core/ids.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
-import type { Checkpoint } from '../../../core/runs/step.ts'
+import type { Checkpoint, StepFailure } from '../../../core/runs/step.ts'
 import type { Invocation, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
-import type { StepFailure } from '../../../core/store/journal.ts'
-import type { Store } from '../../../core/store/store.ts'
+import type { Park } from '../../tables/runs/run-table.ts'
 import { endOf, isInLedger, readEnd, type StepFacts } from '../../tables/safety/effect-table.ts'
 import { asJson } from '../database/calls/as-json.ts'
 import type { Call } from '../database/calls/call.ts'
@@ -26,7 +25,7 @@ interface PlainStep {
 /** A pass ends before its run does. */
 interface PlainPark {
   lease: Lease
-  park: Parameters<Store['parkRun']>[1]
+  park: Park
   /** By which a park whose answer was lost is found again. */
   call: number
 }

@@ -1,4 +1,4 @@
-import type { Recovery } from '../../../core/store/workers.ts'
+import type { Recovery } from '../../../core/runs/blame.ts'
 import type { GateTable } from '../../tables/gates/gate-table.ts'
 import { Workers } from '../../tables/runs/workers.ts'
 import type { Connection } from '../database/connection.ts'
@@ -20,11 +20,11 @@ export class WorkerTable extends Workers {
     this.#sql = prepareWorkers(db)
   }
 
-  start(id: string, now: number): Promise<void> {
-    return this.beat(id, now)
+  startWorker(id: string, now: number): Promise<void> {
+    return this.beatWorker(id, now)
   }
 
-  async beat(id: string, now: number): Promise<void> {
+  async beatWorker(id: string, now: number): Promise<void> {
     await this.#sql.beat.run(id, now)
   }
 

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { EffectAsk } from '../../../core/safety/effect.ts'
-import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import type { AskOptions } from '../../../core/store/effects.ts'
 import { describeState } from '../../tables/safety/effect-table.ts'
 import { guardSlots } from '../../tables/safety/guard-table.ts'
 import { asJson } from '../database/calls/as-json.ts'

@@ -20,7 +20,7 @@ export class EventSearcher {
     this.#db = db
   }
 
-  async search(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
+  async searchEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
     const { span, within, edge, items } = await this.#read(search, slice, 'DESC')
     const last = items.at(-1)
     if (items.length < slice.limit || last === undefined) {
@@ -32,7 +32,7 @@ export class EventSearcher {
   }
 
   /** Oldest first. */
-  async walk(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
+  async walkEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
     const { within, edge, items } = await this.#read(search, slice, 'ASC')
     const last = items.length === slice.limit ? items.at(-1) : edge
     return { items, next: last ? markEvent(last) : null, ...(await this.#measure(within)) }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { PROCESS_SILENCE_MS } from '../../../core/store/health/processes.ts'
+import { PROCESS_SILENCE_MS } from '../../../core/store/process-record.ts'
 import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/database-report.ts'
 import { listMissing } from '../database/migrate.ts'
 

@@ -2,7 +2,7 @@ import type { StorageName } from '../../../core/service/storage.ts'
 import { type FileEvent, isTooNew, type JudgedFile, judgeTold } from '../../../core/service/sweep/judge-file.ts'
 import { FILE_TYPES } from '../../../core/service/sweep/sweep-plan.ts'
 import type { SweepState } from '../../../core/service/sweep/sweep-state.ts'
-import type { FindingQuery, KeptSweep } from '../../../core/store/health/sweeps.ts'
+import type { FindingQuery, KeptSweep } from '../../../core/store/sweeps.ts'
 import { buildWhere, type Condition } from '../build-where.ts'
 
 export interface SweepRow {

@@ -20,14 +20,14 @@ export class Claims {
   readonly #sql
   readonly #partial
   /** The first run that a claim would give the worker; null: none. */
-  readonly find
+  readonly findClaimable
 
   constructor(db: SqliteConnection, reader: ClaimReader, workflows: WorkflowTable) {
     this.#reader = reader
     this.#workflows = workflows
     this.#sql = prepareStatements(db)
     this.#partial = new PartialQueue(db.raw)
-    this.find = prepareFirstClaimable(db)
+    this.findClaimable = prepareFirstClaimable(db)
   }
 
   async claim(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {

@@ -32,14 +32,14 @@ export class WorkerTable extends Workers {
     this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
   }
 
-  async start(id: string, now: number): Promise<void> {
+  async startWorker(id: string, now: number): Promise<void> {
     const file = this.#lockFile(id)
     const lock = file === null || this.#locks.has(id) ? null : takeProcessLock(file)
     if (lock) this.#locks.set(id, lock)
-    await this.beat(id, now)
+    await this.beatWorker(id, now)
   }
 
-  async beat(id: string, now: number): Promise<void> {
+  async beatWorker(id: string, now: number): Promise<void> {
     await this.#beat.run({ id, lockFile: this.#lockFile(id), now })
   }
 

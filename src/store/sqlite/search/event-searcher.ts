@@ -44,7 +44,7 @@ export class EventSearcher {
     this.#oldest = db.pluck<[], number | null>('SELECT min(seq) FROM event')
   }
 
-  async search(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
+  async searchEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
     const span = await this.#findSpan(search, slice)
     if (span === null) return { items: [], next: null, rows: 0, from: null }
     const subject = subjectOf(search)
@@ -54,7 +54,7 @@ export class EventSearcher {
   }
 
   /** Oldest first, by numbers alone. */
-  async walk(search: EventSearch, { rows, limit, after }: SearchSlice): Promise<SearchPart<EventRecord>> {
+  async walkEvents(search: EventSearch, { rows, limit, after }: SearchSlice): Promise<SearchPart<EventRecord>> {
     const whole = await this.#findSpan(search, { rows: Infinity, limit, after: null })
     const bottom = Math.max(whole?.bottom ?? 0, after === null ? 0 : Number(after) + 1)
     if (whole === null || bottom > whole.top) return { items: [], next: null, rows: 0, from: null }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import type { DatabaseReport } from '../../rows/database-report.ts'
-import { syncFile } from '../../sync-file.ts'
+import { syncFile } from '../../vault.ts'
 import { countRows, verifyDatabase } from './verify-database.ts'
 
 export interface Backup extends DatabaseReport {

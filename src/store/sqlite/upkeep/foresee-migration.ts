@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
-import { PROCESS_SILENCE_MS } from '../../../core/store/health/processes.ts'
+import { PROCESS_SILENCE_MS } from '../../../core/store/process-record.ts'
 import { LIVE_PROCESSES, type MigrationForecast } from '../../rows/database-report.ts'
 import { listMissing, migrate, refuseMoved } from '../database/migrate.ts'
 

@@ -120,7 +120,7 @@ export async function resealDatabase(
   try {
     const connection = openConnection(db)
     await new GroupCommit(db).write(async () => {
-      await new AuditTable(connection).add(entry, 'done')
+      await new AuditTable(connection).recordAction(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
       await new SealTable(connection, next, new EffectSearch(connection)).rekey(entry.at)
     })

@@ -29,14 +29,14 @@ export async function verifyLedgerFile(
     const approvals = new ApprovalSearch(connection)
     const approvers = new ApproverTable(connection, vault)
     const reads: LedgerReads = {
-      listEffects: async ({ after, limit }) => effects.listAfter(after, { limit }),
-      listSeals: async ({ after, limit }) => seals.list(after, limit),
-      listSealKeys: async () => seals.keys(),
-      listLostBegins: async ({ prunedTo, limit }) => effects.listLost(prunedTo, limit),
-      listVotes: async (query) => votes.list(query),
-      findApproval: async (id, now) => approvals.read(id, now),
-      listApprovalItems: async ({ approval, after, limit }) => approvals.listItems(approval, after, limit),
-      listApprovers: () => approvers.list(),
+      listEffects: (query) => effects.listEffects(query),
+      listSeals: (query) => seals.listSeals(query),
+      listSealKeys: () => seals.listSealKeys(),
+      listLostBegins: (query) => effects.listLostBegins(query),
+      listVotes: (query) => votes.listVotes(query),
+      findApproval: (id, now) => approvals.findApproval(id, now),
+      listApprovalItems: (query) => approvals.listApprovalItems(query),
+      listApprovers: () => approvers.listApprovers(),
     }
     return await verifyLedger(reads, options)
   } finally {

@@ -55,7 +55,8 @@ export class ApprovalProofs {
     const item = readItem(row)
     const kept = this.#lists.get(row.approval)
     if (kept?.holds(terms, item)) return kept
-    const proof = new ApprovalProof(terms, await this.#tables.approvalSearch.listItems(row.approval, QUESTION - 1, ALL))
+    const items = { approval: row.approval, after: QUESTION - 1, limit: ALL }
+    const proof = new ApprovalProof(terms, await this.#tables.approvalSearch.listApprovalItems(items))
     if (!proof.holds(terms, item) || !proof.find(row.hash).includes(row.hash)) return null
     keep(this.#lists, row.approval, proof)
     return proof
@@ -64,7 +65,10 @@ export class ApprovalProofs {
   /** The same object while the rows are the same, so that each signature is checked once. */
   async #readFacts(approval: string): Promise<ProofFacts> {
     const { approvers, votes } = this.#tables
-    const facts = { approvers: await approvers.list(), votes: await votes.list({ approval, limit: MAX_VOTES }) }
+    const facts = {
+      approvers: await approvers.listApprovers(),
+      votes: await votes.listVotes({ approval, limit: MAX_VOTES }),
+    }
     const text = JSON.stringify(facts)
     const kept = this.#facts.get(approval)
     if (kept?.text === text) return kept.facts

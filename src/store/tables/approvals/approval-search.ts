@@ -1,16 +1,22 @@
+import type { ApprovalItem, ApprovalStatus } from '../../../core/safety/approval.ts'
 import {
   type Approval,
-  type ApprovalItem,
-  type ApprovalStatus,
   type ApprovalTerms,
   type ItemState,
   QUESTION,
   type Verdict,
 } from '../../../core/safety/approval.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
-import type { ApprovalFilter } from '../../../core/store/safety/approvals.ts'
 import type { Connection } from '../../connection.ts'
 import { afterAll } from '../../rows/build-where.ts'
+
+/** Selects approvals; every part narrows. */
+interface ApprovalFilter {
+  status?: ApprovalStatus
+  workflow?: string
+  /** Before the approval with this id: the last one of the page before. */
+  before?: string
+}
 
 /** Approvals and their lists, as people read them. */
 export class ApprovalSearch {
@@ -20,12 +26,14 @@ export class ApprovalSearch {
     this.#sql = { ...prepareLists(db), ...prepareFacts(db) }
   }
 
+  /** The approval that a question of `step.approve` opened; null while there is none. */
   async findQuestion(runId: string, step: string, now: number): Promise<Approval | null> {
     const id = await this.#sql.findQuestion.get(`question/${runId}/${step}`)
-    return id === undefined ? null : await this.read(id, now)
+    return id === undefined ? null : await this.findApproval(id, now)
   }
 
-  async list({
+  /** Newest first. */
+  async listApprovals({
     limit,
     now,
     status,
@@ -38,17 +46,26 @@ export class ApprovalSearch {
     return Array.fromAsync(rows, (row) => this.#describe(row, now))
   }
 
-  async read(id: string, now: number): Promise<Approval | null> {
+  async findApproval(id: string, now: number): Promise<Approval | null> {
     const row = await this.#sql.find.get(id)
     return row ? await this.#describe(row, now) : null
   }
 
-  async ids(beginning: string, limit: number): Promise<string[]> {
+  /** Ids that begin so, oldest first. */
+  async listApprovalIds(beginning: string, limit: number): Promise<string[]> {
     return await this.#sql.ids.all(beginning, afterAll(beginning), limit)
   }
 
-  /** Items in their order, numbered above `after`. */
-  async listItems(approval: string, after: number, limit: number): Promise<ApprovalItem[]> {
+  /** In their order, numbered above `after`. */
+  async listApprovalItems({
+    approval,
+    after = 0,
+    limit,
+  }: {
+    approval: string
+    after?: number
+    limit: number
+  }): Promise<ApprovalItem[]> {
     return (await this.#sql.items.all(approval, after, limit)).map(readItem)
   }
 

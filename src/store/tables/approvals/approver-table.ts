@@ -27,8 +27,8 @@ export class ApproverTable {
     this.#update = db.prepare('UPDATE approver SET sealed = ? WHERE number = ?')
   }
 
-  /** In the order in which they were added. */
-  async list(): Promise<Approver[]> {
+  /** By name, removed ones included. */
+  async listApprovers(): Promise<Approver[]> {
     return (await this.#list.all()).map((row) => this.#read(row))
   }
 
@@ -75,7 +75,10 @@ interface Registers {
   stops: StopTable
 }
 
-/** Adds a person, and tells the ledger, whose seals show where somebody takes them out again. */
+/**
+ * Adds a person, and tells the ledger, whose seals show where somebody takes them out again.
+ * `conflict` for a name that is taken.
+ */
 export async function addApprover({ approvers, effects, stops }: Registers, approver: Approver): Promise<void> {
   await stops.lock()
   await approvers.add(approver)

@@ -37,7 +37,7 @@ export class VoteTable {
     await this.#save.run({ ...vote, only: only === null ? null : JSON.stringify(only) })
   }
 
-  async list({
+  async listVotes({
     approval,
     after = { approval: '', actor: '' },
     limit,

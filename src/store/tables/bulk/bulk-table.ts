@@ -71,31 +71,34 @@ export class BulkTable {
     )
   }
 
-  async start(plan: BulkPlan): Promise<void> {
+  /** Starts an operation; the next process that is free performs it. */
+  async startBulk(plan: BulkPlan): Promise<void> {
     await this.#insert.run(plan.id, JSON.stringify(plan), JSON.stringify(NOTHING))
   }
 
-  async abort(id: string, now: number): Promise<boolean> {
+  /** False when it is over. */
+  async abortBulk(id: string, now: number): Promise<boolean> {
     return (await this.#end.run(now, id)).changes === 1
   }
 
-  /** The oldest operation that no living process works on, now owned by this one. */
-  async claim(owner: string, now: number): Promise<BulkOperation | null> {
+  /** Takes the oldest operation that no process has worked on for 10 s. */
+  async claimBulk(owner: string, now: number): Promise<BulkOperation | null> {
     const row = await this.#claim.get({ owner, now, silentSince: now - BULK_SILENCE_MS })
     return row ? readBulk(row) : null
   }
 
-  async find(id: string): Promise<BulkOperation | null> {
+  async findBulk(id: string): Promise<BulkOperation | null> {
     const row = await this.#find.get(id)
     return row ? readBulk(row) : null
   }
 
-  /** Newest first. */
-  async list({ limit, before = '~' }: { limit: number; before?: string }): Promise<BulkOperation[]> {
+  /** Newest first; `before`: the id of the last one of the page before. */
+  async listBulks({ limit, before = '~' }: { limit: number; before?: string }): Promise<BulkOperation[]> {
     return (await this.#list.all(before, limit)).map(readBulk)
   }
 
-  async listRefusals(id: string): Promise<BulkRefusal[]> {
+  /** The first thousand, in their order. */
+  async listBulkRefusals(id: string): Promise<BulkRefusal[]> {
     return await this.#refusals.all(id)
   }
 

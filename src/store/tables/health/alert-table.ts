@@ -1,6 +1,11 @@
 import type { AlertBook } from '../../../core/alerts/alert-book.ts'
-import type { KeptBook } from '../../../core/store/health/alerts.ts'
 import type { Connection } from '../../connection.ts'
+
+/** The book of a rule, and a number that rises with each change of it. */
+interface KeptBook {
+  book: AlertBook
+  version: number
+}
 
 /** The memory of each alert rule, which all processes share. */
 export class AlertTable {
@@ -21,20 +26,24 @@ export class AlertTable {
     this.#keep = db.prepare(`DELETE FROM alert_book WHERE NOT ${db.sql.isOneOf('rule', 'text')}`)
   }
 
-  async load(rule: string): Promise<KeptBook | null> {
+  /** Null when there is none yet. */
+  async loadAlertBook(rule: string): Promise<KeptBook | null> {
     const row = await this.#load.get(rule)
     return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
   }
 
-  /** A compare-and-set: false when the row no longer has this version; 0 means no row yet. */
-  async save(rule: string, book: AlertBook, version: number): Promise<boolean> {
+  /**
+   * Compare-and-set: replaces the book of `version`; false when another process was first. A rule
+   * without a book has version 0.
+   */
+  async saveAlertBook(rule: string, book: AlertBook, version: number): Promise<boolean> {
     const text = JSON.stringify(book)
     const written = version === 0 ? await this.#insert.run(rule, text) : await this.#update.run(text, rule, version)
     return written.changes === 1
   }
 
-  /** Removes the books of all other rules. */
-  async keep(rules: readonly string[]): Promise<void> {
+  /** Removes the books of all rules but these. */
+  async keepAlertBooks(rules: readonly string[]): Promise<void> {
     await this.#keep.run([...rules])
   }
 }

@@ -1,18 +1,33 @@
 import { firstId } from '../../../core/ids.ts'
 import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
-import type {
-  BoundedCount,
-  CountedHour,
-  DeliveryHour,
-  DueHour,
-  HourCount,
-  HourSlice,
-  RunCounts,
-  RunHour,
-} from '../../../core/store/health/hours.ts'
+import type { CountedHour, DeliveryHour, DueHour, HourCount, RunHour } from '../../../core/store/run-hour.ts'
 import type { Connection } from '../../connection.ts'
 import { FOR_PERSON, OLDEST_PENDING, UNFINISHED } from '../runs/open-runs.ts'
+
+/**
+ * Where counting an hour goes on, and what a slice found. Durations are kept for the percentiles.
+ */
+interface HourSlice {
+  runs: { id: string; workflow: string; status: RunStatus; ms: number | null }[]
+  next: string | null
+}
+
+/** How many of something there are; `isMore` where counting stopped at the bound. */
+interface BoundedCount {
+  count: number
+  isMore: boolean
+}
+
+/** Live counts, each of a partial index. They stop at 100,000. */
+interface RunCounts {
+  failed: BoundedCount
+  forPerson: BoundedCount
+  pending: BoundedCount
+  running: BoundedCount
+  /** When the oldest pending run was made, in epoch milliseconds. */
+  oldestPendingAt: number | null
+}
 
 const HOUR_MS = 3_600_000
 const SLICE = 5_000
@@ -35,8 +50,11 @@ export class HourTable {
     this.#counts = prepareCounts(db)
   }
 
-  /** Marked hours first: they are counted already, and few. */
-  async findDue(now: number): Promise<DueHour | null> {
+  /**
+   * The oldest hour before `now` that is not counted, or marked; null: none. Marked hours first:
+   * they are counted already, and few.
+   */
+  async findDueHour(now: number): Promise<DueHour | null> {
     const present = Math.floor(now / HOUR_MS)
     const marked = await this.#due.marked.get(present)
     if (marked) return marked
@@ -51,13 +69,15 @@ export class HourTable {
     return moments.length === 0 ? present - 1 : Math.floor(Math.min(...moments) / HOUR_MS) - 1
   }
 
-  async readRuns(hour: number, after: string | null): Promise<HourSlice> {
+  /** Up to 5,000 runs that were made in an hour, behind `after`. */
+  async readHourRuns(hour: number, after: string | null): Promise<HourSlice> {
     const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
     const runs = await this.#rows.runs.all(after ?? from, to, SLICE)
     return { runs, next: runs.length === SLICE ? (runs.at(-1)?.id ?? null) : null }
   }
 
-  async countOf(hour: number, { rows, after }: { rows: number; after: string | null }): Promise<HourCount> {
+  /** Counts runs that were made in an hour: `rows` of them at most, behind `after`. */
+  async countHourRuns(hour: number, { rows, after }: { rows: number; after: string | null }): Promise<HourCount> {
     const [from, to] = [firstId('run', hour * HOUR_MS), firstId('run', (hour + 1) * HOUR_MS)]
     const found = await this.#rows.counts.all(after ?? from, to, rows)
     const last = found.reduce((newest, { last }) => (last > newest ? last : newest), '')
@@ -65,12 +85,14 @@ export class HourTable {
     return { runs: found.map(({ last: _, ...row }) => row), next: isFull ? last : null }
   }
 
-  async readDeliveries(hour: number): Promise<DeliveryHour[]> {
+  /** Deliveries of an hour; reads all rows of it. */
+  async readHourDeliveries(hour: number): Promise<DeliveryHour[]> {
     const [from, to] = [firstId('dlv', hour * HOUR_MS), firstId('dlv', (hour + 1) * HOUR_MS)]
     return (await this.#rows.deliveries.all(from, to)).map((row) => ({ hour, ...row }))
   }
 
-  async save({ hour, version }: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
+  /** Saves the counts of an hour. A mark that rose meanwhile stays, so it is counted again. */
+  async saveHour({ hour, version }: DueHour, { runs, deliveries }: CountedHour): Promise<void> {
     await this.#saves.dropRuns.run(hour)
     for (const row of runs) await this.#saves.run.run(row)
     for (const row of deliveries) await this.#saves.delivery.run(row)
@@ -78,16 +100,18 @@ export class HourTable {
     await this.#saves.counted.run(hour)
   }
 
-  async listRuns({ since, workflow }: { since: number; workflow?: string }): Promise<RunHour[]> {
+  /** Counted hours from `since` on, oldest first. */
+  async listRunHours({ since, workflow }: { since: number; workflow?: string }): Promise<RunHour[]> {
     const hour = Math.floor(since / HOUR_MS)
     return workflow === undefined ? await this.#lists.runs.all(hour) : await this.#lists.runsOf.all(hour, workflow)
   }
 
-  async listDeliveries(since: number): Promise<DeliveryHour[]> {
+  async listDeliveryHours(since: number): Promise<DeliveryHour[]> {
     return await this.#lists.deliveries.all(Math.floor(since / HOUR_MS))
   }
 
-  async count(since: number): Promise<RunCounts> {
+  /** `since`: bounds the failed runs, in epoch milliseconds. */
+  async countRuns(since: number): Promise<RunCounts> {
     const { failed, forPerson, pending, running, oldest } = this.#counts
     return {
       failed: bound(await failed.get(firstId('run', since))),

@@ -1,5 +1,5 @@
 import type { BrokenModule } from '../../../core/runs/workflow-record.ts'
-import type { ProcessRecord } from '../../../core/store/health/processes.ts'
+import type { ProcessRecord } from '../../../core/store/process-record.ts'
 import type { Connection } from '../../connection.ts'
 
 const DAY_MS = 86_400_000
@@ -27,16 +27,18 @@ export class ProcessTable {
     )
   }
 
-  async beat(process: ProcessRecord): Promise<void> {
+  /** Writes the row of a process; removes those that have been silent for a day. */
+  async beatProcess(process: ProcessRecord): Promise<void> {
     await this.#dropSilent.run(process.seenAt - DAY_MS)
     await this.#save.run({ ...process, broken: JSON.stringify(process.broken) })
   }
 
-  async remove(id: string): Promise<void> {
+  async removeProcess(id: string): Promise<void> {
     await this.#drop.run(id)
   }
 
-  async list(): Promise<ProcessRecord[]> {
+  /** Newest first; also those that are silent. */
+  async listProcesses(): Promise<ProcessRecord[]> {
     return (await this.#list.all()).map((row) => ({ ...row, broken: JSON.parse(row.broken) as BrokenModule[] }))
   }
 }

@@ -1,6 +1,11 @@
 import type { ShapeBook } from '../../../core/service/shapes/shape-book.ts'
-import type { KeptShapes } from '../../../core/store/health/shapes.ts'
 import type { Connection } from '../../connection.ts'
+
+/** The book of all types, and a number that rises with each change of it. */
+interface KeptShapes {
+  book: ShapeBook
+  version: number
+}
 
 /** The outlines of all event types, in one row. */
 export class ShapeTable {
@@ -14,13 +19,14 @@ export class ShapeTable {
     this.#update = db.prepare('UPDATE shape_book SET book = ?, version = version + 1 WHERE version = ?')
   }
 
-  async load(): Promise<KeptShapes | null> {
+  /** Null when there is none yet. */
+  async loadShapeBook(): Promise<KeptShapes | null> {
     const row = await this.#load.get()
     return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
   }
 
-  /** A compare-and-set: false when the row no longer has this version; 0 means no row yet. */
-  async save(book: ShapeBook, version: number): Promise<boolean> {
+  /** Compare-and-set: replaces the book of `version`, 0 for none; false when another was first. */
+  async saveShapeBook(book: ShapeBook, version: number): Promise<boolean> {
     const text = JSON.stringify(book)
     const written = version === 0 ? await this.#insert.run(text) : await this.#update.run(text, version)
     return written.changes === 1

@@ -10,20 +10,47 @@ import type {
 } from '../../../core/service/sweep/judge-file.ts'
 import { type ListedPage, type PageCounts, type SweepState, takePage } from '../../../core/service/sweep/sweep-state.ts'
 import type {
-  CountQuery,
   FileCounts,
   FileMark,
   FindingQuery,
   KeptSweep,
   ListedFile,
-  SuspectQuery,
   SweepChange,
   SweepHold,
-} from '../../../core/store/health/sweeps.ts'
+} from '../../../core/store/sweeps.ts'
 import type { Connection } from '../../connection.ts'
 import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
+
+/** Selects known files to be judged, and those that the listing does not have any more. */
+interface SuspectQuery {
+  account: string
+  storage: StorageName
+  /** Id of the file before the first; empty at first. */
+  after: string
+  /** Most files that are read. */
+  limit: number
+  /** Files first seen after this sweep, and not after that moment. */
+  arrivedAfter: number
+  seenUntil: number
+  /** Files last seen before this sweep; 0: none. */
+  lastBefore: number
+  /** Files that were gone by then. */
+  goneUntil: number
+}
+
+/** A slice of the files to be counted. */
+interface CountQuery {
+  account: string
+  storage: StorageName
+  /** Id of the file before the first; empty at first. */
+  after: string
+  /** Most files that are read. */
+  limit: number
+  baseline: number
+  since: number
+}
 
 type Key = [account: string, storage: string, file: string, type: string]
 
@@ -44,17 +71,17 @@ export class SweepTable {
     this.#ownEvents = parts.ownEvents
   }
 
-  async load(account: string, storage: StorageName): Promise<KeptSweep | null> {
+  async loadSweep(account: string, storage: StorageName): Promise<KeptSweep | null> {
     const row = await this.#sql.find.get(account, storage)
     return row === undefined ? null : readSweep(row)
   }
 
-  async list(): Promise<KeptSweep[]> {
+  async listSweeps(): Promise<KeptSweep[]> {
     return (await this.#sql.list.all()).map(readSweep)
   }
 
-  /** A compare-and-set, with everything that belongs to the new state. */
-  async save(kept: KeptSweep, change: SweepChange = {}): Promise<boolean> {
+  /** Compare-and-set: replaces the state of `version`, 0 for none. False: another was first. */
+  async saveSweep(kept: KeptSweep, change: SweepChange = {}): Promise<boolean> {
     if (!(await this.#replace(kept))) return false
     const row = await this.#require(kept)
     for (const mark of change.marks ?? []) await this.#mark(row.id, mark)
@@ -66,6 +93,10 @@ export class SweepTable {
     return true
   }
 
+  /**
+   * Marks the entries of a page as seen, and moves the state behind the page in the same commit.
+   * Returns the new state; null where the stored one has another version.
+   */
   async savePage(
     kept: KeptSweep,
     page: ListedPage,
@@ -99,7 +130,8 @@ export class SweepTable {
     return counts
   }
 
-  async suspects(query: SuspectQuery): Promise<{ files: KnownFile[]; next: string | null }> {
+  /** Known files to be judged, in the order of ids; `next` is null at the end. */
+  async listSuspects(query: SuspectQuery): Promise<{ files: KnownFile[]; next: string | null }> {
     const row = await this.#sql.find.get(query.account, query.storage)
     if (row === undefined) return { files: [], next: null }
     const boundary = await this.#sql.boundary.get(row.id, query.after, query.limit - 1)
@@ -108,7 +140,8 @@ export class SweepTable {
     return { files: await this.#sql.suspects.all(slice), next: boundary ?? null }
   }
 
-  async count({
+  /** Counts a slice of the known files; `next` is null at the end. */
+  async countFiles({
     account,
     storage,
     after,
@@ -124,7 +157,8 @@ export class SweepTable {
     return { ...counts, next: boundary ?? null }
   }
 
-  async told(query: {
+  /** The files among these of which an event of the type told. */
+  async listToldFiles(query: {
     account: string
     storage: StorageName
     type: string
@@ -136,18 +170,22 @@ export class SweepTable {
     return told
   }
 
+  /** Whether a delete of ours reached one of these targets, or may have. */
   async hasOwnDelete(account: string, targets: readonly string[]): Promise<boolean> {
     for (const target of targets) if (await this.#sql.deleted.get(target, account)) return true
     return false
   }
 
-  async loadBook(): Promise<{ book: FileBook; version: number } | null> {
+  async loadFileBook(): Promise<{ book: FileBook; version: number } | null> {
     const row = await this.#sql.loadBook.get()
     return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
   }
 
-  /** A compare-and-set. A late event ends what is asked for, and stays beside what was made up. */
-  async saveBook(book: FileBook, version: number, events: readonly FileEvent[]): Promise<boolean> {
+  /**
+   * Compare-and-set of the book, with the events that were read. It also links late events. A late
+   * event ends what is asked for, and stays beside what was made up.
+   */
+  async saveFileBook(book: FileBook, version: number, events: readonly FileEvent[]): Promise<boolean> {
     const text = JSON.stringify(book)
     const { insertBook, updateBook } = this.#sql
     const written = await (version === 0 ? insertBook.run(text) : updateBook.run(text, version))
@@ -160,13 +198,18 @@ export class SweepTable {
     return true
   }
 
+  /** Gives findings of one state another one; false where one is in another state by now. */
   async moveFinding(key: FindingKey, from: FindingState, to: FindingState, reason: string | null): Promise<boolean> {
     const { account, storage, file, type } = key
     const moved = await this.#sql.move.run({ account, storage, file, type, from, to, reason })
     return moved.changes === 1
   }
 
-  async makeUp({ account, storage, file, type }: FindingKey, event: SentEvent): Promise<boolean> {
+  /**
+   * Saves the made-up event of a `due` finding and its runs. False where the finding is not due any
+   * more, or an event of its file was matched meanwhile.
+   */
+  async makeUpEvent({ account, storage, file, type }: FindingKey, event: SentEvent): Promise<boolean> {
     if (await this.#sql.told.get(account, storage, file, type)) return false
     const made = await this.#sql.make.run({ account, storage, file, type, event: event.id })
     if (made.changes !== 1) return false
@@ -174,11 +217,12 @@ export class SweepTable {
     return true
   }
 
-  async finding({ account, storage, file, type }: FindingKey): Promise<FileFinding | null> {
+  async findFinding({ account, storage, file, type }: FindingKey): Promise<FileFinding | null> {
     return (await this.#sql.finding.get(account, storage, file, type)) ?? null
   }
 
-  findings(query: FindingQuery): Promise<FileFinding[]> {
+  /** Newest first. */
+  listFindings(query: FindingQuery): Promise<FileFinding[]> {
     const { sql, values } = selectFindings(query)
     return this.#db.prepare<unknown[], FileFinding>(sql).all(...values)
   }

@@ -41,7 +41,8 @@ export class AccountTable {
     )
   }
 
-  async save(account: Account): Promise<void> {
+  /** Adds an account, or changes everything about the one with its name but `createdAt`. */
+  async saveAccount(account: Account): Promise<void> {
     const { name, apiKey, fallbackKey, plan, storages } = account
     await this.#save.run({
       ...account,
@@ -52,7 +53,8 @@ export class AccountTable {
     })
   }
 
-  async remove(name: string): Promise<void> {
+  /** `conflict` while an endpoint uses it, `not_found` without the account. */
+  async removeAccount(name: string): Promise<void> {
     const users = await this.#users.all(name)
     if (users.length > 0) {
       throw new UpshotError('conflict', `Account "${name}" is in use by the endpoints ${users.join(', ')}.`, {
@@ -65,12 +67,13 @@ export class AccountTable {
       throw new UpshotError('not_found', `There is no account "${name}".`)
   }
 
-  async find(name: string): Promise<Account | null> {
+  async findAccount(name: string): Promise<Account | null> {
     const row = await this.#find.get(name)
     return row ? this.#read(row) : null
   }
 
-  async list(): Promise<Account[]> {
+  /** By name. */
+  async listAccounts(): Promise<Account[]> {
     return (await this.#list.all()).map((row) => this.#read(row))
   }
 

@@ -44,8 +44,11 @@ export class CaptureTable {
     this.#delete = db.prepare('DELETE FROM capture WHERE id = ?')
   }
 
-  /** False for a capture that is too large, or whose endpoint no longer learns. */
-  async save({ id, endpointId, receivedAt, headers, body }: Capture): Promise<boolean> {
+  /**
+   * Keeps a capture within `CAPTURE_LIMITS`. False when the endpoint is no longer in learning mode,
+   * or the capture alone exceeds the limit.
+   */
+  async saveCapture({ id, endpointId, receivedAt, headers, body }: Capture): Promise<boolean> {
     const content: SealedContent = { headers, body: Buffer.from(body).toString('base64') }
     const text = JSON.stringify(content)
     const bytes = body.byteLength + JSON.stringify(headers).length
@@ -56,7 +59,8 @@ export class CaptureTable {
     return true
   }
 
-  async list(endpointId: string): Promise<Capture[]> {
+  /** Oldest first. */
+  async listCaptures(endpointId: string): Promise<Capture[]> {
     return (await this.#list.all(endpointId)).map((row) => {
       const text = this.#vault.open(captureOwner(endpointId, row.id), row.sealed)
       const { headers, body } = JSON.parse(text) as SealedContent
@@ -64,7 +68,7 @@ export class CaptureTable {
     })
   }
 
-  async drop(endpointId: string): Promise<void> {
+  async dropCaptures(endpointId: string): Promise<void> {
     await this.#drop.run(endpointId)
   }
 

@@ -48,7 +48,8 @@ export class DeliveryLedger {
     )
   }
 
-  async list({ limit, ...filter }: DeliveryQuery): Promise<DeliveryRecord[]> {
+  /** Newest first. */
+  async listDeliveries({ limit, ...filter }: DeliveryQuery): Promise<DeliveryRecord[]> {
     const { index, conditions } = describeFilter(filter, this.#db.sql)
     const { where, values } = buildWhere(conditions)
     const rows = this.#db.prepare<unknown[], DeliveryRow>(
@@ -57,19 +58,27 @@ export class DeliveryLedger {
     return (await rows.all(...values, limit)).map(readDelivery)
   }
 
-  ids(beginning: string, limit: number): Promise<string[]> {
+  /** Ids that begin so, oldest first. */
+  listDeliveryIds(beginning: string, limit: number): Promise<string[]> {
     return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
-  /** A delivery with its event; null for the event of a refused one. */
-  async find(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null> {
+  /**
+   * A delivery and its event; the event is null for a refusal, and after its row is gone. Null for
+   * an unknown id.
+   */
+  async findDelivery(id: string): Promise<{ delivery: DeliveryRecord; event: EventRecord | null } | null> {
     const row = await this.#find.get(id)
     if (!row) return null
     const { seq, ...delivery } = row
     return { delivery: readDelivery(delivery), event: seq === null ? null : await this.#events.find(seq) }
   }
 
-  async listOfEvent({ id, account }: Pick<EventRecord, 'id' | 'account'>, limit: number): Promise<DeliveryRecord[]> {
+  /** All deliveries of an event, duplicates included; newest first. */
+  async listDeliveriesOf(
+    { id, account }: Pick<EventRecord, 'id' | 'account'>,
+    limit: number,
+  ): Promise<DeliveryRecord[]> {
     const event = await this.#events.findIn(account, id)
     if (!event) return []
     const { seq, receivedAt } = event
@@ -77,7 +86,8 @@ export class DeliveryLedger {
     return (await this.#ofEvent.all({ seq, ...moment, limit })).map(readDelivery)
   }
 
-  async count(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>> {
+  /** Deliveries of an endpoint by verdict since a moment. Reads every row of that time. */
+  async countDeliveries(endpointId: string, since: number): Promise<Partial<Record<Verdict, number>>> {
     const rows = await this.#count.all(firstId('dlv', since), endpointId)
     return Object.fromEntries(rows.map(({ verdict, count }) => [verdict, count]))
   }

@@ -79,7 +79,8 @@ export class EndpointTable {
     this.#raise = db.prepare('UPDATE endpoint_version SET version = version + 1')
   }
 
-  async add(endpoint: Endpoint): Promise<void> {
+  /** `conflict` for a name that is taken. */
+  async addEndpoint(endpoint: Endpoint): Promise<void> {
     const { changes } = await this.#insert.run({
       ...endpoint,
       events: JSON.stringify(endpoint.events),
@@ -113,11 +114,13 @@ export class EndpointTable {
     await this.#raise.run()
   }
 
-  uses(endpointId: string): Promise<SecretUse[]> {
+  /** By position; exact to the minute. */
+  listSecretUses(endpointId: string): Promise<SecretUse[]> {
     return this.#uses.all(endpointId)
   }
 
-  names(): Promise<EndpointName[]> {
+  /** Every endpoint, removed ones included; oldest first. */
+  listEndpointNames(): Promise<EndpointName[]> {
     return this.#names.all()
   }
 

@@ -1,9 +1,19 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
-import { type EventFilter, readEventMark } from '../../../core/store/events.ts'
-import type { EventRange } from '../../../core/store/matches.ts'
+import { type EventRange, readEventMark } from '../../../core/store/events.ts'
 import type { Connection } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
+
+/** Selects events; every part narrows. */
+interface EventFilter {
+  type?: string
+  /** Received at this moment or later, in epoch milliseconds. */
+  since?: number
+  /** Received before this moment, in epoch milliseconds. */
+  until?: number
+  /** Older than the event with this mark: the last one of the page before. See `markEvent`. */
+  before?: string
+}
 
 /** An event that does not come by a delivery. `createdAt`: epoch milliseconds. */
 export interface OwnEvent {
@@ -51,8 +61,11 @@ export abstract class Events {
     return (await this.#sql.get.get({ seq })) ?? null
   }
 
-  /** Newest first. */
-  async list({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
+  /**
+   * Newest first. Reads until `limit` events match, which may be every event: for a filter of a
+   * person use `searchEvents`.
+   */
+  async listEvents({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
     const { events } = this.#db.sql
     const conditions: Condition[] = []
     if (type !== undefined) conditions.push(['type = ?', type])
@@ -66,11 +79,13 @@ export abstract class Events {
     return list.all(...values, limit)
   }
 
-  async listOf(owner: 'run' | 'delivery', ids: readonly string[]): Promise<{ of: string; event: EventRecord }[]> {
+  /** The own events of runs or deliveries with these ids; those without one are left out. */
+  async listEventsOf(owner: 'run' | 'delivery', ids: readonly string[]): Promise<{ of: string; event: EventRecord }[]> {
     return (await this.#sql.of[owner].all([...ids])).map(({ of, ...event }) => ({ of, event }))
   }
 
-  async listAfter({ stream, after, upTo, types }: EventRange): Promise<EventRecord[]> {
+  /** Events of a stream in order. */
+  async listEventsAfter({ stream, after, upTo, types }: EventRange): Promise<EventRecord[]> {
     if (types === null) return this.#sql.listAfter.all(stream, after, upTo)
     return this.#sql.listTypesAfter.all(stream, after, upTo, [...types])
   }
@@ -81,8 +96,8 @@ export abstract class Events {
     return seq === undefined ? null : this.get(seq)
   }
 
-  /** The events with this id, one per account at most. */
-  async findAll(eventId: string): Promise<EventRecord[]> {
+  /** Events with this id: one for each account that received it. */
+  async findEvents(eventId: string): Promise<EventRecord[]> {
     return Array.fromAsync(await this.findSeqs(eventId), (seq) => this.get(seq))
   }
 

@@ -38,18 +38,23 @@ export class RefusalTable {
     this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
   }
 
-  async save({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
+  /**
+   * Adds a row for a refusal. The newest 10,000 rows of each verdict stay; the commit that exceeds
+   * this deletes the oldest.
+   */
+  async saveRefusal({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
     await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
     const listed = (await this.#count.get(verdict, 1, 0)) ?? 0
     if (listed > this.#maxRefusals) await this.#makeRoom(verdict, Math.min(listed - this.#maxRefusals, MAX_REMOVED))
   }
 
-  /** Counts refusals that have no row. */
-  async count(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
+  /** Counts refusals that get no row because too many came at once. */
+  async countRefusals(unlisted: Partial<Record<Refusal, number>>): Promise<void> {
     for (const [verdict, count] of Object.entries(unlisted)) await this.#count.get(verdict as Refusal, 0, count)
   }
 
-  tally(): Promise<RefusalTally[]> {
+  /** Every verdict that ever refused a delivery. */
+  tallyRefusals(): Promise<RefusalTally[]> {
     return this.#tally.all()
   }
 

@@ -28,7 +28,8 @@ export class UnmatchedTallyTable {
     this.#noted.set(type, { events, at })
   }
 
-  list(): Promise<UnmatchedTally[]> {
+  /** Every type that an accepted event ever had when no workflow started on it. */
+  tallyUnmatched(): Promise<UnmatchedTally[]> {
     return this.#list.all()
   }
 

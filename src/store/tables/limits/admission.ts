@@ -11,6 +11,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Connection } from '../../connection.ts'
 import { type Applicant, type Gathering, isFull } from '../../rows/limits/gathering.ts'
+import { describeStale } from '../../rows/runs/describe-stale.ts'
 import type { GateTable, Standing } from '../gates/gate-table.ts'
 import type { RunTable } from '../runs/run-table.ts'
 import type { ToldTable } from '../runs/told-table.ts'
@@ -42,10 +43,13 @@ export class Admission {
     this.#gatherings = prepareGatherings(db)
   }
 
-  /** Null when the lease is stale. */
-  async decide(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer | null> {
+  /**
+   * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed place
+   * goes to the first run in line in the commit that frees it.
+   */
+  async admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
     const run = await this.#runs.find.get(lease)
-    if (!run) return null
+    if (!run) throw describeStale(lease)
     if (plan.tags) await this.#told.saveTags(run.id, plan.tags)
     if (plan.isOnlyTagged) return { verdict: await this.#letIn(run, plan), canceled: [] }
     // Before the first admission of a limited run, `started_at` is only the moment of a claim.

@@ -39,13 +39,17 @@ export class ApprovalDecisions {
     this.#tables = tables
   }
 
-  async decide(decision: Decision, now: number): Promise<DecisionResult> {
+  /**
+   * Counts a person's word. Approving covers the list up to the named hash; the rest moves to a
+   * fresh approval. Throws `conflict` for a list that has no such hash, or is decided.
+   */
+  async decideApproval(decision: Decision, now: number): Promise<DecisionResult> {
     await this.#tables.stops.lock()
     const approval = await this.#requireOpen(decision.approval, now)
     const item = await this.#requireItem(decision)
     const { approvers, effects, proofs, votes } = this.#tables
     const word = { ...decision, hash: item.hash }
-    const check = checkVote(word, { approvers: await approvers.list(), role: approval.role })
+    const check = checkVote(word, { approvers: await approvers.listApprovers(), role: approval.role })
     if (check.fault !== null) {
       throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${check.fault}.`)
     }

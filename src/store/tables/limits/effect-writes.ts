@@ -1,8 +1,22 @@
+import type { Asked } from '../../../core/safety/effect.ts'
 import { coversEffect, describeScope, type EffectStop, type StopScope } from '../../../core/safety/stop.ts'
-import type { EffectByHand, EndByHand } from '../../../core/store/safety/effects.ts'
+import type { EndByHand } from '../../../core/store/effects.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
+
+/** A delete that a person does by hand. */
+interface EffectByHand {
+  account: string
+  storage: string
+  /** Such as `storage_a:fil_1`. */
+  target: string
+  /** The state in which the person saw it, and without which it is not deleted. */
+  asked: Asked
+  actor: string
+  reason: string | null
+  at: number
+}
 
 interface SwitchTables {
   effects: EffectTable
@@ -10,7 +24,7 @@ interface SwitchTables {
   approvalWaits: ApprovalWaits
 }
 
-/** Holds the effects of a scope; false when it was stopped already. */
+/** Holds the effects of a scope from this commit on. False when it was stopped already. */
 export async function stopEffects({ stops, effects }: SwitchTables, stop: EffectStop): Promise<boolean> {
   const { kind, name, since: at, actor, reason } = stop
   await stops.lock()
@@ -20,7 +34,7 @@ export async function stopEffects({ stops, effects }: SwitchTables, stop: Effect
   return isNew
 }
 
-/** Ends a stop, and returns the number of the runs that go on; null when there was none. */
+/** Ends a stop. Wakes runs that stops hold, as `askAgain`; null when there was none. */
 export async function resumeEffects(
   { stops, effects, approvalWaits }: SwitchTables,
   scope: StopScope,
@@ -33,14 +47,17 @@ export async function resumeEffects(
   return await approvalWaits.asking.begin('stop')
 }
 
-/** Appends the beginning of a delete by hand, unless a stop covers it. */
+/**
+ * Appends the beginning of a delete that a person does by hand, unless a stop covers it. Returns
+ * the number of its row, or the stop.
+ */
 export async function beginByHand(
   { stops, effects }: SwitchTables,
   effect: EffectByHand,
 ): Promise<{ seq: number } | { stop: EffectStop }> {
   await stops.lock()
   const source = { workflow: '', account: effect.account, storage: effect.storage }
-  const stop = (await stops.list()).find((each) => coversEffect(each, source))
+  const stop = (await stops.listStops()).find((each) => coversEffect(each, source))
   return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
 }
 

@@ -1,8 +1,11 @@
-import type { EffectPermit } from '../../../core/safety/effect.ts'
+import { firstKeyOf } from '../../../core/runs/step.ts'
+import type { EffectAsk, EffectPermit } from '../../../core/safety/effect.ts'
 import type { CountedAsk } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
 import { coversEffect, type EffectStop } from '../../../core/safety/stop.ts'
-import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import type { AskOptions } from '../../../core/store/effects.ts'
+import { type FoundItem, stateOf } from '../approvals/approval-search.ts'
+import type { ApprovalTable } from '../approvals/approval-table.ts'
 
 /** An ask with the answer that needs no limit; null where the limits decide. */
 export interface JudgedAsk extends CountedAsk {
@@ -19,4 +22,19 @@ export interface JudgeParts extends Pick<AskOptions, 'now' | 'needs'> {
 /** A stop in force that covers one of these sources. */
 export function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
   return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
+}
+
+/** The word about a step's effect. A no to a file is also for its later deletes in the run. */
+export async function findWord(
+  approvals: ApprovalTable,
+  runId: string,
+  { class: kind, step }: EffectAsk,
+): Promise<FoundItem | null> {
+  const find = async (key: string) => {
+    const found = await approvals.findItem(runId, key)
+    return found && { ...found, state: stateOf(found) }
+  }
+  const first = firstKeyOf(step.key)
+  const refused = kind === 'delete' && first !== step.key ? await find(first) : null
+  return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
 }

@@ -1,5 +1,12 @@
-import type { KeptLimit } from '../../../core/store/limits.ts'
 import type { Connection } from '../../connection.ts'
+
+/** The shared state of an API key's request limit. See decision 22. */
+interface KeptLimit {
+  /** JSON text of the Files client. */
+  state: string
+  /** Rises with each change. */
+  version: number
+}
 
 /** The limiter's state that processes with the same API key share, one row per key. */
 export class KeyLimitTable {
@@ -16,12 +23,19 @@ export class KeyLimitTable {
     this.#update = db.prepare('UPDATE key_limit SET state = ?, version = version + 1 WHERE key = ? AND version = ?')
   }
 
-  async load(key: string): Promise<KeptLimit | null> {
+  /**
+   * The state shared by all processes that use an API key; `key` is its hash. Null when there is
+   * none yet.
+   */
+  async loadLimit(key: string): Promise<KeptLimit | null> {
     return (await this.#load.get(key)) ?? null
   }
 
-  /** A compare-and-set: false when the row no longer has this version; 0 means no row yet. */
-  async save(key: string, state: string, version: number): Promise<boolean> {
+  /**
+   * Compare-and-set: replaces the state of `version`; false when another process was first. A key
+   * without state has version 0.
+   */
+  async saveLimit(key: string, state: string, version: number): Promise<boolean> {
     const written = version === 0 ? await this.#insert.run(key, state) : await this.#update.run(state, key, version)
     return written.changes === 1
   }

@@ -1,5 +1,4 @@
 import type { Lease } from '../../../core/runs/lease.ts'
-import { firstKeyOf } from '../../../core/runs/step.ts'
 import {
   type ClosedApproval,
   completeState,
@@ -18,28 +17,22 @@ import {
   sizeOf,
 } from '../../../core/safety/effect-group.ts'
 import { folderOf } from '../../../core/safety/folders.ts'
-import { describeLimit, type EffectSource, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
+import { describeLimit, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
-import type { AskOptions } from '../../../core/store/safety/effects.ts'
+import type { AskOptions } from '../../../core/store/effects.ts'
+import { describeStale } from '../../rows/runs/describe-stale.ts'
 import type { RunTable } from '../../tables/runs/run-table.ts'
 import type { StepTable } from '../../tables/runs/step-table.ts'
 import type { GuardTable } from '../../tables/safety/guard-table.ts'
 import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
 import type { WaitTable } from '../../tables/waits/wait-table.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
-import {
-  type ApprovalRow,
-  type FoundItem,
-  isAskedAgain,
-  type NewItem,
-  readAsked,
-  stateOf,
-} from '../approvals/approval-search.ts'
+import { type FoundItem, isAskedAgain, type NewItem, readAsked } from '../approvals/approval-search.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import type { ApprovalWaits } from '../waits/approval-waits.ts'
-import { findStop, type JudgedAsk, type JudgeParts } from './judged-ask.ts'
+import { findStop, findWord, type JudgedAsk, type JudgeParts } from './judged-ask.ts'
 
 interface PermitTables {
   approvals: ApprovalTable
@@ -63,15 +56,19 @@ export class Permits {
     this.#tables = tables
   }
 
-  /** Null when the lease is stale. */
-  async begin(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[] | null> {
+  /**
+   * Saves the rows of steps whose effects are about to begin and decides whether they may, in one
+   * commit. A granted effect is counted and in the ledger; asked again, it is granted and counted
+   * no second time.
+   */
+  async beginEffects(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
     const { reserved, runs, stops, waits } = this.#tables
     // Before any run's row, as in every other decision about effects.
     await stops.lock()
-    if (!(await runs.lock(lease))) return null
+    if (!(await runs.lock(lease))) throw describeStale(lease)
     await reserved.release(lease, null)
     if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
-    const inForce = await stops.list()
+    const inForce = await stops.listStops()
     const judged: JudgedAsk[] = []
     for (const ask of asks) judged.push(await this.#judge(lease.runId, ask, { ...options, inForce }))
     const stopped = judged.find(({ permit }) => permit?.kind === 'stopped')
@@ -84,13 +81,21 @@ export class Permits {
     return permits
   }
 
-  /** Counts places for all of a list, or for none; null when the lease is stale. */
-  async reserve(lease: Lease, list: EffectList, shares: readonly EffectShare[], now: number): Promise<ListRoom | null> {
+  /**
+   * Decides about the effects of a long list that are not decided yet: counts places for all of
+   * them, or for none. Places of an earlier pass that were not used are given back first.
+   */
+  async reserveEffects(
+    lease: Lease,
+    list: EffectList,
+    shares: readonly EffectShare[],
+    { now }: Pick<AskOptions, 'now'>,
+  ): Promise<ListRoom> {
     const { reserved, runs, stops } = this.#tables
     await stops.lock()
-    if (!(await runs.lock(lease))) return null
+    if (!(await runs.lock(lease))) throw describeStale(lease)
     await reserved.release(lease, list.number)
-    if (findStop(await stops.list(), list.sources)) return { kind: 'stopped' }
+    if (findStop(await stops.listStops(), list.sources)) return { kind: 'stopped' }
     const used = await this.#listUsed(
       shares.flatMap(({ limits }) => limits),
       now,
@@ -101,19 +106,22 @@ export class Permits {
     return { kind: 'reserved' }
   }
 
-  /** Begins a part of a list. Null when the lease is stale. */
+  /**
+   * As {@link beginEffects} for a part of a long list; `room` is what was decided about the list.
+   * Without it, asks that only limits decide are answered null, and not saved.
+   */
   async beginPart(
     lease: Lease,
     asks: readonly EffectAsk[],
     { list, room }: { list: EffectList; room: ListRoom | null },
-    options: AskOptions,
-  ): Promise<(EffectPermit | null)[] | null> {
+    options: Omit<AskOptions, 'together'>,
+  ): Promise<(EffectPermit | null)[]> {
     const { reserved, runs, stops, waits } = this.#tables
     await stops.lock()
-    if (!(await runs.lock(lease))) return null
+    if (!(await runs.lock(lease))) throw describeStale(lease)
     if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
     const { now } = options
-    const inForce = await stops.list()
+    const inForce = await stops.listStops()
     const judged: JudgedAsk[] = []
     for (const ask of asks)
       judged.push(await this.#judge(lease.runId, ask, { ...options, inForce, beside: list.sources }))
@@ -144,7 +152,7 @@ export class Permits {
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
     const { approvals, effects } = this.#tables
-    const item = await this.#findItem(runId, ask)
+    const item = await findWord(approvals, runId, ask)
     if ((await effects.findBegun(runId, step.key)) !== null) {
       const isApproved = item?.state === 'approved'
       return judge({
@@ -188,24 +196,12 @@ export class Permits {
     return judge({ ...granted, ...(await this.#tellEnd(item, 'approved')) })
   }
 
-  /** The word about a step's effect. A no to a file is also for its later deletes in the run. */
-  async #findItem(runId: string, { class: kind, step }: EffectAsk): Promise<FoundItem | null> {
-    const find = async (key: string) => {
-      const found = await this.#tables.approvals.findItem(runId, key)
-      return found && { ...found, state: stateOf(found) }
-    }
-    const first = firstKeyOf(step.key)
-    const refused = kind === 'delete' && first !== step.key ? await find(first) : null
-    return refused?.state === 'denied' || refused?.state === 'expired' ? refused : find(step.key)
-  }
-
   /** The first item of a list tells of its end; the step of a question tells of that itself. */
   async #tellEnd(item: FoundItem, status: ClosedApproval['status']): Promise<{ closed?: ClosedApproval }> {
     const isTold = item.kind === 'guard' && (await this.#tables.approvals.isFirst({ ...item, state: status }))
     return isTold ? { closed: { id: item.approval, status } } : {}
   }
 
-  /** Grants all where every limit has room for all of them, and holds all otherwise. */
   async #decideRoom(group: JudgedAsk[], options: AskOptions): Promise<void> {
     const { guard } = this.#tables
     const used = await this.#listUsed(
@@ -242,13 +238,22 @@ export class Permits {
     }
     const [{ source }] = group as [JudgedAsk]
     const hold = `${full.scope}/${source.account}/${full.setting}`
-    const known = await approvals.findOpen(hold, options.now)
-    const approval = known ?? (await this.#open(hold, full, { source, options }))
+    const { needs, expiresAt, now } = options
+    const known = await approvals.findOpen(hold, now)
+    const { workflow, account } = source
+    const about = {
+      kind: 'guard',
+      hold,
+      workflow,
+      account,
+      why: describeLimit(full),
+      role: null,
+      question: null,
+    } as const
+    const approval = known ?? (await approvals.open({ ...about, needs, openedAt: now, expiresAt }))
     const joined: NewItem[] = []
-    for (const {
-      ask,
-      source: { runId },
-    } of group) {
+    for (const { ask, source: asking } of group) {
+      const { runId } = asking
       const { step, asked } = ask
       const before = await approvals.findItem(runId, step.key)
       if (before?.approval === approval.id) continue
@@ -262,18 +267,6 @@ export class Permits {
     for (const each of group) {
       each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expires_at, opened, rule }
     }
-  }
-
-  async #open(
-    hold: string,
-    full: Limit,
-    { source, options }: { source: EffectSource; options: AskOptions },
-  ): Promise<ApprovalRow> {
-    const { workflow, account } = source
-    const { needs, expiresAt, now } = options
-    const why = describeLimit(full)
-    const about = { kind: 'guard', hold, workflow, account, why, needs, role: null, question: null } as const
-    return this.#tables.approvals.open({ ...about, openedAt: now, expiresAt })
   }
 
   async #carryOut(lease: Lease, { ask, source, permit }: JudgedAsk, now: number): Promise<EffectPermit> {

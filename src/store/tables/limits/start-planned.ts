@@ -1,25 +1,31 @@
-import type { DecisionResult } from '../../../core/safety/approval.ts'
+import type { Decision, DecisionResult } from '../../../core/safety/approval.ts'
 import { planHold } from '../../../core/safety/guard.ts'
-import type { PlannedRun, PlannedWord } from '../../../core/store/safety/approvals.ts'
+import type { PlannedRun } from '../../../core/store/planned-run.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
-import type { RunOperations } from '../runs/run-operations.ts'
+import type { ReplayTable } from '../runs/replay-table.ts'
 import type { ApprovalDecisions } from './approval-decisions.ts'
+
+/** A person's word for the whole list of a plan. */
+type PlannedWord = Pick<Decision, 'actor' | 'reason' | 'hash' | 'signature'>
 
 interface PlannedTables {
   approvals: ApprovalTable
   decisions: ApprovalDecisions
-  operations: RunOperations
+  replays: ReplayTable
 }
 
-/** Starts a run with an approval of what its plan foresaw, and counts a person's word for it. */
+/**
+ * Starts a run of a stored event with an approval of just these effects, by a person's word. Any
+ * other delete or write of the run is held. Throws as `decideApproval`.
+ */
 export async function startPlanned(
-  { approvals, decisions, operations }: PlannedTables,
+  { approvals, decisions, replays }: PlannedTables,
   planned: PlannedRun,
   word: PlannedWord,
   now: number,
 ): Promise<DecisionResult> {
   const { event, workflow, run: runId, approval: id, why, items, needs, expiresAt } = planned
-  await operations.startPlanned(planned, now)
+  await replays.startPlanned(planned, now)
   if (items.length === 0) return { status: 'approved', granted: 0, moved: 0, next: null, woken: 0, missing: 0 }
   const { account } = event
   const about = { id, kind: 'guard', hold: planHold({ runId, account }), workflow, account, why } as const
@@ -28,5 +34,5 @@ export async function startPlanned(
     approval,
     items.map((item) => ({ ...item, runId })),
   )
-  return decisions.decide({ ...word, approval: id, verdict: 'approved', only: null, answer: null }, now)
+  return decisions.decideApproval({ ...word, approval: id, verdict: 'approved', only: null, answer: null }, now)
 }

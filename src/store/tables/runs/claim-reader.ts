@@ -62,8 +62,8 @@ export async function readRecordings(
   const claimed = new Map((await claimReader.readAsClaimed(runIds)).map((claim) => [claim.lease.runId, claim]))
   const found = await Array.fromAsync(runIds, async (id): Promise<Recording[]> => {
     const claim = claimed.get(id)
-    const run = claim ? await runs.find(id) : null
-    return claim && run ? [{ run, claim, steps: await steps.list(id) }] : []
+    const run = claim ? await runs.findRun(id) : null
+    return claim && run ? [{ run, claim, steps: await steps.listSteps(id) }] : []
   })
   return found.flat()
 }

@@ -1,6 +1,11 @@
 import type { FailureState } from '../../../core/runs/failures/failure-group.ts'
-import type { FailureKindSince } from '../../../core/store/runs.ts'
 import type { Connection } from '../../connection.ts'
+
+/** A kind of failure, and a moment in epoch milliseconds. */
+interface FailureKindSince {
+  id: string
+  since: number
+}
 
 /** The verdicts of persons on kinds of failures, one row per kind. Index: primary key. */
 export class FailureStateTable {
@@ -31,15 +36,18 @@ export class FailureStateTable {
              LIMIT 1) IS NOT NULL)`)
   }
 
-  async save(state: FailureState): Promise<void> {
+  /** Resolves or snoozes a kind of failure, in place of what was said before. */
+  async saveFailureState(state: FailureState): Promise<void> {
     await this.#save.run(state)
   }
 
-  async list(groups: readonly string[]): Promise<FailureState[]> {
+  /** The verdicts of persons on kinds of failures. */
+  async listFailureStates(groups: readonly string[]): Promise<FailureState[]> {
     return await this.#list.all([...groups])
   }
 
-  settled(kinds: readonly FailureKindSince[]): Promise<string[]> {
+  /** The kinds of which no failure is open, and persons have resolved one or all since then. */
+  listSettledFailures(kinds: readonly FailureKindSince[]): Promise<string[]> {
     return this.#settled.all(JSON.stringify(kinds.map(({ id, since }) => [id, since])))
   }
 }

@@ -36,7 +36,11 @@ export class OutputTable {
     await this.#saveSize.run(bytes, runId)
   }
 
-  async read(runId: string, key: string | null): Promise<string> {
+  /**
+   * JSON text of a step's result, or of the run's output when `key` is null. `not_found` where
+   * there is none.
+   */
+  async readOutput(runId: string, key: string | null): Promise<string> {
     const inRow = key === null ? await this.#ofRun.get(runId) : await this.#ofStep.get(runId, key)
     if (typeof inRow === 'string') return inRow
     const packed = await this.#packed.get(runId, key ?? RUN_KEY)

@@ -20,14 +20,16 @@ export class RunLogTable {
     )
   }
 
-  async save(lines: readonly RunLogLine[]): Promise<void> {
+  /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */
+  async saveRunLog(lines: readonly RunLogLine[]): Promise<void> {
     for (const line of lines) {
       const number = (await this.#add.get(line)) ?? 0
       if (number > RUN_LOG_LINES) await this.#trim.run(line.runId, number - RUN_LOG_LINES)
     }
   }
 
-  async list(runId: string): Promise<KeptLogLine[]> {
+  /** Log lines of a run, oldest first. */
+  async listRunLog(runId: string): Promise<KeptLogLine[]> {
     return await this.#list.all(runId)
   }
 }

@@ -1,22 +1,25 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
-import type { EventRecord } from '../../../core/incoming/event.ts'
 import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
-import type { Fork } from '../../../core/store/operations.ts'
-import type { PlannedRun } from '../../../core/store/safety/approvals.ts'
 import type { Connection } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
-import type { Events } from '../incoming/events.ts'
 import type { ClosingTable } from './closing-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 import type { ToldTable } from './told-table.ts'
 
+/** The part of a run that a new one takes over. */
+interface Fork {
+  /** Keys of finished steps to copy. */
+  keys: readonly string[]
+  /** A step with a result given by hand, as JSON text; null: none. */
+  edited: { key: string; output: string } | null
+}
+
 interface OperationTables {
-  events: Events
   runs: RunTable
   steps: StepTable
   told: ToldTable
@@ -24,12 +27,11 @@ interface OperationTables {
   closings: ClosingTable
 }
 
-/** Operations of a person on runs: start, retry, resume, fork and replay. */
+/** Operations of a person on runs: start, retry, resume and fork. */
 export class RunOperations {
   readonly #tables: OperationTables
   readonly #continue
   readonly #forks
-  readonly #replays
   readonly #sleeps
   readonly #start
   readonly #queue
@@ -38,7 +40,6 @@ export class RunOperations {
     this.#tables = tables
     this.#continue = prepareContinue(db)
     this.#forks = prepareForks(db)
-    this.#replays = prepareReplays(db)
     this.#sleeps = prepareSleeps(db)
     // Index: primary key.
     this.#start = db.prepare<[Invocation]>(
@@ -49,22 +50,25 @@ export class RunOperations {
     this.#queue = db.prepare<[string]>(QUEUE_RUN)
   }
 
-  /** False when there is a run with this id. */
-  async start(start: Invocation): Promise<boolean> {
+  /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */
+  async startRun(start: Invocation): Promise<boolean> {
     const isNew = (await this.#start.run(start)).changes === 1
     if (isNew) await this.#queue.run(start.run)
     return isNew
   }
 
-  /** Makes a failed or canceled run pending again; false where a retry does not fit. */
-  async retry(runId: string, now: number): Promise<boolean> {
-    const run = await this.#tables.runs.find(runId)
+  /**
+   * Continues a failed or canceled run from its failed step, under the same id. False in any other
+   * state, or where it would end again at once.
+   */
+  async retryRun(runId: string, now: number): Promise<boolean> {
+    const run = await this.#tables.runs.findRun(runId)
     if (!run || findObstacle('retry', run, now) !== null) return false
     if ((await this.#continue.queueAgain.run(runId)).changes === 0) return false
     await this.#continue.dropOutcome.run(runId)
     await this.#continue.liftEnd.run(runId)
     await this.#tables.runs.markHour(runId, null)
-    const steps = await this.#tables.steps.list(runId)
+    const steps = await this.#tables.steps.listSteps(runId)
     const keys = new Set(planReset(steps, run.error))
     const repeated = steps.filter(({ key }) => keys.has(key))
     // Outcomes after a repeated one may not come again: the code gets those that it asks for.
@@ -77,19 +81,25 @@ export class RunOperations {
     return true
   }
 
-  /** False where the run has not failed, or is resolved already. */
-  async resolve(runId: string, resolution: Resolution): Promise<boolean> {
+  /**
+   * Notes that the failure of a run needs nobody any more, until it is retried. False where it has
+   * not failed, or is resolved already.
+   */
+  async resolveRun(runId: string, resolution: Resolution): Promise<boolean> {
     return (await this.#continue.resolve.run(JSON.stringify(resolution), runId)).changes === 1
   }
 
-  /** False where the run is not resolved. */
-  async unresolve(runId: string): Promise<boolean> {
+  /** Takes that back. False where the run is not resolved. */
+  async unresolveRun(runId: string): Promise<boolean> {
     return (await this.#continue.unresolve.run(runId)).changes === 1
   }
 
-  /** Makes a run that waits for a person pending again; false for any other. */
-  async resume(runId: string, { fromScratch }: { fromScratch: boolean }): Promise<boolean> {
-    const hasDiverged = (await this.#tables.runs.find(runId))?.reason?.startsWith(DIVERGED) ?? false
+  /**
+   * Continues a run that waits for a person; `fromScratch` first deletes its journal, and
+   * `carryOutDecision` cancels what it has invoked. False when it does not wait for a person.
+   */
+  async resumeRun(runId: string, { fromScratch }: { fromScratch: boolean }): Promise<boolean> {
+    const hasDiverged = (await this.#tables.runs.findRun(runId))?.reason?.startsWith(DIVERGED) ?? false
     if (!fromScratch) {
       if ((await this.#continue.resume.run(runId)).changes === 0) return false
       // A person accepts the present code, so what is recorded is delivered by name.
@@ -105,7 +115,10 @@ export class RunOperations {
     return true
   }
 
-  /** Ends the earliest sleep of a waiting run; its key, or null for a run that does not sleep. */
+  /**
+   * Ends the next sleep of a waiting run now, so that the run is due. Returns the step's key, or
+   * null where the run does not sleep.
+   */
   async skipSleep(runId: string, now: number): Promise<string | null> {
     const key = await this.#sleeps.next.get(runId, now)
     if (key === undefined || (await this.#sleeps.dueNow.run({ runId, now })).changes === 0) return null
@@ -113,7 +126,11 @@ export class RunOperations {
     return key
   }
 
-  async fork(source: string, { keys, edited }: Fork, now: number): Promise<string> {
+  /**
+   * Creates a run with the same cause, copies of these steps, and perhaps one edited result.
+   * Returns its id.
+   */
+  async forkRun(source: string, { keys, edited }: Fork, now: number): Promise<string> {
     const id = newId('run', now)
     if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     await this.#forks.queue.run({ id, source, now })
@@ -128,47 +145,7 @@ export class RunOperations {
     }
     return id
   }
-
-  async replay(named: { id: string; account: string }, workflows: readonly string[], now: number): Promise<string[]> {
-    return this.replayStored(await this.#requireBody(named), workflows, now)
-  }
-
-  /** A run of this id that the guard lets do what its plan foresaw. */
-  async startPlanned(
-    { event: named, workflow, run }: Pick<PlannedRun, 'event' | 'workflow' | 'run'>,
-    now: number,
-  ): Promise<void> {
-    await this.#insertReplay(await this.#requireBody(named), { id: run, workflow, origin: 'plan', now })
-  }
-
-  async #requireBody({ id, account }: { id: string; account: string }): Promise<EventRecord> {
-    const event = await this.#tables.events.findIn(account, id)
-    if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
-    if (event.body === '') {
-      throw new UpshotError('conflict', `The body of event ${id} is pruned, so it cannot be replayed.`, {
-        details: { fix: 'Raise retention.payloads in config/upshot.config.ts to keep bodies longer.' },
-      })
-    }
-    return event
-  }
-
-  /** New runs of an event that has its body. */
-  async replayStored(event: EventRecord, workflows: readonly string[], now: number): Promise<string[]> {
-    return Array.fromAsync(workflows, async (workflow) => {
-      const id = newId('run', now)
-      await this.#insertReplay(event, { id, workflow, origin: 'replay', now })
-      return id
-    })
-  }
-
-  async #insertReplay({ account, seq }: EventRecord, replay: Replay): Promise<void> {
-    const before = (await this.#replays.latestRun.get(seq, replay.workflow)) ?? null
-    await this.#replays.insert.run({ ...replay, account, seq, before })
-    await this.#queue.run(replay.id)
-  }
 }
-
-type Replay = { id: string; workflow: string; origin: 'replay' | 'plan'; now: number }
 
 /**
  * Statements that continue an existing run. Index: primary keys. Each raises the fence: no worker
@@ -272,20 +249,6 @@ function prepareForks(db: Connection) {
   }
 }
 
-/** Statements that make a run of a stored event. */
-function prepareReplays(db: Connection) {
-  return {
-    insert: db.prepare(
-      `INSERT INTO run (id, workflow, event_seq, since_seq, created_at, origin, origin_run)
-       VALUES (@id, @workflow, @seq, ${db.sql.newestEvent('CAST(@account AS text)')}, @now, @origin, @before)`,
-    ),
-    // Index: run_caused.
-    latestRun: db.pluck<[number, string], string | null>(
-      `SELECT max(id) FROM run WHERE event_seq = ? AND workflow = ? AND handler = 'run'`,
-    ),
-  }
-}
-
-function describeMissing(what: string): UpshotError {
+export function describeMissing(what: string): UpshotError {
   return new UpshotError('not_found', `There is no ${what} any more.`)
 }

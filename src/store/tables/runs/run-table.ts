@@ -4,7 +4,6 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, Successor } from '../../../core/runs/run.ts'
-import type { Store } from '../../../core/store/store.ts'
 import type { Connection } from '../../connection.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
@@ -30,6 +29,14 @@ interface WorkRow {
   tick_at: number | null
   tick_schedule: string | null
   tick_account: string | null
+}
+
+/** Until when a run waits, and for what. */
+export interface Park {
+  dueAt: number | null
+  reason: string
+  awaits?: readonly string[]
+  hasNotStarted?: boolean
 }
 
 /** How a run ends. */
@@ -58,7 +65,7 @@ export class RunTable {
   readonly #told: ToldTable
   readonly #hasRowLocks: boolean
   readonly #sql
-  readonly countOpen
+  readonly countOpenRuns
 
   constructor(
     db: Connection,
@@ -70,7 +77,7 @@ export class RunTable {
     this.#told = told
     this.#hasRowLocks = db.sql.hasRowLocks
     this.#sql = { ...prepareParks(db), ...prepareEnds(db), ...prepareReads(db) }
-    this.countOpen = prepareOpenRuns(db)
+    this.countOpenRuns = prepareOpenRuns(db)
   }
 
   /** Ends a run under its lease; false when that is stale. */
@@ -113,10 +120,7 @@ export class RunTable {
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */
-  async park(
-    lease: Lease,
-    { dueAt, reason, awaits = [], hasNotStarted = false }: Parameters<Store['parkRun']>[1],
-  ): Promise<boolean> {
+  async park(lease: Lease, { dueAt, reason, awaits = [], hasNotStarted = false }: Park): Promise<boolean> {
     // Locked before it is read: what resolves a wait locks the row of the run as well.
     if (!(await this.lock(lease))) return false
     const isOver = awaits.length > 0 && (await this.#sql.isResolved.get(lease.runId, [...awaits])) === 1
@@ -153,25 +157,31 @@ export class RunTable {
     if (this.#hasRowLocks && runIds.length > 0) await this.#sql.lock.all([...runIds])
   }
 
-  leases(worker: string): Promise<Omit<Lease, 'worker'>[]> {
+  /** The valid leases of a worker. A run that is missing was canceled or taken over. */
+  listLeases(worker: string): Promise<Omit<Lease, 'worker'>[]> {
     return this.#sql.leases.all(worker)
   }
 
+  /** Earliest `dueAt` of the waiting runs; null when there is none. */
   async nextDueAt(): Promise<number | null> {
     return (await this.#sql.nextDue.get()) ?? null
   }
 
+  /** Whether a run waits to be tried alone. */
   async hasSuspects(): Promise<boolean> {
     return (await this.#sql.suspect.get()) !== undefined
   }
 
-  async find(id: string): Promise<Run | null> {
+  async findRun(id: string): Promise<Run | null> {
     const row = await this.#sql.find.get(id)
     return row ? readRun(row) : null
   }
 
-  /** A fork, and a run that handles a failure, has the events of its origin. */
-  async listEvents(id: string): Promise<EventRecord[]> {
+  /**
+   * The run's own event and those of runs folded into it, in the order of arrival. A fork, and a
+   * run that handles a failure, has the events of its origin.
+   */
+  async listRunEvents(id: string): Promise<EventRecord[]> {
     const found = new Set([id])
     for (let next = [id]; next.length > 0; ) {
       const more = await this.#sql.gathered.all(next, next)

@@ -2,10 +2,10 @@ import {
   type Checkpoint,
   type Effect,
   ROW_OUTPUT_BYTES,
+  type StepFailure,
   type StepKind,
   type StepStatus,
 } from '../../../core/runs/step.ts'
-import type { StepFailure } from '../../../core/store/journal.ts'
 import type { Connection } from '../../connection.ts'
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
@@ -72,7 +72,11 @@ export class StepTable {
     await this.#appendFailure.run(runId, failure.key, failure.attempt, failure.at, JSON.stringify(failure.error))
   }
 
-  async list(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Promise<Checkpoint[]> {
+  /**
+   * The journal of a run, in the order in which its steps began. Results above `inlineBytes`, and
+   * those stored apart, are replaced by their size.
+   */
+  async listSteps(runId: string, inlineBytes = ROW_OUTPUT_BYTES): Promise<Checkpoint[]> {
     return (await this.#list.all(inlineBytes, inlineBytes, runId)).map(readStep)
   }
 
@@ -80,7 +84,8 @@ export class StepTable {
     return (await this.#listDeletes.all([...targets], account)).map(readStep)
   }
 
-  async listFailures(runId: string): Promise<StepFailure[]> {
+  /** Failed attempts of a run's steps, oldest first. */
+  async listStepFailures(runId: string): Promise<StepFailure[]> {
     return (await this.#listFailures.all(runId)).map((row) => ({
       key: row.key,
       attempt: row.attempt,

@@ -1,6 +1,5 @@
-import { decideBlame, type Harm, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
+import { decideBlame, type Harm, type Recovery, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
-import type { Recovery } from '../../../core/store/workers.ts'
 import type { Connection } from '../../connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 
@@ -16,9 +15,10 @@ export abstract class Workers {
     this.#sql = prepareLeases(db)
   }
 
-  abstract start(id: string, now: number): Promise<void>
-  /** Also restores a worker that others took for dead. */
-  abstract beat(id: string, now: number): Promise<void>
+  /** Registers a worker. Its process holds a lock until it ends, however it ends. */
+  abstract startWorker(id: string, now: number): Promise<void>
+  /** Records that a worker is alive. Also restores a worker that others took for dead. */
+  abstract beatWorker(id: string, now: number): Promise<void>
   /** Ids of the workers that are at work. */
   abstract living(now: number): Promise<string[]>
   /** Ids of the others. Where transactions run beside each other, nobody else buries them. */
@@ -31,12 +31,13 @@ export abstract class Workers {
     return recovery
   }
 
-  /** The same for one worker, whose process lives. */
-  async end(id: string, harm: Harm | null): Promise<Recovery> {
+  /** The same for one worker whose engine has ended while its process lives on. */
+  async endWorker(id: string, harm: Harm | null = null): Promise<Recovery> {
     return this.#bury(id, 'engine', { count: 0, suspects: [], parked: [] }, harm)
   }
 
-  async stop(id: string): Promise<void> {
+  /** Releases a worker's runs and removes it. */
+  async stopWorker(id: string): Promise<void> {
     await this.endLeases(id)
     await this.remove(id)
   }

@@ -124,7 +124,7 @@ export class WorkflowTable {
     now: number,
   ): Promise<SavedWorkflows> {
     const version = (await this.#version.get()) ?? 0
-    const known = await this.list()
+    const known = await this.listWorkflows()
     const others = await this.#listSets(living, worker)
     const missing = known.filter(({ id }) => workflows.every((each) => each.id !== id))
     const kept = missing.filter(({ id, file }) => broken.includes(file) || others.has(id))
@@ -196,7 +196,8 @@ export class WorkflowTable {
     return true
   }
 
-  async list(): Promise<WorkflowRecord[]> {
+  /** By id. */
+  async listWorkflows(): Promise<WorkflowRecord[]> {
     const pauses = new Map((await this.#pauses.all()).map((row) => [row.workflow, row.paused_at]))
     const routes = Map.groupBy(await this.#routes.all(), (row) => row.workflow)
     const held = new Map((await this.#countHeld.all()).map((row) => [row.workflow, row.held]))
@@ -228,24 +229,34 @@ export class WorkflowTable {
     return new Set((await this.#pauses.all()).map((row) => row.workflow))
   }
 
-  async pause(workflow: string, now: number): Promise<boolean> {
+  /**
+   * Runs claimed from now on are held; passes under way continue. False when it was paused already.
+   */
+  async pauseWorkflow(workflow: string, now: number): Promise<boolean> {
     return (await this.#pause.run(workflow, now)).changes === 1
   }
 
-  async resume(workflow: string): Promise<boolean> {
+  /** Ends the pause. False when there was none. */
+  async resumeWorkflow(workflow: string): Promise<boolean> {
     return (await this.#unpause.run(workflow)).changes === 1
   }
 
-  /** Holds pending runs of a paused workflow and returns their number; 0 once it is resumed. */
-  async holdPending(workflow: string, limit: number): Promise<number> {
+  /**
+   * Holds up to `limit` pending runs of a paused workflow; returns how many. Claims hold the others
+   * as they meet them. None once it is resumed.
+   */
+  async holdRuns(workflow: string, limit: number): Promise<number> {
     if (!(await this.paused()).has(workflow)) return 0
     let held = 0
     for (const run of await this.#pendingOf.all(workflow, limit)) held += (await this.hold(run)) ? 1 : 0
     return held
   }
 
-  /** Releases held runs, oldest first, and returns their number; 0 while it is paused. */
-  async releaseHeld(workflow: string, limit: number): Promise<number> {
+  /**
+   * Makes up to `limit` held runs pending again, oldest first; returns how many. None while it is
+   * paused.
+   */
+  async releaseHeldRuns(workflow: string, limit: number): Promise<number> {
     if ((await this.paused()).has(workflow)) return 0
     let released = 0
     for (const run of await this.#held.all(workflow, limit)) released += (await this.#release.run(run)).changes
@@ -255,7 +266,7 @@ export class WorkflowTable {
   /** Releases held runs of one resumed workflow, left by a process that died while it resumed. */
   async releaseForgotten(limit: number): Promise<void> {
     const forgotten = await this.#forgotten.get()
-    if (forgotten !== undefined) await this.releaseHeld(forgotten, limit)
+    if (forgotten !== undefined) await this.releaseHeldRuns(forgotten, limit)
   }
 
   async hold(runId: string): Promise<boolean> {

@@ -20,15 +20,19 @@ export class AccessTable {
     this.#tokens = prepareTokens(db)
   }
 
-  async saveCode(code: LoginCode): Promise<void> {
+  async saveLoginCode(code: LoginCode): Promise<void> {
     await this.#codes.insert.run(code)
   }
 
-  async findCode(codeHash: string, now: number): Promise<LoginCode | null> {
+  /** The role and name that a code stands for; null for one that is used, over or unknown. */
+  async findLoginCode(codeHash: string, now: number): Promise<LoginCode | null> {
     return (await this.#codes.find.get(codeHash, now)) ?? null
   }
 
-  /** Takes the code, which only one caller can, and drops the sessions and codes that are over. */
+  /**
+   * Takes a code and starts the session, in one commit. False for a code that is used or over.
+   * Drops the sessions and codes that are over.
+   */
   async startSession(session: AdminSession, codeHash: string): Promise<boolean> {
     if ((await this.#codes.take.run(codeHash, session.createdAt)).changes === 0) return false
     await this.#codes.dropOver.run(session.createdAt)
@@ -37,22 +41,27 @@ export class AccessTable {
     return true
   }
 
+  /** Also a session that is over; see `isSessionAlive`. */
   async findSession(cookieHash: string): Promise<AdminSession | null> {
     return (await this.#sessions.find.get(cookieHash)) ?? null
   }
 
+  /** Newest first. */
   async listSessions(now: number): Promise<AdminSession[]> {
     return await this.#sessions.list.all(sessionBounds(now))
   }
 
+  /** Records that a session is in use. */
   async touchSession(id: string, now: number): Promise<void> {
     await this.#sessions.touch.run(now, id)
   }
 
+  /** False when it had ended. */
   async endSession(id: string): Promise<boolean> {
     return (await this.#sessions.drop.run(id)).changes === 1
   }
 
+  /** `conflict` when a token that is not revoked has this name. */
   async saveToken(token: AdminToken): Promise<void> {
     if ((await this.#tokens.insert.run(token)).changes === 1) return
     throw new UpshotError('conflict', `There is a token named "${token.name}" already.`, {
@@ -60,10 +69,12 @@ export class AccessTable {
     })
   }
 
+  /** Also a token that is over; see `isTokenAlive`. */
   async findToken(tokenHash: string): Promise<AdminToken | null> {
     return (await this.#tokens.find.get(tokenHash)) ?? null
   }
 
+  /** Newest first, revoked ones included. */
   async listTokens(): Promise<AdminToken[]> {
     return await this.#tokens.list.all()
   }
@@ -72,6 +83,7 @@ export class AccessTable {
     await this.#tokens.touch.run(now, id)
   }
 
+  /** False when it was revoked or never there. */
   async revokeToken(id: string, now: number): Promise<boolean> {
     return (await this.#tokens.revoke.run(now, id)).changes === 1
   }

@@ -33,8 +33,8 @@ export class AuditTable {
     )
   }
 
-  /** Appends a row and returns its id. */
-  async add(entry: AuditEntry, outcome: AuditOutcome, error: string | null = null): Promise<string> {
+  /** Appends the row of an action outside the store's own writes; returns its id. */
+  async recordAction(entry: AuditEntry, outcome: AuditOutcome, error: string | null = null): Promise<string> {
     const { from: origin, parameters, ...rest } = entry
     const id = newId('aud', entry.at)
     await this.#add.run({ ...rest, id, origin, parameters: JSON.stringify(parameters), outcome, error })
@@ -42,7 +42,7 @@ export class AuditTable {
   }
 
   /** Newest first. Index: primary key backwards, or audit_target. */
-  async list({ limit, ...filter }: AuditFilter & { limit: number }): Promise<AuditRecord[]> {
+  async listActions({ limit, ...filter }: AuditFilter & { limit: number }): Promise<AuditRecord[]> {
     const { where, values } = describeFilter(filter)
     const rows = this.#db.prepare<unknown[], AuditRow>(`SELECT * FROM audit ${where} ORDER BY id DESC LIMIT ?`)
     return (await rows.all(...values, limit)).map(({ origin, parameters, ...row }) => ({

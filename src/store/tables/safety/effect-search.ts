@@ -1,9 +1,16 @@
 import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
-import type { EffectFilter, EffectPage } from '../../../core/store/safety/effects.ts'
+import type { EffectFilter } from '../../../core/store/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import type { Connection, Statement } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
+
+/** A page of rows, oldest first. */
+interface EffectPage {
+  /** The last row of the page before; null for the first page. */
+  beyond: Pick<EffectRecord, 'at' | 'seq'> | null
+  limit: number
+}
 
 const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 
@@ -24,13 +31,16 @@ export class EffectSearch {
       FROM effect`
   }
 
-  /** Newest first. */
-  list({ limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
-    return this.#read(planEffectPath(filter), [], limit)
-  }
-
-  /** Numbered above `after`, in the order of their numbers. -Infinity: from the lowest on. */
-  async listAfter(after: number, { limit, ...filter }: EffectFilter & { limit: number }): Promise<EffectRecord[]> {
+  /**
+   * Newest first; with `after` those numbered above it, in the order of their numbers. -Infinity:
+   * from the lowest on.
+   */
+  async listEffects({
+    after,
+    limit,
+    ...filter
+  }: EffectFilter & { after?: number; limit: number }): Promise<EffectRecord[]> {
+    if (after === undefined) return this.#read(planEffectPath(filter), [], limit)
     const { where, values } = buildWhere([
       ...(after === -Infinity ? [] : [['seq > ?', after] as Condition]),
       ...this.#describe(filter),
@@ -42,8 +52,11 @@ export class EffectSearch {
     return rows.all(...values, limit)
   }
 
-  /** Steps whose row above `prunedTo`, in which they began, is not there. Reads all steps. */
-  async listLost(prunedTo: number, limit: number): Promise<LostBegin[]> {
+  /**
+   * Steps that name the ledger row in which they began, where it is not there. Only rows above
+   * `prunedTo`, in their order. Reads every step.
+   */
+  async listLostBegins({ prunedTo, limit }: { prunedTo: number; limit: number }): Promise<LostBegin[]> {
     const rows = this.#db.prepare<[number, number], LostBegin>(
       `SELECT run_id AS runId, key AS step, effect_seq AS seq FROM step
        WHERE effect_seq > ? AND NOT EXISTS (SELECT 1 FROM effect WHERE effect.seq = step.effect_seq
@@ -53,7 +66,8 @@ export class EffectSearch {
     return rows.all(prunedTo, limit)
   }
 
-  async search(filter: EffectFilter, { rows, limit, after }: SearchSlice): Promise<SearchPart<EffectRecord>> {
+  /** One slice of the rows that match, newest first; `searchPage` joins slices. */
+  async searchEffects(filter: EffectFilter, { rows, limit, after }: SearchSlice): Promise<SearchPart<EffectRecord>> {
     const path = planEffectPath(filter)
     const below: Condition[] = after === null ? [] : [atPosition('<', readPosition(after))]
     const edge = await this.#findEdge(path, below, rows)
@@ -64,8 +78,8 @@ export class EffectSearch {
     return { items, next: last === undefined ? null : writePosition(last), ...looked }
   }
 
-  /** Oldest first along one index, beyond the position of a row. */
-  async page({ beyond, limit, ...filter }: EffectFilter & EffectPage): Promise<EffectRecord[]> {
+  /** Oldest first, by moment and number. A rare workflow, run or file is read along its index. */
+  async pageEffects({ beyond, limit, ...filter }: EffectFilter & EffectPage): Promise<EffectRecord[]> {
     const { index, along, rest } = planEffectPath(filter)
     const after = beyond === null ? [] : [atPosition('>', beyond)]
     const { where, values } = buildWhere([...along, ...after, ...this.#describe(rest)])

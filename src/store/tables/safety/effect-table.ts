@@ -113,7 +113,7 @@ export class EffectTable {
     return seq ?? 0
   }
 
-  /** Appends a call past the ledger, once for each run, call and place in it. */
+  /** Appends a call past the ledger, unless its run has a row of the same call and place. */
   async noteOutside(act: OutsideAct): Promise<void> {
     const { run, call, where } = act
     if ((await this.#writes.findNoted.get(run, call, where)) === undefined) await this.note(describeAct(act))

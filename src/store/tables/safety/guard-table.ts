@@ -1,6 +1,6 @@
 import type { EffectClass } from '../../../core/safety/effect.ts'
 import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS } from '../../../core/safety/guard.ts'
-import type { GuardUse } from '../../../core/store/safety/effects.ts'
+import type { GuardUse } from '../../../core/store/effects.ts'
 import type { Connection } from '../../connection.ts'
 
 interface Sum {
@@ -75,7 +75,8 @@ export class GuardTable {
     }
   }
 
-  async list(now: number): Promise<GuardUse[]> {
+  /** Counters with any use in their window, by scope. */
+  async listGuardUse(now: number): Promise<GuardUse[]> {
     const uses: GuardUse[] = []
     for (const window of TIMED) {
       const rows = await this.#list.all(WINDOWS[window].slotMs, firstSlot(window, now))

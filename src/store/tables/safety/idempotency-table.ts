@@ -1,5 +1,14 @@
-import { KEPT_ANSWER_MS, type KeptAnswer } from '../../../core/store/safety/access.ts'
 import type { Connection } from '../../connection.ts'
+
+/** The first answers are kept for this long. */
+const KEPT_ANSWER_MS = 86_400_000
+
+/** A request with an `Idempotency-Key`, and its answer as JSON text; null: none yet. */
+interface KeptAnswer {
+  /** Hash of the request. */
+  request: string
+  answer: string | null
+}
 
 /** First answers to requests with an `Idempotency-Key`. */
 export class IdempotencyTable {
@@ -22,15 +31,18 @@ export class IdempotencyTable {
     this.#drop = db.prepare('DELETE FROM kept_answer WHERE caller = ? AND key = ?')
   }
 
-  /** Null for the first request with the key; else that request, with its answer if it has one. */
-  async begin(caller: string, key: string, request: string, now: number): Promise<KeptAnswer | null> {
+  /** Null for the first request with the caller's key; else that request. */
+  async beginAnswer(
+    { caller, key, request }: { caller: string; key: string; request: string },
+    now: number,
+  ): Promise<KeptAnswer | null> {
     await this.#prune.run(now - KEPT_ANSWER_MS)
     if ((await this.#insert.run(caller, key, request, now)).changes === 1) return null
     return (await this.#find.get(caller, key)) ?? null
   }
 
-  /** `answer` null: the request failed, so that the key may be used again. */
-  async end(caller: string, key: string, answer: string | null): Promise<void> {
+  /** Keeps the answer; null: the request failed, and the key may be used again. */
+  async endAnswer({ caller, key }: { caller: string; key: string }, answer: string | null): Promise<void> {
     if (answer === null) await this.#drop.run(caller, key)
     else await this.#finish.run(answer, caller, key)
   }

@@ -1,10 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { digestRows, macOf, type Seal, type SealKey, type SealKind } from '../../../core/safety/ledger/seal.ts'
-import type { SealedRows, SealState } from '../../../core/store/safety/seals.ts'
+import type { Seal } from '../../../core/safety/ledger/seal.ts'
+import { digestRows, macOf, type SealKey, type SealKind, type SealState } from '../../../core/safety/ledger/seal.ts'
 import type { Connection } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { sealKeyOwner } from '../incoming/sealed-owners.ts'
 import type { EffectSearch } from './effect-search.ts'
+
+/** The result of sealing rows. */
+interface SealedRows {
+  /** Rows that this call sealed. */
+  rows: number
+  /** The newest seal; null while there is none. */
+  head: Seal | null
+  /** True where a person's decision or switch is among them. */
+  hasDecision: boolean
+}
 
 interface SealRow {
   number: number
@@ -49,16 +59,17 @@ export class SealTable {
     return found ? readSeal(found) : null
   }
 
-  /** Oldest first. */
-  async list(after: number, limit: number): Promise<Seal[]> {
+  /** Numbered above `after`, oldest first. */
+  async listSeals({ after = 0, limit }: { after?: number; limit: number }): Promise<Seal[]> {
     return (await this.#sql.list.all(after, limit)).map(readSeal)
   }
 
-  keys(): Promise<SealKey[]> {
+  /** Every key of the chain. Throws `invalid_config` where the project's key does not open one. */
+  listSealKeys(): Promise<SealKey[]> {
     return this.#keys.list()
   }
 
-  async state(): Promise<SealState> {
+  async readSealState(): Promise<SealState> {
     const head = await this.head()
     const { unsealed, unsealedSince } = (await this.#sql.countAfter.get(head?.last ?? 0, MAX_COUNTED)) as Omit<
       SealState,
@@ -85,11 +96,11 @@ export class SealTable {
     return ((await this.#keys.list())[0] ?? (await this.#keys.make(1))).secret
   }
 
-  /** Seals up to `limit` of the oldest rows that no seal covers. */
-  async seal(now: number, limit: number): Promise<SealedRows> {
+  /** Seals up to `limit` of the oldest ledger rows that no seal covers, in one commit. */
+  async sealEffects({ now, limit }: { now: number; limit: number }): Promise<SealedRows> {
     await this.lock()
     const head = await this.head()
-    const rows = await this.#effects.listAfter(head?.last ?? 0, { limit })
+    const rows = await this.#effects.listEffects({ after: head?.last ?? 0, limit })
     const newest = rows.at(-1)
     if (newest === undefined) return { rows: 0, head, hasDecision: false }
     const key = await this.#keys.current()
@@ -135,7 +146,9 @@ export class SealTable {
   async findPrunable(before: number, limit: number): Promise<number | null> {
     const from = (await this.#sql.numberOf.get(await this.prunedTo())) ?? 0
     const newest = (await this.#sql.newestLast.get()) ?? 0
-    const seals = (await this.list(from, limit)).filter(({ kind, last }) => kind === 'rows' && last < newest)
+    const seals = (await this.listSeals({ after: from, limit })).filter(
+      ({ kind, last }) => kind === 'rows' && last < newest,
+    )
     const young = seals.findIndex(({ at }) => at >= before)
     return (young === -1 ? seals : seals.slice(0, young)).at(-1)?.last ?? null
   }

@@ -30,7 +30,8 @@ export class StopTable {
     return this.#db.lock(['effects'], 'try')
   }
 
-  list(): Promise<EffectStop[]> {
+  /** The stops in force. */
+  listStops(): Promise<EffectStop[]> {
     return this.#list.all()
   }
 

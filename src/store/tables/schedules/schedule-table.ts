@@ -1,6 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type {
   CronTrigger,
+  DuePlace,
   DueSchedule,
   NewSchedule,
   ScheduleLook,
@@ -9,7 +10,6 @@ import type {
   ScheduleRecord,
 } from '../../../core/runs/schedule.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
-import type { DuePlace } from '../../../core/store/schedules.ts'
 import type { Connection } from '../../connection.ts'
 
 /** A schedule as its writers lock it. */
@@ -47,6 +47,9 @@ interface Line {
 
 /** Schedules that the order by the next moment looks at. */
 const MAX_NEXT = 50
+
+/** A changed schedule of a person or of code. */
+type EditedSchedule = Omit<NewSchedule, 'owner' | 'madeBy' | 'depth'>
 
 /** Sorts after every id. */
 const LAST = '~'
@@ -86,7 +89,8 @@ export class ScheduleTable {
     }
   }
 
-  async add(schedule: NewSchedule, now: number): Promise<void> {
+  /** Adds a schedule. Throws `conflict` where the name is taken. */
+  async addSchedule(schedule: NewSchedule, now: number): Promise<void> {
     if ((await this.#insert(schedule, now)) === 1) return
     throw new UpshotError('conflict', `There is a schedule named "${schedule.name}" already.`, {
       details: { fix: `Change it with "upshot schedules edit ${schedule.name}", or choose another name.` },
@@ -107,7 +111,8 @@ export class ScheduleTable {
     await this.#sql.retarget.run(schedule.workflow, schedule.depth ?? 0, id)
   }
 
-  async edit({ id, plan, input }: Pick<NewSchedule, 'id' | 'plan' | 'input'>, now: number): Promise<void> {
+  /** Changes a schedule of a person or of code; other moments begin now. Throws `not_found`. */
+  async editSchedule({ id, plan, input }: EditedSchedule, now: number): Promise<void> {
     const known = await this.lock(id)
     if (!known || known.owner === 'module') throw describeMissing(id)
     const change = { plan: JSON.stringify(plan), input, madeBy: known.made_by, startedAt: startOf({ plan }, now) }
@@ -115,7 +120,8 @@ export class ScheduleTable {
     await this.#change(known, isSamePlan ? { ...change, startedAt: null } : change, now)
   }
 
-  async remove(id: string): Promise<void> {
+  /** Removes a schedule of a person or of code; its runs stay. Throws `not_found`. */
+  async removeSchedule({ id }: { id: string; name: string }): Promise<void> {
     if ((await this.#sql.remove.run(id)).changes === 0) throw describeMissing(id)
   }
 
@@ -124,7 +130,11 @@ export class ScheduleTable {
     await this.#sql.removeOfCode.run(name)
   }
 
-  async pause(id: string, isPaused: boolean, now: number): Promise<boolean> {
+  /**
+   * Pauses or resumes a schedule; moments of the pause are counted, never caught up with. False
+   * when nothing changed, `not_found` without a schedule.
+   */
+  async pauseSchedule(id: string, isPaused: boolean, now: number): Promise<boolean> {
     const known = await this.lock(id)
     if (!known) throw describeMissing(id)
     if ((known.paused_at !== null) === isPaused) return false
@@ -134,7 +144,10 @@ export class ScheduleTable {
     return true
   }
 
-  /** Counts moments after `since` that have no tick, before a tick tells of them. */
+  /**
+   * Counts the moments after `since` that passed without a tick, and resolves with those that were
+   * not counted yet. The next tick tells its run of them, and counts none twice.
+   */
   async noteMissed(id: string, missed: number, since: number): Promise<number> {
     const known = await this.lock(id)
     if (!known || known.paused_at !== null || Math.max(known.started_at, known.handled_at) !== since) return 0
@@ -143,11 +156,17 @@ export class ScheduleTable {
     return missed - known.noted
   }
 
-  async lookAt(id: string, { version, nextAt, handledAt = 0, skipped = 0 }: ScheduleLook, now: number): Promise<void> {
+  /** Says when a scheduler looks at it again. */
+  async lookAtSchedule(
+    id: string,
+    { version, nextAt, handledAt = 0, skipped = 0 }: ScheduleLook,
+    now: number,
+  ): Promise<void> {
     await this.#sql.look.run({ id, version, nextAt, handledAt, skipped, now })
   }
 
-  async relook(now: number): Promise<void> {
+  /** Looks again at all that a scheduler saw after `now`, by a clock that was ahead. */
+  async relookSchedules(now: number): Promise<void> {
     await this.#sql.relook.run({ now })
   }
 
@@ -156,7 +175,7 @@ export class ScheduleTable {
     const known = await this.lock(id)
     const isDue = known?.version === version && known.next_at !== null && known.workflow === null
     if (!isDue || known.paused_at !== null) return null
-    await this.lookAt(id, { version, nextAt: null, handledAt: now }, now)
+    await this.lookAtSchedule(id, { version, nextAt: null, handledAt: now }, now)
     return JSON.parse(known.input ?? '') as SentEvent
   }
 
@@ -169,11 +188,13 @@ export class ScheduleTable {
     await this.#sql.skip.run(id)
   }
 
-  async prune(before: number, limit: number): Promise<number> {
+  /** Removes up to `limit` schedules that were done before a moment; returns how many. */
+  async pruneSchedules(before: number, limit: number): Promise<number> {
     return (await this.#sql.prune.run(before, limit)).changes
   }
 
-  async listDue(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
+  /** Those that a scheduler has to look at by `now`, the longest due first. */
+  async listDueSchedules(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
     const rows = await this.#sql.listDue.all(now, after?.nextAt ?? -1, after?.id ?? '', limit)
     return rows.map(({ plan, startedAt, handledAt, pausedAt, ...row }) => ({
       ...row,
@@ -183,11 +204,13 @@ export class ScheduleTable {
     }))
   }
 
-  async nextAt(now: number): Promise<number | null> {
+  /** When the next one after `now` is due; null: none is. */
+  async nextScheduleAt(now: number): Promise<number | null> {
     return (await this.#sql.nextAt.get(now)) ?? null
   }
 
-  async list({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
+  /** Lines of modules that are gone are left out. */
+  async listSchedules({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
     if (order === 'next') {
       const first = (await this.#sql.listNext.all()).filter((row) => row.pausedAt === null)
       return first.slice(0, limit).map(readSchedule)
@@ -198,11 +221,13 @@ export class ScheduleTable {
     return rows.map(readSchedule)
   }
 
-  async find(name: string): Promise<ScheduleRecord | null> {
+  /** By its id, else by its name. */
+  async findSchedule(name: string): Promise<ScheduleRecord | null> {
     const row = (await this.#sql.find.get(name)) ?? (await this.#sql.find.get((await this.#sql.idOf.get(name)) ?? LAST))
     return row ? readSchedule(row) : null
   }
 
+  /** Missed moments by workflow, without those that missed none. */
   async tallyMissed(): Promise<{ workflow: string; missed: number }[]> {
     return this.#sql.tallyMissed.all()
   }

@@ -88,8 +88,12 @@ export class TickTable {
     )
   }
 
-  /** Records a tick and makes its run. See `recordTick`. */
-  async record(
+  /**
+   * Saves a tick and its run in one commit, and returns the run's id. Null when the tick exists,
+   * its schedule is paused, or is another than the scheduler looked at. `overlap` may queue or skip
+   * the run. A schedule that is not there is a line of the workflow with this id.
+   */
+  async recordTick(
     schedule: string,
     { scheduledFor, missed }: DueTick,
     now: number,
@@ -120,7 +124,7 @@ export class TickTable {
     }
     if (known && isLast && !isManual) {
       await this.#schedules.settle(schedule, scheduledFor, missed, isSuppressed)
-      if (look) await this.#schedules.lookAt(schedule, look, now)
+      if (look) await this.#schedules.lookAtSchedule(schedule, look, now)
     }
     return isNew ? run : null
   }
@@ -140,7 +144,8 @@ export class TickTable {
     }
   }
 
-  async listMoments(
+  /** Moments of a schedule between two that have a tick, up to `limit`. */
+  async listTickMoments(
     schedule: string,
     { from, to, limit }: { from: number; to: number; limit: number },
   ): Promise<number[]> {

@@ -1,7 +1,9 @@
+import type { Failure } from '../../../core/errors.ts'
 import { firstId } from '../../../core/ids.ts'
 import { type FailureGroup, groupOne, mergeFailureGroups } from '../../../core/runs/failures/failure-group.ts'
 import type { Run, RunFilter } from '../../../core/runs/run.ts'
-import type { EndedFailure, EndMark, FailureFilter } from '../../../core/store/runs.ts'
+import type { Tags } from '../../../core/runs/told/tags.ts'
+import type { FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
 import type { Connection } from '../../connection.ts'
 import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
@@ -10,6 +12,22 @@ import { type RunRow, readRun, selectRuns } from '../runs/select-runs.ts'
 import type { ToldTable } from '../runs/told-table.ts'
 import { planRunPath, type RunPath } from './plan-run-path.ts'
 import { WorkflowZones } from './workflow-zones.ts'
+
+/** A place in the order of ends: a moment in epoch milliseconds, and a run. */
+interface EndMark {
+  at: number
+  run: string
+}
+
+/** A run that failed. */
+interface EndedFailure {
+  run: string
+  workflow: string
+  /** Epoch milliseconds. */
+  finishedAt: number
+  error: Failure
+  tags: Tags
+}
 
 /** Rows that one look of a list reads at most; the first reads as many as are asked for. */
 const MAX_ROWS = 2_000
@@ -61,22 +79,28 @@ export class RunSearch {
     this.#created = db.pluck<[string], number>('SELECT created_at FROM run WHERE id = ?')
   }
 
-  async list({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
+  /**
+   * Newest first. Reads until `limit` runs match, which may be every run: for a filter of a person
+   * use `searchRuns`.
+   */
+  async listRuns({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
     const runs: Run[] = []
     let after: string | null = null
     for (let rows = Math.max(limit, 1); ; rows = Math.min(4 * rows, MAX_ROWS)) {
-      const part: SearchPart<Run> = await this.search(filter, { rows, limit: limit - runs.length, after })
+      const part: SearchPart<Run> = await this.searchRuns(filter, { rows, limit: limit - runs.length, after })
       runs.push(...part.items)
       if (part.next === null || runs.length >= limit) return runs
       after = part.next
     }
   }
 
-  ids(beginning: string, limit: number): Promise<string[]> {
+  /** Ids that begin so, oldest first. */
+  listRunIds(beginning: string, limit: number): Promise<string[]> {
     return this.#ids.all(beginning, afterAll(beginning), limit)
   }
 
-  async search(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
+  /** One slice of the runs that match; `searchPage` joins slices. */
+  async searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
     const path = await planRunPath(filter, this.#tables, this.#db.sql)
     if (!path.isWhole || filter.workflow === undefined) return this.#searchPath(path, slice)
     const zone = await this.#zones.find(filter.workflow, slice.after)
@@ -95,6 +119,7 @@ export class RunSearch {
     return { items, next: last.id, rows, from: last.createdAt }
   }
 
+  /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   async groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>> {
     const path = await planRunPath({ ...filter, status: 'failed' }, this.#tables, this.#db.sql)
     const span = await this.#findSpan(path, slice)
@@ -106,8 +131,11 @@ export class RunSearch {
     return endOf(span, mergeFailureGroups(kept.map(toGroup)))
   }
 
-  /** Index: outcome_failed_end. */
-  async endedFailures({
+  /**
+   * Failed runs that ended behind `after` and before `until`, by their ends; no resolved ones.
+   * Index: outcome_failed_end.
+   */
+  async listEndedFailures({
     after,
     until,
     limit,

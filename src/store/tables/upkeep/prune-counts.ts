@@ -71,7 +71,8 @@ export class PruneCounts {
     this.#sql = prepareCounts(db)
   }
 
-  async count({ kind, bounds, now, limit }: PruneQuestion): Promise<Prunable> {
+  /** Counts what a prune would remove of a kind, from the oldest row on, and changes nothing. */
+  async countPrunable({ kind, bounds, now, limit }: PruneQuestion): Promise<Prunable> {
     const before = bounds[kind]
     if (before === null) return { rows: 0, isComplete: true, bytes: null, weeks: null }
     const reach = await this.#reachOf(kind, { bounds, before })

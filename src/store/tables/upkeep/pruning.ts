@@ -58,6 +58,7 @@ export class Pruning {
     this.#deliveries = prepareDeliveries(db)
   }
 
+  /** Removes rows older than the bound, in one small commit. */
   async prune(slice: PruneSlice): Promise<PruneProgress> {
     switch (slice.kind) {
       case 'runs':

@@ -1,14 +1,26 @@
 import { createHmac, hash } from 'node:crypto'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import type { Words } from '../../../core/safety/create-eraser.ts'
 import { createEraser, type Eraser } from '../../../core/safety/create-eraser.ts'
 import { type ErasedMark, macTexts } from '../../../core/safety/ledger/erased-rows.ts'
-import type { TextErasure, TextKey } from '../../../core/store/safety/texts.ts'
+import type { TextKey } from '../../../core/store/search-texts.ts'
 import type { Connection } from '../../connection.ts'
 import type { EffectSearch } from '../safety/effect-search.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { LEDGER, type TextTable } from './text-columns.ts'
 import { type TextSearch, textColumns } from './text-search.ts'
+
+/** Rows whose text goes. */
+interface TextErasure {
+  words: Words
+  table: string
+  keys: readonly TextKey[]
+  /** The ledger keeps both, where its own rows change. */
+  actor: string
+  reason: string | null
+  now: number
+}
 
 interface Parts {
   textSearch: TextSearch
@@ -34,7 +46,8 @@ export class TextErasures {
     this.#parts = parts
   }
 
-  async erase(erasure: TextErasure): Promise<number> {
+  /** Erases words in one small commit; returns the rows that had them. */
+  async eraseTexts(erasure: TextErasure): Promise<number> {
     const { textSearch } = this.#parts
     const place = textSearch.get(erasure.table)
     await this.#db.prepare(this.#db.sql.wipe).get()
@@ -72,12 +85,12 @@ export class TextErasures {
   /** A word of a person about text in the ledger, which has the MACs of before and after. */
   async #eraseInLedger({ words, keys, actor, reason, now }: TextErasure): Promise<number> {
     const { seals, effects, effectSearch } = this.#parts
-    while ((await seals.seal(now, SEALED_AT_ONCE)).rows === SEALED_AT_ONCE);
+    while ((await seals.sealEffects({ now, limit: SEALED_AT_ONCE })).rows === SEALED_AT_ONCE);
     const means = { eraser: createEraser(words), code: await this.#openCodes() }
     const marks: ErasedMark[] = []
     const changes: { seq: number; was: string; changed: Row }[] = []
     for (const [seq] of keys) {
-      const [row] = await effectSearch.listAfter(Number(seq) - 1, { limit: 1 })
+      const [row] = await effectSearch.listEffects({ after: Number(seq) - 1, limit: 1 })
       if (row === undefined || row.seq !== seq) continue
       const changed = changesOf(LEDGER, row as unknown as Row, means)
       if (Object.keys(changed).length === 0) continue

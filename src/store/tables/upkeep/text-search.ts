@@ -1,8 +1,25 @@
+import type { Words } from '../../../core/safety/create-eraser.ts'
 import { createEraser } from '../../../core/safety/create-eraser.ts'
-import type { FoundText, TextKey, TextQuery, TextStretch } from '../../../core/store/safety/texts.ts'
+import type { FoundText, TextKey } from '../../../core/store/search-texts.ts'
 import type { Connection } from '../../connection.ts'
 import { unpackOutput } from '../runs/output-table.ts'
 import { type TextTable, textTables } from './text-columns.ts'
+
+/** A stretch of a table that is searched. */
+interface TextQuery {
+  words: Words
+  table: string
+  /** The `next` of the stretch before; null at first. */
+  after: TextKey | null
+}
+
+interface TextStretch {
+  found: FoundText[]
+  /** Rows that were looked at. */
+  rows: number
+  /** Null: the table is at its end. */
+  next: TextKey | null
+}
 
 /** Rows of a stretch. Compressed ones may have 32 MiB each. */
 const ROWS = 2_000
@@ -20,7 +37,8 @@ export class TextSearch {
     this.#tables = new Map(textTables(db.sql.bodies).map((each) => [each.table, each]))
   }
 
-  list(): string[] {
+  /** The tables with text of people. */
+  async listTextTables(): Promise<string[]> {
     return [...this.#tables.keys()]
   }
 
@@ -31,7 +49,7 @@ export class TextSearch {
   }
 
   /** Index: the primary key of each table, or the one that `TextTable.key` names. */
-  async find({ words, table, after }: TextQuery): Promise<TextStretch> {
+  async findTexts({ words, table, after }: TextQuery): Promise<TextStretch> {
     const place = this.get(table)
     const keys = place.key.join(', ')
     const marks = place.key.map(() => '?').join(', ')

@@ -48,12 +48,13 @@ export class HookTable {
     this.#sql = { ...prepareHooks(db), ...prepareAnswers(db) }
   }
 
-  async loadKey(): Promise<string> {
+  /** The key of the tokens of all hooks, as text. The first call makes it. */
+  async loadHookKey(): Promise<string> {
     const known = await this.#sql.key.get()
     if (known) return this.#vault.open(HOOK_KEY_OWNER, known)
     await this.#sql.saveKey.run(this.#vault.seal(HOOK_KEY_OWNER, randomBytes(32).toString('hex')))
     // Another process may have been first.
-    return this.loadKey()
+    return this.loadHookKey()
   }
 
   /** Opens a hook; one that is open already stays. */
@@ -70,7 +71,8 @@ export class HookTable {
     })
   }
 
-  async find(id: string): Promise<(HookRecord & Pick<Hook, 'sign'>) | null> {
+  /** With its secret, for the receiver. */
+  async findHook(id: string): Promise<(HookRecord & Pick<Hook, 'sign'>) | null> {
     const row = await this.#sql.find.get(id)
     if (!row) return null
     const { scheme, sealed } = row
@@ -79,12 +81,17 @@ export class HookTable {
     return { ...readHook(row, (await this.#sql.listHolders.all(id)).length > 0), sign }
   }
 
-  async list(runId: string): Promise<HookRecord[]> {
+  /** The hooks of a run, those that its fork kept included, in the order of their steps. */
+  async listHooks(runId: string): Promise<HookRecord[]> {
     const rows = await this.#sql.listOfRun.all(runId)
     return Array.fromAsync(rows, async (row) => readHook(row, (await this.#sql.listHolders.all(row.id)).length > 0))
   }
 
-  async answer(answer: HookAnswer): Promise<HookReceipt> {
+  /**
+   * Saves an answer as an event, with its delivery, and wakes the runs that wait for it. Throws
+   * `conflict` for a person whose answer is not taken.
+   */
+  async answerHook(answer: HookAnswer): Promise<HookReceipt> {
     const receipt = await this.#take(answer)
     if (answer.by === null || receipt.verdict === 'accepted' || receipt.verdict === 'duplicate') return receipt
     throw new UpshotError('conflict', REFUSALS[receipt.verdict])

@@ -35,8 +35,11 @@ export class MatchCursorTable {
     return rows.map(({ isOpen, ...cursor }) => ({ ...cursor, isOpen: isOpen === 1 }))
   }
 
-  /** Opens a cursor in each stream with open waits, where the oldest of them begins. */
-  async openForWaits(
+  /**
+   * Starts matching events for a key, from its oldest wait on; called when a process has new key
+   * functions.
+   */
+  async openMatchCursor(
     { type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>,
     now: number,
   ): Promise<void> {

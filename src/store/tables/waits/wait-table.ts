@@ -95,19 +95,20 @@ export class WaitTable {
     return true
   }
 
-  /** The event that a step waited for; null until it comes. */
+  /** The event that resolved a step's wait; null: none so far. */
   async findMatch(runId: string, key: string): Promise<EventRecord | null> {
     const seq = await this.#waits.findEvent.get(runId, key)
     return typeof seq === 'number' ? await this.#tables.events.get(seq) : null
   }
 
-  /** The run that a step waits for; null where it waits for none. */
+  /** The run that a step waits for, or the newest of its chain; null for no such wait. */
   async findInvoked(runId: string, key: string): Promise<Run | null> {
     const child = await this.#waits.findChild.get(runId, key)
-    return typeof child === 'string' ? this.#tables.runs.find(child) : null
+    return typeof child === 'string' ? this.#tables.runs.findRun(child) : null
   }
 
-  listEnded(runId: string): Promise<string[]> {
+  /** Keys of the steps whose wait an event, another run or people have ended. */
+  listEndedWaits(runId: string): Promise<string[]> {
     return this.#waits.listEnded.all(runId)
   }
 
@@ -172,6 +173,10 @@ export class WaitTable {
     return isUnfinished && (await this.runEnded(runId, now))
   }
 
+  /**
+   * Saves the keys of a batch, wakes and cancels the runs that waited for them, and advances the
+   * cursors.
+   */
   async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
     const unmoved = await this.#tables.cursors.listUnmoved(batch)
     const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))

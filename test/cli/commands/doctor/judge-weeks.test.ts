@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { judgeWeeks } from '../../../../src/cli/commands/doctor/check-safety.ts'
-import type { WeekRoom } from '../../../../src/core/store/health/server.ts'
 import type { Retention } from '../../../../src/core/store/retention.ts'
+import type { WeekRoom } from '../../../../src/core/store/server.ts'
 
 const DAY = 86_400_000
 const NOW = Date.UTC(2026, 10, 23, 12)

@@ -18,7 +18,7 @@ test('opening the tables prepares no statement, and a statement is prepared once
   prepare.mockClear()
   const tables = openTables(db, createVault(randomBytes(32)))
   expect(prepare).not.toHaveBeenCalled()
-  for (const _ of [1, 2]) expect(await tables.approvalSearch.read('apr_none', 0)).toBeNull()
+  for (const _ of [1, 2]) expect(await tables.approvalSearch.findApproval('apr_none', 0)).toBeNull()
   expect(prepare).toHaveBeenCalledTimes(1)
 })
 

@@ -43,8 +43,8 @@ test.each([
   [{ runId: 'run_1', workflow: 'tidy' }, 'effect_run', '(run_id=?'],
   [{ workflow: 'tidy', since: 1 }, 'effect_workflow', '(workflow=? AND at>?'],
 ])('rows by %o are read newest first along one index, and nothing is sorted', async (filter, index, terms) => {
-  const lists = await plansOfSearch((search) => search.list({ ...filter, limit: 1 }))
-  const searches = await plansOfSearch((search) => search.search(filter, { rows: 9, limit: 1, after: '1_1' }))
+  const lists = await plansOfSearch((search) => search.listEffects({ ...filter, limit: 1 }))
+  const searches = await plansOfSearch((search) => search.searchEffects(filter, { rows: 9, limit: 1, after: '1_1' }))
   const plans = [...lists, ...searches].filter((line) => / effect /.test(line))
   expect(plans).toHaveLength(4)
   for (const plan of plans) expect(plan).toMatch(new RegExp(`^(SCAN|SEARCH) effect USING (COVERING )?INDEX ${index}`))
@@ -60,7 +60,7 @@ test.each([
   [{ runId: 'run_1' }, 'effect_run'],
 ])('an export by %o reads the rows of one index only, in their order, from where it was', async (filter, index) => {
   const plans = (
-    await plansOf((db) => new EffectSearch(db).page({ ...filter, beyond: { at: 1, seq: 1 }, limit: 1 }))
+    await plansOf((db) => new EffectSearch(db).pageEffects({ ...filter, beyond: { at: 1, seq: 1 }, limit: 1 }))
   ).flat()
   expect(plans[0]).toMatch(new RegExp(`^SEARCH effect USING INDEX ${index} \\(.*at>`))
   expect(plans.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
@@ -68,7 +68,7 @@ test.each([
 
 test('a verification reads the ledger by its primary key, and sorts nothing', async () => {
   for (const filter of [{}, { workflow: 'tidy', since: 1 }]) {
-    const [plan, ...rest] = await plansOfSearch((search) => search.listAfter(1, { ...filter, limit: 1 }))
+    const [plan, ...rest] = await plansOfSearch((search) => search.listEffects({ after: 1, ...filter, limit: 1 }))
     expect(plan).toBe('SEARCH effect USING INTEGER PRIMARY KEY (rowid>?)')
     expect(rest.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])
   }
@@ -81,7 +81,7 @@ test('sealing and pruning read no table from end to end, and sort nothing', asyn
       const seals = new SealTable(db, createVault(Buffer.alloc(32)), new EffectSearch(db))
       await effects.prune(1, 1)
       await effects.listDeletes('default', ['storage_a:fil_1'])
-      await seals.list(0, 1)
+      await seals.listSeals({ limit: 1 })
     })
   ).flat()
   expect(plans.filter((line) => line.includes('TEMP B-TREE'))).toEqual([])

@@ -1,7 +1,7 @@
 import { findEvent } from '../../../../admin/queries/find-event.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { newId } from '../../../../core/ids.ts'
-import { hashPlanned } from '../../../../core/store/safety/hash-planned.ts'
+import { hashPlanned } from '../../../../core/store/planned-run.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import type { Cli } from '../../../command.ts'
 import { commandClock } from '../../../open/command-clock.ts'

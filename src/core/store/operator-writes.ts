@@ -1,33 +1,10 @@
-import type { Endpoint } from '../../incoming/endpoint.ts'
-import type { NewSchedule } from '../../runs/schedule.ts'
-import type { AuditedAction } from '../../safety/audit.ts'
-import type { BulkPlan } from '../../safety/bulk.ts'
-import { describeScope } from '../../safety/stop.ts'
-import { DEFAULT_ACCOUNT } from '../../service/account.ts'
-import type { EndpointWrites } from '../endpoints.ts'
-import type { EventWrites } from '../events.ts'
-import type { HookWrites } from '../matches.ts'
-import type { OperationWrites } from '../operations.ts'
-import type { ScheduleWrites } from '../schedules.ts'
-import type { WorkflowWrites } from '../workflows.ts'
-import type { AccessWrites } from './access.ts'
-import type { ApprovalWrites } from './approvals.ts'
-import type { EffectWrites } from './effects.ts'
-import type { SealWrites } from './seals.ts'
-import type { TextWrites } from './texts.ts'
-
-/** The ports with writes of persons; some of their writes are the app's own. */
-type Ports = AccessWrites &
-  ApprovalWrites &
-  EffectWrites &
-  EndpointWrites &
-  EventWrites &
-  HookWrites &
-  OperationWrites &
-  ScheduleWrites &
-  SealWrites &
-  TextWrites &
-  WorkflowWrites
+import type { Transactions } from '../../store/transactions.ts'
+import type { Endpoint } from '../incoming/endpoint.ts'
+import type { NewSchedule } from '../runs/schedule.ts'
+import type { AuditedAction } from '../safety/audit.ts'
+import type { BulkPlan } from '../safety/bulk.ts'
+import { describeScope } from '../safety/stop.ts'
+import { DEFAULT_ACCOUNT } from '../service/account.ts'
 
 /**
  * The writes that a person makes, each with the action that the audit log keeps of it. The
@@ -92,14 +69,20 @@ export const OPERATOR_WRITES = {
   addApprover: ({ name, roles }) => act('approver.add', name, { roles: [...roles] }),
   removeApprover: (name) => act('approver.remove', name),
 } as const satisfies {
-  [Name in keyof Ports]?: (...args: Parameters<Ports[Name]>) => AuditedAction
+  [Name in keyof Transactions]?: (...args: Parameters<Transactions[Name]>) => AuditedAction
 }
 
 /** A write of the store that a person makes. */
 export type OperatorWrite = keyof typeof OPERATOR_WRITES
 
 /** The writes of persons, in their usual form. */
-export type OperatorWrites = Pick<Ports, OperatorWrite>
+export type OperatorWrites = Pick<Transactions, OperatorWrite>
+
+/** A write of an operator, and the action that the audit log keeps of it. */
+export interface Operation<Name extends OperatorWrite = OperatorWrite> {
+  write: Name
+  args: Parameters<OperatorWrites[Name]>
+}
 
 function act(action: string, target: string, parameters: AuditedAction['parameters'] = {}): AuditedAction {
   return { action, target, parameters }

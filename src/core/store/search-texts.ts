@@ -1,5 +1,16 @@
-import type { Words } from '../../safety/create-eraser.ts'
-import type { FoundText, TextKey, TextReads } from './texts.ts'
+import type { Words } from '../safety/create-eraser.ts'
+import type { ReadStore } from './store.ts'
+
+/** Identifies a row of a table. */
+export type TextKey = readonly (string | number)[]
+
+/** A row with the words. */
+export interface FoundText {
+  key: TextKey
+  columns: readonly string[]
+  /** The unfinished run that needs the row, or the schedule; null: nothing does. */
+  neededBy: string | null
+}
 
 /** Rows of a table with the words, by column. */
 interface TextPlace {
@@ -21,7 +32,7 @@ const NAMED = 100
 
 /** Looks through every table, a stretch at a time. `onFound` gets the rows of each stretch. */
 export async function searchTexts(
-  store: TextReads,
+  store: Pick<ReadStore, 'listTextTables' | 'findTexts'>,
   words: Words,
   { signal, onFound = async () => {} }: { signal?: AbortSignal; onFound?: OnFound } = {},
 ): Promise<TextReport> {

@@ -1,4 +1,4 @@
-import type { WeekKind } from '../retention.ts'
+import type { WeekKind } from './retention.ts'
 
 /** Facts of the server that keeps the database, for those who watch it. */
 export interface ServerState {

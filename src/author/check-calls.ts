@@ -131,35 +131,36 @@ const DEFINITIONS = signaturesOf({
 
 /** Throws `invalid_workflow` where code gives a function what TypeScript would not compile. */
 export function checkDefinition(verb: keyof typeof DEFINITIONS, ...given: unknown[]): void {
-  const fault = findMisuse(verb, DEFINITIONS[verb], given)
+  const fault = findMisuse('', verb, DEFINITIONS[verb], given)
   if (fault !== null) throw new UpshotError('invalid_workflow', `${fault}.`)
 }
 
 /**
- * The verbs of an API. Each looks first at what code gives it, and hands a fault to `refuse`:
- * JavaScript has no types that would find it.
+ * Lets each verb of an API, which is this caller's own, look first at what code gives it. A fault
+ * goes to `refuse`: JavaScript has no types that would find it.
  */
 export function checkCalls<Api extends object>(
   of: string,
-  verbs: Record<keyof Api & string, Signature>,
+  verbs: Readonly<Record<string, Signature>>,
   api: Api,
   refuse: (fault: string) => never,
 ): Api {
   const calls = api as Record<string, (...given: unknown[]) => unknown>
-  const checked: typeof calls = {}
-  for (const [verb, signature] of Object.entries<Signature>(verbs)) {
-    checked[verb] = (...given) => {
-      const fault = findMisuse(`${of}.${verb}`, signature, given)
+  for (const verb in verbs) {
+    const call = calls[verb]
+    const signature = verbs[verb] as Signature
+    calls[verb] = (...given) => {
+      const fault = findMisuse(`${of}.`, verb, signature, given)
       if (fault !== null) refuse(fault)
-      return calls[verb]?.(...given)
+      return call?.(...given)
     }
   }
-  return checked as Api
+  return api
 }
 
-function findMisuse(verb: string, { parameters, usage }: Signature, given: readonly unknown[]): string | null {
+function findMisuse(of: string, verb: string, { parameters, usage }: Signature, given: unknown[]): string | null {
   const fault = findFault(parameters, (_, index) => given[index])
-  return fault && `${verb}: ${fault}. Call it as ${verb}(${usage})`
+  return fault && `${of}${verb}: ${fault}. Call it as ${of}${verb}(${usage})`
 }
 
 function signaturesOf<Verb extends string>(verbs: Record<Verb, Checks>): Record<Verb, Signature> {

@@ -13,7 +13,7 @@ import type { StepName } from '../../core/runs/step.ts'
 import { findProgressFault, MAX_NOTE_LENGTH } from '../../core/runs/told/progress.ts'
 import { findTagFault, MAX_TAGS, type TagValue } from '../../core/runs/told/tags.ts'
 import type { FileBefore } from '../../core/safety/effect.ts'
-import type { DeletePermit, FileCall, WrapCall } from '../../core/service/files-api.ts'
+import type { DeletePermit, FileCall, FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import { silence } from '../../core/thenable.ts'
 import { parseDuration, parseMoment } from '../../core/time.ts'
 import type { Cause } from '../admit/read-cause.ts'
@@ -39,16 +39,23 @@ export function createRunContext(pass: Pass, { account, ...cause }: Cause, files
   const { runId } = pass.run.lease
   const chance = rememberedChance(pass)
   const stepOfCall: WrapCall = (call, perform) => fileStep(pass, call, perform)
+  let files: FilesApi | undefined
   return {
     ...cause,
     account,
     run: { id: runId, workflow: pass.run.workflow },
     step: checkCalls('step', STEPS, createStepApi(pass), refuse),
-    files: checkCalls('files', FILES, filesFor(account, stepOfCall), refuse),
+    // Made at its first use, as the signal is: most runs need neither, and many are at work.
+    get files() {
+      files ??= checkCalls('files', FILES, { ...filesFor(account, stepOfCall) }, refuse)
+      return files
+    },
     log: createRunLog(pass),
     progress: (done: number, total: number, note?: string) => tellProgress(pass, done, total, note),
     tag: (name: string, value: TagValue) => tagRun(pass, name, value),
-    signal: pass.abort.signal,
+    get signal() {
+      return pass.abort.signal
+    },
     now: () => {
       const step = currentStep(pass)
       if (step) return step.now

@@ -19,7 +19,7 @@ export function withTimeout<T>(
   limitMs: number,
   fn: (context: StepContext, key: string) => T | Promise<T>,
 ): T | Promise<T> {
-  const abort = new LazyAbort(pass.abort.signal)
+  const abort = new LazyAbort(pass.abort)
   const context: StepContext = {
     attempt: step.attempt,
     idempotencyKey: deriveIdempotencyKey(pass.run.lease.runId, step.key),
@@ -79,17 +79,17 @@ function findLive({ stage }: Pass, { key }: Checkpoint): LiveReads | null {
 
 /** Creates its signal when it is first read: most steps never do. */
 class LazyAbort {
-  readonly #parent: AbortSignal
+  readonly #parent: AbortController
   #own: AbortController | null = null
   #joined: AbortSignal | null = null
 
-  constructor(parent: AbortSignal) {
+  constructor(parent: AbortController) {
     this.#parent = parent
   }
 
   get signal(): AbortSignal {
     this.#own ??= new AbortController()
-    this.#joined ??= AbortSignal.any([this.#parent, this.#own.signal])
+    this.#joined ??= AbortSignal.any([this.#parent.signal, this.#own.signal])
     return this.#joined
   }
 

@@ -33,6 +33,9 @@ const MAX_PASSED = 1_000
 /** How often a paused backfill is looked at. */
 const PAUSED_LOOK_MS = 30_000
 
+/** How often a schedule is looked at while another session has its row. */
+const HELD_LOOK_MS = 100
+
 /**
  * Turns the due moments of schedules into runs. It asks for those that are due, whatever the number
  * of the others. Several schedulers may run side by side: the store records each moment once.
@@ -42,8 +45,10 @@ export class Scheduler {
   readonly #stopped = new AbortController()
   /** Schedules at work by id, so that a long catch-up holds up no other. */
   readonly #working = new Map<string, Promise<void>>()
-  /** Those that failed: when each is tried again, and after which pause. */
+  /** Those that failed or were held: when each is tried again, and after which pause. */
   readonly #failed = new Map<string, { at: number; pauseMs: number }>()
+  /** Those that were worked on since the last look, as they were before. */
+  #handled = new Map<string, string>()
   #loop: Promise<void> | null = null
   #wakeUp = () => {}
   #isAwake = false
@@ -102,13 +107,18 @@ export class Scheduler {
 
   /** Begins the work on everything that is due by now, and waits for room only. */
   async #beginDue(now: number): Promise<void> {
+    const handled = this.#handled
+    this.#handled = new Map()
     for (let after: DuePlace | undefined; !this.#stopped.signal.aborted; ) {
       const page = await this.#parts.store.listDueSchedules(now, { limit: PAGE, ...(after && { after }) })
       for (const due of page) {
         if (this.#working.has(due.id) || (this.#failed.get(due.id)?.at ?? 0) > now) continue
         while (this.#working.size >= AT_ONCE) await Promise.race(this.#working.values())
         if (this.#stopped.signal.aborted) return
-        this.#begin(due, now)
+        // Nothing came of the work: another session has the row, and its commit takes a while.
+        if (handled.get(due.id) === stateOf(due))
+          this.#failed.set(due.id, { at: now + HELD_LOOK_MS, pauseMs: MIN_PAUSE_MS })
+        else this.#begin(due, now)
       }
       after = page.at(-1)
       if (page.length < PAGE) return
@@ -125,7 +135,10 @@ export class Scheduler {
     const { clock, publish } = this.#parts
     const work = this.#handle(due, now)
       .then(
-        () => void this.#failed.delete(due.id),
+        () => {
+          this.#failed.delete(due.id)
+          this.#handled.set(due.id, stateOf(due))
+        },
         (error: unknown) => {
           publish({ kind: 'fault', where: `schedule of ${due.name}`, error: describeError(error) })
           const pauseMs = this.#failed.get(due.id)?.pauseMs ?? MIN_PAUSE_MS
@@ -229,6 +242,11 @@ export class Scheduler {
     await waitUntil(this.#parts.clock, moment, awake.signal).catch(() => {})
     this.#wakeUp = () => {}
   }
+}
+
+/** The part of a due schedule that all work on it changes. */
+function stateOf({ version, lastAt, nextAt }: DueSchedule): string {
+  return `${version} ${lastAt} ${nextAt}`
 }
 
 /** Finishes work in slices; other work of the process goes on between them. */

@@ -30,13 +30,13 @@ const finish = new FinishLine()
 
 bus.subscribe('run.completed', () => finish.passed())
 
-/** `keeps`: false replays each pass from its beginning. `isSilent`: no progress is written. */
+/** `keeps`: false replays each pass from its beginning. `words`: how often progress is written. */
 async function open({
   slots,
   keeps = true,
-  isSilent = false,
+  words = 1,
   ...place
-}: StorePlace & { slots: number; keeps?: boolean; isSilent?: boolean }) {
+}: StorePlace & { slots: number; keeps?: boolean; words?: number }) {
   store = await openStore(place)
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
@@ -48,8 +48,11 @@ async function open({
     clock: systemClock,
     publish: bus.publish,
   })
+  const saveProgress: Store['saveProgress'] = async (...given) => {
+    for (let word = 0; word < words; word++) await store.saveProgress(...given)
+  }
   worker = new Worker({
-    store: isSilent ? { ...store, saveProgress: async () => {} } : store,
+    store: words === 1 ? store : { ...store, saveProgress },
     clock: systemClock,
     random: Math.random,
     publish: bus.publish,

@@ -315,3 +315,25 @@ test('a restoration is noted and the ledger is anchored at a server, by the name
     ['effects.restored', 'token:laptop-admin', 'a backup'],
   ])
 })
+
+test('a text is found and erased at a server, by a token of an admin and no other', async () => {
+  const { upshot, withToken, client } = await startFarApp()
+  const data = { name: 'Zacharias Quint' }
+  await client.call('POST /events', { body: { type: 'person.joined', data, id: 'evt_quint01' } })
+  const words = ['--text', 'zacharias quint']
+  const found = (await upshot('privacy', 'find', ...words)).json.data
+  // Files of a project are at the server, where nobody looks for them.
+  expect(found).toMatchObject({ rows: expect.any(Number), neededBy: [], files: [] })
+  expect(found.places).toContainEqual({ table: 'event', column: 'body', rows: 1 })
+  const erased = await upshot('privacy', 'erase', ...words, '--yes', '--reason', 'ticket 7')
+  expect(erased).toMatchObject({ exit: 0, json: { data: { erased: found.rows, dryRun: false } } })
+  expect((await upshot('privacy', 'find', ...words)).json.data.rows).toBe(0)
+  const { items } = await client.call('GET /audit', { query: { action: 'privacy.erase' } })
+  expect(items[0]).toMatchObject({ actor: 'token:laptop-admin', reason: 'ticket 7', role: 'admin' })
+  for (const role of ['viewer', 'operator'] as const) {
+    await withToken(role)
+    expect(await upshot('privacy', 'find', ...words)).toMatchObject({ json: { error: { code: 'forbidden' } } })
+    const erasing = await upshot('privacy', 'erase', ...words, '--yes')
+    expect(erasing).toMatchObject({ json: { error: { code: 'forbidden' } } })
+  }
+})

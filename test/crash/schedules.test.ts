@@ -7,8 +7,9 @@ import type { NewSchedule } from '../../src/core/runs/schedule.ts'
 import { planCron, planOnce } from '../../src/core/service/plan-schedule.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { DATABASES, inDatabase, silenceWorkers } from '../support/databases.ts'
+import { saveLine } from '../support/lines.ts'
 import { inStore, type Place } from '../support/open-place.ts'
-import { PARTS } from './told-scenario.ts'
+import { LINES, PARTS } from './told-scenario.ts'
 
 /** `UPSHOT_TEST_SCHEDULES=2000 UPSHOT_TEST_KILLS=20` for a long siege. */
 const SCHEDULES = Number(process.env.UPSHOT_TEST_SCHEDULES ?? 90)
@@ -38,8 +39,26 @@ async function addSchedules(store: Store): Promise<void> {
   }
   for (let n = 0; n < SCHEDULES; n++) await add(`once-${n}`, n, planOnce(now + n * APART_MS))
   await add('hourly', SCHEDULES, planCron('0 0 29 2 *'))
+  for (const id of LINES) await saveLine(store, id, now, { line: '* * * * * *', catchUp: 'all', overlap: 'allow' })
   const to = FROM + FILLED * HOUR - 1
   await add('fill', null, { kind: 'backfill', of: 'sch_hourly', line: LINE, from: FROM, to, perMinute: 6_000 })
+}
+
+async function hasUnfinished(store: Store, workflow: string): Promise<boolean> {
+  for (const status of ['pending', 'running', 'waiting'] as const) {
+    if ((await store.listRuns({ workflow, status, limit: 1 })).length > 0) return true
+  }
+  return false
+}
+
+/** Each second from the first tick of a line in code to its last has one run, which has ended. */
+async function expectEverySecond(store: Store, id: string): Promise<void> {
+  const runs = await store.listRuns({ workflow: id, limit: 10_000 })
+  const moments = runs.map(({ tickAt }) => tickAt ?? 0).sort((one, other) => one - other)
+  const [first = 0] = moments
+  expect(first).toBeGreaterThan(0)
+  expect(moments).toEqual(moments.map((_, index) => first + index * 1_000))
+  expect(runs.filter(({ status, output }) => status !== 'completed' || output !== '"tick"')).toEqual([])
 }
 
 /** Its runs in the order of their inputs; those of the backfill come last, by their moments. */
@@ -53,7 +72,7 @@ async function listTold(store: Store) {
 }
 
 test.each(DATABASES)(
-  'two schedulers under SIGKILL make each tick once, a backfill too, and its run tells all: %s',
+  'two schedulers under SIGKILL make each tick once, also of lines in code and a backfill: %s',
   (database) =>
     inDatabase(database, (place) =>
       inStore(place, async (store) => {
@@ -70,8 +89,11 @@ test.each(DATABASES)(
           await silenceWorkers(place)
         }
         while ((await countEnded()) < due || (await store.findSchedule('fill'))?.doneAt == null) await pause(20)
+        for (const id of LINES) await store.pauseSchedule(id, true, Date.now())
+        for (const id of LINES) while (await hasUnfinished(store, id)) await pause(20)
         for (const each of living) each.kill('SIGKILL')
 
+        for (const id of LINES) await expectEverySecond(store, id)
         const runs = await listTold(store)
         expect(runs).toHaveLength(due)
         const moments = runs.slice(SCHEDULES).map(({ tickAt }) => tickAt)

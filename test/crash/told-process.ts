@@ -1,5 +1,7 @@
+import { cron } from '../../src/author/cron.ts'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { callable } from '../../src/author/trigger.ts'
+import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import type { FilesApi } from '../../src/core/service/files-api.ts'
 import { systemClock } from '../../src/core/time.ts'
@@ -7,7 +9,7 @@ import { Worker } from '../../src/engine/worker.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import { Scheduler } from '../../src/schedule/scheduler.ts'
 import { openPlace } from '../support/open-place.ts'
-import { counted, PARTS } from './told-scenario.ts'
+import { counted, LINES, PARTS } from './told-scenario.ts'
 
 const mirror = defineWorkflow({
   id: 'mirror',
@@ -24,12 +26,17 @@ const mirror = defineWorkflow({
   },
 })
 
+const lines = LINES.map((id) =>
+  defineWorkflow({ id, on: cron('* * * * * *'), run: ({ step }) => step.run('once', () => 'tick') }),
+)
+const workflows = new Map<string, AnyWorkflow>([mirror, ...lines].map((workflow) => [workflow.id, workflow]))
+
 const store = await openPlace(JSON.parse(process.argv[2] ?? ''))
 const { publish } = createNoticeBus()
 const worker = new Worker({
   ...{ store, publish, clock: systemClock, random: Math.random, guard: DEFAULT_POLICY },
   ...{ slots: 10, drainMs: 1_000, beatMs: 100, pollMs: 50 },
-  findWorkflow: (id) => (id === mirror.id ? mirror : undefined),
+  findWorkflow: (id) => workflows.get(id),
   filesFor: () => ({}) as FilesApi,
   routes: () => [],
 })

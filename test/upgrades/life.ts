@@ -102,6 +102,13 @@ const WORKFLOWS: AnyWorkflow[] = [
       }),
     retry: { attempts: 1 },
   }),
+  defineWorkflow({
+    id: 'deleting',
+    on,
+    guard: { deletes: { perRun: 0 } },
+    run: ({ step }) =>
+      step.run('remove', () => 'removed', { effect: 'delete', target: 'https://example.com/c', input: { id: 'c' } }),
+  }),
   defineWorkflow({ id: 'large', on, run: ({ step }) => step.run('read', () => LARGE) }),
   defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => 'tick' }),
   defineWorkflow({ id: 'held', on, run: () => 'released' }),
@@ -113,6 +120,7 @@ export const OUTPUTS = {
   waiting: 'evt_retired',
   scanning: { verdict: 'clean' },
   asking: true,
+  deleting: 'removed',
   limited: null,
   gathering: 2,
   failing: 'late',

@@ -1,6 +1,7 @@
 import { expect, inject } from 'vitest'
 import { FIRST_FENCE, type Lease } from '../../src/core/runs/lease.ts'
 import type { Invocation } from '../../src/core/runs/wait.ts'
+import { planOnce } from '../../src/core/service/plan-schedule.ts'
 import { carryOutAll } from '../../src/core/store/as-operator.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
@@ -150,6 +151,32 @@ describeStores((test, open) => {
     expect(await store.findMatch('run_second', 'moved')).toMatchObject({ id: 'evt_between' })
     await store.completeRun(second.lease, '"done"', NOW + 2)
     expect(await statusOf(store, parent)).toBe('pending')
+  })
+
+  test('the runs of a sent event are as deep as it says, at once and by a schedule', async ({ store }) => {
+    const sender = await claimLease(store)
+    const event = (id: string) => ({
+      id,
+      type: 'x',
+      account: 'default',
+      createdAt: NOW,
+      body: eventBody(id),
+      depth: 70,
+    })
+    const step = checkpoint('tell', { kind: 'send', target: 'x' })
+    await store.saveCheckpoint(sender, step, undefined, { send: { ...event('evt_sent'), workflows: ['w1'] } })
+    const workflows = [{ id: 'w1', file: 'w1.ts', eventTypes: ['x'], schedule: null }]
+    await store.saveWorkflows({ workflows, broken: [] }, NOW)
+    const plan = planOnce(NOW, { account: 'default' })
+    const about = { id: 'sch_1', name: 'evt_later', owner: 'code', madeBy: sender.runId, workflow: null } as const
+    await store.addSchedule({ ...about, plan, input: JSON.stringify(event('evt_later')) }, NOW)
+    const [due] = await store.listDueSchedules(NOW, { limit: 1 })
+    expect(await store.sendScheduled('sch_1', due?.version ?? -1, NOW)).toBe(true)
+    const claimed = await store.claimRuns('wrk_1', 5, NOW)
+    expect(claimed.map(({ workflow, depth }) => [workflow, depth])).toEqual([
+      ['w1', 70],
+      ['w1', 70],
+    ])
   })
 
   test('a run that is invoked goes back to the event of the run at the top', async ({ store }) => {

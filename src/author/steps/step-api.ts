@@ -199,7 +199,9 @@ export interface StepApi<On = Trigger> {
    * Makes an event of your own, exactly once, and returns its id. It starts workflows like a
    * delivered one. Types under `upshot.` are reserved and throw `invalid_workflow`.
    *
-   * At most 1 MiB; throws `output_too_large` for a larger event.
+   * At most 1 MiB; throws `output_too_large` for a larger event. A chain of runs that send one
+   * another events throws `invoke_too_deep` after 1,000 links. Where each takes a minute or longer,
+   * it has 10,000.
    */
   send<Type extends string, Input>(
     name: StepName,
@@ -218,7 +220,7 @@ export interface StepApi<On = Trigger> {
    * that is not of code.
    *
    * A chain of runs that schedule one another throws `invoke_too_deep` after 100 links. Where each
-   * waits a minute or longer, it has 10,000. `cron` has no end.
+   * takes a minute or longer, it has 10,000. `cron` has no end.
    */
   schedule<On extends CallableTrigger>(name: string, schedule: ScheduleRequest<On>): Promise<void>
   /** Removes a schedule that code made, exactly once. It is no error where there is none. */

@@ -28,11 +28,17 @@ export interface EventWait {
 /** Runs above the deepest one of a chain, where each begins the next at once. */
 export const MAX_CHAIN = 100
 
-/** Such a link adds this to the depth of a run. One that waits a minute or longer adds 1. */
+/** Such a link adds this to the depth of a run. One that takes a minute or longer adds 1. */
 export const LINK = 100
+
+/** Runs above the deepest one of a chain, where each sends the event of the next at once. */
+export const MAX_SENT = 1_000
 
 /** Largest depth of a run. */
 export const MAX_DEPTH = MAX_CHAIN * LINK
+
+/** A link by an event adds this. */
+export const SENT_LINK = MAX_DEPTH / MAX_SENT
 
 /** A run that a step or a person starts. */
 export interface Invocation {
@@ -59,6 +65,8 @@ export interface SentEvent {
   /** JSON text, in the form of a delivery's body. */
   body: string
   workflows: readonly string[]
+  /** Depth of its runs. Default 0. */
+  depth?: number
 }
 
 /** The state in which people see a file. */

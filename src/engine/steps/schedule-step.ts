@@ -4,20 +4,17 @@ import { UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
-import { type NewSchedule, requireScheduleName, type SchedulePlan } from '../../core/runs/schedule.ts'
+import { type NewSchedule, requireScheduleName } from '../../core/runs/schedule.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
-import { LINK, MAX_CHAIN, MAX_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
+import { LINK, type SavedWithStep } from '../../core/runs/wait.ts'
 import { planCron, planOnce } from '../../core/service/plan-schedule.ts'
 import { parseMoment } from '../../core/time.ts'
 import { readCall } from '../admit/read-cause.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
-import { MAX_SENT_BYTES } from './send-step.ts'
+import { deepen, MAX_SENT_BYTES } from './send-step.ts'
 import { stageStep } from './stage-step.ts'
-
-/** A run that is due sooner than this begins at once. */
-const SOON_MS = 60_000
 
 /** Makes or changes a schedule of code; the commit of the step contains it. */
 export function scheduleStep(pass: Pass, name: string, request: ScheduleRequest): Promise<void> {
@@ -87,21 +84,11 @@ function planSchedule(
   }
   const call = { runId: run.lease.runId, account, createdAt: clock.now(), input: json }
   readCall(call, workflow, { isSelfCaused: false, spellings })
-  const depth = pass.run.depth + linkOf(plan, { isThere, now: clock.now() })
-  if (depth > MAX_DEPTH) {
-    const chain = 'it would go on a chain of runs that schedule one another without end'
-    throw new UpshotError('invoke_too_deep', `Step "${key}": ${chain}. Use \`cron\` for what is to go on.`, {
-      details: { fix: `A chain ends after ${MAX_CHAIN} links, or ${MAX_DEPTH} that wait a minute or longer.` },
-    })
-  }
+  // A line that changes is no link.
+  const begins = plan.kind === 'once' ? { at: plan.at, link: LINK } : { at: clock.now(), link: isThere ? 0 : LINK }
+  const depth = deepen(pass, key, begins)
   const made = { id: newId('sch', clock.now()), name, owner: 'code', madeBy: run.lease.runId } as const
   return { ...made, workflow: workflow.id, plan, input: json, depth, madeAt: clock.now() }
-}
-
-/** A chain of runs that schedule one another has no end of its own. A changed line is no link. */
-function linkOf(plan: SchedulePlan, { isThere, now }: { isThere: boolean; now: number }): number {
-  if (plan.kind === 'once') return plan.at >= now + SOON_MS ? 1 : LINK
-  return isThere ? 0 : LINK
 }
 
 function requireCallable({ id, on }: Invocable, refuse: (why: string) => UpshotError): void {

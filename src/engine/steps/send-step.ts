@@ -9,7 +9,7 @@ import { planRuns } from '../../core/incoming/route.ts'
 import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
-import type { SentEvent } from '../../core/runs/wait.ts'
+import { MAX_CHAIN, MAX_DEPTH, MAX_SENT, SENT_LINK, type SentEvent } from '../../core/runs/wait.ts'
 import { planOnce } from '../../core/service/plan-schedule.ts'
 import { isoTime, parseMoment } from '../../core/time.ts'
 import { fitEvent } from '../admit/read-cause.ts'
@@ -20,6 +20,9 @@ import { stageStep } from './stage-step.ts'
 
 /** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
+
+/** A run that begins sooner after the one before it is a link without a pause. */
+const SOON_MS = 60_000
 
 interface SendRequest extends SendOptions {
   on: EventDefinition | string
@@ -59,6 +62,19 @@ function saveLater(pass: Pass, step: Checkpoint, send: Omit<SentEvent, 'workflow
   )
 }
 
+/**
+ * The depth of what this run begins at a moment, by a link of this length. Throws for a chain that
+ * would go on without end.
+ */
+export function deepen({ run }: Pass, key: string, { at, link }: { at: number; link: number }): number {
+  const depth = run.depth + (at - run.createdAt >= SOON_MS ? Math.min(link, 1) : link)
+  if (depth <= MAX_DEPTH) return depth
+  const ends = `${MAX_CHAIN} invocations or schedules, or ${MAX_SENT} events`
+  throw new UpshotError('invoke_too_deep', `Step "${key}": it would go on a chain of runs without end.`, {
+    details: { fix: `It ends after ${ends}; after ${MAX_DEPTH} where each takes a minute or longer. Use a cron line.` },
+  })
+}
+
 function saveEvent(pass: Pass, step: Checkpoint, send: SentEvent): void {
   const output = JSON.stringify({ id: send.id })
   publishSent(pass, step.key, send)
@@ -83,6 +99,7 @@ function planEvent(
     )
   }
   const createdAt = Math.max(pass.clock.now(), moment ?? 0)
+  const depth = deepen(pass, key, { at: createdAt, link: SENT_LINK })
   const id = deriveId('evt', runId, key)
   const body = toJson({ id, type, created: isoTime(createdAt), data }, `Step "${key}": its event`)
   if (Buffer.byteLength(body) > MAX_SENT_BYTES) {
@@ -94,7 +111,7 @@ function planEvent(
   withStorageNames(pass.spellings, () =>
     fitEvent(parseEvent(JSON.parse(body)), typeof on === 'string' ? undefined : on),
   )
-  return { id, type, account: accountOf(pass.run.cause), createdAt, body }
+  return { id, type, account: accountOf(pass.run.cause), createdAt, body, depth }
 }
 
 function publishSent(pass: Pass, step: string, { id, type }: SentEvent): void {

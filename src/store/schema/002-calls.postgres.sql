@@ -313,9 +313,9 @@ BEGIN
       FROM json_to_recordset(p_sends) AS s (stream integer, number integer, body text, created bigint)
       WHERE stream = at.stream AND base + 8 * number = ANY (fresh);
     WITH made AS (
-      INSERT INTO run (id, workflow, event_seq, created_at)
-        SELECT r.id, r.workflow, base + 8 * number, created
-        FROM json_to_recordset(p_sends) AS s (stream integer, number integer, created bigint, runs json),
+      INSERT INTO run (id, workflow, event_seq, created_at, depth)
+        SELECT r.id, r.workflow, base + 8 * number, created, depth
+        FROM json_to_recordset(p_sends) AS s (stream integer, number integer, created bigint, depth bigint, runs json),
           json_to_recordset(runs) AS r (id text, workflow text)
         WHERE stream = at.stream AND base + 8 * number = ANY (fresh) RETURNING id, workflow)
       INSERT INTO work (run_id, workflow, status, rank)

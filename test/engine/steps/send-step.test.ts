@@ -2,8 +2,10 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
+import { MAX_DEPTH, SENT_LINK } from '../../../src/core/runs/wait.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
+import { NOW } from '../../support/fixtures.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -71,4 +73,58 @@ test('a workflow cannot send an event of a type under upshot', async ({ engine }
   const { error } = await awaitStatus(engine, id, 'failed')
   expect(error).toMatchObject({ code: 'invalid_workflow', message: expect.stringContaining('reserved') })
   expect(await engine.store.listEvents({ limit: 10, type: 'upshot.test' })).toEqual([])
+})
+
+/** Sends an event whose run sends the next one; the first run has this depth. */
+async function sendChain(depth: number, run: (send: () => Promise<unknown>, nap: () => Promise<void>) => unknown) {
+  const engine = createTestEngine()
+  const again = defineWorkflow({
+    id: 'again',
+    on: 'ping',
+    run: ({ step }) =>
+      run(
+        () => step.send('next', 'pong', {}),
+        () => step.sleep('nap', '1m'),
+      ),
+  })
+  await engine.start([again, defineWorkflow({ id: 'end', on: 'pong', run: () => 'done' })])
+  const body = JSON.stringify({ id: 'evt_first', type: 'ping', created: new Date(NOW).toISOString(), data: {} })
+  const event = { id: 'evt_first', type: 'ping', account: 'default', createdAt: NOW, body, depth }
+  const about = { id: 'sch_1', name: 'first', owner: 'code', madeBy: 'run_0', workflow: null } as const
+  const plan = {
+    kind: 'once',
+    at: NOW,
+    catchUp: 'latest',
+    withinMs: 1,
+    overlap: 'allow',
+    accounts: ['default'],
+  } as const
+  const workflows = [{ id: 'again', file: 'again.ts', eventTypes: ['ping'], schedule: null }]
+  await engine.store.saveWorkflows({ workflows, broken: [] }, NOW)
+  await engine.store.addSchedule({ ...about, plan, input: JSON.stringify(event) }, NOW)
+  const version = (await engine.store.listDueSchedules(NOW, { limit: 1 }))[0]?.version ?? 0
+  await engine.store.sendScheduled('sch_1', version, NOW)
+  const [{ id } = { id: '' }] = await engine.store.listRuns({ workflow: 'again', limit: 1 })
+  return { engine, id }
+}
+
+test('a chain of runs that send the event of the next one ends', async () => {
+  const last = await sendChain(MAX_DEPTH - SENT_LINK, (send) => send())
+  expect(await last.engine.passOf(last.id)).toMatchObject({ status: 'completed' })
+  const [next] = await last.engine.store.listRuns({ workflow: 'end', limit: 1 })
+  expect(await last.engine.passOf(next?.id ?? '')).toMatchObject({ status: 'completed', output: '"done"' })
+
+  const { engine, id } = await sendChain(MAX_DEPTH - SENT_LINK + 1, (send) => send())
+  const failed = await engine.passOf(id)
+  expect(failed).toMatchObject({ status: 'failed', error: { code: 'invoke_too_deep' } })
+  expect(await engine.store.listRuns({ workflow: 'end', limit: 1 })).toEqual([])
+})
+
+test('a link that takes a minute is a tenth of one without a pause', async () => {
+  const { engine, id } = await sendChain(MAX_DEPTH - 1, async (send, nap) => {
+    await nap()
+    return send()
+  })
+  await engine.passOf(id)
+  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed' })
 })

@@ -3,7 +3,7 @@ import { SchedulerBench } from '../../schedule/support/scheduler-bench.ts'
 import { saveLine } from '../../support/lines.ts'
 import { openTwo } from './support/open-two.ts'
 
-test('a schedule that another session has is passed over, looked at now and then, and run once it is free', async () => {
+test('a schedule that another session has is looked at now and then, and run once it is free', async () => {
   const { one, session } = await openTwo()
   let looks = 0
   const listDueSchedules: typeof one.listDueSchedules = (...given) => {

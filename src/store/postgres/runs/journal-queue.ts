@@ -146,13 +146,13 @@ function listSent(calls: readonly PlainCall[], leases: readonly number[]): objec
   const counts = new Map<number, number>()
   return calls.flatMap((call, index) => {
     if (!('send' in call) || call.send === undefined) return []
-    const { id, type, account, createdAt, body, workflows } = call.send
+    const { id, type, account, createdAt, body, workflows, depth = 0 } = call.send
     const stream = streamOf(account)
     const number = (counts.get(stream) ?? 0) + 1
     counts.set(stream, number)
     const runs = workflows.map((workflow) => ({ id: newId('run', createdAt), workflow }))
     const hashes = { identity: identify(account, id), hash: hashBody(body) }
-    return { lease: leases[index], stream, number, ...hashes, id, type, account, created: createdAt, body, runs }
+    return { lease: leases[index], stream, number, ...hashes, id, type, account, created: createdAt, body, runs, depth }
   })
 }
 

@@ -18,8 +18,8 @@ export class OwnEvents {
     this.#events = events
     this.#routes = routes
     // Index: primary keys of run and workflow.
-    this.#insertRun = db.prepare<[{ run: string; workflow: string; seq: number; createdAt: number }]>(
-      'INSERT INTO run (id, workflow, event_seq, created_at) VALUES (@run, @workflow, @seq, @createdAt)',
+    this.#insertRun = db.prepare<[{ run: string; workflow: string; seq: number; createdAt: number; depth: number }]>(
+      'INSERT INTO run (id, workflow, event_seq, created_at, depth) VALUES (@run, @workflow, @seq, @createdAt, @depth)',
     )
     this.#queue = db.prepare<[string]>(QUEUE_RUN)
     this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
@@ -27,7 +27,7 @@ export class OwnEvents {
 
   /** Saves an event once, however often it is sent. Its number; null where it is known. */
   async send(
-    { id, type, account, createdAt, body, workflows }: SentEvent,
+    { id, type, account, createdAt, body, workflows, depth = 0 }: SentEvent,
     origin: EventOrigin = 'send',
   ): Promise<number | null> {
     const seq = await this.#events.saveOwn({ id, type, account, createdAt, body, origin })
@@ -36,7 +36,7 @@ export class OwnEvents {
     await this.#insertAccount.run(account)
     for (const workflow of workflows) {
       const run = newId('run', createdAt)
-      await this.#insertRun.run({ run, workflow, seq, createdAt })
+      await this.#insertRun.run({ run, workflow, seq, createdAt, depth })
       await this.#queue.run(run)
     }
     return seq

@@ -25,7 +25,7 @@ export const told: Suite = {
 
 const GOALS = { mapVsSilent: { atMost: 1.02 }, listMs: { atMost: 20 } } as const
 
-/** One write costs less than the noise of a machine, so that it is written more often to be seen. */
+/** One write costs less than the noise of a machine: it is made so often, to be seen. */
 const LOUDER = 50
 
 /** The same map in one process that writes its progress, and in one that does not. */

@@ -281,7 +281,7 @@ test('a server of another kind, a redirect and another version are told', async 
 const HERE = new RegExp(
   [
     '^(init|dev|start|dashboard|completion|version|plan|backtest',
-    '(config|files|sandbox|types) .*|db (?!prune).*|approvers key|endpoints (send|solve)|effects verify)$',
+    '(files|sandbox|types) .*|db (?!prune).*|approvers key|endpoints (send|solve)|effects verify)$',
   ].join('|'),
 )
 
@@ -298,6 +298,15 @@ test('no command asks the database of this machine where a server is named', asy
     const message = String(json?.error?.message ?? '')
     expect({ command, isLocal: /no database in|data directory/.test(message) }).toEqual({ command, isLocal: false })
   }
+})
+
+test('config show tells the settings of the server, and refuses to say where they come from', async () => {
+  const { upshot, far } = await startFarApp()
+  const { exit, json } = await upshot('config', 'show')
+  expect(exit).toBe(0)
+  const dataDir = json.data.find(({ setting }: { setting: string }) => setting === 'dataDir').value
+  expect(dataDir).not.toContain(far)
+  expect((await upshot('config', 'show', '--origins')).json.error.message).toContain('where each comes from')
 })
 
 test('a restoration is noted and the ledger is anchored at a server, by the name of the token', async () => {

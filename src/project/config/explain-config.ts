@@ -4,7 +4,7 @@ import { loadConfigFile, readConfigFile } from './config-file.ts'
 import type { Environment } from './environment.ts'
 import { flattenSettings } from './flatten-settings.ts'
 import { type Config, findConfigFile, loadConfig } from './load-config.ts'
-import { type ConfigFlags, VARIABLES } from './variables.ts'
+import { VARIABLES } from './variables.ts'
 
 /** One setting, its value, and the source of the value. */
 export interface Explained {
@@ -12,8 +12,8 @@ export interface Explained {
   setting: string
   /** Null where nothing is set; `(hidden)` for a secret that is set. */
   value: string | null
-  origin: 'flag' | 'environment' | '.env' | 'file' | 'default'
-  /** Name of the flag or file; null for the other origins. */
+  origin: 'environment' | '.env' | 'file' | 'default'
+  /** Name of the file; null for the other origins. */
   from: string | null
 }
 
@@ -21,27 +21,21 @@ const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$|HEADERS$/i
 const HIDDEN = '(hidden)'
 
 /**
- * Every setting in the order of precedence: flag, environment, project file, default. Throws
- * `invalid_config` as the app would. `adopted`: variables that came from `.env`.
+ * Every setting in the order of precedence: environment, project file, default. Throws `invalid_config`
+ * as the app would. `adopted`: variables that came from `.env`.
  */
 export async function explainConfig(
   environment: Environment,
   root: string,
-  {
-    flags = {},
-    configFile,
-    adopted,
-  }: { flags?: ConfigFlags; configFile?: string | undefined; adopted: ReadonlySet<string> },
+  { configFile, adopted }: { configFile?: string | undefined; adopted: ReadonlySet<string> },
 ): Promise<Explained[]> {
-  const config = await loadConfig(environment, root, { flags, ...(configFile === undefined ? {} : { configFile }) })
+  const config = await loadConfig(environment, root, configFile === undefined ? {} : { configFile })
   const file = findConfigFile(root, configFile)
   const settings = flattenSettings(await loadConfigFile(file))
   const written = flattenSettings(await readConfigFile(file))
   const place = isAbsolute(relative(root, file)) ? file : relative(root, file)
   return [
-    ...Object.keys(VARIABLES).map((name) =>
-      explainVariable(name, environment, { flags, adopted, ports: config.ports }),
-    ),
+    ...Object.keys(VARIABLES).map((name) => explainVariable(name, environment, { adopted, ports: config.ports })),
     ...[...settings].map(([name, value]): Explained => {
       // `drain` in the file becomes `drainMs` once it is parsed.
       const isWritten = written.has(name) || written.has(name.replace(/Ms$/, ''))
@@ -53,13 +47,11 @@ export async function explainConfig(
 function explainVariable(
   name: string,
   environment: Environment,
-  { flags, adopted, ports }: { flags: ConfigFlags; adopted: ReadonlySet<string>; ports: Config['ports'] },
+  { adopted, ports }: { adopted: ReadonlySet<string>; ports: Config['ports'] },
 ): Explained {
-  const flag = flags[name as keyof ConfigFlags]
-  const text = flag?.value ?? (environment[name] || undefined)
+  const text = environment[name] || undefined
   const value = text === undefined ? readDefault(name, ports) : SECRETS.test(name) ? HIDDEN : redactUrls(text)
   const shown = { setting: name, value }
-  if (flag !== undefined) return { ...shown, origin: 'flag', from: flag.flag }
   if (text === undefined) return { ...shown, origin: 'default', from: null }
   return adopted.has(name)
     ? { ...shown, origin: '.env', from: '.env' }

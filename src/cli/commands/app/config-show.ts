@@ -1,11 +1,18 @@
 import type { Command } from '@commander-js/extra-typings'
+import { UpshotError } from '../../../core/errors.ts'
 import { adoptEnvFile, processEnvironment } from '../../../project/config/environment.ts'
 import { type Explained, explainConfig } from '../../../project/config/explain-config.ts'
 import type { Cli } from '../../command.ts'
+import { call } from '../../open/operations.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
 export function define(command: Command, { out, project }: Cli): void {
   command.option('--origins', 'also show the source of each value').action(async ({ origins = false }) => {
+    if (await project.isFar()) {
+      if (origins) throw describeOrigins()
+      const { items } = await project.withOperations((operations) => call(operations, 'GET /config', {}))
+      return out.result(items, () => formatTable(items, COLUMNS, out))
+    }
     const { root, configFile } = project
     const adopted = adoptEnvFile(root)
     const settings = await explainConfig(processEnvironment(), root, { configFile, adopted })
@@ -15,7 +22,13 @@ export function define(command: Command, { out, project }: Cli): void {
   })
 }
 
-const COLUMNS: Column<Explained>[] = [
+function describeOrigins(): UpshotError {
+  return new UpshotError('invalid_request', 'A server tells its settings, and not where each comes from.', {
+    fix: 'Leave out --origins, or run it on the machine of the app, without --server and UPSHOT_SERVER.',
+  })
+}
+
+const COLUMNS: Column<Pick<Explained, 'setting' | 'value'>>[] = [
   { title: 'SETTING', value: ({ setting }) => setting },
   { title: 'VALUE', value: ({ value }) => value, most: 80 },
 ]

@@ -6,17 +6,16 @@ import { tempFolder } from '../../../support/temp-folder.ts'
 import { WEBHOOK_SECRET } from '../../../support/test-config.ts'
 import { runHere } from '../../support/run-here.ts'
 
-test('config show names the source of each setting: flag, environment, .env, file or default', async () => {
+test('config show names the source of each setting: environment, .env, file or default', async () => {
   const root = tempFolder()
   mkdirSync(join(root, 'config'))
   writeFileSync(join(root, 'config/upshot.config.ts'), `export default { slots: 7, drain: '3s' }`)
   const environment = { UPSHOT_HOST: '0.0.0.0', UPSHOT_PORT: '4800', UPSHOT_LOG_LEVEL: 'warn' }
   const settings = await explainConfig(environment, root, {
-    flags: { UPSHOT_PORT: { flag: '--port', value: '4900' } },
     adopted: new Set(['UPSHOT_LOG_LEVEL']),
   })
   const find = (name: string) => settings.find(({ setting }) => setting === name)
-  expect(find('UPSHOT_PORT')).toMatchObject({ value: '4900', origin: 'flag', from: '--port' })
+  expect(find('UPSHOT_PORT')).toMatchObject({ value: '4800', origin: 'environment' })
   expect(find('UPSHOT_HOST')).toMatchObject({ value: '0.0.0.0', origin: 'environment' })
   expect(find('UPSHOT_LOG_LEVEL')).toMatchObject({ value: 'warn', origin: '.env' })
   expect(find('slots')).toMatchObject({ value: '7', origin: 'file', from: 'config/upshot.config.ts' })

@@ -4,12 +4,12 @@ const DAY = 86_400_000
 
 /** Time between two moments, in two units at most: `3.3 s`, `2 h 5 m`. */
 export function formatDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
-  if (ms < MINUTE) return `${Math.round(ms / 1_000)} s`
-  if (ms < HOUR) return joinUnits(Math.floor(ms / MINUTE), 'm', Math.round((ms % MINUTE) / 1_000), 's')
-  if (ms < DAY) return joinUnits(Math.floor(ms / HOUR), 'h', Math.round((ms % HOUR) / MINUTE), 'm')
-  return joinUnits(Math.floor(ms / DAY), 'd', Math.round((ms % DAY) / HOUR), 'h')
+  if (ms < 1_000) return `${Math.max(0, Math.floor(ms))} ms`
+  if (ms < 10_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)} s`
+  if (ms < MINUTE) return `${Math.floor(ms / 1_000)} s`
+  if (ms < HOUR) return joinUnits(Math.floor(ms / MINUTE), 'm', Math.floor((ms % MINUTE) / 1_000), 's')
+  if (ms < DAY) return joinUnits(Math.floor(ms / HOUR), 'h', Math.floor((ms % HOUR) / MINUTE), 'm')
+  return joinUnits(Math.floor(ms / DAY), 'd', Math.floor((ms % DAY) / HOUR), 'h')
 }
 
 function joinUnits(large: number, one: string, small: number, other: string): string {

@@ -1,3 +1,4 @@
+import type { Notice } from '../../core/notices.ts'
 import type { Clock } from '../../core/time.ts'
 import { columnsOf, cutEnd, oneLine, padColumns, wrapWords } from './fit-text.ts'
 import { listFields } from './list-fields.ts'
@@ -5,7 +6,6 @@ import type { LineFormat } from './log-notices.ts'
 import type { LineLevel, LogLine } from './plan-log-line.ts'
 import { type Columns, isSaidBefore, planColumns, readMessage } from './pretty-columns.ts'
 import { REPEATEDLY } from './pretty-delivery.ts'
-import { StepBars } from './step-bars.ts'
 
 const SIGNS: Record<LineLevel, { sign: string; colour: number }> = {
   debug: { sign: '·', colour: 90 },
@@ -158,4 +158,35 @@ function formatLoaded({ workflow, file, on }: LogLine['fields']): ReturnType<typ
 function timeOfDay(now: number): string {
   const date = new Date(now)
   return `${date.toTimeString().slice(0, 8)}.${String(date.getMilliseconds()).padStart(3, '0')}`
+}
+
+/** Runs whose steps are remembered; the oldest goes first. */
+const MAX_RUNS = 1_000
+/** Steps that a bar shows. */
+const MAX_STEPS = 12
+/** From an instant to the longest step of the run. */
+const LEVELS = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'] as const
+
+/** Remembers how long the steps of unfinished runs took, for the line at their end. */
+class StepBars {
+  readonly #byRun = new Map<string, number[]>()
+
+  note(notice: Notice): void {
+    if (notice.kind !== 'step.completed') return
+    const known = this.#byRun.get(notice.run)
+    if (known) known.push(notice.ms)
+    else this.#byRun.set(notice.run, [notice.ms])
+    if (this.#byRun.size <= MAX_RUNS) return
+    const [oldest = ''] = this.#byRun.keys()
+    this.#byRun.delete(oldest)
+  }
+
+  /** A character per step, by its share of the longest one; empty for a run without steps. */
+  take(run: string): string {
+    const times = this.#byRun.get(run) ?? []
+    this.#byRun.delete(run)
+    const longest = Math.max(1, ...times)
+    const shown = times.slice(0, MAX_STEPS).map((ms) => LEVELS[Math.round((ms / longest) * (LEVELS.length - 1))])
+    return shown.length === 0 ? '' : `▕${shown.join('')}${times.length > MAX_STEPS ? '…' : ''}`
+  }
 }

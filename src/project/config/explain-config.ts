@@ -21,8 +21,8 @@ const SECRETS = /KEY$|SECRET$|TOKEN$|PASSWORD$|HEADERS$/i
 const HIDDEN = '(hidden)'
 
 /**
- * Every setting in the order of precedence: environment, project file, default. Throws `invalid_config`
- * as the app would. `adopted`: variables that came from `.env`.
+ * Every setting in the order of precedence: environment, project file, default. Throws
+ * `invalid_config` as the app would. `adopted`: variables that came from `.env`.
  */
 export async function explainConfig(
   environment: Environment,

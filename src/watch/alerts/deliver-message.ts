@@ -1,8 +1,8 @@
 import type { AlertChannel, AlertPlan, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { describeError, type Failure } from '../../core/errors.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
-import { sendMessage } from './channels/send-message.ts'
 import type { AlertMessage } from './message.ts'
+import { sendMessage } from './send-message.ts'
 
 /** Pauses before the second try and the third. */
 const PAUSES_MS = [1_000, 5_000]

@@ -1,16 +1,18 @@
+import { createHash } from 'node:crypto'
 import type { AlertBook, Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertKind, AlertRule } from '../../core/alerts/alert-rule.ts'
 import { decideFailureState, type FailureState, groupFailure } from '../../core/runs/failures/failure-group.ts'
 import { formatTags } from '../../core/runs/told/tags.ts'
 import { describeBroken } from '../../core/runs/workflow-record.ts'
 import type { Approval } from '../../core/safety/approval.ts'
+import type { EffectRecord } from '../../core/safety/effect.ts'
+import { readAct } from '../../core/safety/ledger/outside-act.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import type { FindingState } from '../../core/service/sweep/judge-file.ts'
 import { listBrokenModules } from '../../core/store/process-record.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { lookAtSecrets, lookAtSilence } from './look-at-endpoints.ts'
 import { lookAtShadows, type PreviewShadows } from './look-at-shadows.ts'
-import { lookOutside } from './look-outside.ts'
 
 export interface LookParts {
   store: ReadStore
@@ -29,7 +31,7 @@ const MAX_ROWS = 1_000
 const MAX_TITLE = 300
 /** Failed runs of one kind whose tags are named. */
 const MAX_TAGGED = 3
-/** A process may commit an end this long after the moment that it gave it. */
+/** A process may commit a row this long after the moment in it. */
 const COMMIT_DELAY_MS = 3_000
 
 const LOOKERS: Record<AlertKind, Looker> = {
@@ -220,4 +222,32 @@ async function lookAtOperations({ store }: LookParts, _rule: AlertRule, position
     count: 1,
   }))
   return { sightings, position: String(Math.max(since, ...ended.map(({ endedAt }) => endedAt))) }
+}
+
+/** Calls past the ledger since the row in `position`, by workflow, way and place in the code. */
+async function lookOutside(
+  { store }: { store: Pick<ReadStore, 'listEffects'> },
+  { workflow }: AlertRule,
+  position: string | null,
+  now: number,
+): Promise<Look> {
+  const until = now - COMMIT_DELAY_MS
+  const [newest] = await store.listEffects({ until, limit: 1 })
+  if (position === null) return { sightings: [], position: String(newest?.seq ?? 0) }
+  const range = { after: Number(position), until, phases: ['noted'] as const, limit: MAX_ROWS }
+  const rows = await store.listEffects({ ...range, ...(workflow !== null && { workflow }) })
+  const last = rows.length < MAX_ROWS ? newest : rows.at(-1)
+  return { sightings: rows.flatMap(sight), position: String(Math.max(Number(position), last?.seq ?? 0)) }
+}
+
+function sight(row: EffectRecord): Sighting[] {
+  const act = readAct(row)
+  if (act === null) return []
+  const { seq, at, workflow, operation, outcome, proof } = row
+  const id = createHash('sha256')
+    .update(JSON.stringify([workflow, operation, outcome, proof]))
+    .digest('hex')
+  const title = `${workflow ?? 'a module'} calls ${act}`
+  const page = workflow === null ? '/effects' : `/effects?workflow=${encodeURIComponent(workflow)}`
+  return [{ id: id.slice(0, 24), title, page, command: `effects show ${seq}`, at, count: 1 }]
 }

@@ -1,12 +1,17 @@
 import { stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { COMMIT_SECONDS, COMMIT_WRITES, type CommitCounts, type CommitSpread } from '../../core/commit-counts.ts'
+import {
+  COMMIT_SECONDS,
+  COMMIT_WRITES,
+  type CommitCounts,
+  type CommitSpread,
+  WAIT_SECONDS,
+} from '../../core/commit-counts.ts'
 import type { Approval } from '../../core/safety/approval.ts'
 import type { SealState } from '../../core/safety/ledger/seal.ts'
 import type { OpenRuns } from '../../core/store/runs.ts'
 import type { ServerState } from '../../core/store/server.ts'
-import { describeCalls, describeServer } from './describe-server.ts'
-import type { CounterFamily, Family, GaugeFamily, HistogramFamily, Reading } from './families.ts'
+import type { CounterFamily, Family, GaugeFamily, HistogramFamily, Labels, Reading } from './families.ts'
 
 /** The sources of the gauges of a process. */
 export interface GaugeSources {
@@ -168,14 +173,11 @@ async function freeBytes(folder: string): Promise<{ free: number; total: number 
 function describeCommits(commits: CommitCounts): Family[] {
   const { seconds, syncSeconds, writes } = commits.read()
   return [
-    histogram('upshot_store_commit_duration_seconds', 'Time that a commit took.', COMMIT_SECONDS, seconds),
-    histogram(
-      'upshot_store_sync_duration_seconds',
-      'Time that a commit waited for the disk.',
-      COMMIT_SECONDS,
+    histogram('upshot_store_commit_duration_seconds', 'Time that a commit took.', COMMIT_SECONDS, [seconds]),
+    histogram('upshot_store_sync_duration_seconds', 'Time that a commit waited for the disk.', COMMIT_SECONDS, [
       syncSeconds,
-    ),
-    histogram('upshot_store_commit_writes', 'Writes that shared a commit.', COMMIT_WRITES, writes),
+    ]),
+    histogram('upshot_store_commit_writes', 'Writes that shared a commit.', COMMIT_WRITES, [writes]),
   ]
 }
 
@@ -183,15 +185,84 @@ export function gauge(name: string, help: string, series: readonly Reading[]): G
   return { kind: 'gauge', name, help, series }
 }
 
-export function counter(name: string, help: string, value: number): CounterFamily {
-  return { kind: 'counter', name, help, series: one(value) }
+export function counter(name: string, help: string, counted: number | Reading[]): CounterFamily {
+  return { kind: 'counter', name, help, series: typeof counted === 'number' ? one(counted) : counted }
 }
 
-function histogram(name: string, help: string, bounds: readonly number[], spread: CommitSpread): HistogramFamily {
-  const { counts, sum } = spread
-  return { kind: 'histogram', name, help, bounds, series: [{ labels: {}, counts: [...counts], sum, example: null }] }
+function histogram(
+  name: string,
+  help: string,
+  bounds: readonly number[],
+  spreads: readonly (CommitSpread & { labels?: Labels })[],
+): HistogramFamily {
+  const series = spreads.map(({ counts, sum, labels = {} }) => ({ labels, counts: [...counts], sum, example: null }))
+  return { kind: 'histogram', name, help, bounds, series }
 }
 
-function one(value: number | undefined): Reading[] {
-  return value === undefined ? [] : [{ labels: {}, value }]
+function one(value: number | null | undefined): Reading[] {
+  return value == null ? [] : [{ labels: {}, value }]
+}
+
+/** Families about a server of PostgreSQL, the same in every process. */
+function describeServer(state: ServerState): Family[] {
+  const { connections, mostConnections, oldestTransactionS, deadRows, standbys, lagBytes, weeksUntil } = state
+  return [
+    gauge('upshot_postgres_connections', 'Sessions of the server, of all programs.', one(connections)),
+    gauge('upshot_postgres_connections_max', 'Sessions that the server allows.', one(mostConnections)),
+    gauge(
+      'upshot_postgres_oldest_transaction_seconds',
+      'Age of the oldest transaction that our user may see.',
+      one(oldestTransactionS),
+    ),
+    gauge('upshot_postgres_queue_dead_rows', 'Rows of the queue that vacuum has to remove.', one(deadRows)),
+    gauge('upshot_postgres_standbys', 'Standbys that are connected.', one(standbys)),
+    gauge('upshot_postgres_standby_lag_bytes', 'Log that the slowest standby has not applied.', one(lagBytes)),
+    gauge(
+      'upshot_postgres_replicated',
+      '1 while a commit waits for a standby before it is answered.',
+      one(Number(state.isReplicated)),
+    ),
+    gauge(
+      'upshot_postgres_weeks_until_timestamp_seconds',
+      'From then on, runs have no week of their own; absent while none is made.',
+      one(weeksUntil === null ? null : weeksUntil / 1_000),
+    ),
+  ]
+}
+
+/**
+ * Families about the calls of this process. `clockOffsetMs`: the clock of the database minus the
+ * one of this machine; null where that is not known.
+ */
+function describeCalls(commits: Pick<CommitCounts, 'readServer'>, clockOffsetMs: number | null): Family[] {
+  const { waits, hintSeconds, repeats, fates } = commits.readServer()
+  return [
+    histogram(
+      'upshot_postgres_wait_seconds',
+      'Time that a call waited for the calls before it, or for a session.',
+      WAIT_SECONDS,
+      waits.map(({ what, spread }) => ({ labels: { for: what }, ...spread })),
+    ),
+    counter(
+      'upshot_postgres_repeats_total',
+      'Calls that were made again, by SQLSTATE; "lost" where the session ended without one.',
+      repeats.map(({ code, count }) => ({ labels: { code }, value: count })),
+    ),
+    counter(
+      'upshot_postgres_unanswered_commits_total',
+      'Commits whose answer was lost, by what the server told of them afterwards.',
+      fates.map(({ fate, count }) => ({ labels: { fate }, value: count })),
+    ),
+    histogram(
+      'upshot_postgres_hint_seconds',
+      'Time from a write to the hint of it, as this process heard it.',
+      WAIT_SECONDS,
+      [hintSeconds],
+    ),
+    gauge(
+      'upshot_postgres_clock_offset_seconds',
+      'The clock of the server minus the one of this machine.',
+      one(clockOffsetMs === null ? null : clockOffsetMs / 1_000),
+    ),
+  ]
 }

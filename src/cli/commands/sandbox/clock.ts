@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { isoTime, parseDuration } from '../../../core/time.ts'
 import type { Cli } from '../../command.ts'
 import { formatSpan } from '../../terminal/format-value.ts'
-import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 
 export function show(command: Command, { out, project }: Cli): void {
   atSandbox(command).action(async (choice) => {

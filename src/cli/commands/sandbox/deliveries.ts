@@ -7,7 +7,7 @@ import type { Cli } from '../../command.ts'
 import { countUpTo, parseSince } from '../../input/parse-option.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './sandbox-control.ts'
 import { findWebhook } from './webhook.ts'
 
 export function list(command: Command, { out, project }: Cli): void {

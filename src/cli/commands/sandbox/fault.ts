@@ -5,7 +5,7 @@ import { parseDuration } from '../../../core/time.ts'
 import { FAULT_TARGETS, type Fault, type FaultInput, faultInput } from '../../../sandbox/faults/fault-rule.ts'
 import type { Cli } from '../../command.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 
 /** A fault as a person wrote it. */
 export interface OrderedFault {

@@ -8,7 +8,7 @@ import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 
 const PERMISSIONS = ['files:read', 'files:delete', 'account:read', 'account:write'] as const satisfies Permission[]
 

@@ -2,7 +2,7 @@ import type { Command } from '@commander-js/extra-typings'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Cli } from '../../command.ts'
 import { confirm } from '../../terminal/confirm.ts'
-import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 
 /** `upshot sandbox snapshot save <name>`: saves the state; asks before it replaces a snapshot. */
 export function save(command: Command, { out, project }: Cli): void {

@@ -7,7 +7,7 @@ import type { Cli } from '../../command.ts'
 import { gather } from '../../input/parse-option.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
-import { removeSandboxFile, writeSandboxFile } from './control/sandbox-file.ts'
+import { removeSandboxFile, writeSandboxFile } from './sandbox-control.ts'
 
 /** `upshot sandbox start`: runs a sandbox until Ctrl-C. Its first output is all a client needs. */
 export function define(command: Command, { out, project }: Cli): void {

@@ -11,7 +11,7 @@ import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal, type SandboxControl, withQuery } from './sandbox-control.ts'
 
 export function put(command: Command, { out, project }: Cli): void {
   atSandbox(command)

@@ -11,7 +11,7 @@ import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
 import { showProgress } from '../../terminal/progress.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal, type SandboxControl } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal, type SandboxControl } from './sandbox-control.ts'
 import { parseSandboxPlace } from './storage.ts'
 
 const POLL_EVERY_MS = 100

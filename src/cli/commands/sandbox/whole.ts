@@ -7,7 +7,7 @@ import { countUpTo } from '../../input/parse-option.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import { atSandbox, findSandbox, isRehearsal } from './control/sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 import { findWebhook } from './webhook.ts'
 
 export function status(command: Command, { out, project }: Cli): void {

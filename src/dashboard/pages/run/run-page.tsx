@@ -1,16 +1,19 @@
 import { useState } from 'react'
 import { Link } from 'wouter'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { useApi } from '../../api/use-api.ts'
+import { Act } from '../../parts/act.tsx'
 import { ProgressBar } from '../../parts/charts/gauges.tsx'
+import { formOf } from '../../parts/fields.tsx'
 import { ProblemNote } from '../../parts/messages.tsx'
-import { DetailPage } from '../../parts/page.tsx'
+import { Card, DetailPage } from '../../parts/page.tsx'
 import { type Fact, hrefOfEvent, hrefOfWorkflow, Path, RunLink, RunTags, Status } from '../../parts/text.tsx'
 import { Moment, useNow, When } from '../../parts/when.tsx'
-import { formatDuration } from '../../words/format.ts'
+import { useMay } from '../../state/session.ts'
+import { countOf, formatDuration } from '../../words/format.ts'
 import { causeOf, type Run, type Step, tookMs } from '../../words/runs.ts'
 import { CompareCard } from './compare-card.tsx'
 import { DataCard } from './data-card.tsx'
-import { HooksCard } from './hooks-card.tsx'
 import { RunActions } from './run-actions.tsx'
 import { StepPanel } from './step-panel.tsx'
 import { Timeline } from './timeline.tsx'
@@ -154,5 +157,56 @@ function Related({ id }: { id: string }) {
         </div>
       ))}
     </section>
+  )
+}
+
+type Hook = AnswerOf<'GET /hooks'>['items'][number]
+
+/** The callback URLs that a run has opened. An operator may answer in place of the sender. */
+function HooksCard({ run }: { run: string }) {
+  const hooks = useApi('GET /hooks', { query: { run } })
+  const mayAct = useMay('operator')
+  const items = hooks.data?.items ?? []
+  if (items.length === 0) return null
+  return (
+    <Card title="Callbacks">
+      <ul>
+        {items.map((hook) => (
+          <li className="row" key={hook.id}>
+            <strong>{hook.step}</strong>
+            <span className="quiet wrap">{hook.ask ?? hook.address}</span>
+            <span className="quiet">
+              · {hook.isMany ? `${hook.state}, ${countOf(hook.answers, 'answer')}` : hook.state}
+              {hook.state === 'open' && (
+                <>
+                  {' '}
+                  until <When at={hook.expiresAt} />
+                </>
+              )}
+            </span>
+            {mayAct && hook.state === 'open' && (
+              <span className="push">
+                <Answer run={run} hook={hook} />
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Answer({ run, hook: { id, step, ask, data } }: { run: string; hook: Hook }) {
+  const form = formOf(data ?? {})
+  return (
+    <Act
+      label="Answer…"
+      title={ask ?? `Answer "${step}" in place of its sender?`}
+      action="Answer"
+      fields={form.fields}
+      to="POST /hooks/:id/answer"
+      given={(values) => ({ params: { id }, body: { data: form.valueOf(values) } })}
+      cli={`upshot runs answer ${run} "${step}" --data null`}
+    />
   )
 }

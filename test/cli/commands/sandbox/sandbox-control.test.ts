@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { tempFolder } from '../../../../support/temp-folder.ts'
-import { runHere } from '../../../support/run-here.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
+import { runHere } from '../../support/run-here.ts'
 
 test('sandbox commands send nothing but a health check to a server that is not a sandbox', async () => {
   const asked: string[] = []

@@ -1,12 +1,12 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
-import { askSandbox } from '../../../../app/service/ask-sandbox.ts'
-import { UpshotError } from '../../../../core/errors.ts'
-import type { Project } from '../../../open/open-project.ts'
-import { findRunningApp } from '../../../open/running-app.ts'
-import type { Output } from '../../../terminal/output.ts'
-import { readSandboxFile } from './sandbox-file.ts'
+import { askSandbox } from '../../../app/service/ask-sandbox.ts'
+import { UpshotError } from '../../../core/errors.ts'
+import type { Project } from '../../open/open-project.ts'
+import { findRunningApp } from '../../open/running-app.ts'
+import type { Output } from '../../terminal/output.ts'
 
 /** The options that choose a sandbox. */
 interface SandboxChoice {
@@ -129,4 +129,37 @@ export function withQuery(path: string, query: Record<string, string | number | 
     value === undefined ? [] : [[name, String(value)] as const],
   )
   return given.length === 0 ? path : `${path}?${new URLSearchParams(Object.fromEntries(given))}`
+}
+
+const facts = z.object({ pid: z.int(), startedAt: z.string(), origin: z.url() })
+
+/** The file by which commands find a sandbox that runs without an app. It holds no secret. */
+type SandboxFacts = z.infer<typeof facts>
+
+/** Writes the file of a running sandbox. */
+export function writeSandboxFile(dir: string, found: SandboxFacts): void {
+  const file = fileIn(dir)
+  // Renamed into place, so that no reader sees half of it.
+  writeFileSync(`${file}.new`, `${JSON.stringify(found, null, 2)}\n`)
+  renameSync(`${file}.new`, file)
+}
+
+/** The running sandbox, or null. The file survives a crash, so the sandbox may be gone. */
+function readSandboxFile(dir: string): SandboxFacts | null {
+  const file = fileIn(dir)
+  if (!existsSync(file)) return null
+  try {
+    return facts.parse(JSON.parse(readFileSync(file, 'utf8')))
+  } catch {
+    return null
+  }
+}
+
+/** Removes the file when the sandbox stops. */
+export function removeSandboxFile(dir: string): void {
+  rmSync(fileIn(dir), { force: true })
+}
+
+function fileIn(dir: string): string {
+  return join(dir, 'sandbox.json')
 }

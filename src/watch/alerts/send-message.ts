@@ -1,14 +1,51 @@
-import type { AlertChannel } from '../../../core/alerts/alert-rule.ts'
-import { SCHEME_PRESETS, signBody } from '../../../core/incoming/signature.ts'
-import { isoTime } from '../../../core/time.ts'
-import { type AlertMessage, writeText } from '../message.ts'
+import type { AlertChannel } from '../../core/alerts/alert-rule.ts'
+import { SCHEME_PRESETS, signBody } from '../../core/incoming/signature.ts'
+import { isoTime } from '../../core/time.ts'
+import { type AlertMessage, writeText } from './message.ts'
 
-type ChannelOf<Kind extends AlertChannel['kind']> = Extract<AlertChannel, { kind: Kind }>
+/** Sends a message once. Rejects with a line that says why the channel did not take it. */
+export function sendMessage(
+  channel: AlertChannel,
+  message: AlertMessage,
+  options: { now: number; signal: AbortSignal },
+): Promise<void> {
+  switch (channel.kind) {
+    case 'webhook':
+      return postWebhook(channel, message, options)
+    case 'slack':
+      return postSlack(channel, message, options)
+    case 'email':
+      return sendEmail(channel, message)
+  }
+}
 
 const TIMEOUT_MS = 10_000
 
+type ChannelOf<Kind extends AlertChannel['kind']> = Extract<AlertChannel, { kind: Kind }>
+
+/** Sends the message as plain text over SMTP. The library is loaded with the first message. */
+async function sendEmail({ smtp, from, to }: ChannelOf<'email'>, message: AlertMessage): Promise<void> {
+  const { createTransport } = await import('nodemailer')
+  const bounds = { connectionTimeout: TIMEOUT_MS, greetingTimeout: TIMEOUT_MS, socketTimeout: TIMEOUT_MS }
+  const transport = createTransport({ url: smtp, ...bounds })
+  try {
+    await transport.sendMail({
+      from,
+      to: [...to],
+      subject: `[Upshot] ${message.rule}: ${message.summary}`.slice(0, 200),
+      text: `${writeText(message)}\n`,
+      messageId: `<${message.id}.${message.at}@upshot>`,
+    })
+  } catch (error) {
+    const { host } = new URL(smtp)
+    throw new Error(`${host} did not take the mail: ${error instanceof Error ? error.message : String(error)}`)
+  } finally {
+    transport.close()
+  }
+}
+
 /** Posts the message as an event of type `upshot.alert`, signed as Standard Webhooks says. */
-export function postWebhook(
+function postWebhook(
   { url, secret }: ChannelOf<'webhook'>,
   { id, at, rule, when, summary, items, more }: AlertMessage,
   { now, signal }: { now: number; signal: AbortSignal },

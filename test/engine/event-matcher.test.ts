@@ -5,7 +5,6 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
 import { createTestEngine, type TestEngine } from '../support/test-engine.ts'
-import { openTestStore } from '../support/test-store.ts'
 import { changeCode } from '../support/workflows.ts'
 import { moved, transfer, waiting } from './support/transfer-waits.ts'
 
@@ -55,18 +54,6 @@ test('a wait without keys takes any event of its type or family in its account',
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('["evt_one","evt_family"]')
 })
 
-test('one event wakes every run that waits for it and starts its own', async () => {
-  const engine = createTestEngine()
-  const started = defineWorkflow({ id: 'started', on: moved, run: () => 'started' })
-  const worker = await engine.start([waiting(), started])
-  const runs = []
-  for (let n = 0; n < 20; n++) runs.push(await engine.run('waiting', `evt_${n}`))
-  const own = { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1'), workflows: ['started'] }
-  const [startedId = ''] = await deliverEvent(engine, worker, own)
-  for (const { id } of runs) expect((await awaitStatus(engine, id, 'completed')).output).toContain('evt_fits')
-  expect((await awaitStatus(engine, startedId, 'completed')).output).toBe('"started"')
-})
-
 test('an event whose key cannot be computed is reported and skipped', async () => {
   const engine = createTestEngine()
   const worker = await engine.start([waiting()])
@@ -76,21 +63,6 @@ test('an event whose key cannot be computed is reported and skipped', async () =
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
   const unmatched = engine.heard.filter((notice) => notice.kind === 'event.unmatched')
   expect(unmatched).toMatchObject([{ event: 'evt_odd', type: 'transfer.completed', key: 'transfer' }])
-})
-
-test('two processes match one stream of events and wake each run once', async () => {
-  const engine = createTestEngine()
-  const other = openTestStore(engine.folder)
-  const workers = [await engine.start([waiting()]), await engine.start([waiting()], { store: other })]
-  const runs = []
-  for (let n = 0; n < 10; n++) runs.push(await engine.run('waiting', `evt_${n}`))
-  for (let n = 0; n < 50; n++) {
-    await deliverEvent(engine, workers, { id: `evt_noise${n}`, type: 'transfer.completed', data: transfer(`n${n}`) })
-  }
-  await deliverEvent(engine, workers, { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
-  for (const { id } of runs) expect((await awaitStatus(engine, id, 'completed')).output).toContain('evt_fits')
-  const ends = engine.heard.filter((notice) => notice.kind === 'run.completed')
-  expect(ends).toHaveLength(runs.length)
 })
 
 test('events that no run waits for cause no store calls of the matcher', async () => {

@@ -6,7 +6,7 @@ import { callable } from '../../src/author/trigger.ts'
 import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
 import { test } from '../support/test-engine.ts'
-import { changeCode, define, nap, stepThenNap } from '../support/workflows.ts'
+import { define } from '../support/workflows.ts'
 
 const approved = defineEvent('order.approved', {
   data: z.looseObject({ order: z.number() }),
@@ -52,23 +52,6 @@ test('a retried run whose child failed invokes another child', async ({ engine }
   expect(children.map(({ status }) => status).sort()).toEqual(['completed', 'failed'])
 })
 
-test('resuming a run under changed code accepts the code', async ({ engine }) => {
-  const first = await engine.start([stepThenNap('changing')])
-  const parked = await engine.run('changing')
-  const second = await changeCode(engine, first, [nap('changing')])
-  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'waiting', dueAt: null })
-  expect(await engine.store.resumeRun(parked.id, { fromScratch: false })).toBe(true)
-  second.wake()
-  expect(await awaitStatus(engine, parked.id, 'completed')).toMatchObject({ status: 'completed' })
-})
-
-test('a run that waits for another run cannot be resumed by hand', async ({ engine }) => {
-  const child = defineWorkflow({ id: 'child', on: callable(z.void()), run: ({ step }) => step.sleep('nap', '1h') })
-  await engine.start([child, define('parent', ({ step }) => step.invoke('child', child))])
-  const { id } = await engine.run('parent')
-  expect(await engine.store.resumeRun(id, { fromScratch: false })).toBe(false)
-})
-
 test('a fork copies a large result, and waits of forks and replays ignore earlier events', async ({ engine }) => {
   const worker = await engine.serve('order', { on: 'file.created' }, async ({ step }) => {
     const text = await step.run('text', () => 'x'.repeat(100_000))
@@ -87,25 +70,4 @@ test('a fork copies a large result, and waits of forks and replays ignore earlie
   for (const id of [forked, replayed]) {
     expect((await awaitStatus(engine, id, 'completed')).output).toBe('[100000,"evt_second"]')
   }
-})
-
-test('a run of a paused workflow is woken by its event when the pause is over', async ({ engine }) => {
-  const worker = await engine.start([
-    define(
-      'order',
-      { on: 'file.created' },
-      async ({ step }) => (await step.waitFor('approval', { on: approved, where: { order: 1 }, timeout: '1h' }))?.id,
-    ),
-    define('other', () => null),
-  ])
-  const parked = await engine.run('order')
-  await engine.store.pauseWorkflow('order', engine.clock.now())
-  await deliverEvent(engine, worker, approval(1))
-  await engine.run('other', 'evt_2')
-  const held = await engine.store.findRun(parked.id)
-  expect(held?.status).not.toBe('completed')
-  await engine.store.resumeWorkflow('order')
-  await engine.store.releaseHeldRuns('order', 10)
-  worker.wake()
-  expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_ok_1"')
 })

@@ -5,18 +5,6 @@ import { test } from '../support/test-engine.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { define, hang } from '../support/workflows.ts'
 
-test('canceling a run ends its pass at once and aborts its signal', async ({ engine }) => {
-  const { workflow, started } = hang('long')
-  const worker = await engine.start([workflow])
-  const ended = engine.run('long')
-  const signal = await started
-  const [running] = await engine.store.listRuns({ limit: 1 })
-  expect(await engine.store.cancelRun(running?.id ?? '', 'by hand', NOW)).toBe(true)
-  worker.endPass(running?.id ?? '')
-  expect(await ended).toMatchObject({ status: 'canceled', reason: 'by hand' })
-  expect(signal.aborted).toBe(true)
-})
-
 test('a pass whose run was taken over does nothing more', async ({ engine }) => {
   const latch = Promise.withResolvers<void>()
   const started = Promise.withResolvers<void>()
@@ -42,25 +30,6 @@ test('a pass whose run was taken over does nothing more', async ({ engine }) => 
   expect(await other.listSteps(runId)).toEqual([])
   if (taken) await other.saveCheckpoint(taken.lease, checkpoint('first'))
   expect(await other.listSteps(runId)).toHaveLength(1)
-})
-
-test('the number of runs at work never exceeds the slots', async ({ engine }) => {
-  let atWork = 0
-  let most = 0
-  await engine.start(
-    [
-      define('busy', ({ step }) =>
-        step.run('work', async () => {
-          most = Math.max(most, ++atWork)
-          await new Promise(setImmediate)
-          atWork -= 1
-        }),
-      ),
-    ],
-    { slots: 3 },
-  )
-  await Promise.all(Array.from({ length: 20 }, (_, n) => engine.run('busy', `evt_${n}`)))
-  expect(most).toBe(3)
 })
 
 test('a stopping worker finishes the step at work and releases the run', async ({ engine }) => {

@@ -41,12 +41,6 @@ test('a sandbox listens on the host that it was given, and its URLs name it', as
   expect(['0.0.0.0', '::'].map(nameOf)).toEqual(['127.0.0.1', '127.0.0.1'])
 })
 
-test('a sandbox can be stopped twice and disposed of', async () => {
-  await using sandbox = await startSandbox({ dir: tempFolder() })
-  await sandbox.stop()
-  await sandbox.stop()
-})
-
 test('a start fails on a directory or a port that is in use', async () => {
   const dir = tempFolder()
   const first = await openSandbox({ dir })
@@ -79,19 +73,6 @@ test('a sandbox killed during a transfer and a delivery loses nothing', async ()
   const created = await sandbox.deliveries.until({ type: 'file.created', state: 'delivered' })
   expect(created).toHaveLength(1)
   await sandbox.deliveries.until({ type: 'transfer.failed', state: 'delivered' })
-})
-
-test('a sandbox on the real clock retries by itself and can be advanced', async () => {
-  const receiver = await openReceiver()
-  receiver.statuses = [500]
-  const sandbox = await openSandbox({ clock: 'real', retryScheduleMs: [20] })
-  await sandbox.webhooks.add({ url: receiver.url })
-  sandbox.events.emit('file.created', {})
-  const [delivery] = await sandbox.deliveries.until({ state: 'delivered' })
-  expect(delivery?.attempts).toHaveLength(2)
-  const before = Date.now()
-  await sandbox.clock.advance('1h')
-  expect(sandbox.clock.now()).toBeGreaterThanOrEqual(before + 3_600_000)
 })
 
 test('the door exports one function, and every type has a doc comment', () => {

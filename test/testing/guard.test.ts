@@ -111,26 +111,6 @@ test('a stop holds the next delete, and its end lets the run go on', async () =>
   expect(t.run(tidy)).toMatchObject({ status: 'completed', output: 3 })
 })
 
-test('an approval under a stop deletes nothing until the stop ends', async () => {
-  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
-  await fill(t, 4)
-  await t.send('file.created')
-  const [approval] = await t.approvals()
-  await t.stopEffects()
-  await t.approve(approval ?? '')
-  expect(await left(t)).toBe(1)
-  await t.resumeEffects()
-  expect(await left(t)).toBe(0)
-})
-
-test('the testbed has the defaults of the guard: a run that deletes a tenth of 20 files is held', async () => {
-  await using t = await testbed({ workflows: [tidy] })
-  await fill(t, 30)
-  await t.send('file.created')
-  expect(await left(t)).toBe(27)
-  expect(await t.approvals()).toMatchObject([{ why: expect.stringContaining('guard.workflow.deletes.share') }])
-})
-
 test('a limit per hour with "wait" goes on by itself when the window has room', async () => {
   const patient = tidyWith('patient', { deletes: { perHour: 2 }, over: 'wait' })
   await using t = await testbed({ workflows: [patient] })

@@ -5,7 +5,6 @@ import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import type { ScheduleRequest } from '../../src/author/steps/schedules.ts'
 import { type CallableTrigger, callable } from '../../src/author/trigger.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
-import { crashEverywhere } from '../../src/testing/crash-everywhere.ts'
 import { type Testbed, testbed } from '../../src/testing/testbed.ts'
 
 const NOW = Date.parse('2026-05-01T12:00Z')
@@ -96,25 +95,6 @@ test('an event is sent later, once', async () => {
   await t.restart()
   await t.advance('3h')
   expect(t.runs(late).map(({ output }) => output)).toEqual([[7, '2026-05-01T13:00:00.000Z']])
-})
-
-test('schedules and later events survive a crash at every step', async () => {
-  const both = defineWorkflow({
-    id: 'both',
-    on: 'order.placed',
-    async run({ step }) {
-      await step.schedule('once', { workflow: mirror, at: NOW + HOUR, input: { folder: '/once' } })
-      await step.send('remind', 'order.late', {}, { at: NOW + HOUR })
-      await step.run('after', () => 1)
-    },
-  })
-  const late = defineWorkflow({ id: 'late', on: 'order.late', run: () => 'late' })
-  const report = await crashEverywhere({ workflows: [mirror, both, late], now: NOW }, async (t) => {
-    await t.send('order.placed')
-    await t.advance('2h')
-    return [t.runs(mirror).length, t.runs(late).length]
-  })
-  expect(report.value).toEqual([1, 1])
 })
 
 test.each<[string, object, string]>([

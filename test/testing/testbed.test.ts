@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { defineEvent, defineWorkflow, z } from '../../src/author/index.ts'
@@ -72,12 +72,6 @@ test('a testbed explains duplicate ids, steps of an unknown workflow, and calls 
   await t[Symbol.asyncDispose]()
   await t[Symbol.asyncDispose]()
   await expect(t.send('greeting.asked')).rejects.toThrow('is closed')
-})
-
-test('a testbed leaves no file in the working directory', async () => {
-  await using t = await testbed({ workflows: [greet] })
-  await t.send('greeting.asked', { name: 'Ada' })
-  expect(existsSync('workers')).toBe(false)
 })
 
 test('a testbed needs no test framework and lets the process end by itself', { timeout: 60_000 }, async () => {

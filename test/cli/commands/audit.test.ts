@@ -53,17 +53,3 @@ test('a dry run leaves no row in the audit log', async () => {
   await cli('db', 'prune', '--dry-run')
   expect(await store.listActions({ limit: 10 })).toEqual([])
 })
-
-test('"audit list" filters by action, target and person', async () => {
-  const { cli, store } = await openTestProject()
-  await saveLine(store, 'nightly', Date.now())
-  await cli('workflows', 'pause', 'count')
-  await cli('schedules', 'pause', 'nightly')
-  const targets = async (...args: string[]) => {
-    const { json } = await cli('audit', 'list', ...args)
-    return (json as { data: { target: string }[] }).data.map(({ target }) => target)
-  }
-  expect(await targets('--action', 'workflow.*')).toEqual(['count'])
-  expect(await targets('--target', 'nightly')).toEqual(['nightly'])
-  expect(await targets('--actor', 'cli:nobody-of-this-name')).toEqual([])
-})

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { eventBody } from '../../support/fixtures.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
@@ -55,62 +54,4 @@ test('deliveries show and events show print a delivery and an event with all tha
   expect(shown?.stdout).toMatch(/verdict +duplicate\n.*secret +matched number 0\n/s)
   expect((await upshot('deliveries', 'show', 'dlv_none')).exit).toBe(5)
   expect((await upshot('events', 'show', 'evt_none')).exit).toBe(5)
-})
-
-test('deliveries list filters by verdict, endpoint and time, and counts the refusals without a row', async () => {
-  const { app, dataDir, upshot, post, ids } = await startLedger()
-  expect([await post(eventBody('evt_1')), await post(eventBody('evt_2'), 'another-secret-of-somebody-else')]).toEqual([
-    200, 401,
-  ])
-  // A refusal is written after its answer. Writes are in order, so the next 200 proves it.
-  expect(await post(eventBody('evt_3'))).toBe(200)
-  expect([(await ids('--verdict', 'refused')).length, (await ids('--verdict', 'accepted,duplicate')).length]).toEqual([
-    1, 2,
-  ])
-  expect(await ids('--since', '1h', '--verdict', 'bad_signature')).toEqual(await ids('--verdict', 'refused'))
-  expect(await ids('--since', '2999-01-01')).toEqual([])
-  expect((await upshot('deliveries', 'list', '--endpoint', 'sandbox', '--verdict', 'bad_signature')).json.data).toEqual(
-    [],
-  )
-  await app.store.countRefusals({ overloaded: 1_234, stale: 2 })
-  const told = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'refused'])
-  expect(told.stderr).toContain('dropped or pruned: 1,234 overloaded, 2 stale.')
-  for (const others of [[], ['--verdict', 'accepted'], ['--verdict', 'stale', '--endpoint', 'shop']]) {
-    expect((await runHere(dataDir, ['deliveries', 'list', ...others])).stderr).not.toContain('Not listed')
-  }
-  const wrong = await Promise.all([
-    upshot('deliveries', 'list', '--verdict', 'lost'),
-    upshot('deliveries', 'list', '--since', 'yesterday'),
-    upshot('deliveries', 'list', '--endpoint', 'nobody'),
-  ])
-  expect(wrong.map(({ exit }) => exit)).toEqual([2, 2, 5])
-})
-
-test('a delivery whose body is pruned is recognized when it is sent again', async () => {
-  const { app, hear, upshot, post } = await startLedger()
-  const body = `{"id":"evt_1","type":"order.placed","created":"2026-06-01T11:59:58Z","data":{}}`
-  expect(await post(body)).toBe(200)
-  await hear('run.completed', ({ workflow }) => workflow === 'ship-order')
-  await app.store.prune({ kind: 'payloads', before: Date.now() + 60_000, limit: 100, after: null })
-  expect([await post(body), await post(body.replace('{}', '{"by":"Ada"}'))]).toEqual([200, 200])
-  expect((await upshot('deliveries', 'list', '--endpoint', 'shop')).json.data).toMatchObject([
-    { verdict: 'conflict' },
-    { verdict: 'duplicate' },
-    { verdict: 'accepted' },
-  ])
-})
-
-test('events of one id in two accounts are told apart by the account', async () => {
-  const { dataDir, upshot, post } = await startLedger()
-  expect(await post(eventBody('evt_1'))).toBe(200)
-  const storages = ['--storage-a', 'a', '--storage-b', 'b', '--storage-c', 'c']
-  const args = ['accounts', 'add', 'other', '--base-url', 'https://api.example.com/v1', '--key-env', 'KEY', ...storages]
-  expect(await runHere(dataDir, args, { env: { KEY: 'sk_live_of_the_tests' } })).toMatchObject({ exit: 0 })
-  await upshot('endpoints', 'edit', 'shop', '--account', 'other')
-  expect((await upshot('events', 'show', 'evt_1', '--account', 'other')).exit).toBe(5)
-
-  expect(await post(eventBody('evt_1'))).toBe(200)
-  const both = await upshot('events', 'show', 'evt_1')
-  expect(both).toMatchObject({ exit: 2, json: { error: { fix: expect.stringContaining('--account') } } })
-  expect((await upshot('events', 'show', 'evt_1', '--account', 'other')).json.data).toMatchObject({ account: 'other' })
 })

@@ -2,60 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sendEvent } from '../../../src/app/send/send-event.ts'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
-
-const ship = defineWorkflow({
-  id: 'ship-order',
-  on: 'order.placed',
-  run: async ({ event, step }) => {
-    await step.run('look', () => ({ seen: event.data }), { effect: 'read', target: 'storage_a:/orders' })
-    const call = ({ attempt }: { attempt: number }) => {
-      if (attempt === 1) throw new Error('the line was busy')
-      return attempt
-    }
-    return step.run('call', call, { retry: { attempts: 2, min: 0, max: 0 } })
-  },
-})
-
-test('a triggered event starts a run, and runs show prints it with its failed attempt', async () => {
-  const { dataDir, hear } = await startTestApp({ workflows: [ship] })
-  const sets = ['--set', 'data.order.total=12', '--set', 'data.order.by=Ada']
-  const sent = await runHere(dataDir, ['trigger', 'order.placed', ...sets, '--json'])
-  expect(sent).toMatchObject({
-    exit: 0,
-    stderr: '',
-    json: { ok: true, data: { deliveries: [{ type: 'order.placed' }] } },
-  })
-  const [{ event, verdict, runs }] = sent.json.data.deliveries
-  expect([verdict, runs.length]).toEqual(['accepted', 1])
-  await hear('run.completed', ({ run }) => run === runs[0])
-
-  const listed = await runHere(dataDir, ['runs', 'list', '--event', event, '--status', 'completed', '--json'])
-  expect(listed.json.data).toMatchObject([{ id: runs[0], workflow: 'ship-order' }])
-
-  const shown = await runHere(dataDir, ['--json', 'runs', 'show', runs[0]])
-  expect(shown.json.data).toMatchObject({
-    status: 'completed',
-    createdAt: expect.stringMatching(/^\d{4}-.*Z$/),
-    event: { id: event, type: 'order.placed', data: { order: { total: 12, by: 'Ada' } } },
-    steps: [
-      { key: 'look', effect: 'read', target: 'storage_a:/orders', attempt: 1, output: { seen: {} } },
-      {
-        ...{ key: 'call', effect: 'write', status: 'completed', attempt: 2, output: 2 },
-        failures: [{ attempt: 1, error: { message: 'the line was busy' } }],
-      },
-    ],
-  })
-
-  const told = await runHere(dataDir, ['runs', 'show', runs[0]])
-  expect(told).toMatchObject({ exit: 0, stderr: '' })
-  expect(told.stdout).toMatch(/status +completed\n/)
-  expect(told.stdout).toMatch(/call +1 .*Error: the line was busy/)
-})
 
 test('trigger --duplicate sends each event twice, with data from a file', async () => {
   const { dataDir } = await startTestApp()

@@ -57,22 +57,6 @@ test('what a person asks for is found, counted, and gone from the file on the di
   expect(readFileSync(join(dataDir, 'upshot.db'), 'latin1')).not.toMatch(/Zacharias Quint/i)
 })
 
-test('a run that needs the text keeps it, until a person cancels it', async () => {
-  const { dataDir, hear } = await startTestApp({ workflows: [wait] })
-  const cli = (...args: string[]) => runHere(dataDir, [...args, '--json'])
-  await cli('trigger', 'person.waits', '--set', 'data.path=/in/quint/a b.pdf')
-  const { run } = await hear('run.parked')
-  const refused = await cli('privacy', 'erase', '--path', '/in/quint', '--yes')
-  expect(refused.json.error).toMatchObject({
-    code: 'conflict',
-    message: `Nothing was erased: it is needed by ${run}, which would break.`,
-    fix: expect.stringContaining('--cancel-runs'),
-  })
-  const { data } = (await cli('privacy', 'erase', '--path', '/in/quint', '--yes', '--cancel-runs')).json
-  expect(data).toMatchObject({ canceled: [run], erased: expect.any(Number) })
-  expect((await cli('privacy', 'erase', '--path', '/in/quint/a b.pdf', '--dry-run')).json.data.rows).toBe(0)
-})
-
 test('an erasure that is killed in its midst is finished by the same command, and the chain still holds', async () => {
   const { dataDir, store, cli } = await openTestProject()
   const events = Array.from({ length: 2_000 }, (_, n) =>

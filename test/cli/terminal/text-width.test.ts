@@ -12,15 +12,6 @@ test.each([
   expect(widthOf(text)).toBe(width)
 })
 
-test('text is cut between characters, never within one', () => {
-  expect(cutToWidth('請求書', 6, 'end')).toBe('請求書')
-  expect(cutToWidth('請求書', 5, 'end')).toBe('請求…')
-  expect(cutToWidth('請求書', 4, 'end')).toBe('請…')
-  expect(cutToWidth('請求書', 4, 'start')).toBe('…書')
-  expect(cutToWidth('ne\u0301e\u0301e\u0301', 3, 'end')).toBe('ne\u0301…')
-  expect(cutToWidth('👩‍👩‍👧👩‍👩‍👧', 3, 'end')).toBe('👩‍👩‍👧…')
-})
-
 test('marks that are piled up on one letter do not make a cell endless', () => {
   expect(cutToWidth(`a${'\u0301'.repeat(100_000)}`, 8, 'end').length).toBeLessThan(300)
 })

@@ -28,14 +28,6 @@ test('a key that throws or returns no string parks the run for a person before i
   })
 })
 
-test('a run whose filter throws waits for a person and has not started', async ({ engine }) => {
-  const where = () => {
-    throw new Error('broken')
-  }
-  await engine.start([defineWorkflow({ id: 'filtered', on: '*', where, run: () => 1 })])
-  expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', startedAt: null, reason: 'broken' })
-})
-
 test.each([
   ['true', async () => true],
   ['false', async () => false],

@@ -6,7 +6,6 @@ import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
-import { openTestStore } from '../../support/test-store.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
@@ -42,33 +41,6 @@ test('a concurrency limit per key runs the oldest runs first, and the others say
   latches.stayOpen()
   await awaitRuns(engine, haveStatus({ completed: 4 }))
 })
-
-test('two workers with separate stores share one concurrency limit', async ({ engine }) => {
-  const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'shared',
-    on: '*',
-    concurrency: { limit: 3 },
-    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
-  })
-  const workers = [
-    await engine.start([workflow], { slots: 5 }),
-    await engine.start([workflow], { slots: 5, store: openTestStore(engine.folder) }),
-  ]
-  const ids = await sendEvents(engine, workflow, Array(20).fill({}), workers)
-  for (let left = ids.length; left > 0; left -= 3) {
-    await awaitRuns(engine, (runs) => runs.filter((run) => run.status === 'running').length === Math.min(3, left))
-    await awaitRuns(engine, () => latches.started.length === ids.length - left + Math.min(3, left))
-    latches.openAll()
-    await awaitRuns(
-      engine,
-      (runs) => runs.filter((run) => run.status === 'completed').length >= ids.length - left + Math.min(3, left),
-    )
-    for (const worker of workers) worker.wake()
-  }
-  expect(latches.most).toBe(3)
-  expect(latches.started.toSorted()).toEqual(ids)
-}, 30_000)
 
 test('a run with two concurrency limits needs a place in both, and a full key does not delay other keys', async () => {
   const engine = createTestEngine()
@@ -130,28 +102,6 @@ test('a sleeping run gives its concurrency place to the next run', async ({ engi
   await awaitRuns(engine, () => latches.started.includes(sleeper))
   latches.open(sleeper)
   await awaitRuns(engine, haveStatus({ completed: 2 }))
-})
-
-test('canceling a run, at work or in line, admits the next run', async ({ engine }) => {
-  const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'one',
-    on: '*',
-    concurrency: { limit: 1 },
-    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
-  })
-  const worker = await engine.start([workflow])
-  const [first = '', second = '', third = ''] = await sendEvents(engine, workflow, [{}, {}, {}], [worker])
-  await awaitRuns(engine, () => latches.started.length === 1)
-  await awaitRuns(engine, haveStatus({ running: 1, waiting: 2 }))
-  await engine.store.cancelRun(second, 'by hand', NOW)
-  await engine.store.cancelRun(first, 'by hand', NOW)
-  expect(await engine.store.findRun(third)).toMatchObject({ status: 'pending' })
-  worker.endPass(first)
-  await awaitRuns(engine, () => latches.started.includes(third))
-  latches.open(third)
-  await awaitRuns(engine, haveStatus({ canceled: 2, completed: 1 }))
-  expect(latches.started).toEqual([first, third])
 })
 
 test('a raised concurrency limit also admits the runs that are in line already', async ({ engine }) => {

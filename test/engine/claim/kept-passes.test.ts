@@ -139,30 +139,3 @@ test('a pass with work outside steps that has not ended is replayed', async () =
   expect(await finish(engine, run.id)).toBe('3')
   expect(counted.calls).toBe(2)
 })
-
-test('waits and retries go on in memory', async ({ engine }) => {
-  let calls = 0
-  const workflow = define('mixed', { on: 'file.created' }, async ({ step, random }) => {
-    calls += 1
-    const flaky = step.run('flaky', ({ attempt }) => {
-      if (attempt < 3) throw new Error('not yet')
-      return attempt
-    })
-    const [attempts, ping] = await Promise.all([flaky, step.waitFor('ping', { on: 'ping', timeout: '1d' })])
-    return [attempts, ping, random()]
-  })
-  await engine.start([workflow], { keeps: { ...always, maxAgeMs: 864_000_000 } })
-  let run = await engine.run('mixed')
-  for (let each = 0; each < 4 && run.finishedAt === null; each++) run = await engine.advance(run.id, '12h')
-  expect(JSON.parse(run.output ?? '')).toEqual([3, null, expect.any(Number)])
-  expect(calls).toBe(1)
-})
-
-test('a run over its timeout fails in memory, too', async ({ engine }) => {
-  const { workflow, counted } = sleeper(5)
-  await engine.start([{ ...workflow, timeout: { run: '70s' } }], { keeps: always })
-  let run = await engine.run('sleeper')
-  while (run.finishedAt === null) run = await engine.advance(run.id, '30s')
-  expect(run).toMatchObject({ status: 'failed', error: { code: 'run_timeout' } })
-  expect(counted.calls).toBe(1)
-})

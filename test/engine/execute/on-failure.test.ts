@@ -13,37 +13,6 @@ async function hearOther(engine: TestEngine, kind: 'run.completed' | 'run.failed
   return ((heard as { run: string } | undefined) ?? (await engine.notices.once(kind, isMeant))).run
 }
 
-test('a failed run is followed by a durable `onFailure` run that knows its error, event and run', async () => {
-  const engine = createTestEngine()
-  const told: unknown[] = []
-  let naps = 0
-  await engine.start([
-    defineWorkflow({
-      id: 'careful',
-      on: 'file.created',
-      retry: NO_RETRY,
-      run: ({ step }) =>
-        step.run('copy', () => {
-          throw new Error('the disk is full')
-        }),
-      onFailure: async ({ error, event, failed, run, step }) => {
-        await step.run('tell', () => told.push([error.message, error.step, event.id, failed.id, run.id]))
-        await step.sleep('nap', '1m')
-        naps += 1
-        return 'told'
-      },
-    }),
-  ])
-  const failed = await engine.run('careful')
-  expect(failed).toMatchObject({ status: 'failed' })
-  const followUp = await engine.advance(await hearOther(engine, 'run.parked', failed.id), '1m')
-  expect(followUp).toMatchObject({ status: 'completed', output: '"told"', originRun: failed.id, handler: 'onFailure' })
-  expect(told).toEqual([
-    ['step "copy" failed after 1 attempt: the disk is full', 'copy', 'evt_1', failed.id, followUp.id],
-  ])
-  expect(naps).toBe(1)
-})
-
 test('a failing `onFailure`, like a canceled run, is followed by nothing, and its `where` is not called', async () => {
   const engine = createTestEngine()
   const fail = () => {

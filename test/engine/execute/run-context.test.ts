@@ -23,20 +23,6 @@ test('time, random numbers and ids are the same in a replay', async ({ engine })
   expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('a replay logs nothing until it reaches new steps', async ({ engine }) => {
-  await engine.serve('chatty', async ({ step, log }) => {
-    log.info('before')
-    await step.run('a', () => 1)
-    log.info('between', { n: 1 })
-    await step.sleep('nap', '1m')
-    log.info('after')
-  })
-  const parked = await engine.run('chatty')
-  await engine.advance(parked.id, '1m')
-  const lines = engine.heard.flatMap((notice) => (notice.kind === 'run.log' ? [notice.message] : []))
-  expect(lines).toEqual(['before', 'between', 'after'])
-})
-
 test('a replay repeats no line of a branch that had ended while another one waits', async ({ engine }) => {
   const approved = defineEvent('order.approved', { data: z.looseObject({}) })
   const worker = await engine.serve('branches', { on: 'file.created' }, async ({ step, log }) => {

@@ -4,7 +4,7 @@ import { defineEvent } from '../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { CancelRule } from '../../../src/author/workflow.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
-import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
+import { awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
 import { eventBody, incoming } from '../../support/fixtures.ts'
@@ -39,22 +39,6 @@ const patient = (hasRun: () => void = () => {}) =>
 
 const deletion = (fileId: string, id = `evt_gone_${fileId}`) => ({ id, type: 'file.deleted', data: { fileId } })
 
-test('an event cancels a waiting run by `cancelOn` and leaves runs with other values alone', async ({ engine }) => {
-  const worker = await engine.start([patient()])
-  const [one, other] = [await queue(engine, 'fil_1'), await queue(engine, 'fil_2')]
-  worker.wake()
-  await awaitStatus(engine, one, 'waiting')
-  await awaitStatus(engine, other, 'waiting')
-  await deliverEvent(engine, worker, deletion('fil_1'))
-  expect(await awaitStatus(engine, one, 'canceled')).toMatchObject({
-    reason: 'canceled by event evt_gone_fil_1 (file.deleted)',
-  })
-  expect(await engine.store.findRun(other)).toMatchObject({ status: 'waiting' })
-  expect(engine.heard.filter((notice) => notice.kind === 'run.canceled')).toMatchObject([
-    { run: one, workflow: 'patient' },
-  ])
-})
-
 test('an event cancels a run at work and aborts its signal', async ({ engine }) => {
   const begun = Promise.withResolvers<AbortSignal>()
   const worker = await engine.start([
@@ -75,20 +59,6 @@ test('an event cancels a run at work and aborts its signal', async ({ engine }) 
   await deliverEvent(engine, worker, deletion('fil_1'))
   await aborted
   expect(await awaitStatus(engine, runId, 'canceled')).toMatchObject({ status: 'canceled' })
-})
-
-test('an event cancels a pending run before its code runs', async ({ engine }) => {
-  const runId = await queue(engine, 'fil_1')
-  await deliverEvent(engine, [], deletion('fil_1'))
-  let hasRun = false
-  await engine.start([
-    patient(() => {
-      hasRun = true
-    }),
-  ])
-  await awaitFound(engine.notices, async () => engine.heard.find((notice) => notice.kind === 'run.lost') ?? null)
-  expect(await engine.store.findRun(runId)).toMatchObject({ status: 'canceled' })
-  expect(hasRun).toBe(false)
 })
 
 test('an event from before the run does not cancel it', async ({ engine }) => {

@@ -1,29 +1,6 @@
 import { expect } from 'vitest'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 
-test('draws in parallel branches are the same in every pass, whichever branch ends first', async ({ engine }) => {
-  const latch = Promise.withResolvers<void>()
-  const seen: unknown[] = []
-  await engine.serve('draws', async ({ step, random, uuid, now }) => {
-    const branch = async (name: string, until: Promise<void>) => {
-      await step.run(name, () => until)
-      return [random(), uuid(), now()]
-    }
-    const second = branch('b', Promise.resolve())
-    setImmediate(() => latch.resolve())
-    const both = await Promise.all([branch('a', latch.promise), second])
-    seen.push(both)
-    await step.sleep('nap', '1m')
-    await step.sleep('other', '1m')
-  })
-  const { id } = await engine.run('draws')
-  await engine.advance(id, '1m')
-  await engine.advance(id, '1m')
-  expect(seen).toHaveLength(3)
-  expect(seen[1]).toEqual(seen[0])
-  expect(seen[2]).toEqual(seen[0])
-})
-
 test('draws inside a step move no counter of the code outside, and a repeated attempt draws the same', async () => {
   const engine = createTestEngine()
   const outside: number[] = []

@@ -63,47 +63,6 @@ test.each(
   expect(JSON.parse(run.output ?? '')).toEqual(seen[0])
 })
 
-test('a race of two sleeps is won by the shorter one in every pass', async ({ engine }) => {
-  const seen: string[] = []
-  await engine.serve('sleeps', async ({ step }) => {
-    const long = step.sleep('long', '2m').then(() => 'long')
-    const winner = await Promise.race([long, step.sleep('short', '1m').then(() => 'short')])
-    seen.push(winner)
-    await long
-    await step.sleep('nap', '1m')
-    return winner
-  })
-  const { id } = await engine.run('sleeps')
-  await engine.advance(id, '1m')
-  await engine.advance(id, '1m')
-  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: '"short"' })
-  expect(seen).toEqual(['short', 'short', 'short'])
-})
-
-test('a race of a step and a wait that timed out has the same winner in every pass', async ({ engine }) => {
-  const seen: unknown[] = []
-  await engine.serve('late', { on: 'file.created' }, async ({ step }) => {
-    const wait = step.waitFor('event', { on: 'file.deleted', timeout: '1m' })
-    const slow = step.run(
-      'slow',
-      ({ attempt }) => {
-        if (attempt === 1) throw new Error('not yet')
-        return 'slow'
-      },
-      { retry: { attempts: 2, min: '10m', max: '10m' } },
-    )
-    seen.push(await Promise.race([wait, slow]))
-    const rest = await Promise.all([slow, wait])
-    await step.sleep('nap', '1m')
-    return rest
-  })
-  const { id } = await engine.run('late')
-  await engine.advance(id, '1m')
-  await engine.advance(id, '9m')
-  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed', output: '["slow",null]' })
-  expect(seen).toEqual([null, null, null])
-})
-
 test('same-named steps in branches keep their results and idempotency keys', async ({ engine }) => {
   const seen: string[][] = []
   const keys: Record<string, string[]> = {}

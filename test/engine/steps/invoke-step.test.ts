@@ -44,19 +44,6 @@ test("an invoke returns the child's output and holds no slot meanwhile", async (
   ])
 })
 
-test('several children run in parallel, and a child may invoke another', async ({ engine }) => {
-  const middle = defineWorkflow({
-    id: 'middle',
-    on: callable(z.number()),
-    run: ({ input, step }) => step.invoke('inner', double, { n: String(input) }),
-  })
-  const caller = define('caller', ({ step }) => Promise.all([1, 2, 3].map((n) => step.invoke(['each', n], middle, n))))
-  await engine.start([caller, middle, double], { slots: 2 })
-  const { id } = await engine.run('caller')
-  expect((await awaitStatus(engine, id, 'completed')).output).toBe('[2,4,6]')
-  expect(await children(engine, id)).toHaveLength(3)
-})
-
 test('an invoke throws the error that its child failed with', async ({ engine }) => {
   const failing = defineWorkflow({
     id: 'failing',
@@ -190,40 +177,6 @@ test('an unknown parentClosePolicy fails the step and makes no run', async ({ en
   const run = await engine.run('caller')
   expect(run.error?.message).toBe('Step "twice": parentClosePolicy is "terminate". Use "cancel" or "abandon".')
   expect(await children(engine, run.id)).toEqual([])
-})
-
-test('canceling a run cancels its children, at work or not', async ({ engine }) => {
-  const begun = Promise.withResolvers<AbortSignal>()
-  const inner = defineWorkflow({
-    id: 'inner',
-    on: callable(z.void()),
-    run: ({ step }) =>
-      step.run('hang', ({ signal }) => {
-        begun.resolve(signal)
-        return new Promise<void>(() => {})
-      }),
-  })
-  const middle = defineWorkflow({
-    id: 'middle',
-    on: callable(z.void()),
-    run: ({ step }) => step.invoke('inner', inner),
-  })
-  const caller = define('caller', ({ step }) => step.invoke('middle', middle))
-  const worker = await engine.start([caller, middle, inner])
-  const parked = await engine.run('caller')
-  const signal = await begun.promise
-  const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
-  expect(await engine.store.cancelRun(parked.id, 'by hand', engine.clock.now())).toBe(true)
-  worker.endPass(parked.id)
-  await aborted
-  const child = await childOf(engine, parked.id)
-  const grandchild = await childOf(engine, child.id)
-  for (const id of [child.id, grandchild.id]) {
-    expect(await engine.store.findRun(id)).toMatchObject({
-      status: 'canceled',
-      reason: expect.stringContaining('invoked'),
-    })
-  }
 })
 
 test('a workflow on a schedule cannot be invoked', async ({ engine }) => {

@@ -64,25 +64,6 @@ test('a failed item fails the map in every replay, and no item begins after it',
   expect(caught).toEqual(['check[3]', 'check[3]'])
 })
 
-test('an item that failed for good fails the map, and an item that waited for a retry never begins again', async () => {
-  const engine = createTestEngine()
-  const calls: string[] = []
-  const caught: string[] = []
-  await engine.serve('map', { retry: { attempts: 2, min: '1s', max: '1s' } }, async ({ step }) => {
-    const check = (name: string) => {
-      calls.push(name)
-      throw name === 'b' ? new TerminalError('never') : new Error('not yet')
-    }
-    await step.map('check', ['a', 'b'], String, check).catch((error) => caught.push(error.step))
-    await step.sleep('nap', '1m')
-  })
-  const parked = await engine.run('map')
-  await engine.advance(parked.id, '10s')
-  await engine.advance(parked.id, '1m')
-  expect(calls).toEqual(['a', 'b'])
-  expect(new Set(caught)).toEqual(new Set(['check[b]']))
-})
-
 test('a retry that comes while the code goes on after a failed map begins nothing, and a replay agrees', async () => {
   const engine = createTestEngine()
   const calls: string[] = []

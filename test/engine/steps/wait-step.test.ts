@@ -1,13 +1,11 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../../src/author/define-event.ts'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
 import { awaitStatus } from '../../support/await-runs.ts'
 import { countWrites } from '../../support/count-writes.ts'
 import { deliverEvent } from '../../support/deliver-event.ts'
-import { eventBody, incoming, queueRun } from '../../support/fixtures.ts'
-import { saveLine } from '../../support/lines.ts'
+import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 import { moved, transfer, waiting } from '../support/transfer-waits.ts'
@@ -102,32 +100,6 @@ test('a wait does not time out before every event received in time has been matc
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
 })
 
-test('a wait since now ignores events from before it', async ({ engine }) => {
-  const worker = await engine.start([waiting('now')])
-  const runId = await queueRun(engine.store, 'evt_1', 'waiting')
-  await deliverEvent(engine, [], { id: 'evt_before', type: 'transfer.completed', data: transfer('t1') })
-  worker.wake()
-  await awaitStatus(engine, runId, 'waiting')
-  await deliverEvent(engine, worker, { id: 'evt_after', type: 'transfer.completed', data: transfer('t1') })
-  expect((await awaitStatus(engine, runId, 'completed')).output).toContain('evt_after')
-})
-
-test("a wait since the run ignores the run's own event and those from before it", async ({ engine }) => {
-  const selfish = defineWorkflow({
-    id: 'selfish',
-    on: moved,
-    run: async ({ step }) =>
-      (await step.waitFor('moved', { on: moved, where: { transfer: 't1' }, timeout: '1h', since: 'run' }))?.id,
-  })
-  const worker = await engine.start([selfish])
-  await deliverEvent(engine, [], { id: 'evt_before', type: 'transfer.completed', data: transfer('t1') })
-  const own = { id: 'evt_own', type: 'transfer.completed', data: transfer('t1'), workflows: ['selfish'] }
-  const [runId = ''] = await deliverEvent(engine, [], own)
-  await deliverEvent(engine, [], { id: 'evt_between', type: 'transfer.completed', data: transfer('t1') })
-  worker.wake()
-  expect((await awaitStatus(engine, runId, 'completed')).output).toBe('"evt_between"')
-})
-
 test('a wait since the run finds its event at whichever write of the run it is stored', async () => {
   for (const when of ['before', 'after'] as const) {
     for (let write = 1; ; write++) {
@@ -179,19 +151,6 @@ test('a wait for an undeclared key fails the run', async ({ engine }) => {
     status: 'failed',
     error: { message: expect.stringContaining('No key "owner" is declared') },
   })
-})
-
-test('a wait since the run finds events since the tick that caused the run', async ({ engine }) => {
-  const worker = await engine.start([waiting('run')])
-  await engine.store.saveDelivery(
-    incoming('evt_before', { workflows: [], body: eventBody('evt_before', 'transfer.completed', transfer('t1')) }),
-  )
-  await saveLine(engine.store, 'waiting', engine.clock.now())
-  const tick = { scheduledFor: engine.clock.now(), missed: 0 }
-  const runId = (await engine.store.recordTick('waiting', tick, engine.clock.now())) ?? ''
-  await deliverEvent(engine, [], { id: 'evt_between', type: 'transfer.completed', data: transfer('t1') })
-  worker.wake()
-  expect((await awaitStatus(engine, runId, 'completed')).output).toContain('evt_between')
 })
 
 test('code that changes the event of an open wait is told once, and the wait keeps its event', async ({ engine }) => {

@@ -74,17 +74,6 @@ test('a download URL survives a restart, and gets 404 when the file is gone', as
   expect((await fetch(moved)).status).toBe(404)
 })
 
-test('a folder has no download URL', async () => {
-  const { sandbox } = await withUrl()
-  const { key } = await sandbox.keys.create({ name: 'test' })
-  await sandbox.storage('storage_a').put('/folder/a.txt', 'a')
-  const folder = sandbox
-    .storage('storage_a')
-    .list()
-    .find(({ type }) => type === 'folder')
-  expect((await call(sandbox, `/files/${folder?.id}/download?service=storage_a`, { key })).status).toBe(400)
-})
-
 const PAST = new Date(0).toUTCString()
 const ETAG = 'the ETag of the file'
 
@@ -113,25 +102,6 @@ test.each<[string, Record<string, string>, number, string | null]>([
   const bytes = Buffer.from(await response.arrayBuffer())
   const [, from, to] = /^bytes (\d+)-(\d+)/.exec(contentRange ?? '') ?? [null, 0, 999]
   if (status < 300) expect(bytes).toEqual(BYTES.subarray(Number(from), Number(to) + 1))
-})
-
-test('a HEAD request gets the headers of a download without its bytes', async () => {
-  const { url } = await withUrl()
-  const response = await fetch(url, { method: 'HEAD' })
-  expect([response.status, response.headers.get('content-length')]).toEqual([200, '1000'])
-  expect(Date.parse(response.headers.get('last-modified') ?? '')).toBeGreaterThan(0)
-  expect(await response.text()).toBe('')
-})
-
-test('files of many blocks and of none are sent whole', async () => {
-  const { sandbox } = await withUrl()
-  const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
-  for (const bytes of [randomBytes(3 * 1024 * 1024 + 17), Buffer.alloc(0)]) {
-    const { id } = await sandbox.storage('storage_a').put('/file.bin', bytes)
-    const { body } = await call(sandbox, `/files/${id}/download?service=storage_a`, { key })
-    const got = Buffer.from(await (await fetch(body.data.downloadUrl)).arrayBuffer())
-    expect(got.equals(bytes)).toBe(true)
-  }
 })
 
 test('a download of a file that shrinks is cut off, so that its reader notices', async () => {

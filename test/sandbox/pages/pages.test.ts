@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/index.ts'
 import { html } from '../../../src/sandbox/pages/html.ts'
@@ -94,46 +92,6 @@ test('a name that turns the direction of text steers nothing on any page, and it
     expect(questions.filter((question) => /\u202E/.test(question ?? ''))).toEqual([])
   }
   expect((await read(sandbox, '/account/storages')).text).toContain('<bdi>invoice')
-})
-
-test('deliveries name the file of their event', async () => {
-  const { sandbox } = await openBusySandbox()
-  const { text } = await read(sandbox, '/account/deliveries')
-  expect(text.replaceAll('<wbr>', '')).toContain('storage_a:<bdi>/report.pdf</bdi>')
-})
-
-test('a fault that struck as often as it was to is shown as used up, another one as set', async () => {
-  const sandbox = await openSandbox()
-  const { key } = await sandbox.keys.create({ name: 'app' })
-  await sandbox.faults.add({ on: 'files.list', status: 503, times: 1 })
-  const states = async () => [...(await read(sandbox, '/account/faults')).text.matchAll(/data-state="\w+">([^<]+)</g)]
-  expect((await states()).map(([, state]) => state)).toEqual(['set'])
-  expect((await call(sandbox, '/files?service=storage_a', { key })).status).toBe(503)
-  expect((await states()).map(([, state]) => state)).toEqual(['used up'])
-})
-
-test('the account pages have the styles of the dashboard', async () => {
-  const sandbox = await openSandbox()
-  const page = (await read(sandbox, '/account')).text
-  for (const name of ['tokens.css', 'base.css', 'frame.css']) {
-    const { text, headers } = await read(sandbox, `/account/${name}`)
-    expect(text).toBe(readFileSync(join(import.meta.dirname, '../../../style', name), 'utf8'))
-    expect(headers.get('content-type')).toContain('text/css')
-    expect(page).toContain(`href="/account/${name}"`)
-  }
-})
-
-test('the pages list keys without credentials, deliveries with attempts, and folders', async () => {
-  const { sandbox, key } = await openBusySandbox()
-  const keys = (await read(sandbox, '/account/keys')).text
-  expect(keys).not.toContain(key.key)
-  expect(keys).toContain(`…${key.key.slice(-4)}`)
-  expect((await read(sandbox, `/account/keys/${key.id}`)).text).toContain(key.key)
-  expect((await read(sandbox, '/account/deliveries')).text).toContain('file.created')
-  const storage = (await read(sandbox, '/account/storages')).text
-  expect(storage).toContain('report.pdf')
-  expect(storage).toContain('/account/storages/storage_a?path=%2Fin')
-  expect((await read(sandbox, '/account')).text).toContain(sandbox.url)
 })
 
 test('every form calls a path of the control API', async () => {

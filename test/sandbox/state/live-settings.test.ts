@@ -65,15 +65,6 @@ test('4.6: a folder can be deleted only with `deleteFolders`', async () => {
   expect(sandbox.events.list({ type: 'file.deleted' })).toHaveLength(1)
 })
 
-test('8: the settings decide which rate limit headers are sent', async () => {
-  const { sandbox, ask } = await openAccount({ plan: 'free' })
-  sandbox.settings.update({ rateHeaders: false, retryAfter: true, rateHeadersOnSuccess: true })
-  expect((await ask('/files?service=storage_a')).headers.get('x-ratelimit-remaining')).toBe('99')
-  await sandbox.faults.add({ on: 'files.list', status: 429 })
-  const { headers } = await ask('/files?service=storage_a')
-  expect([headers.get('x-ratelimit-limit'), headers.get('retry-after')]).toEqual([null, '1'])
-})
-
 test('files with hostile ids are found, and replies can carry unknown fields', async () => {
   const { sandbox, ask } = await openAccount()
   sandbox.settings.update({ hostileIds: true, unknownFields: true })

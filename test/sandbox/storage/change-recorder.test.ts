@@ -111,21 +111,3 @@ test('a file that another was renamed over is deleted under its old path', async
   await watcher.stop()
   await closeSandboxParts(parts)
 })
-
-test('two files that swap places keep their ids', async () => {
-  const { parts, storage, watcher } = openQuietStorage()
-  await watcher.start()
-  const [a, b] = [await storage.put('/a', 'first'), await storage.put('/b', 'second')]
-  const at = (name: string) => join(storage.dir, name)
-  renameSync(at('a'), at('c'))
-  renameSync(at('b'), at('a'))
-  renameSync(at('c'), at('b'))
-  await watcher.catchUp()
-  expect(storage.list().map(({ path, id }) => [path, id])).toEqual([
-    ['/a', b.id],
-    ['/b', a.id],
-  ])
-  expect(parts.events.list()).toHaveLength(2)
-  await watcher.stop()
-  await closeSandboxParts(parts)
-})

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { toWireError } from '../../../src/sandbox/http/api-error.ts'
@@ -46,39 +37,6 @@ test('a file dropped into a directory, also with new folders, emits an event by 
   const sandbox = await openSandbox()
   drop(sandbox, '/a/b/c/deep.txt')
   await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toEqual(['file.created /a/b/c/deep.txt'])
-})
-
-test('removing a file or a folder emits an event for each file', async () => {
-  const sandbox = await openSandbox()
-  for (const path of ['/gone/a.txt', '/gone/b.txt', '/c.txt']) await sandbox.storage('storage_a').put(path, 'x')
-  rmSync(join(sandbox.storage('storage_a').dir, 'gone'), { recursive: true })
-  rmSync(join(sandbox.storage('storage_a').dir, 'c.txt'))
-  const deleted = (await eventsAtRest(sandbox)).filter((line) => line.startsWith('file.deleted'))
-  expect(deleted.sort()).toEqual(['file.deleted /c.txt', 'file.deleted /gone/a.txt', 'file.deleted /gone/b.txt'])
-  expect(sandbox.storage('storage_a').list()).toEqual([])
-})
-
-test('a change by the sandbox itself emits one event', async () => {
-  const sandbox = await openSandbox()
-  await sandbox.storage('storage_a').put('/own.txt', 'x')
-  await sandbox.storage('storage_a').put('/own.txt', 'more')
-  await sandbox.storage('storage_a').remove('/own.txt')
-  expect(await eventsAtRest(sandbox)).toEqual(['file.created /own.txt', 'file.deleted /own.txt'])
-})
-
-test('renaming a file or a folder keeps the ids and emits nothing', async () => {
-  const sandbox = await openSandbox()
-  const storage = sandbox.storage('storage_a')
-  const file = await storage.put('/old.txt', 'x')
-  const nested = await storage.put('/folder/nested.txt', 'x')
-  renameSync(join(storage.dir, 'old.txt'), join(storage.dir, 'new.txt'))
-  renameSync(join(storage.dir, 'folder'), join(storage.dir, 'renamed'))
-  expect(await eventsAtRest(sandbox)).toEqual(['file.created /old.txt', 'file.created /folder/nested.txt'])
-  const ids = new Map(storage.list().map((entry) => [entry.path, entry.id]))
-  expect(ids.get('/new.txt')).toBe(file.id)
-  expect(ids.get('/renamed/nested.txt')).toBe(nested.id)
-  drop(sandbox, '/renamed/later.txt')
-  expect(await eventsAtRest(sandbox)).toContain('file.created /renamed/later.txt')
 })
 
 test("an editor's save through a temporary file keeps the id", async () => {
@@ -121,35 +79,6 @@ test('short-lived files, temporary names and links emit nothing', async () => {
   })
 })
 
-test('two names of one file are two files', async () => {
-  const sandbox = await openSandbox()
-  const { dir } = sandbox.storage('storage_a')
-  const first = await sandbox.storage('storage_a').put('/one.txt', 'x')
-  linkSync(join(dir, 'one.txt'), join(dir, 'two.txt'))
-  expect(await eventsAtRest(sandbox)).toEqual(['file.created /one.txt', 'file.created /two.txt'])
-  const ids = sandbox
-    .storage('storage_a')
-    .list()
-    .map(({ id }) => id)
-  expect(new Set(ids).size).toBe(ids.length)
-  expect(ids).toContain(first.id)
-})
-
-test('a new file at an old path gets an id of its own', async () => {
-  const sandbox = await openSandbox()
-  const storage = sandbox.storage('storage_a')
-  const before = await storage.put('/again.txt', 'x')
-  rmSync(join(storage.dir, 'again.txt'))
-  await eventsAtRest(sandbox)
-  drop(sandbox, '/again.txt')
-  expect(await eventsAtRest(sandbox)).toEqual([
-    'file.created /again.txt',
-    'file.deleted /again.txt',
-    'file.created /again.txt',
-  ])
-  expect(storage.list()[0]?.id).not.toBe(before.id)
-})
-
 test('changes during a stop emit their events at the next start', async () => {
   const dir = tempFolder()
   const first = await openSandbox({ dir })
@@ -185,12 +114,6 @@ test('files that a directory holds when it is first opened emit nothing', async 
       .map(({ path }) => path),
   ).toEqual(['/old.txt'])
   expect(sandbox.events.list()).toEqual([])
-})
-
-test('a regular scan finds changes without hints', async () => {
-  const sandbox = await openSandbox({ scanEveryMs: 50, hints: false })
-  drop(sandbox, '/late.txt')
-  expect(await eventsAtRest(sandbox)).toEqual(['file.created /late.txt'])
 })
 
 test('a storage whose directory cannot be read loses no file, and says so once', async () => {

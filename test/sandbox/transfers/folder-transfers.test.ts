@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { transferSchema } from '../../../src/sandbox/files-api/wire-schema.ts'
 import type { Sandbox, TransferInput } from '../../../src/sandbox/index.ts'
@@ -50,25 +49,6 @@ test('a folder is transferred with its contents as one transfer', async () => {
   expect(created).toHaveLength(3)
 })
 
-test("a folder gets the destination's name, a whole storage gets none", async () => {
-  const { sandbox, target } = await openFilled()
-  await transfer(sandbox, { to: ['storage_b', '/renamed'] })
-  expect(paths(target)).toContain('/renamed/deep/b.txt')
-  const whole = await transfer(sandbox, { from: ['storage_a', '/'], to: ['storage_c', '/'] })
-  expect(whole).toMatchObject({ status: 'completed', filesTotal: 4, source: { path: '/', fileId: null } })
-  expect(paths(sandbox.storage('storage_c'))).toEqual(paths(sandbox.storage('storage_a')))
-  const beneath = await transfer(sandbox, { from: ['storage_a', '/'], to: ['storage_c', '/copy'] })
-  expect(beneath).toMatchObject({ destination: { path: '/copy', fileId: expect.any(String) } })
-  expect(paths(sandbox.storage('storage_c'))).toContain('/copy/in/a.txt')
-})
-
-test('an empty folder can be transferred', async () => {
-  const { sandbox, target } = await openFilled()
-  const record = await transfer(sandbox, { from: ['storage_a', '/in/empty'] })
-  expect(record).toMatchObject({ status: 'completed', filesTotal: 0, bytesTotal: 0 })
-  expect(paths(target)).toEqual(['/empty'])
-})
-
 test('a failed folder transfer names the file and keeps only complete files', async () => {
   const { sandbox, target } = await openFilled()
   const record = await transfer(sandbox, { failAt: 0.5 })
@@ -80,34 +60,6 @@ test('a failed folder transfer names the file and keeps only complete files', as
   expect(readdirSync(join(target.dir, 'in/deep'))).toEqual([])
   expect(readdirSync(target.dir)).toEqual(['in'])
   expect(sandbox.events.list({ type: 'transfer.failed' }).map(({ data }) => data)).toEqual([{ transfer: record }])
-})
-
-test('a folder transfer fails at a file that has vanished', async () => {
-  const { sandbox, storage } = await openFilled()
-  const started = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })
-  await storage.remove('/in/deep/c.txt')
-  expect(await started.done).toMatchObject({
-    status: 'failed',
-    error: { code: 'resource_not_found', path: '/in/deep/c.txt' },
-  })
-})
-
-test('a canceled folder transfer keeps complete files and emits nothing', async () => {
-  const { sandbox, storage, target } = await openFilled()
-  await storage.put('/in/z.bin', Buffer.alloc(10_000_000))
-  const { id } = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })
-  while (sandbox.transfers.get(id).bytesDone <= 30) await nextTurn()
-  expect(await sandbox.transfers.cancel(id)).toMatchObject({
-    ...{ status: 'canceled', filesTotal: 4, filesDone: 3 },
-    error: { code: 'canceled', path: '/in/z.bin' },
-  })
-  expect(paths(target).filter((path) => /txt|bin/.test(path))).toEqual([
-    '/in/a.txt',
-    '/in/deep/b.txt',
-    '/in/deep/c.txt',
-  ])
-  expect(readdirSync(target.dir)).toEqual(['in'])
-  expect(sandbox.events.list().filter(({ type }) => type.startsWith('transfer.'))).toEqual([])
 })
 
 test('a folder transfer replaces or keeps existing files', async () => {

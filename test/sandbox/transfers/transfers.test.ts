@@ -61,13 +61,3 @@ test('a transfer that a stop cut off fails at the next start', async () => {
   expect(second.events.list({ type: 'transfer.failed' })).toHaveLength(1)
   expect(second.storage('storage_b').list()).toEqual([])
 })
-
-test('an impossible transfer is refused', async () => {
-  const sandbox = await openSandbox()
-  await sandbox.storage('storage_a').put('/a.txt', 'a')
-  const start = (from: string, to: string) =>
-    sandbox.transfers.start({ from: ['storage_a', from], to: ['storage_a', to] })
-  await expect(start('/missing.txt', '/b.txt')).rejects.toMatchObject({ code: 'not_found' })
-  await expect(start('/a.txt', '/a.txt')).rejects.toMatchObject({ code: 'invalid_request' })
-  await expect(start('/a.txt', '/../out.txt')).rejects.toMatchObject({ code: 'invalid_request' })
-})

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { cron, type Duration, defineWorkflow } from '../../../src/author/index.ts'
+import { type Duration, defineWorkflow } from '../../../src/author/index.ts'
 import { testbed } from '../../../src/testing/index.ts'
-import { greet } from '../support/workflows.ts'
 
 const patient = defineWorkflow({
   id: 'patient',
@@ -60,29 +59,4 @@ test('a failing step is retried at the same moments under the same seed', async 
   }
   expect(await drive(7)).toEqual(await drive(7))
   expect(await drive(7)).not.toEqual(await drive(8))
-})
-
-const nightly = defineWorkflow({
-  id: 'nightly',
-  on: cron('0 3 * * *', { timezone: 'Europe/Berlin' }),
-  run: ({ tick }) => tick.scheduledFor.toISOString(),
-})
-
-test('a cron workflow ticks as time passes', async () => {
-  await using t = await testbed({ workflows: [nightly], now: '2026-03-27T12:00:00Z' })
-  await t.advance('3d')
-  // Clocks go forward on the 29th.
-  expect(t.runs(nightly).map((run) => run.output)).toEqual([
-    '2026-03-28T02:00:00.000Z',
-    '2026-03-29T01:00:00.000Z',
-    '2026-03-30T01:00:00.000Z',
-  ])
-})
-
-test('a cron workflow can be ticked once for each moment', async () => {
-  await using t = await testbed({ workflows: [nightly, greet] })
-  const run = await t.tick('nightly', '2025-12-24T02:00:00Z')
-  expect(run).toMatchObject({ status: 'completed', output: '2025-12-24T02:00:00.000Z' })
-  await expect(t.tick(nightly, '2025-12-24T02:00:00Z')).rejects.toThrow('already has its run')
-  await expect(t.tick(greet)).rejects.toThrow('"greet" does not run on a cron line')
 })

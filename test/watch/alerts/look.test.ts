@@ -5,9 +5,7 @@ import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
 import type { ShadowStretch } from '../../../src/watch/alerts/look-at-shadows.ts'
-import { beginDelete } from '../../contract/support/begin-delete.ts'
-import { claimNext } from '../../contract/support/claim-next.ts'
-import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
 import { openTestStore } from '../../support/test-store.ts'
 import { failRun, RULE } from './support/open-alerts.ts'
 
@@ -68,28 +66,6 @@ test('a rule for a workflow leaves out the failures of others', async () => {
   await failRun(store, NOW + 1_000)
   const look = looker(store, { workflow: 'another' })
   expect((await look(NOW + 10_000, `${NOW}/`)).sightings).toEqual([])
-})
-
-test('runs that wait for a person are counted by workflow', async () => {
-  const store = openTestStore()
-  for (const event of ['evt_1', 'evt_2']) {
-    await queueRun(store, event)
-    await store.parkRun((await claimNext(store)).lease, { dueAt: null, reason: 'it diverged' })
-  }
-  expect((await looker(store, { when: 'run.waits' })(NOW)).sightings).toMatchObject([{ id: 'follow-up', count: 2 }])
-})
-
-test('each open approval is a topic until it is decided or expires', async () => {
-  const store = openTestStore()
-  await queueRun(store, 'evt_1')
-  const step = checkpoint('a', { effect: 'delete', target: 'storage_a:a' })
-  const limits = [
-    { scope: 'all', what: 'deletes', window: 'hour', most: 0, setting: 'guard', over: 'approve' },
-  ] as const
-  await beginDelete(store, (await claimNext(store)).lease, step, { limits: [...limits] })
-  const look = looker(store, { when: 'approval.asked' })
-  expect((await look(NOW)).sightings).toMatchObject([{ id: expect.stringMatching(/^apr_/), page: /approvals/ }])
-  expect((await look(NOW + 365 * DAY)).sightings).toEqual([])
 })
 
 test('a queue whose oldest run waits longer than the bound is one topic', async () => {
@@ -158,41 +134,6 @@ test('an endpoint is silent when it takes nothing at an hour at which it usually
   await takeOn([4])
   expect((await look(NOW)).sightings).toMatchObject([{ page: '/endpoints/shop' }])
   expect((await look(NOW - HOUR - 1)).sightings).toEqual([])
-})
-
-test('ticks that are missed after the rule began are counted by schedule', async () => {
-  const store = openTestStore()
-  const schedule = { workflow: 'nightly', missed: 2 }
-  const schedules = { ...store, tallyMissed: async () => [schedule] } as unknown as Store
-  const look = looker(schedules, { when: 'tick.missed' })
-  const first = await look(NOW)
-  expect(first.sightings).toEqual([])
-  schedule.missed = 5
-  expect((await look(NOW, first.position)).sightings).toMatchObject([{ id: 'nightly', count: 3 }])
-})
-
-test('files of which no event told are counted by storage, once for each sweep', async () => {
-  const store = openTestStore()
-  const lost = [{ account: 'default', storage: 'storage_a', sweep: 2 }]
-  const findings = { ...store, listFindings: async () => lost } as unknown as Store
-  const look = looker(findings, { when: 'event.missing' })
-  const first = await look(NOW)
-  expect(first.sightings).toEqual([])
-  lost.push({ account: 'default', storage: 'storage_a', sweep: 3 }, { account: 'acme', storage: 'storage_a', sweep: 1 })
-  const second = await look(NOW, first.position)
-  expect(second.sightings).toMatchObject([
-    { id: 'storage_a', count: 1 },
-    { id: 'acme/storage_a', count: 1 },
-  ])
-  expect((await look(NOW, second.position)).sightings).toEqual([])
-})
-
-test('an approval of lost events says that they ask to be made up', async () => {
-  const repair = { id: 'apr_1', kind: 'repair', workflow: null, account: 'acme', openedAt: NOW, openItems: 60 }
-  const store = { ...openTestStore(), listApprovals: async () => [repair] } as unknown as Store
-  expect((await looker(store, { when: 'approval.asked' })(NOW)).sightings).toMatchObject([
-    { title: '60 lost events of account acme ask to be made up' },
-  ])
 })
 
 test('an operation on many runs is told once when it has ended, even if it is committed late', async () => {

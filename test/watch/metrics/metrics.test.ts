@@ -28,19 +28,6 @@ test('a run of three steps is counted by workflow, outcome and effect', async ()
   })
 })
 
-test('a hold of the guard is counted by workflow and rule, and a question is none', async () => {
-  const { metrics, store, values } = openTestMetrics()
-  await saveTestWorkflows(store, 'tidy')
-  const rule = 'guard.workflow.deletes.perRun'
-  const about = { run: 'run_1', workflow: 'tidy', root: null, approval: 'apr_1', step: 'a', reason: 'held' }
-  metrics.count({ kind: 'approval.opened', ...about, rule })
-  metrics.count({ kind: 'approval.opened', ...about, rule: null })
-  expect(await values()).toMatchObject({
-    [`upshot_guard_held_total{workflow="tidy",rule="${rule}"}`]: 1,
-    'upshot_guard_held_total{workflow="tidy",rule="folder"}': 0,
-  })
-})
-
 test('a run that parks is counted by what it waits for', async () => {
   const { metrics, values } = openTestMetrics()
   const about = { ...{ run: 'run_1', workflow: 'tidy', root: null, parentRun: null, reason: 'waits' } }
@@ -193,28 +180,6 @@ test.skipIf(!hasPrometheus)(`promtool finds nothing to complain about in the met
   const scraped = await text()
   expect(scraped).toContain('nodejs_heap_size_used_bytes')
   expect(promtool(['check', 'metrics'], scraped)).toEqual({ status: 0, says: '' })
-})
-
-test('requests to the admin API are counted by operation and class of status', async () => {
-  const { metrics, values } = openTestMetrics()
-  const answered = { kind: 'admin.answered', operation: 'GET /runs/{id}', ms: 3 } as const
-  for (const status of [200, 404]) metrics.count({ ...answered, status })
-  expect(await values()).toMatchObject({
-    'upshot_admin_requests_total{operation="GET /runs/{id}",class="2xx"}': 1,
-    'upshot_admin_requests_total{operation="GET /runs/{id}",class="4xx"}': 1,
-    'upshot_admin_request_duration_seconds_bucket{operation="GET /runs/{id}",le="0.005"}': 2,
-  })
-})
-
-test('alerts are counted by rule, channel and outcome, from 0 on', async () => {
-  const { metrics, values } = openTestMetrics({ alerts: [{ rule: 'run.failed', channel: 'ops' }] })
-  await metrics.scrape('')
-  const sent = { kind: 'alert.sent', rule: 'run.failed', channel: 'ops', summary: '', items: 1 } as const
-  metrics.count({ ...sent, error: { name: 'Error', message: 'it answered 500' } })
-  expect(await values()).toMatchObject({
-    'upshot_alerts_sent_total{rule="run.failed",channel="ops",outcome="sent"}': 0,
-    'upshot_alerts_sent_total{rule="run.failed",channel="ops",outcome="failed"}': 1,
-  })
 })
 
 test('the approvals that wait for people are a gauge, with the moment of the oldest', async () => {

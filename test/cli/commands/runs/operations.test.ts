@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Run } from '../../../../src/core/runs/run.ts'
 import { planAdmission } from '../../../contract/support/ask-admission.ts'
-import { checkpoint, incoming, queueRun } from '../../../support/fixtures.ts'
+import { queueRun } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'
 import { failRun, openTestProject, statusOf } from '../../support/test-project.ts'
-
-test('runs retry retries a named failed run, and refuses one with another status', async () => {
-  const { store, cli } = await openTestProject()
-  const id = await failRun(store, 'evt_1')
-  expect((await cli('runs', 'retry', id)).json).toMatchObject({ ok: true, data: { done: 1, refused: 0 } })
-  expect(await statusOf(store, id)).toBe('pending')
-  expect(await cli('runs', 'retry', id)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
-  expect(await cli('runs', 'retry', 'run_none')).toMatchObject({ exit: 5, json: { error: { code: 'not_found' } } })
-  expect(await cli('runs', 'retry')).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
-  expect(await cli('runs', 'retry', id, '--status', 'failed')).toMatchObject({ exit: 2 })
-})
 
 test('runs resolve marks failed runs with a reason, which show and list tell, until that is undone', async () => {
   const { dataDir, store, cli } = await openTestProject()
@@ -74,62 +63,4 @@ test('runs retry asks with the number of selected runs, and changes nothing unde
   expect(await Promise.all(ids.map((id) => statusOf(store, id)))).toEqual(['pending', 'pending'])
   const none = await cli('runs', 'retry', '--since', '2099-01-01')
   expect(none).toMatchObject({ exit: 0, json: { data: { done: 0 } } })
-})
-
-test('runs cancel cancels more runs than one page holds', async () => {
-  const { store, cli } = await openTestProject()
-  const now = Date.now()
-  await Promise.all(
-    Array.from({ length: 620 }, (_, n) =>
-      store.saveDelivery(incoming(`evt_${n}`, { workflows: ['count'], receivedAt: now })),
-    ),
-  )
-  const canceled = await cli('runs', 'cancel', '--workflow', 'count', '--reason', 'too many', '--yes')
-  expect(canceled.json.data).toMatchObject({ done: 620, refused: 0 })
-  const runs = await store.listRuns({ limit: 1_000 })
-  expect(runs.filter((run) => run.status === 'canceled' && run.reason === 'too many')).toHaveLength(620)
-})
-
-test('runs resume resumes a waiting run, and discards its steps only with --restart', async () => {
-  const { store, cli } = await openTestProject()
-  const id = await queueRun(store, 'evt_1', 'count', Date.now())
-  const park = async () => {
-    const [run] = await store.claimRuns('wrk_1', 1, Date.now())
-    if (!run) throw new Error('a run was queued')
-    await store.saveCheckpoint(run.lease, checkpoint('a'))
-    await store.parkRun(run.lease, { dueAt: null, reason: 'its filter threw' })
-  }
-  await park()
-  expect((await cli('runs', 'resume', id)).json.data).toMatchObject({ done: 1 })
-  expect(await store.listSteps(id)).toHaveLength(1)
-  await park()
-  expect(await cli('runs', 'resume', id, '--restart')).toMatchObject({ exit: 3 })
-  expect((await cli('runs', 'resume', id, '--restart', '--yes')).json.data).toMatchObject({ done: 1 })
-  expect(await store.listSteps(id)).toEqual([])
-})
-
-test('runs fork starts a new run from a step with a given result, and both runs show the relation', async () => {
-  const { dataDir, store, cli } = await openTestProject()
-  const id = await failRun(store, 'evt_1')
-  const forked = await cli('runs', 'fork', id, '--from-step', 'b', '--set-output', '{"by":"hand"}')
-  expect(forked.json.data).toMatchObject({ originRun: id, origin: 'fork' })
-  const { id: run } = forked.json.data
-  const shown = await cli('runs', 'show', run)
-  expect(shown.json.data).toMatchObject({
-    origin: 'fork',
-    originRun: id,
-    steps: [
-      { key: 'a', output: 'from a' },
-      { key: 'b', status: 'completed', output: { by: 'hand' } },
-    ],
-  })
-  expect((await cli('runs', 'show', id)).json.data.children).toMatchObject([
-    { id: run, workflow: 'follow-up', status: 'pending', origin: 'fork', handler: 'run' },
-  ])
-  expect((await runHere(dataDir, ['runs', 'show', run])).stdout).toMatch(new RegExp(`lineage +forked from ${id}\n`))
-  expect((await runHere(dataDir, ['runs', 'show', id])).stdout).toMatch(new RegExp(`${run} +forked from it +pending`))
-  const unknown = await cli('runs', 'fork', id, '--from-step', 'z')
-  expect(unknown).toMatchObject({ exit: 5, json: { error: { fix: 'Choose one of: a, b.' } } })
-  expect(await cli('runs', 'fork', id, '--from-step', 'b', '--set-output', '{by}')).toMatchObject({ exit: 2 })
-  expect((await cli('runs', 'list', '--origin', 'fork')).json.data).toMatchObject([{ id: run }])
 })

@@ -39,22 +39,6 @@ test('runs summary groups failures by kind, and a group is listed and retried as
   expect((await store.findRun(other))?.status).toBe('failed')
 })
 
-test('runs list finds failed runs by error and step, and runs that wait for a person', async () => {
-  const { store, cli } = await openTestProject()
-  const busy = await failWith(store, '429 on GET /files', { eventId: 'evt_1', step: 'list[a]' })
-  await failWith(store, 'no luck', { eventId: 'evt_2' })
-  const held = await queueRun(store, 'evt_3', 'count', Date.now())
-  const [run] = await store.claimRuns('wrk_1', 1, Date.now())
-  if (run) await store.parkRun(run.lease, { dueAt: null, reason: 'code changed: step "a" is gone' })
-  const find = async (...args: string[]) =>
-    (await cli('runs', 'list', ...args)).json.data.map(({ id }: { id: string }) => id)
-  expect(await find('--error', '429')).toEqual([busy])
-  expect(await find('--step', 'list')).toEqual([busy])
-  expect(await find('--waiting-for-me')).toEqual([held])
-  expect(await find('--status', 'failed', '--since', '1h')).toHaveLength(2)
-  expect(await find('--error', 'nothing of the kind')).toEqual([])
-})
-
 test('the beginning of an id names a run, unless several begin so', async () => {
   const { store, cli } = await openTestProject()
   const first = await failWith(store, 'no luck')

@@ -44,19 +44,6 @@ async function openAsked() {
   return { store, dataDir, cli, id: found?.id ?? '', hash: found?.hash.slice(0, 8) ?? '' }
 }
 
-test('"approvals list" shows what waits, as a table and as JSON', async () => {
-  const { cli, dataDir, id } = await openHeld()
-  const { exit, json } = await cli('approvals', 'list')
-  expect(exit).toBe(0)
-  expect(json.data).toMatchObject([{ id, status: 'open', kind: 'guard', workflow: 'follow-up', items: 3, bytes: 300 }])
-  const { stdout, stderr } = await runHere(dataDir, ['approvals', 'list'])
-  expect(stdout).toContain(id)
-  expect(stdout).toContain('guard.all.deletes.perHour')
-  expect(stderr).toContain(`upshot approvals show ${id}`)
-  expect((await cli('approvals', 'list', '--workflow', 'count')).json.data).toEqual([])
-  expect((await cli('approvals', 'list', '--status', 'denied')).json.data).toEqual([])
-})
-
 test('"approvals show" lists each file with its path and size, and the hash that names the list', async () => {
   const { cli, dataDir, id, hashes, last } = await openHeld()
   const { data } = (await cli('approvals', 'show', id)).json
@@ -71,18 +58,6 @@ test('"approvals show" lists each file with its path and size, and the hash that
   expect(stderr).toContain(`upshot approvals approve ${id} --hash ${last}`)
 })
 
-test('an unknown approval is not found, and the advice names the list of open ones', async () => {
-  const { cli } = await openTestProject()
-  for (const command of [['show'], ['approve', '--hash', 'ffffffff'], ['deny']]) {
-    const [verb = '', ...more] = command
-    const { exit, json } = await cli('approvals', verb, 'apr_none', ...more)
-    expect({ exit, error: json.error }).toMatchObject({
-      exit: 5,
-      error: { code: 'not_found', fix: expect.stringContaining('upshot approvals list') },
-    })
-  }
-})
-
 test('"approvals approve" with the hash of an earlier item approves up to it, and the rest waits on', async () => {
   const { cli, id, hashes, kindsOf } = await openHeld()
   const { exit, json } = await cli('approvals', 'approve', id, '--hash', hashes[1] ?? '', '--reason', 'checked')
@@ -94,17 +69,6 @@ test('"approvals approve" with the hash of an earlier item approves up to it, an
   expect(votes).toMatchObject([{ verdict: 'approved', reason: 'checked', actor: expect.stringMatching(/^cli:/) }])
 })
 
-test('"approvals approve --only" approves these numbers and no other', async () => {
-  const { dataDir, id, last, kindsOf } = await openHeld()
-  const args = ['approvals', 'approve', id, '--hash', last, '--only', '1,3']
-  const { exit, stdout } = await runHere(dataDir, args)
-  expect({ exit, stdout }).toMatchObject({
-    exit: 0,
-    stdout: expect.stringMatching(/^Approved 2 items\. The other 1 wait in approval apr_/),
-  })
-  expect(await kindsOf()).toEqual(['granted', 'held', 'granted'])
-})
-
 test.each(['0', '3-1', 'all', '1;2'])(
   '"approvals approve --only %s" is refused, and nothing is approved',
   async (only) => {
@@ -114,19 +78,6 @@ test.each(['0', '3-1', 'all', '1;2'])(
     expect(await kindsOf()).toEqual(['held', 'held', 'held'])
   },
 )
-
-test('a hash that the list does not have approves nothing, and the advice is to look again', async () => {
-  const { cli, id, last, kindsOf } = await openHeld()
-  const other = last.replace(/./g, (digit) => (digit === '0' ? '1' : '0'))
-  for (const hash of [other, last.slice(0, 7), '']) {
-    const { exit, json } = await cli('approvals', 'approve', id, '--hash', hash)
-    expect({ exit, error: json.error }).toMatchObject({
-      exit: 7,
-      error: { code: 'list_changed', fix: expect.stringContaining(`approvals show ${id}`) },
-    })
-  }
-  expect(await kindsOf()).toEqual(['held', 'held', 'held'])
-})
 
 test('"approvals approve" without a hash needs the number of items typed, and --yes is not enough', async () => {
   const { store, cli, id, kindsOf } = await openHeld()
@@ -155,20 +106,6 @@ test('"approvals approve --dry-run" approves nothing', async () => {
   expect(await kindsOf()).toEqual(['held', 'held', 'held'])
 })
 
-test('"approvals deny" keeps the reason, and a denied list takes no further word', async () => {
-  const { cli, id, last, kindsOf } = await openHeld()
-  const { exit, json } = await cli('approvals', 'deny', id, '--reason', 'these are originals')
-  expect({ exit, data: json.data }).toMatchObject({ exit: 0, data: { status: 'denied', granted: 0 } })
-  expect(await kindsOf()).toEqual(['denied', 'denied', 'denied'])
-  const shown = (await cli('approvals', 'show', id)).json.data
-  expect(shown).toMatchObject({ status: 'denied', votes: [{ verdict: 'denied', reason: 'these are originals' }] })
-  const late = await cli('approvals', 'approve', id, '--hash', last)
-  expect({ exit: late.exit, code: late.json.error.code }).toEqual({ exit: 1, code: 'conflict' })
-  expect((await cli('audit', 'list', '--limit', '2')).json.data).toContainEqual(
-    expect.objectContaining({ action: 'approval.deny', reason: 'these are originals', outcome: 'done' }),
-  )
-})
-
 test('"approvals approve --answer" takes an answer that fits its question, and refuses others', async () => {
   const { store, cli, id, hash } = await openAsked()
   const approve = (...more: string[]) => cli('approvals', 'approve', id, '--hash', hash, ...more)
@@ -186,13 +123,6 @@ test('"approvals approve --answer" takes an answer that fits its question, and r
     json: { data: { status: 'approved' } },
   })
   expect(await store.findApproval(id, Date.now())).toMatchObject({ status: 'approved', answer: '{"keep":["/a"]}' })
-})
-
-test('an answer to a list of deletes, which asks for none, is refused', async () => {
-  const { cli, id, last, kindsOf } = await openHeld()
-  const { json } = await cli('approvals', 'approve', id, '--hash', last, '--answer', '{}')
-  expect(json.error.message).toBe('This approval asks for no answer.')
-  expect(await kindsOf()).toEqual(['held', 'held', 'held'])
 })
 
 test('digits that begin two hashes of a list name neither, and the whole hash names one', async () => {

@@ -33,13 +33,6 @@ test('"alerts test" sends a message that says it is a test, and leaves an audit 
   expect(await store.listActions({ limit: 1 })).toMatchObject([{ action: 'alert.test', target: 'run.failed' }])
 })
 
-test('"alerts test" names the rules where there is no such one', async () => {
-  const { cli } = await openProjectWithRule('http://127.0.0.1:9/x')
-  expect((await cli('alerts', 'test', 'run.fails')).json).toMatchObject({
-    error: { code: 'not_found', fix: 'Choose one of: run.failed, disk.low.' },
-  })
-})
-
 test('"alerts list" shows what is open, the channels that refuse, and with --past what is over', async () => {
   const { cli, text, store } = await openProjectWithRule('http://127.0.0.1:9/x')
   const topic = { id: 'grp_1', title: 'follow-up fails', page: '/', command: 'runs list', since: 1, count: 7 }

@@ -12,27 +12,20 @@ import { callable } from '../../src/author/trigger.ts'
 import { TerminalError } from '../../src/core/errors.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
+import { define } from '../support/workflows.ts'
 import { startHook } from '../watch/alerts/support/hook-server.ts'
 import { RULE } from '../watch/alerts/support/open-alerts.ts'
 
 const workflows = [
-  defineWorkflow({
-    id: 'on-invoice',
-    on: 'invoice.paid',
-    async run({ step }) {
-      await step.run('book', () => ({ booked: true }), { effect: 'write' })
-      throw new TerminalError('the ledger is closed')
-    },
+  define('on-invoice', { on: 'invoice.paid' }, async ({ step }) => {
+    await step.run('book', () => ({ booked: true }), { effect: 'write' })
+    throw new TerminalError('the ledger is closed')
   }),
   defineWorkflow({ id: 'report', on: callable(z.object({ month: z.string() })), run: async ({ input }) => input }),
   defineWorkflow({ id: 'nightly', on: cron('0 3 * * *', { timezone: 'UTC' }), run: async () => 'slept' }),
-  defineWorkflow({
-    id: 'scanning',
-    on: 'scan.begun',
-    async run({ step }) {
-      const hook = await step.hook('scan', { data: z.object({ isClean: z.boolean() }), expires: '1h' })
-      return (await step.waitFor('scanned', hook))?.data
-    },
+  define('scanning', { on: 'scan.begun' }, async ({ step }) => {
+    const hook = await step.hook('scan', { data: z.object({ isClean: z.boolean() }), expires: '1h' })
+    return (await step.waitFor('scanned', hook))?.data
   }),
   defineWorkflow({ id: 'sleeper', on: 'nap.begun', run: ({ step }) => step.sleep('nap', '1h') }),
 ]

@@ -6,12 +6,6 @@ import { UpshotError } from '../../src/core/errors.ts'
 const run = () => null
 
 describe('defineWorkflow', () => {
-  it('defineWorkflow returns valid options marked as a workflow', () => {
-    const limits = { retry: { attempts: 2, min: '1s' }, timeout: { step: '5m' } } as const
-    const options = { id: 'a-1', on: 'file.created', ...limits, run }
-    expect(defineWorkflow(options)).toEqual({ kind: 'workflow', ...options })
-  })
-
   it.each([
     ['an id with capitals', { id: 'Nightly' }, /id: must be words/],
     ['no trigger', { on: undefined }, /on: /],

@@ -17,17 +17,6 @@ test('a reader parses the data of an event and returns the text of its key', () 
   expect(() => read?.({})).toThrow()
 })
 
-test('keys of several definitions of one type join, and any event has the empty key', () => {
-  const registry = new KeyRegistry()
-  registry.declare(keyed('a.b', { one: (data: { n: number }) => data.n }))
-  registry.declare(keyed('a.b', { two: () => 'x' }))
-  expect(registry.reader('a.b', 'one+two')?.({ n: 1 })).toBe('["1","x"]')
-  expect(registry.reader('a.b', 'one+three')).toBeNull()
-  expect(registry.version('a.b', 'three')).toBeNull()
-  expect(registry.reader('anything', '')?.({})).toBe('')
-  expect(registry.version('anything', '')).toBe('')
-})
-
 test('a key has another version with another function, and the same with the same text', () => {
   const registry = new KeyRegistry()
   const versions = [(d: { n: number }) => d.n, (d: { n: number }) => d.n, (d: { n: number }) => d.n + 1].map((n) => {

@@ -41,11 +41,6 @@ describe('findDefinition', () => {
     expect(findDefinition('file.created', 'file.created')).toBeUndefined()
     expect(findDefinition(cron('0 3 * * *'), 'file.created')).toBeUndefined()
   })
-
-  it('findDefinition finds the definition of a whole family too', () => {
-    const anyFile = defineEvent('file.*', { data: z.looseObject({ id: z.string() }) })
-    expect(findDefinition(anyFile, 'file.deleted')).toBe(anyFile)
-  })
 })
 
 it('scheduleOf tells a cron workflow from one that runs on events', () => {

@@ -90,15 +90,6 @@ test('runs cancel reads ids from standard input, and exits with 1 if one is refu
   })
 })
 
-test('trigger reads the data of its event from standard input', async () => {
-  const { app, dataDir } = await startTestApp()
-  const args = ['trigger', 'order.placed', '--file', '-', '--json']
-  const { json, exit } = await runCli(dataDir, args, { input: '{"data":{"order":7}}' })
-  expect(exit).toBe(0)
-  const [event] = await app.store.findEvents(json.data.deliveries[0].event)
-  expect(JSON.parse(event?.body ?? '{}')).toMatchObject({ data: { order: 7 } })
-})
-
 test('endpoints add refuses a secret on standard input that is too short, with exit 2', async () => {
   const args = ['endpoints', 'add', 'shop', '--secret-stdin', '--json']
   const result = await runCli(tempFolder(), args, { input: 'short' })

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { tempFolder } from '../support/temp-folder.ts'
 import { runHere } from './support/run-here.ts'
-import { openTestProject } from './support/test-project.ts'
+import { openTestProject, test } from './support/test-project.ts'
 
 test.each([
   { args: ['evnts'], exit: 2, error: { code: 'usage', fix: 'Did you mean events?' } },
@@ -61,8 +61,7 @@ test.each([
   expect(JSON.parse(stdout).error.fix).toContain('npm start')
 })
 
-test('an endpoint is found by its name and by its id', async () => {
-  const { store, cli } = await openTestProject()
+test('an endpoint is found by its name and by its id', async ({ store, cli }) => {
   const [endpoint] = await store.listEndpoints()
   for (const name of ['main', endpoint?.id ?? '']) {
     expect((await cli('endpoints', 'show', name)).json.data).toMatchObject({ name: 'main' })
@@ -78,8 +77,7 @@ test('help of a command shows its own options, and names the command for the oth
   expect((await runHere(tempFolder(), ['--help'])).stdout).toContain('--ndjson')
 })
 
-test('a command that listens to Ctrl-C leaves no listener behind', async () => {
-  const { cli } = await openTestProject()
+test('a command that listens to Ctrl-C leaves no listener behind', async ({ cli }) => {
   const before = process.listenerCount('SIGINT')
   for (let count = 0; count < 3; count++) expect(await cli('events', 'tail', '--for', '1ms')).toMatchObject({ exit: 0 })
   expect(process.listenerCount('SIGINT')).toBe(before)

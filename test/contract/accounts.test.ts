@@ -20,13 +20,6 @@ describeStores((test) => {
     expect(await store.findAccount('default')).toBeNull()
   })
 
-  test('saving an account again changes it, but not when it was created', async ({ store }) => {
-    await store.saveAccount(account('shop', { fallbackKey: 'sk_live_before' }))
-    const changed = { ...account('shop'), apiKey: 'sk_live_next', plan: 'free' } as const
-    await store.saveAccount({ ...changed, createdAt: NOW + 1 })
-    expect(await store.findAccount('shop')).toEqual(changed)
-  })
-
   test('an account that an endpoint uses cannot be removed', async ({ store }) => {
     await store.saveAccount(account('shop'))
     const endpoint = planEndpoint({ name: 'main', account: 'shop' }, NOW)

@@ -89,13 +89,6 @@ describeStores((test) => {
     expect(await kindOf(store, lease, 'c')).toBe('granted')
   })
 
-  test('numbers beyond the hash that a person saw are not approved', async ({ store }) => {
-    const { lease, id } = await hold(store)
-    const part = { hash: await hashOf(store, id, 1), only: [{ from: 1, to: 3 }] }
-    expect(await store.decideApproval(await word(store, id, part), NOW)).toMatchObject({ granted: 1, moved: 2 })
-    expect(await kindOf(store, lease, 'c')).toBe('held')
-  })
-
   test('a hash that the list does not have, and one that is too short, are refused', async ({ store }) => {
     const { id } = await hold(store)
     for (const hash of ['00000000', (await hashOf(store, id, 3)).slice(0, 7), '*', '']) {
@@ -157,13 +150,6 @@ describeStores((test) => {
     expect(await store.listApprovals({ limit: 9, now: later, status: 'open' })).toEqual([])
     const permit = await beginDelete(store, lease, step('a'), { limits: NONE, asked: asked('/a'), now: later })
     expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('was expired') })
-  })
-
-  test('a decision wakes the runs that wait for it', async ({ store }) => {
-    const { lease, id } = await hold(store)
-    await store.parkRun(lease, { dueAt: NOW + DAY, reason: 'held', awaits: ['a', 'b', 'c'] })
-    expect(await store.decideApproval(await word(store, id), NOW)).toMatchObject({ woken: 1 })
-    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'pending' })
   })
 
   test('from the first approver on, only a signed word of a registered person counts', async ({ store }) => {

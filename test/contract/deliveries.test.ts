@@ -6,19 +6,6 @@ import { incoming, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 
 describeStores((test, open) => {
-  test('an event is stored once and starts each workflow once', async ({ store }) => {
-    const workflows = ['verify', 'inventory']
-    expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toMatchObject({ verdict: 'accepted' })
-    expect(await store.saveDelivery(incoming('evt_1', { workflows }))).toEqual({ verdict: 'duplicate', runs: [] })
-
-    expect(await store.listEvents({ limit: 10 })).toHaveLength(1)
-    expect((await store.listRuns({ limit: 10 })).map((run) => run.workflow).sort()).toEqual(['inventory', 'verify'])
-    expect((await store.listDeliveries({ limit: 10 })).map((delivery) => delivery.verdict)).toEqual([
-      'duplicate',
-      'accepted',
-    ])
-  })
-
   test('an event that is delivered many times at once is stored once', async ({ store }) => {
     const receipts = await Promise.all(Array.from({ length: 50 }, () => store.saveDelivery(incoming('evt_1'))))
     expect(receipts.filter((receipt) => receipt.verdict === 'accepted')).toHaveLength(1)
@@ -30,16 +17,6 @@ describeStores((test, open) => {
     const receipt = await store.saveDelivery(incoming('evt_1', { data: { file: { id: 'fil_other' } } }))
     expect(receipt).toEqual({ verdict: 'conflict', runs: [] })
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
-  })
-
-  test('the same event id in another account is another event', async ({ store }) => {
-    await store.saveDelivery(incoming('evt_1', { account: 'one' }))
-    expect(await store.saveDelivery(incoming('evt_1', { account: 'two' }))).toMatchObject({ verdict: 'accepted' })
-  })
-
-  test('an event that no workflow wants is stored', async ({ store }) => {
-    expect(await store.saveDelivery(incoming('evt_1', { workflows: [] }))).toEqual({ verdict: 'accepted', runs: [] })
-    expect(await store.listEvents({ limit: 10 })).toMatchObject([{ id: 'evt_1', type: 'file.created' }])
   })
 
   test('a delivery planned before a change of endpoints or routes is refused and stores nothing', async () => {
@@ -90,15 +67,6 @@ describeStores((test, open) => {
   test('a delivery is answered after its commit: another process sees the event', async ({ store, reopen }) => {
     await store.saveDelivery(incoming('evt_1'))
     expect(await (await reopen()).listEvents({ limit: 10 })).toHaveLength(1)
-  })
-
-  test('an event is found by its id in each account that has it', async ({ store }) => {
-    for (const name of ['one', 'two']) {
-      await store.addEndpoint(planEndpoint({ name, account: name }, NOW))
-      await store.saveDelivery(incoming('evt_1', { account: name }))
-    }
-    expect((await store.findEvents('evt_1')).map((event) => event.account).sort()).toEqual(['one', 'two'])
-    expect(await store.findEvents('evt_2')).toEqual([])
   })
 
   test('deliveries are listed by endpoint, by verdict and since a moment', async ({ store }) => {

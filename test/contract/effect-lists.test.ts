@@ -123,17 +123,6 @@ describeStores((test) => {
     expect((await count(store))[0]).toBe(4)
   })
 
-  test('a stop of one storage holds every part of a list, and its decision', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    await store.stopEffects({ kind: 'storage', name: 'storage_b', since: NOW, actor: 'ada', reason: 'wrong files' })
-    const sources = [sourceOf(lease), { ...sourceOf(lease), storage: 'storage_b' }]
-    const list = { number: 0, sources }
-    expect(await store.reserveEffects(lease, list, [share(lease, 1)], options)).toEqual({ kind: 'stopped' })
-    const permits = await store.beginPart(lease, [ask('a')], { list, room: { kind: 'reserved' } }, options)
-    expect(permits).toMatchObject([{ kind: 'stopped' }])
-    expect(await count(store)).toEqual([0, 0, 0])
-  })
-
   test('no list is decided and no part begins under a stale lease', async ({ store }) => {
     const lease = await claim(store, 'evt_1')
     await store.cancelRun(lease.runId, 'enough', NOW)

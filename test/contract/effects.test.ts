@@ -5,7 +5,7 @@ import type { Limit } from '../../src/core/safety/guard.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
-import { beginDelete, deleteAsk } from './support/begin-delete.ts'
+import { beginDelete } from './support/begin-delete.ts'
 import { claimNext } from './support/claim-next.ts'
 
 const HOUR = 3_600_000
@@ -90,17 +90,6 @@ describeStores((test, open) => {
     const limits = [limit(150, { what: 'bytes' })]
     expect(await beginDelete(store, lease, step('a'), { limits, asked: A })).toMatchObject({ kind: 'granted' })
     expect(await beginDelete(store, lease, step('b'), { limits, asked: A })).toMatchObject({ kind: 'held' })
-  })
-
-  test('asks together are granted all or none', async ({ store }) => {
-    const lease = await claim(store, 'evt_1')
-    const options = { now: NOW, expiresAt: NOW + HOUR, needs: 1, together: true }
-    const asks = (most: number) => ['a', 'b', 'c'].map((key) => deleteAsk(step(key), { limits: [limit(most)] }))
-    const kinds = async (most: number) => (await store.beginEffects(lease, asks(most), options)).map(({ kind }) => kind)
-    expect(await kinds(2)).toEqual(['held', 'held', 'held'])
-    expect(await store.listApprovals({ limit: 10, now: NOW })).toMatchObject([{ items: 3, openItems: 3 }])
-    expect(await kinds(3)).toEqual(['granted', 'granted', 'granted'])
-    expect(await store.listApprovals({ limit: 10, now: NOW })).toMatchObject([{ status: 'withdrawn' }])
   })
 
   test('a stop holds deletes in its scope from its commit on, over a reopened store', async ({ store, reopen }) => {

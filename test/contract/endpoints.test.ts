@@ -23,13 +23,6 @@ describeStores((test) => {
     expect(await store.listEndpoints()).toHaveLength(1)
   })
 
-  test('an endpoint that another process added is seen', async ({ store, reopen }) => {
-    expect(await store.listEndpoints()).toEqual([])
-    const endpoint = planEndpoint({ name: 'main' }, NOW)
-    await (await reopen()).addEndpoint(endpoint)
-    expect(await store.findEndpoint(endpoint.path)).toEqual(endpoint)
-  })
-
   test('a changed endpoint is stored with its secrets', async ({ store, reopen }) => {
     const endpoint = planEndpoint({ name: 'main' }, NOW)
     await store.addEndpoint(endpoint)

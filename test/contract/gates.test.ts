@@ -2,39 +2,12 @@ import { expect } from 'vitest'
 import { UNADMITTED_PRIORITY } from '../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../src/core/runs/claim.ts'
 import type { Store } from '../../src/core/store/store.ts'
-import { checkpoint, incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { incoming, NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { arrive, askAdmission, concurrency, planAdmission, singleton, throttle } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 
 describeStores((test, open) => {
-  test('a run is admitted with the moment of its start', async ({ store }) => {
-    const run = await arrive(store, 'evt_1')
-    expect(run).toMatchObject({ isAdmitted: false, folded: 0 })
-    expect(await askAdmission(store, run, { gates: [concurrency] }, NOW + 5)).toEqual({
-      kind: 'admitted',
-      startedAt: NOW + 5,
-      folded: 0,
-    })
-    expect(await store.findRun(run.lease.runId)).toMatchObject({ status: 'running', startedAt: NOW + 5 })
-    await store.completeRun(run.lease, 'null', NOW + 6)
-  })
-
-  test('a run whose worker died keeps its place and stays admitted', async ({ store, reopen }) => {
-    await store.startWorker('wrk_1', NOW)
-    const run = await arrive(store, 'evt_1')
-    await askAdmission(store, run, { gates: [concurrency] })
-    const second = await arrive(store, 'evt_2')
-    await askAdmission(store, second, { gates: [concurrency] })
-    await (await reopen()).stopWorker('wrk_1')
-    expect(await claimNext(store)).toMatchObject({
-      isAdmitted: true,
-      startedAt: NOW,
-      lease: { runId: run.lease.runId },
-    })
-    expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
-  })
-
   test('an admission with an older fence is refused', async ({ store }) => {
     const run = await arrive(store, 'evt_1')
     await store.releaseRun(run.lease)
@@ -72,66 +45,6 @@ describeStores((test, open) => {
       isInLine: false,
     })
     expect(await store.findRun(third ?? '')).toMatchObject({ status: 'waiting', isInLine: true })
-  })
-
-  test('no run is admitted when another one is only released', async ({ store }) => {
-    const first = await arrive(store, 'evt_1')
-    await askAdmission(store, first, { gates: [concurrency] })
-    const second = await arrive(store, 'evt_2')
-    await askAdmission(store, second, { gates: [concurrency] })
-    await store.releaseRun(first.lease)
-    expect(await store.claimRuns('wrk_1', 10, NOW)).toMatchObject([
-      { isAdmitted: true, lease: { runId: first.lease.runId } },
-    ])
-  })
-
-  test('a run that wakes from a sleep stands in line by its age', async ({ store }) => {
-    const first = await arrive(store, 'evt_1')
-    await askAdmission(store, first, { gates: [concurrency] })
-    await store.saveCheckpoint(first.lease, checkpoint('a'))
-    const second = await arrive(store, 'evt_2')
-    await askAdmission(store, second, { gates: [concurrency] })
-    const third = await arrive(store, 'evt_3')
-    await askAdmission(store, third, { gates: [concurrency] })
-    await store.parkRun(first.lease, { dueAt: NOW + 10, reason: 'sleeps' })
-    const [back, next] = await store.claimRuns('wrk_1', 2, NOW + 10)
-    if (!back || !next) throw new Error('two runs were to be claimed')
-    expect(back).toMatchObject({ isAdmitted: false, startedAt: NOW, lease: { runId: first.lease.runId } })
-    const verdict = await askAdmission(
-      store,
-      back,
-      { hasStarted: true, wakeAt: NOW + 99, gates: [concurrency] },
-      NOW + 10,
-    )
-    expect(verdict).toEqual({
-      kind: 'queued',
-      dueAt: NOW + 99,
-      reason: 'concurrency: 1 of 1 runs with key a are at work',
-    })
-    await store.completeRun(next.lease, 'null', NOW + 11)
-    expect(await store.claimRuns('wrk_1', 10, NOW + 11)).toMatchObject([
-      { isAdmitted: true, startedAt: NOW, lease: { runId: first.lease.runId } },
-    ])
-  })
-
-  test('a throttle counts starts, not claims, and counts a run once', async ({ store }) => {
-    const run = await arrive(store, 'evt_1')
-    expect(await askAdmission(store, run, { mayStart: false, gates: [throttle] })).toEqual({ kind: 'ready' })
-    const second = await arrive(store, 'evt_2', NOW + 1)
-    // The claim gave the first run, which is admitted and starts now.
-    expect(second).toMatchObject({ isAdmitted: true, startedAt: NOW + 1, lease: { runId: run.lease.runId } })
-    await store.parkRun(second.lease, { dueAt: NOW + 2, reason: 'sleeps' })
-    const again = await claimNext(store, NOW + 2)
-    expect(await askAdmission(store, again, { gates: [throttle] }, NOW + 2)).toMatchObject({
-      kind: 'admitted',
-      startedAt: NOW + 1,
-    })
-    const other = await claimNext(store, NOW + 2)
-    expect(await askAdmission(store, other, { gates: [throttle] }, NOW + 2)).toMatchObject({
-      kind: 'queued',
-      dueAt: NOW + 101,
-    })
-    expect(await store.nextDueAt()).toBe(NOW + 101)
   })
 
   test('the next in line at a throttle has a moment once the run before it has started by a claim', async () => {

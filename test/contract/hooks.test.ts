@@ -73,15 +73,6 @@ describeStores((test, openStore) => {
     expect((await store.listEvents({ limit: 9 })).filter(({ type }) => type.startsWith('upshot.'))).toHaveLength(1)
   })
 
-  test('an early answer waits: a wait that begins later is over at once', async () => {
-    const { store } = await openStore()
-    const lease = await openHook(store)
-    expect(await store.answerHook(answer())).toMatchObject({ verdict: 'accepted', woken: 0 })
-    await waitAt(store, lease)
-    await park(store, lease)
-    expect(await statusOf(store, lease)).toBe('pending')
-  })
-
   test('a wait and an answer at the same moment always meet', async () => {
     const { store, reopen } = await openStore()
     const other = await reopen()

@@ -5,7 +5,6 @@ import { planOnce } from '../../src/core/service/plan-schedule.ts'
 import { carryOutAll } from '../../src/core/store/as-operator.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
-import { saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
@@ -197,43 +196,6 @@ describeStores((test, open) => {
     }
   })
 
-  test('a run that a tick began by invocation goes back to the tick', async ({ store }) => {
-    await saveLine(store, 'nightly', NOW)
-    await store.recordTick('nightly', { scheduledFor: NOW, missed: 0 }, NOW)
-    const [tick] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!tick) throw new Error('it was recorded')
-    const invoke: Invocation = {
-      run: 'run_child',
-      workflow: 'child',
-      account: 'default',
-      input: 'null',
-      createdAt: NOW,
-    }
-    await store.saveCheckpoint(tick.lease, checkpoint('ask', { kind: 'invoke', status: 'waiting' }), undefined, {
-      invoke,
-    })
-    const [child] = await store.claimRuns('wrk_1', 1, NOW)
-    expect(child?.cause).toMatchObject({ root: { kind: 'tick', schedule: 'nightly', scheduledFor: NOW } })
-  })
-
-  test('canceling a run cancels the unfinished runs that it invoked', async ({ store }) => {
-    let lease = await claimLease(store)
-    const root = lease.runId
-    for (const run of ['run_child', 'run_grandchild']) {
-      const invoke: Invocation = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW }
-      await store.saveCheckpoint(lease, checkpoint('ask', { kind: 'invoke', status: 'waiting' }), undefined, { invoke })
-      const [child] = await store.claimRuns('wrk_1', 1, NOW)
-      if (child) lease = child.lease
-    }
-    await store.completeRun(lease, 'null', NOW)
-    expect(await store.cancelRun(root, 'by hand', NOW)).toBe(true)
-    expect(await store.findRun('run_child')).toMatchObject({
-      status: 'canceled',
-      reason: expect.stringContaining(root),
-    })
-    expect(await store.findRun('run_grandchild')).toMatchObject({ status: 'completed' })
-  })
-
   test('a run of any depth is canceled with all runs below it', async ({ store }) => {
     const root = await claimLease(store)
     const deepest = await invokeChain(store, root, DEPTH)
@@ -331,14 +293,5 @@ describeStores((test, open) => {
       { id: 'evt_own', origin: 'send', body },
     ])
     expect(await store.claimRuns('wrk_1', 5, NOW)).toMatchObject([{ workflow: 'a' }, { workflow: 'b' }])
-  })
-
-  test('a sent event is found by its id in an account that no endpoint names', async ({ store }) => {
-    const lease = await claimLease(store)
-    const event = { id: 'evt_own', type: 'order.shipped', account: 'north', createdAt: NOW }
-    const send = { ...event, body: eventBody('evt_own', 'order.shipped'), workflows: ['a'] }
-    await store.saveCheckpoint(lease, checkpoint('tell', { kind: 'send' }), undefined, { send })
-    expect(await store.findEvents('evt_own')).toMatchObject([{ id: 'evt_own', account: 'north' }])
-    expect(await store.listRuns({ eventId: 'evt_own', limit: 5 })).toMatchObject([{ workflow: 'a' }])
   })
 })

@@ -106,17 +106,6 @@ describeStores((test, open) => {
     await expect(store.readOutput(lease.runId, 'none')).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('a list of steps leaves out outputs over the given size', async ({ store }) => {
-    const lease = await claimOne(store)
-    await store.saveCheckpoint(lease, checkpoint('long', { output: '"long text"' }))
-    await store.saveCheckpoint(lease, checkpoint('short', { position: 1, output: '1' }))
-    expect(await store.listSteps(lease.runId, 5)).toMatchObject([
-      { key: 'long', output: null, apartBytes: 11 },
-      { key: 'short', output: '1' },
-    ])
-    expect((await store.listSteps(lease.runId, 5))[1]).not.toHaveProperty('apartBytes')
-  })
-
   test('the hash of the code that writes a journal is stored with the run', async ({ store }) => {
     const lease = await claimOne(store)
     await store.saveCheckpoint(lease, checkpoint('a'), undefined, { codeHash: 'as loaded' })

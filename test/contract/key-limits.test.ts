@@ -20,11 +20,4 @@ describeStores((test) => {
     expect(await store.loadLimit('a')).toMatchObject({ version: 2 })
     expect(await store.saveLimit('a', '"late"', 1)).toBe(false)
   })
-
-  test('a changed limit is read as soon as it is saved', async ({ store }) => {
-    for (let version = 0; version < 5; version++) {
-      expect(await store.saveLimit('a', String(version), version)).toBe(true)
-      expect(await store.loadLimit('a')).toEqual({ state: String(version), version: version + 1 })
-    }
-  })
 })

@@ -63,15 +63,6 @@ describeStores((test) => {
     expect(await statesOf(store, later.approval)).toEqual({ expired: SIZE })
   })
 
-  test('the recovery of workers carries out what a process that died has left', async ({ store, reopen }) => {
-    const { approval, hash } = await hold(store)
-    await decide(store, approval, hash)
-    const other = await reopen()
-    for (let beat = 0; beat < 3; beat++) await other.recoverRuns(NOW, 60_000)
-    expect(await statesOf(store, approval)).toEqual({ approved: SIZE })
-    expect(await carryAll(store)).toBe(0)
-  })
-
   test('a run that ends while its list is moved leaves no open approval behind', async ({ store }) => {
     const { lease, approval, hash } = await hold(store)
     await decide(store, approval, hash, { only: [{ from: 1, to: 300 }] })

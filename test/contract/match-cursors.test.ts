@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import type { EventRange } from '../../src/core/store/events.ts'
 import { NOW, queueRun } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { addEvent, claimLease, match, PARK, readNewest, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
@@ -70,18 +69,5 @@ describeStores((test) => {
     await waitingRun(store, { version: 'v3' })
     const third = (await store.listMatchCursors()).cursors.find(({ version }) => version === 'v3')
     expect(third).toMatchObject({ position: from })
-  })
-
-  test('events are listed by number, of some types or of all', async ({ store }) => {
-    await queueRun(store, 'evt_1')
-    const second = await addEvent(store, 'evt_2')
-    await queueRun(store, 'evt_3')
-    const [{ stream } = { stream: 0 }] = await store.listEvents({ limit: 1 })
-    const upTo = Number.MAX_SAFE_INTEGER
-    const ids = async (range: Omit<EventRange, 'stream'>) =>
-      (await store.listEventsAfter({ stream, ...range })).map((event) => event.id)
-    expect(await ids({ after: 0, upTo, types: null })).toEqual(['evt_1', 'evt_2', 'evt_3'])
-    expect(await ids({ after: 0, upTo, types: ['file.moved'] })).toEqual(['evt_2'])
-    expect(await ids({ after: second, upTo, types: null })).toEqual(['evt_3'])
   })
 })

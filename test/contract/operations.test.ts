@@ -147,18 +147,6 @@ describeStores((test, open) => {
     expect(await store.listRuns({ limit: 10 })).toHaveLength(1)
   })
 
-  test('a run started by hand is claimed with its input, and its id starts it once', async ({ store }) => {
-    const start = { run: newId('run', NOW), workflow: 'archive', account: 'two', input: '{"n":1}', createdAt: NOW }
-    expect(await store.startRun(start)).toBe(true)
-    expect(await store.startRun({ ...start, input: '{"n":2}' })).toBe(false)
-    expect(await claimNext(store, NOW)).toMatchObject({
-      lease: { runId: start.run },
-      workflow: 'archive',
-      depth: 0,
-      cause: { kind: 'call', account: 'two', input: '{"n":1}' },
-    })
-  })
-
   test('a slice of a replay makes the runs of its events once, audits each, and says what is gone', async () => {
     const { store } = await open()
     for (const n of [1, 2, 3]) await store.saveDelivery(incoming(`evt_${n}`, { workflows: [], receivedAt: NOW - n }))

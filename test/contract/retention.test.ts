@@ -86,15 +86,6 @@ describeStores((test) => {
     await expect(store.readOutput(id, null)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('the age of a run counts from its end', async ({ store }) => {
-    const id = await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (run) await store.completeRun(run.lease, 'null', LATER + 1)
-    expect(await pruneAll(store, 'runs')).toEqual([0])
-    expect(await pruneAll(store, 'runs', 10, LATER + 2)).toEqual([1])
-    expect(await store.findRun(id)).toBeNull()
-  })
-
   test('a run with many steps is pruned in small commits, the run itself first', async ({ store }) => {
     const id = await finishRun(store, 'evt_1', 'complete', 25)
     const first = await store.prune({ kind: 'runs', before: LATER, limit: 10, after: null })
@@ -151,18 +142,6 @@ describeStores((test) => {
     await store.saveDelivery(incoming('evt_6', { data: { note: 'n'.repeat(6_000_000) }, workflows: [] }))
     expect(await pruneAll(store, 'payloads')).toEqual([2, 2, 1, 1])
     expect((await store.listEvents({ limit: 9 })).every(({ body }) => body === '')).toBe(true)
-  })
-
-  test('a body that an unfinished run needed is pruned after the run has ended', async ({ store }) => {
-    await queueRun(store, 'evt_1')
-    await store.saveDelivery(incoming('evt_2', { workflows: [] }))
-    expect(await pruneAll(store, 'payloads')).toEqual([1])
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    expect(run).toMatchObject({ cause: { event: { id: 'evt_1', body: expect.stringContaining('evt_1') } } })
-    if (run) await store.completeRun(run.lease, 'null', NOW)
-    expect(await pruneAll(store, 'payloads')).toEqual([1])
-    expect(await pruneAll(store, 'payloads')).toEqual([0])
-    expect((await store.listEvents({ limit: 9 })).map(({ body }) => body)).toEqual(['', ''])
   })
 
   test('a count before a prune ends at its limit, from the oldest row on, and changes nothing', async ({ store }) => {

@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { listClaimedOnArrival } from '../../src/core/runs/claim.ts'
 import { FIRST_FENCE } from '../../src/core/runs/lease.ts'
 import { markEvent } from '../../src/core/store/events.ts'
@@ -17,17 +16,6 @@ describeStores((test, open) => {
     expect(claimed.map((run) => run.lease.runId)).toEqual([first])
     expect(rest.map((run) => run.lease.runId)).toEqual([second])
     expect(await store.claimRuns('wrk_1', 10, NOW)).toEqual([])
-  })
-
-  test('a claimed run comes with its event', async ({ store }) => {
-    await queueRun(store, 'evt_1')
-    const [run] = await store.claimRuns('wrk_1', 10, NOW)
-    expect(run).toMatchObject({
-      workflow: 'follow-up',
-      isFirstPass: true,
-      attempt: 0,
-      cause: { kind: 'event', event: { id: 'evt_1', type: 'file.created', account: 'default' } },
-    })
   })
 
   test('an arrival claim gives the runs of a delivery to its worker, as a claim would', async ({ store }) => {
@@ -129,14 +117,6 @@ describeStores((test, open) => {
     expect(await store.nextDueAt()).toBeNull()
   })
 
-  test('a run that waits for a person is not claimed', async ({ store }) => {
-    const id = await queueRun(store)
-    const run = await claimNext(store)
-    await store.parkRun(run.lease, { dueAt: null, reason: 'its filter threw' })
-    expect(await store.claimRuns('wrk_1', 1, NOW + 1e12)).toEqual([])
-    expect(await store.findRun(id)).toMatchObject({ status: 'waiting', reason: 'its filter threw', dueAt: null })
-  })
-
   test('a postponed run counts an attempt', async ({ store }) => {
     await queueRun(store)
     const run = await claimNext(store)
@@ -180,16 +160,6 @@ describeStores((test, open) => {
     await expect(store.completeRun(run.lease, 'null', NOW)).rejects.toMatchObject({ code: 'stale_lease' })
     expect(await store.findRun(id)).toMatchObject({ status: 'canceled', reason: 'by hand' })
     expect(await store.cancelRun(id, 'again', NOW)).toBe(false)
-  })
-
-  test('runs are listed by status, workflow and event', async ({ store }) => {
-    await store.addEndpoint(planEndpoint({ name: 'main' }, NOW))
-    const first = await queueRun(store, 'evt_1', 'one')
-    await queueRun(store, 'evt_2', 'two')
-    expect(await store.listRuns({ limit: 10, workflow: 'one' })).toMatchObject([{ id: first, eventId: 'evt_1' }])
-    expect(await store.listRuns({ limit: 10, eventId: 'evt_1' })).toMatchObject([{ id: first }])
-    expect(await store.listRuns({ limit: 10, status: 'completed' })).toEqual([])
-    expect(await store.listRuns({ limit: 1 })).toHaveLength(1)
   })
 
   test('runs are listed by time, origin and page, and events by time and page', async ({ store }) => {

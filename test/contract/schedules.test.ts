@@ -24,15 +24,6 @@ describeStores((test) => {
     ])
   })
 
-  test('a schedule starts again after its last moment', async ({ store }) => {
-    await saveLine(store, 'nightly', NOW)
-    await saveLine(store, 'nightly', NOW + HOUR, { catchUp: 'all' })
-    expect(await lastAt(store, 'nightly')).toBe(NOW)
-    await store.recordTick('nightly', { scheduledFor: NOW + HOUR, missed: 0 }, NOW + HOUR)
-    await saveLine(store, 'nightly', NOW + 2 * HOUR)
-    expect(await lastAt(store, 'nightly')).toBe(NOW + HOUR)
-  })
-
   test('a moment has a tick for each account, which wait only for those of their own', async ({ store }) => {
     await saveLine(store, 'nightly', NOW - 1)
     const record = (at: number, account: string, isLast: boolean) =>

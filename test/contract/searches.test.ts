@@ -33,19 +33,6 @@ describeStores((test, open) => {
     expect(third).toMatchObject({ items: [{ id: ids[0] }], next: null, rows: 1, from: NOW })
   })
 
-  test('a full page ends within its slice, and the next one goes on behind it', async ({ store }) => {
-    const ids: string[] = []
-    for (let at = 0; at < 5; at++) ids.push(await queueRun(store, `evt_${at}`, 'often', NOW + at))
-    const read = (limit: number, after: string | null) =>
-      searchPage((slice) => store.searchRuns({}, slice), { limit, after, rows: 3, now: () => NOW })
-    const page = await read(2, null)
-    expect(page.items.map(({ id }) => id)).toEqual([ids[4], ids[3]])
-    expect(page).toMatchObject({ next: ids[3], searched: { rows: 2, from: NOW + 3, isComplete: false } })
-    const rest = await read(10, page.next)
-    expect(rest.items.map(({ id }) => id)).toEqual([ids[2], ids[1], ids[0]])
-    expect(rest).toMatchObject({ next: null, searched: { rows: 3, from: NOW, isComplete: true } })
-  })
-
   test('failed runs are found by their error and by the name or key of their step', async ({ store }) => {
     const first = await fail(store, '429 on GET /files', { step: 'list[a]', at: 1 })
     const second = await fail(store, '100 % of "x" is gone', { step: 'copy', at: 2, workflow: 'mirror' })

@@ -8,8 +8,6 @@ import { planAdmission } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 
 const ERROR = { name: 'Error', message: 'no luck' }
-const DAY = 86_400_000
-
 /** A claimed run of an event, let in with these tags. */
 async function letIn(store: Store, eventId: string, tags: Tags) {
   await queueRun(store, eventId)
@@ -148,16 +146,5 @@ describeStores((test, open) => {
     await store.parkRun(lease, { dueAt: null, reason: 'for a person' })
     await store.resumeRun(lease.runId, { fromScratch: true })
     expect((await store.findRun(lease.runId))?.progress).toBeNull()
-  })
-
-  test('pruning takes the tags of a run with it', async ({ store }) => {
-    const { lease } = await letIn(store, 'evt_1', { customer: 'acme' })
-    await store.completeRun(lease, 'null', NOW)
-    for (let slice = 0; slice < 2; slice++) {
-      await store.prune({ kind: 'runs', before: NOW + DAY, limit: 100, after: null })
-    }
-    expect(await find(store, { tags: [['customer', 'acme']] })).toEqual([])
-    const { rows } = await store.searchRuns({ tags: [['customer', 'acme']] }, { rows: 10, limit: 10, after: null })
-    expect(rows).toBe(0)
   })
 })

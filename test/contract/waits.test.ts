@@ -22,27 +22,6 @@ describeStores((test) => {
     expect(run).toMatchObject({ lease: { runId: lease.runId }, isFirstPass: false })
   })
 
-  test('a run that parks after its event has come is pending at once', async ({ store }) => {
-    const lease = await waitingRun(store, {}, false)
-    const seq = await addEvent(store, 'evt_fits')
-    expect(await match(store, { [seq]: 'fil_1' })).toEqual({ woken: 0, canceled: [] })
-    await store.parkRun(lease, PARK)
-    expect(await store.findRun(lease.runId)).toMatchObject({
-      status: 'pending',
-      awaits: false,
-      dueAt: null,
-      reason: null,
-    })
-  })
-
-  test('an event does not wake a run that waits for a person', async ({ store }) => {
-    const lease = await waitingRun(store, {}, false)
-    await store.parkRun(lease, { dueAt: null, reason: 'for a person' })
-    const seq = await addEvent(store, 'evt_fits')
-    await match(store, { [seq]: 'fil_1' })
-    expect(await store.findRun(lease.runId)).toMatchObject({ status: 'waiting', reason: 'for a person' })
-  })
-
   test('a run that was claimed at its moment is not woken later by its old wait', async ({ store }) => {
     const lease = await waitingRun(store)
     const [again] = await store.claimRuns('wrk_1', 1, NOW + 1_000)

@@ -39,14 +39,6 @@ describeStores((test, open) => {
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
-  test('the runs of a worker that stops are released at once', async ({ store }) => {
-    await queueRun(store)
-    await store.startWorker('wrk_1', NOW)
-    await store.claimRuns('wrk_1', 1, NOW)
-    await store.stopWorker('wrk_1')
-    expect(await store.claimRuns('wrk_2', 1, NOW)).toHaveLength(1)
-  })
-
   test('runs whose engine ended are left out by other claims, and tried alone', async ({ store }) => {
     const ids = [await queueRun(store, 'evt_1'), await queueRun(store, 'evt_2')]
     await store.startWorker('wrk_1', NOW)
@@ -95,13 +87,5 @@ describeStores((test, open) => {
     expect(await store.findRun(id)).toMatchObject({ status: 'waiting', dueAt: null, reason })
     expect(await store.resumeRun(id, { fromScratch: false })).toBe(true)
     expect(await store.claimRuns('wrk_after', 1, NOW)).toHaveLength(1)
-  })
-
-  test('the leases that a worker still has are listed', async ({ store, reopen }) => {
-    await queueRun(store, 'evt_1')
-    await queueRun(store, 'evt_2')
-    const [a, b] = await store.claimRuns('wrk_1', 2, NOW)
-    await (await reopen()).cancelRun(a?.lease.runId ?? '', 'by hand', NOW)
-    expect(await store.listLeases('wrk_1')).toMatchObject([{ runId: b?.lease.runId, fence: 1 }])
   })
 })

@@ -26,11 +26,6 @@ describeStores((test) => {
     expect(await store.saveWorkflows(loaded(nightly, verify), NOW + 1)).toMatchObject({ isChanged: false })
   })
 
-  test('no workflows are told apart from workflows that were never loaded', async ({ store }) => {
-    expect(await store.saveWorkflows(loaded(), NOW)).toMatchObject({ isChanged: true })
-    expect(await store.listRoutes()).toEqual([])
-  })
-
   test('runs whose module was missing look again once modules are loaded, and no others do', async ({ store }) => {
     const later = NOW + RECHECK_MS
     const reasons = [`${NO_MODULE_REASON} "verify"`, MADE_TO_ACT_REASON, 'it sleeps']

@@ -7,7 +7,6 @@ import {
   TerminalError,
   UpshotError,
 } from '../../src/core/errors.ts'
-import { RetryAt } from '../../src/core/runs/retry.ts'
 import { cpuMsOf } from '../support/cpu-time.ts'
 import { hostileValues } from '../support/hostile-values.ts'
 
@@ -25,11 +24,6 @@ it('a StepError names its step, the attempts and the reason', () => {
   const error = new StepError('pay', 3, { name: 'Error', message: 'declined' })
   expect(error.message).toBe('step "pay" failed after 3 attempts: declined')
   expect(error).toMatchObject({ step: 'pay', attempts: 3, failure: { message: 'declined' } })
-})
-
-it('RetryAt takes its moment as a date or a number', () => {
-  expect(new RetryAt(new Date(5)).moment).toBe(5)
-  expect(new RetryAt(5).moment).toBe(5)
 })
 
 describe('describeError', () => {

@@ -9,6 +9,7 @@ import { findFreePort } from '../support/free-port.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { testConfig } from '../support/test-config.ts'
+import { define } from '../support/workflows.ts'
 import { hasPrometheus, promtool, WITH_PROMETHEUS } from '../watch/support/promtool.ts'
 
 const SHIPPED = resolve(import.meta.dirname, '../../packaging/observability')
@@ -79,20 +80,14 @@ test.skipIf(!hasPrometheus)(
   },
 )
 
-const look = defineWorkflow({
-  id: 'look',
-  on: 'file.created',
-  run: async ({ event, files, step }) => {
-    const { id } = event.data.file as { id: string }
-    await files.get({ service: 'storage_a', id })
-    await step.run('note', () => 'seen')
-  },
+const look = define('look', { on: 'file.created' }, async ({ event, files, step }) => {
+  const { id } = event.data.file as { id: string }
+  await files.get({ service: 'storage_a', id })
+  await step.run('note', () => 'seen')
 })
-const fail = defineWorkflow({
-  id: 'fail',
-  on: 'file.created',
-  run: ({ step }) => step.run('fail', () => Promise.reject(new Error('no luck')), { retry: { attempts: 1 } }),
-})
+const fail = define('fail', { on: 'file.created' }, ({ step }) =>
+  step.run('fail', () => Promise.reject(new Error('no luck')), { retry: { attempts: 1 } }),
+)
 /** Keeps a slot until the app stops. */
 const hang = defineWorkflow({
   id: 'hang',

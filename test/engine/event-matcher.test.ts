@@ -84,25 +84,6 @@ test('events that no run waits for cause no store calls of the matcher', async (
   expect(asked).toEqual([])
 })
 
-test('a completed run closes the waits that it no longer needs', async () => {
-  const engine = createTestEngine()
-  const worker = await engine.start([
-    defineWorkflow({
-      id: 'race',
-      on: '*',
-      run: ({ step }) =>
-        Promise.race([
-          step.waitFor('moved', { on: moved, where: { transfer: 't1' }, timeout: '1h' }),
-          step.run('quick', () => 'quick'),
-        ]),
-    }),
-  ])
-  expect(await engine.run('race')).toMatchObject({ status: 'completed', output: '"quick"' })
-  const { cursors } = await engine.store.listMatchCursors()
-  expect(cursors.filter((cursor) => cursor.isOpen)).toEqual([])
-  await worker.stop()
-})
-
 test('events are matched again when the functions of a key have changed', async () => {
   const engine = createTestEngine()
   const data = z.looseObject({ first: z.string(), second: z.string() })

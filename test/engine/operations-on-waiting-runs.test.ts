@@ -1,12 +1,9 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { defineEvent } from '../../src/author/define-event.ts'
-import { defineWorkflow } from '../../src/author/define-workflow.ts'
-import { callable } from '../../src/author/trigger.ts'
 import { awaitStatus } from '../support/await-runs.ts'
 import { deliverEvent } from '../support/deliver-event.ts'
 import { test } from '../support/test-engine.ts'
-import { define } from '../support/workflows.ts'
 
 const approved = defineEvent('order.approved', {
   data: z.looseObject({ order: z.number() }),
@@ -28,28 +25,6 @@ test('a retried run registers its wait again and ignores events from between', a
   await awaitStatus(engine, parked.id, 'waiting')
   await deliverEvent(engine, worker, approval(1, 'evt_after'))
   expect((await awaitStatus(engine, parked.id, 'completed')).output).toBe('"evt_after"')
-})
-
-test('a retried run whose child failed invokes another child', async ({ engine }) => {
-  let isMended = false
-  const child = defineWorkflow({
-    id: 'child',
-    on: callable(z.void()),
-    retry: { attempts: 1 },
-    run: () => {
-      if (!isMended) throw new Error('not yet')
-      return 'mended'
-    },
-  })
-  const worker = await engine.start([child, define('parent', ({ step }) => step.invoke('child', child))])
-  const { id } = await engine.run('parent')
-  await awaitStatus(engine, id, 'failed')
-  isMended = true
-  await engine.store.retryRun(id, engine.clock.now())
-  worker.wake()
-  expect((await awaitStatus(engine, id, 'completed')).output).toBe('"mended"')
-  const children = await engine.store.listRuns({ parentRun: id, limit: 5 })
-  expect(children.map(({ status }) => status).sort()).toEqual(['completed', 'failed'])
 })
 
 test('a fork copies a large result, and waits of forks and replays ignore earlier events', async ({ engine }) => {

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { serveBytes } from './support/download-host.ts'
 import { entry, REF } from './support/entries.ts'
-import { failure, ok, ScriptedServer, type Seen, text } from './support/scripted-server.ts'
-import { errorOf, testClient } from './support/test-client.ts'
+import { ok, type Seen, test, text } from './support/scripted-server.ts'
+import { testClient } from './support/test-client.ts'
 
-test('a call is one log line with ids and no names, and a line per attempt', async () => {
-  await using server = await ScriptedServer.start()
+test('a call is one log line with ids and no names, and a line per attempt', async ({ server }) => {
   server.script(text(500, ''), ok(entry('a', { name: 'salaries.xlsx', path: '/hr/salaries.xlsx' })))
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
   await files.get(REF)
@@ -35,8 +34,7 @@ test('a call is one log line with ids and no names, and a line per attempt', asy
   expect(JSON.stringify(lines)).not.toContain('salaries')
 })
 
-test('every request of a call carries the traceparent of its step', async () => {
-  await using server = await ScriptedServer.start()
+test('every request of a call carries the traceparent of its step', async ({ server }) => {
   server.script(text(500, ''), ok(entry('a')))
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
   const caller = { run: 'run_1', workflow: 'w', root: null, step: 's', attempt: 1, traceparent }
@@ -44,18 +42,7 @@ test('every request of a call carries the traceparent of its step', async () => 
   expect(server.seen.map(({ headers }) => headers.traceparent)).toEqual([traceparent, traceparent])
 })
 
-test('a failed call is one log line, too', async () => {
-  await using server = await ScriptedServer.start()
-  server.otherwise(failure(403, 'permission_denied'))
-  const { files, lines } = testClient({ baseUrl: server.baseUrl })
-  await errorOf(files.delete({ service: 'storage_b', id: 'x' }))
-  expect(lines.filter((line) => line.kind === 'call')).toMatchObject([
-    { operation: 'delete', service: 'storage_b', id: 'x', status: 403, attempts: 1, outcome: 'PermissionError' },
-  ])
-})
-
-test('a stream is one log line, whether it is read to its end or left', async () => {
-  await using server = await ScriptedServer.start()
+test('a stream is one log line, whether it is read to its end or left', async ({ server }) => {
   const bytes = Buffer.alloc(1_000)
   const giveUrl = (response: ServerResponse, request: Seen) =>
     ok({ downloadUrl: `${server.origin}/bytes` })(response, request)

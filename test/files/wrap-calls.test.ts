@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { FileCall, WrapCall } from '../../src/core/service/files-api.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { giveUrls, serveBytes, someBytes } from './support/download-host.ts'
 import { entries, entry } from './support/entries.ts'
-import { ok, ScriptedServer } from './support/scripted-server.ts'
+import { ok, ScriptedServer, test } from './support/scripted-server.ts'
 import { testClient } from './support/test-client.ts'
 
 /** Passes every call on, and remembers it. */
@@ -20,8 +20,7 @@ function recorder() {
   return { calls, results, wrap }
 }
 
-test('each page of a listing is a call of its own, whose second look keeps no entry', async () => {
-  await using server = await ScriptedServer.start()
+test('each page of a listing is a call of its own, whose second look keeps no entry', async ({ server }) => {
   server.script(ok(entries(0, 100)), ok(entries(100, 1)), ok(entries(0, 100)), ok(entries(100, 1)))
   const { calls, results, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
@@ -38,8 +37,7 @@ test('each page of a listing is a call of its own, whose second look keeps no en
   expect(results.slice(2).map((result) => JSON.stringify(result).length)).toEqual([91, 91])
 })
 
-test('a delete has an effect of its own, and a download URL is not kept', async () => {
-  await using server = await ScriptedServer.start()
+test('a delete has an effect of its own, and a download URL is not kept', async ({ server }) => {
   const folder = tempFolder()
   const { calls, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
@@ -71,8 +69,7 @@ test('a delete has an effect of its own, and a download URL is not kept', async 
   ])
 })
 
-test('find() is one call however many pages it reads, and hash() keeps no bytes', async () => {
-  await using server = await ScriptedServer.start()
+test('find() is one call however many pages it reads, and hash() keeps no bytes', async ({ server }) => {
   const { calls, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   server.script(ok(entries(0, 100)), ok(entries(100, 1)))
@@ -111,8 +108,7 @@ test('a delete tells what its look found, with the hash where the run has read t
   expect(calls.at(-1)?.facts?.expect).toEqual({ path: '/in/x.txt', bytes: null, modifiedAt: null })
 })
 
-test('retry and timeout of a call come with each of its calls', async () => {
-  await using server = await ScriptedServer.start()
+test('retry and timeout of a call come with each of its calls', async ({ server }) => {
   const { calls, wrap } = recorder()
   const files = testClient({ baseUrl: server.baseUrl }).files.within(wrap)
   const limits = { retry: { attempts: 9 }, timeout: '1h' } as const

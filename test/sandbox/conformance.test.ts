@@ -165,15 +165,6 @@ test('4.3, 7.2: errors for unreadable bodies and unknown endpoints come in the f
   expectBody(await ask('/files?service=storage_a&path=folder'), 400, wire.alternativeErrorSchema)
 })
 
-test('replies name the open points of the specification that they assume', async () => {
-  const { ask, on } = await openAccount()
-  const assumed = async (path: string, init = {}) => (await ask(path, init)).headers.get('x-sandbox-assumed')
-  expect(await assumed('/files?service=storage_a')).toBe('N1,N4,N5,N6')
-  expect(await assumed(`${on}/download?service=storage_a`)).toBe('N1,N10')
-  expect(await assumed('/files')).toBe('N2,N8,N17')
-  expect(await assumed(`${on}?service=storage_a`, { method: 'DELETE' })).toBe('N1,N9,N25')
-})
-
 test('/_sandbox/openapi is the OpenAPI 3.1 document of the Files API itself', async () => {
   const { sandbox } = await openAccount()
   const data = (await control(sandbox, 'GET', '/openapi')).body

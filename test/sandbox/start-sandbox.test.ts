@@ -12,24 +12,6 @@ import { openSandbox } from './support/open-sandbox.ts'
 
 const DOOR = resolve(import.meta.dirname, '../../src/sandbox/index.ts')
 
-test('a sandbox starts with a directory alone and stops at the end of its block', async () => {
-  const dir = tempFolder()
-  let url = ''
-  {
-    await using sandbox = await startSandbox({ dir })
-    url = sandbox.url
-    const { key } = await sandbox.keys.create({ name: 'mine' })
-    await sandbox.storage('storage_a').put('/in/report.pdf', 'a report')
-    const reply = await fetch(`${url}/files?service=storage_a&path=/in`, {
-      headers: { authorization: `Bearer ${key}` },
-    })
-    expect(await reply.json()).toMatchObject({ success: true, data: [{ name: 'report.pdf', size: 8 }] })
-  }
-  await expect(fetch(url)).rejects.toThrow()
-  await using again = await startSandbox({ dir })
-  expect(again.keys.list()).toMatchObject([{ name: 'mine' }])
-})
-
 test('a sandbox listens on the host that it was given, and its URLs name it', async () => {
   await using sandbox = await startSandbox({ dir: tempFolder(), host: 'localhost' })
   expect([sandbox.url, sandbox.downloadOrigin]).toEqual([

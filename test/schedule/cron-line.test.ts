@@ -16,41 +16,10 @@ function nextMoments(expression: string, timezone: string, after: string, count:
   return moments
 }
 
-test.each([
-  ['*/15 * * * *', '2026-05-01T10:07:30Z', ['2026-05-01T10:15Z', '2026-05-01T10:30Z']],
-  ['0 3 * * *', '2026-05-01T03:00:00Z', ['2026-05-02T03:00Z', '2026-05-03T03:00Z']],
-  ['0 9-10 * * mon-fri', '2026-05-01T09:30:00Z', ['2026-05-01T10:00Z', '2026-05-04T09:00Z']],
-  ['0 0 29 2 *', '2026-01-01T00:00:00Z', ['2028-02-29T00:00Z', '2032-02-29T00:00Z']],
-  ['0 0 L * *', '2026-02-01T00:00:00Z', ['2026-02-28T00:00Z', '2026-03-31T00:00Z']],
-  ['0 0 15W * *', '2026-08-01T00:00:00Z', ['2026-08-14T00:00Z', '2026-09-15T00:00Z']],
-  ['0 0 * * 2#1', '2026-05-01T00:00:00Z', ['2026-05-05T00:00Z', '2026-06-02T00:00Z']],
-  ['@monthly', '2026-05-01T00:00:00Z', ['2026-06-01T00:00Z', '2026-07-01T00:00Z']],
-  ['30,10 8 * * *', '2026-05-01T08:05:00Z', ['2026-05-01T08:10Z', '2026-05-01T08:30Z']],
-])('the cron line %s is due at the right moments after %s', (expression, after, moments) =>
-  expect(nextMoments(expression, 'UTC', after, 2)).toEqual(moments),
-)
-
-test.each([
-  ['0 3 * * *', 'Asia/Kolkata', '2026-05-01T21:30Z'],
-  ['0 3 * * *', 'Pacific/Kiritimati', '2026-05-01T13:00Z'],
-  ['0 3 * * *', 'America/Los_Angeles', '2026-05-01T10:00Z'],
-  ['0 0 1 5 *', 'Pacific/Pago_Pago', '2026-05-01T11:00Z'],
-])('the cron line %s is read in the zone %s', (expression, zone, moment) =>
-  expect(nextMoments(expression, zone, '2026-05-01T00:00:00Z', 1)).toEqual([moment]),
-)
-
 test('a cron line with six fields counts seconds', () => {
   expect(nextMoments('*/20 59 23 * * *', 'UTC', '2026-05-01T23:59:20.500Z', 2)).toEqual([
     '2026-05-01T23:59:40.000Z',
     '2026-05-02T23:59Z',
-  ])
-})
-
-test('a cron line needs day-of-month and day-of-week to match both', () => {
-  expect(nextMoments('0 0 13 * fri', 'UTC', '2026-01-01T00:00:00Z', 3)).toEqual([
-    '2026-02-13T00:00Z',
-    '2026-03-13T00:00Z',
-    '2026-11-13T00:00Z',
   ])
 })
 
@@ -87,48 +56,10 @@ test('several times that are skipped in spring run once', () => {
   ])
 })
 
-test('an hourly job runs every hour in spring and makes up for none', () => {
-  expect(nextMoments('30 * * * *', 'Europe/Berlin', '2026-03-29T00:00:00Z', 3)).toEqual([
-    '2026-03-29T00:30Z',
-    '2026-03-29T01:30Z',
-    '2026-03-29T02:30Z',
-  ])
-})
-
-test('a nightly job whose time occurs twice in autumn runs the first time', () => {
-  expect(nextMoments('30 2 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 2)).toEqual([
-    '2026-10-25T00:30Z',
-    '2026-10-26T01:30Z',
-  ])
-})
-
-test('a nightly job does not run again when the scheduler starts within the repeated hour', () => {
-  expect(nextMoments('30 2 * * *', 'Europe/Berlin', '2026-10-25T01:15:00Z', 1)).toEqual(['2026-10-26T01:30Z'])
-})
-
-test('an hourly job runs in both hours of the same name in autumn', () => {
-  expect(nextMoments('30 * * * *', 'Europe/Berlin', '2026-10-25T00:00:00Z', 3)).toEqual([
-    '2026-10-25T00:30Z',
-    '2026-10-25T01:30Z',
-    '2026-10-25T02:30Z',
-  ])
-})
-
-test('a job in the hour after the change in autumn runs at its time', () => {
-  expect(nextMoments('0 3 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', 1)).toEqual(['2026-10-25T02:00Z'])
-})
-
 test("a midnight job runs at one o'clock on a day that begins then", () => {
   expect(nextMoments('0 0 * * *', 'America/Santiago', '2026-09-05T12:00:00Z', 2)).toEqual([
     '2026-09-06T04:00Z',
     '2026-09-07T03:00Z',
-  ])
-})
-
-test('an hourly job of one day runs again in the hour that repeats after midnight', () => {
-  expect(nextMoments('30 * 4 4 *', 'America/Santiago', '2026-04-05T02:00:00Z', 2)).toEqual([
-    '2026-04-05T02:30Z',
-    '2026-04-05T03:30Z',
   ])
 })
 

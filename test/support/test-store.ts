@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { test as base, onTestFinished } from 'vitest'
 import type { Store } from '../../src/core/store/store.ts'
 import { openSqliteStore, type SqliteStoreOptions } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { makeDatabase } from './ready-database.ts'
@@ -20,3 +20,6 @@ export function openTestStore<Opened extends Store = Store>(
   onTestFinished(() => store.close())
   return { ...store, folder }
 }
+
+/** A test names the store that it uses. */
+export const test = base.extend('store', () => openTestStore())

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { callable, cron, defineWorkflow, z } from '../../src/author/index.ts'
 import { testbed } from '../../src/testing/index.ts'
+import { define } from '../support/workflows.ts'
 
 const seen = defineWorkflow({
   id: 'seen',
@@ -43,16 +44,10 @@ test('a schedule for one account acts for it alone, and a list of them for each'
 })
 
 test('an event names its account, also an invoked one, and its data cannot change that', async () => {
-  const told = defineWorkflow({
-    id: 'told',
-    on: 'file.created',
-    run: ({ account, event }) => [account, event.account],
-  })
-  const asks = defineWorkflow({
-    id: 'asks',
-    on: 'file.moved',
-    run: ({ step }) => step.invoke('child', told, { data: {}, account: 'other' } as never),
-  })
+  const told = define('told', { on: 'file.created' }, ({ account, event }) => [account, event.account])
+  const asks = define('asks', { on: 'file.moved' }, ({ step }) =>
+    step.invoke('child', told, { data: {}, account: 'other' } as never),
+  )
   await using t = await testbed({ workflows: [told, asks] })
   await t.send('file.created', {}, { account: 'acme' })
   expect(t.run(told).output).toEqual(['acme', 'acme'])

@@ -1,17 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../src/author/index.ts'
 import { crashEverywhere, type Testbed } from '../../src/testing/index.ts'
+import { define } from '../support/workflows.ts'
 
-const workflow = defineWorkflow({
-  id: 'careful',
-  on: 'go',
-  async run({ step, run }) {
-    const sent = await step.run('send', ({ idempotencyKey }) => idempotencyKey)
-    await step.sleep('pause', '1h')
-    await step.run('confirm', () => 'confirmed')
-    return { run: run.id, sent }
-  },
+const workflow = define('careful', { on: 'go' }, async ({ step, run }) => {
+  const sent = await step.run('send', ({ idempotencyKey }) => idempotencyKey)
+  await step.sleep('pause', '1h')
+  await step.run('confirm', () => 'confirmed')
+  return { run: run.id, sent }
 })
 
 async function follow(t: Testbed) {
@@ -50,14 +46,10 @@ test('crashEverywhere names the write whose crash repeats an effect', async () =
 
 test('crashEverywhere finds a value that a crash changes', async () => {
   let began = 0
-  const counting = defineWorkflow({
-    id: 'counting',
-    on: 'go',
-    async run({ step }) {
-      const passes = ++began
-      await step.run('mark', () => null)
-      return passes
-    },
+  const counting = define('counting', { on: 'go' }, async ({ step }) => {
+    const passes = ++began
+    await step.run('mark', () => null)
+    return passes
   })
   const scenario = async (t: Testbed) => {
     began = 0
@@ -82,15 +74,11 @@ test('crashEverywhere rejects with the error of a scenario that fails without a 
 })
 
 test('crashEverywhere covers parallel steps and open calls to the service', async () => {
-  const parallel = defineWorkflow({
-    id: 'parallel',
-    on: 'go',
-    async run({ step, files }) {
-      const reads = ['storage_a', 'storage_b', 'storage_c'] as const
-      const found = await Promise.all(reads.map((service) => files.snapshot({ service })))
-      await Promise.all(['x', 'y', 'z'].map((name) => step.run(['note', name], () => name)))
-      return found.map(({ items }) => items.map((item) => item.id))
-    },
+  const parallel = define('parallel', { on: 'go' }, async ({ step, files }) => {
+    const reads = ['storage_a', 'storage_b', 'storage_c'] as const
+    const found = await Promise.all(reads.map((service) => files.snapshot({ service })))
+    await Promise.all(['x', 'y', 'z'].map((name) => step.run(['note', name], () => name)))
+    return found.map(({ items }) => items.map((item) => item.id))
   })
   const { writes } = await crashEverywhere({ workflows: [parallel] }, async (t) => {
     const file = await t.storage('storage_b').put('/b.txt', 'b')
@@ -103,21 +91,18 @@ test('crashEverywhere covers parallel steps and open calls to the service', asyn
 
 test('a running step function ends before the engine restarts after a crash', async () => {
   const order: string[] = []
-  const sideBySide = defineWorkflow({
-    id: 'side-by-side',
-    on: 'go',
-    run: ({ step }) =>
-      Promise.all([
-        step.run('slow', async () => {
-          order.push('slow begins')
-          for (let passed = 0; passed < 50; passed++) await turn()
-          order.push('slow ends')
-        }),
-        // This step's result is written, or kills the engine, while the other step is still
-        // running.
-        step.run('quick', () => 'done'),
-      ]),
-  })
+  const sideBySide = define('side-by-side', { on: 'go' }, ({ step }) =>
+    Promise.all([
+      step.run('slow', async () => {
+        order.push('slow begins')
+        for (let passed = 0; passed < 50; passed++) await turn()
+        order.push('slow ends')
+      }),
+      // This step's result is written, or kills the engine, while the other step is still
+      // running.
+      step.run('quick', () => 'done'),
+    ]),
+  )
   const { writes } = await crashEverywhere({ workflows: [sideBySide] }, async (t) => {
     order.length = 0
     await t.send('go')
@@ -130,12 +115,8 @@ test('a running step function ends before the engine restarts after a crash', as
 
 test('crashEverywhere compares the effects itself', async () => {
   let passes = 0
-  const forgetful = defineWorkflow({
-    id: 'forgetful',
-    on: 'go',
-    async run({ step, run }) {
-      await step.run(['note', ++passes > 1 ? 'again' : run.id.slice(0, 3)], () => null)
-    },
+  const forgetful = define('forgetful', { on: 'go' }, async ({ step, run }) => {
+    await step.run(['note', ++passes > 1 ? 'again' : run.id.slice(0, 3)], () => null)
   })
   const scenario = async (t: Testbed) => {
     passes = 0
@@ -149,16 +130,13 @@ test('crashEverywhere compares the effects itself', async () => {
 
 test('crashEverywhere cuts a step off in the middle of its function', async () => {
   const begun: string[] = []
-  const copying = defineWorkflow({
-    id: 'copying',
-    on: 'go',
-    run: ({ step }) =>
-      step.run('copy', async () => {
-        begun.push('copy')
-        await turn()
-        return 'copied'
-      }),
-  })
+  const copying = define('copying', { on: 'go' }, ({ step }) =>
+    step.run('copy', async () => {
+      begun.push('copy')
+      await turn()
+      return 'copied'
+    }),
+  )
   const scenario = async (t: Testbed) => {
     begun.length = 0
     await t.send('go')
@@ -175,15 +153,11 @@ test('crashEverywhere cuts a step off in the middle of its function', async () =
 })
 
 test('crashEverywhere swaps the code when the engine dies', async () => {
-  const changed = defineWorkflow({
-    id: 'careful',
-    on: 'go',
-    async run({ step, run }) {
-      await step.run('send', ({ idempotencyKey }) => idempotencyKey)
-      await step.sleep('pause', '1h')
-      await step.run('confirm', () => 'confirmed')
-      return { run: run.id, sent: 'by changed code' }
-    },
+  const changed = define('careful', { on: 'go' }, async ({ step, run }) => {
+    await step.run('send', ({ idempotencyKey }) => idempotencyKey)
+    await step.sleep('pause', '1h')
+    await step.run('confirm', () => 'confirmed')
+    return { run: run.id, sent: 'by changed code' }
   })
   const outputs = new Set<unknown>()
   await crashEverywhere(

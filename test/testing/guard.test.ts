@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow, type WorkflowGuard } from '../../src/author/index.ts'
 import { type Testbed, testbed } from '../../src/testing/index.ts'
+import { define } from '../support/workflows.ts'
 
 /** Deletes everything below /in, one file after the other. */
 function tidyWith(id: string, guard?: WorkflowGuard) {
@@ -32,61 +33,6 @@ async function fill(t: Testbed, count: number, folder = '/in'): Promise<void> {
 
 const left = async (t: Testbed) =>
   (await t.storage('storage_a').list()).filter(({ path }) => path.endsWith('.bak')).length
-
-test('a run over a limit stands still, and its approval lists what it asks for', async () => {
-  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
-  await fill(t, 5)
-  await t.send('file.created')
-  expect(await left(t)).toBe(2)
-  const [approval, ...others] = await t.approvals()
-  expect(others).toEqual([])
-  expect(approval).toMatchObject({
-    kind: 'guard',
-    workflow: 'tidy',
-    why: 'over 3 deletes in one run (guard.workflow.deletes.perRun)',
-    items: [{ number: 1, asked: { path: '/in/f04.bak', bytes: 6 } }],
-  })
-  const run = t.run(tidy)
-  expect(run).toMatchObject({
-    status: 'waiting',
-    reason: expect.stringContaining(`waits for approval ${approval?.id}`),
-  })
-})
-
-test('an approved list is deleted, and what is asked for later asks again', async () => {
-  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
-  await fill(t, 6)
-  await t.send('file.created')
-  for (const expected of [2, 1, 0]) {
-    const [approval] = await t.approvals()
-    await t.approve(approval ?? '')
-    expect(await left(t)).toBe(expected)
-  }
-  expect(t.run(tidy)).toMatchObject({ status: 'completed', output: 6 })
-})
-
-test('a file that changed since its approval is not deleted', async () => {
-  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
-  await fill(t, 4)
-  await t.send('file.created')
-  const [approval] = await t.approvals()
-  await t.storage('storage_a').put('/in/f04.bak', 'something else, and longer')
-  await t.approve(approval ?? '')
-  expect(await left(t)).toBe(1)
-  expect(t.run(tidy)).toMatchObject({ status: 'completed', output: 3 })
-})
-
-test('a denied approval fails the step with the code denied, and a retry asks again', async () => {
-  await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
-  await fill(t, 4)
-  await t.send('file.created')
-  const [approval] = await t.approvals()
-  await t.deny(approval ?? '', { reason: 'not this one' })
-  expect(await left(t)).toBe(1)
-  const run = t.run(tidy)
-  expect(run).toMatchObject({ status: 'failed', error: { code: 'denied' } })
-  expect(run.error?.message).toContain(approval?.id)
-})
 
 test('an approval that nobody decides expires, and counts as denied', async () => {
   await using t = await testbed({ workflows: [tidy], guard: NO_SHARE })
@@ -132,12 +78,9 @@ test('a limit with "fail" fails the step at once', async () => {
 })
 
 test('a delete by id alone is looked up before a person decides, so that they see its path', async () => {
-  const byId = defineWorkflow({
-    id: 'by-id',
-    on: 'file.created',
-    guard: { deletes: { perRun: 0 } },
-    run: ({ files, event }) => files.delete({ service: 'storage_a', id: String(event.data.id) }),
-  })
+  const byId = define('by-id', { on: 'file.created', guard: { deletes: { perRun: 0 } } }, ({ files, event }) =>
+    files.delete({ service: 'storage_a', id: String(event.data.id) }),
+  )
   await using t = await testbed({ workflows: [byId] })
   const { id } = await t.storage('storage_a').put('/in/a.txt', 'four')
   await t.send('file.created', { id })
@@ -149,11 +92,7 @@ test('a delete by id alone is looked up before a person decides, so that they se
 
 test('"once" steps obey a stop, and begin only once after it', async () => {
   let calls = 0
-  const pay = defineWorkflow({
-    id: 'pay',
-    on: 'file.created',
-    run: ({ step }) => step.run('pay', () => ++calls, { once: true }),
-  })
+  const pay = define('pay', { on: 'file.created' }, ({ step }) => step.run('pay', () => ++calls, { once: true }))
   await using t = await testbed({ workflows: [pay] })
   await t.stopEffects()
   await t.send('file.created')
@@ -164,15 +103,11 @@ test('"once" steps obey a stop, and begin only once after it', async () => {
 
 test('a stop that comes between the permit of a delete and its request holds the delete', async () => {
   let stop = async (): Promise<void> => {}
-  const race = defineWorkflow({
-    id: 'race',
-    on: 'file.created',
-    async run({ step, files }) {
-      const [file] = (await files.snapshot({ service: 'storage_a', path: '/in' })).items
-      if (!file) return null
-      const [deleted] = await Promise.all([files.delete(file), step.run('stop', () => stop())])
-      return deleted.outcome
-    },
+  const race = define('race', { on: 'file.created' }, async ({ step, files }) => {
+    const [file] = (await files.snapshot({ service: 'storage_a', path: '/in' })).items
+    if (!file) return null
+    const [deleted] = await Promise.all([files.delete(file), step.run('stop', () => stop())])
+    return deleted.outcome
   })
   await using t = await testbed({ workflows: [race], guard: { workflow: {} } })
   // Its `stopEffects` would wait for this very run to rest.

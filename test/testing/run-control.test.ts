@@ -2,19 +2,15 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { callable, defineWorkflow } from '../../src/author/index.ts'
 import { testbed } from '../../src/testing/index.ts'
+import { define } from '../support/workflows.ts'
 
 let isBroken = true
 
-const archive = defineWorkflow({
-  id: 'archive',
-  on: 'go',
-  retry: { attempts: 1 },
-  async run({ step }) {
-    const file = await step.run('read', () => 'report.txt')
-    await step.run('copy', () => (isBroken ? Promise.reject(new Error('full')) : `copy of ${file}`))
-    await step.sleep('rest', '1h')
-    return file
-  },
+const archive = define('archive', { on: 'go', retry: { attempts: 1 } }, async ({ step }) => {
+  const file = await step.run('read', () => 'report.txt')
+  await step.run('copy', () => (isBroken ? Promise.reject(new Error('full')) : `copy of ${file}`))
+  await step.sleep('rest', '1h')
+  return file
 })
 
 const greet = defineWorkflow({
@@ -85,15 +81,12 @@ test('a testbed resumes a run that waits for a person, once its code is mended',
 test('two workers of one slot each have two runs at work at once', async () => {
   const bothBegun = Promise.withResolvers<void>()
   let begun = 0
-  const meeting = defineWorkflow({
-    id: 'meeting',
-    on: 'go',
-    run: ({ step }) =>
-      step.run('meet', async () => {
-        if (++begun === 2) bothBegun.resolve()
-        await bothBegun.promise
-      }),
-  })
+  const meeting = define('meeting', { on: 'go' }, ({ step }) =>
+    step.run('meet', async () => {
+      if (++begun === 2) bothBegun.resolve()
+      await bothBegun.promise
+    }),
+  )
   await using t = await testbed({ workflows: [meeting], workers: 2, slots: 1 })
   await Promise.all([t.send('go'), t.send('go')])
   expect(t.runs(meeting).map(({ status }) => status)).toEqual(['completed', 'completed'])

@@ -6,6 +6,7 @@ import type { ScheduleRequest } from '../../src/author/steps/schedules.ts'
 import { type CallableTrigger, callable } from '../../src/author/trigger.ts'
 import type { AnyWorkflow } from '../../src/author/workflow.ts'
 import { type Testbed, testbed } from '../../src/testing/testbed.ts'
+import { define } from '../support/workflows.ts'
 
 const NOW = Date.parse('2026-05-01T12:00Z')
 const HOUR = 3_600_000
@@ -55,14 +56,10 @@ test('a schedule of code starts runs with its input by the clock, is changed und
 
 test('a test sees cron lines, schedules of code and later events, until they are done', async () => {
   const line = defineWorkflow({ id: 'nightly', on: cron('0 3 * * *'), run: () => null })
-  const both = defineWorkflow({
-    id: 'both',
-    on: 'order.placed',
-    async run({ step }) {
-      await step.schedule('acme', { workflow: mirror, cron: '0 * * * *', input: { folder: '/a' } })
-      await step.schedule('once', { workflow: mirror, at: NOW + HOUR, input: { folder: '/b' } })
-      await step.send('remind', 'order.late', { n: 7 }, { at: NOW + HOUR })
-    },
+  const both = define('both', { on: 'order.placed' }, async ({ step }) => {
+    await step.schedule('acme', { workflow: mirror, cron: '0 * * * *', input: { folder: '/a' } })
+    await step.schedule('once', { workflow: mirror, at: NOW + HOUR, input: { folder: '/b' } })
+    await step.send('remind', 'order.late', { n: 7 }, { at: NOW + HOUR })
   })
   const t = await open(line, both)
   await t.send('order.placed')
@@ -82,11 +79,9 @@ test('a test sees cron lines, schedules of code and later events, until they are
 })
 
 test('an event is sent later, once', async () => {
-  const later = defineWorkflow({
-    id: 'later',
-    on: 'order.placed',
-    run: ({ step }) => step.send('remind', 'order.late', { n: 7 }, { at: NOW + HOUR }),
-  })
+  const later = define('later', { on: 'order.placed' }, ({ step }) =>
+    step.send('remind', 'order.late', { n: 7 }, { at: NOW + HOUR }),
+  )
   const late = defineWorkflow({ id: 'late', on: 'order.late', run: ({ event }) => [event.data.n, event.created] })
   const t = await open(later, late)
   await t.send('order.placed')

@@ -3,25 +3,24 @@ import { defineWorkflow, type RunContext } from '../../src/author/index.ts'
 import type { DeleteOptions } from '../../src/core/service/files-api.ts'
 import type { FileEntry } from '../../src/files/index.ts'
 import { crashEverywhere, type Testbed, testbed } from '../../src/testing/index.ts'
+import { define } from '../support/workflows.ts'
 
 const PATH = '/in/a.bak'
 const CHANGED = 'something else, and longer'
 
 /** Deletes one file with the author's own condition. The run has listed it, or has only its id. */
 function condition(expectOf: (file: FileEntry) => unknown, { isListed = true } = {}) {
-  return defineWorkflow({
-    id: 'condition',
-    on: 'file.created',
-    retry: { attempts: 1 },
-    guard: { deletes: { perRun: 0 } },
-    async run({ files, event }) {
+  return define(
+    'condition',
+    { on: 'file.created', retry: { attempts: 1 }, guard: { deletes: { perRun: 0 } } },
+    async ({ files, event }) => {
       const { id = '' } = (event?.data ?? {}) as { id?: string }
       const listed = isListed ? (await files.snapshot({ service: 'storage_a', path: '/in' })).items[0] : undefined
       const file = listed ?? ({ service: 'storage_a', id } as FileEntry)
       const expected = expectOf(file) as NonNullable<DeleteOptions['expect']>
       return (await files.delete(file, { expect: expected })).outcome
     },
-  })
+  )
 }
 
 async function start(t: Testbed) {
@@ -99,15 +98,10 @@ type Act = (file: FileEntry, context: RunContext, answer: Promise<unknown>) => P
 
 /** Asks people about one file, and acts beside the question. */
 const asks = (act: Act) =>
-  defineWorkflow({
-    id: 'asks',
-    on: 'file.created',
-    retry: { attempts: 1 },
-    async run(context) {
-      const { items } = await context.files.snapshot({ service: 'storage_a', path: '/in' })
-      const answer = context.step.approve('retire', { ask: 'Delete it?', deletes: items })
-      return act(items[0] as FileEntry, context, answer)
-    },
+  define('asks', { on: 'file.created', retry: { attempts: 1 } }, async (context) => {
+    const { items } = await context.files.snapshot({ service: 'storage_a', path: '/in' })
+    const answer = context.step.approve('retire', { ask: 'Delete it?', deletes: items })
+    return act(items[0] as FileEntry, context, answer)
   })
 
 test('a yes is for the file that was shown, also where the run has read it anew since', async () => {
@@ -123,16 +117,6 @@ test('a yes is for the file that was shown, also where the run has read it anew 
   expect(await left(t)).toBe(1)
 })
 
-test('a delete beside an open question about its file waits for the answer', async () => {
-  const hasty = asks(async (file, { files }) => (await files.delete(file)).outcome)
-  await using t = await testbed({ workflows: [hasty] })
-  const approval = await start(t)
-  expect(await left(t)).toBe(1)
-  await t.deny(approval ?? '')
-  expect(await left(t)).toBe(1)
-  expect(t.run(hasty)).toMatchObject({ status: 'failed', error: { code: 'denied' } })
-})
-
 test('a no to a file is also for the second delete of the same run', async () => {
   const stubborn = asks(async (file, { files }, answer) => {
     await answer
@@ -145,13 +129,9 @@ test('a no to a file is also for the second delete of the same run', async () =>
   expect(t.run(stubborn)).toMatchObject({ status: 'failed', error: { code: 'denied' } })
 })
 
-const byId = defineWorkflow({
-  id: 'by-id',
-  on: 'file.created',
-  guard: { deletes: { perRun: 0 } },
-  run: ({ files, event }) =>
-    Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
-})
+const byId = define('by-id', { on: 'file.created', guard: { deletes: { perRun: 0 } } }, ({ files, event }) =>
+  Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
+)
 const approvals = defineWorkflow({
   id: 'approvals',
   on: ['upshot.approval.opened', 'upshot.approval.closed'],

@@ -25,14 +25,6 @@ test('send resolves when the runs of the event have come to rest', async () => {
   expect(t.run('greet').logs()).toEqual([{ level: 'info', message: 'asked', facts: { by: 'Ada' } }])
 })
 
-test('a complete event is sent as it is and starts its runs once', async () => {
-  await using t = await testbed({ workflows: [greet] })
-  const event = { id: 'evt_1', type: 'greeting.asked', created: '2025-12-31T00:00:00Z', data: { name: 'Ada' } }
-  expect((await t.send(event)).runs).toHaveLength(1)
-  expect((await t.send(event)).runs).toEqual([])
-  expect(t.runs()).toHaveLength(1)
-})
-
 test('an event starts no workflow of another type', async () => {
   await using t = await testbed({ workflows: [greet] })
   expect((await t.send('greeting.refused', {})).runs).toEqual([])

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { foreseeOperation } from '../../../src/admin/resources/operation-handlers.ts'
 import { ManualClock } from '../../../src/core/time.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { openTestStore, test } from '../../support/test-store.ts'
 import {
   cancelByRule,
   makeEvents,
@@ -75,8 +75,7 @@ test('runs of a filter that an operation is not about are neither done nor refus
   expect(rows).toMatchObject([{ action: 'run.cancel', target: pending }])
 })
 
-test('operations resolve failed runs with the reason of the person, and take that back', async () => {
-  const store = openTestStore()
+test('operations resolve failed runs with the reason of the person, and take that back', async ({ store }) => {
   const clock = new ManualClock(NOW)
   const runs = makeRuns(store.folder, 130, 'failed', NOW - 1_000)
   const runner = startRunner(store, clock)
@@ -117,8 +116,7 @@ test('a replay makes new runs of the events of its filter, oldest first, and lea
   expect(runs).toHaveLength(260)
 })
 
-test('a slow pace is even, and no other process takes the operation over in its pauses', async () => {
-  const store = openTestStore()
+test('a slow pace is even, and no other process takes the operation over in its pauses', async ({ store }) => {
   const clock = new ManualClock(NOW)
   makeRuns(store.folder, 60, 'failed', NOW - 1_000)
   const plan = planCancel(NOW, { kind: 'retry', filter: { workflow: 'w' }, perSecond: 3 })
@@ -136,8 +134,7 @@ test('a slow pace is even, and no other process takes the operation over in its 
   expect(clock.now()).toBeGreaterThan(NOW + 19_000)
 })
 
-test('an aborted operation does nothing more', async () => {
-  const store = openTestStore()
+test('an aborted operation does nothing more', async ({ store }) => {
   const clock = new ManualClock(NOW)
   makeRuns(store.folder, 500, 'pending', NOW - 1_000)
   const plan = planCancel(NOW)

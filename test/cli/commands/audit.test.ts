@@ -1,13 +1,12 @@
 import { userInfo } from 'node:os'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { queueRun } from '../../support/fixtures.ts'
 import { saveLine } from '../../support/lines.ts'
-import { failRun, openTestProject } from '../support/test-project.ts'
+import { failRun, test } from '../support/test-project.ts'
 
 /** Each command that changes the project, with the action that it leaves in the audit log. */
-test('every command that changes a project leaves a row in the audit log, with its reason', async () => {
-  const { cli, store } = await openTestProject()
+test('every command that changes a project leaves a row in the audit log, with its reason', async ({ cli, store }) => {
   await store.addEndpoint(planEndpoint({ name: 'shop' }, Date.now()))
   await saveLine(store, 'nightly', Date.now())
   const failed = await failRun(store, 'evt_1')
@@ -45,8 +44,7 @@ test('every command that changes a project leaves a row in the audit log, with i
   }
 })
 
-test('a dry run leaves no row in the audit log', async () => {
-  const { cli, store } = await openTestProject()
+test('a dry run leaves no row in the audit log', async ({ cli, store }) => {
   await failRun(store, 'evt_1')
   await cli('workflows', 'pause', 'count', '--dry-run')
   await cli('runs', 'retry', '--status', 'failed', '--dry-run')

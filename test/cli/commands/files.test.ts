@@ -137,6 +137,37 @@ test('files get saves a file under its own or another name, and asks before it r
   expect(readFileSync(to, 'utf8')).toBe('the report')
 })
 
+test('files get -o - writes only the file to standard output', async () => {
+  const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
+  const piped = await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-'])
+  expect(piped).toMatchObject({ exit: 0, stdout: 'the report' })
+  const mixed = await runHere(dataDir, ['files', 'get', 'storage_c:/in/report.txt', '-o', '-', '--json'])
+  expect(mixed).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_request' } } })
+})
+
+test('files url prints a temporary URL that needs no API key', async () => {
+  const { dataDir } = await appWithFiles({ '/in/report.txt': 'the report' })
+  const { json } = await runHere(dataDir, ['files', 'url', 'storage_c:/in/report.txt', '--json'])
+  expect(json.data.expiresAt).toMatch(/^\d{4}-.*Z$/)
+  expect(await (await fetch(json.data.url)).text()).toBe('the report')
+})
+
+test('files ls lists the files of the sandbox, and says if there are more', async () => {
+  const { dataDir, sandbox } = await startTestApp()
+  await sandbox.storage('storage_c').put('/in/one.txt', 'one')
+  await sandbox.storage('storage_c').put('/in/two.txt', 'two!')
+  const listed = await runHere(dataDir, ['files', 'ls', 'storage_c:/in', '--json'])
+  expect(listed).toMatchObject({ exit: 0, json: { ok: true, data: [{ path: '/in/one.txt', size: 3 }, {}] } })
+
+  const [cut, missing] = await Promise.all([
+    runHere(dataDir, ['files', 'ls', 'Storage-C', '--recursive', '--limit', '2']),
+    runHere(dataDir, ['files', 'ls', 'storage_c:/nowhere', '--json']),
+  ])
+  expect(cut.stdout).toMatch(/^PATH +SIZE .*\n\/in\/ .*\n\/in\/one.txt +3 B /)
+  expect(cut.stderr).toContain('There are more than these 2 entries.')
+  expect(missing).toMatchObject({ exit: 5, json: { ok: false, error: { code: 'not_found' } } })
+})
+
 test('files ls uses the real service of the environment, and exits with 4 for a rejected key', async () => {
   const { sandbox } = await startTestApp()
   await sandbox.storage('storage_b').put('/in/kept.txt', 'kept')
@@ -153,25 +184,6 @@ test('files ls uses the real service of the environment, and exits with 4 for a 
   expect(refused.stdout).not.toContain('sk_sandbox_of_nobody')
   expect(wrong).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_config' } } })
   expect(wrong.json.error.message).toContain('SERVICE_STORAGE_C is missing')
-})
-
-test('files rm writes each delete into the ledger, with the person and the reason', async () => {
-  const { dataDir } = await appWithFiles({ '/a.txt': 'four' })
-  const removed = ['files', 'rm', 'storage_c:/a.txt', '--yes', '--json', '--reason', 'asked by the owner']
-  expect((await runHere(dataDir, removed)).json.data.counts).toEqual({ deleted: 1 })
-  const { json } = await runHere(dataDir, ['effects', 'list', '--json'])
-  expect(json.data).toMatchObject([
-    { phase: 'ended', class: 'delete', path: '/a.txt', outcome: 'deleted', before: { path: '/a.txt', bytes: 4 } },
-    {
-      phase: 'begun',
-      path: '/a.txt',
-      bytes: 4,
-      expect: { path: '/a.txt', bytes: 4 },
-      actor: expect.stringMatching(/^cli:/),
-    },
-  ])
-  const audit = await runHere(dataDir, ['audit', 'list', '--json', '--limit', '1'])
-  expect(audit.json.data).toMatchObject([{ action: 'files.rm', reason: 'asked by the owner' }])
 })
 
 test('files rm deletes nothing that a stop covers', async () => {
@@ -247,4 +259,11 @@ test('files diff compares two folders by path and size, and with --content by th
     exit: 0,
     stdout: '3 same, 0 different, 0 only in storage_c:/to, 0 only in storage_c:/to\n',
   })
+})
+
+test('files diff says that it cannot tell where a listing was cut short', async () => {
+  const { dataDir, sandbox } = await appWithFiles({ '/to/a.txt': 'a', '/to/b.txt': 'b' })
+  for (const path of ['/from/a.txt', '/from/b.txt']) await sandbox.storage('storage_a').put(path, path.at(-5) ?? '')
+  const cut = await runHere(dataDir, ['files', 'diff', 'storage_a:/from', 'storage_c:/to', '--limit', '1', '--json'])
+  expect(cut).toMatchObject({ exit: 8, json: { data: { one: { complete: false, reason: 'max' } } } })
 })

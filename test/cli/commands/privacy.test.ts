@@ -4,30 +4,22 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { findInProject } from '../../../src/cli/commands/safety/privacy.ts'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 import { incoming } from '../../support/fixtures.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
+import { define } from '../../support/workflows.ts'
 import { runHere } from '../support/run-here.ts'
 import { openTestProject } from '../support/test-project.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 
-const greet = defineWorkflow({
-  id: 'greet',
-  on: 'person.joined',
-  run: async ({ event, step, log }) => {
-    log.info('joined', { data: event.data })
-    return step.run(['greet', JSON.stringify(event.data)], () => ({ greeted: event.data }))
-  },
+const greet = define('greet', { on: 'person.joined' }, async ({ event, step, log }) => {
+  log.info('joined', { data: event.data })
+  return step.run(['greet', JSON.stringify(event.data)], () => ({ greeted: event.data }))
 })
-const wait = defineWorkflow({
-  id: 'wait',
-  on: 'person.waits',
-  run: ({ step }) => step.sleep('nap', '9d'),
-})
+const wait = define('wait', { on: 'person.waits' }, ({ step }) => step.sleep('nap', '9d'))
 
 test('what a person asks for is found, counted, and gone from the file on the disk', async () => {
   const { dataDir, app, hear } = await startTestApp({ workflows: [greet, wait] })
@@ -55,6 +47,22 @@ test('what a person asks for is found, counted, and gone from the file on the di
   expect(row).toMatchObject({ reason: 'ticket 7', parameters: { kind: 'text', rows: expect.any(Number) } })
   await app.stop()
   expect(readFileSync(join(dataDir, 'upshot.db'), 'latin1')).not.toMatch(/Zacharias Quint/i)
+})
+
+test('a run that needs the text keeps it, until a person cancels it', async () => {
+  const { dataDir, hear } = await startTestApp({ workflows: [wait] })
+  const cli = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  await cli('trigger', 'person.waits', '--set', 'data.path=/in/quint/a b.pdf')
+  const { run } = await hear('run.parked')
+  const refused = await cli('privacy', 'erase', '--path', '/in/quint', '--yes')
+  expect(refused.json.error).toMatchObject({
+    code: 'conflict',
+    message: `Nothing was erased: it is needed by ${run}, which would break.`,
+    fix: expect.stringContaining('--cancel-runs'),
+  })
+  const { data } = (await cli('privacy', 'erase', '--path', '/in/quint', '--yes', '--cancel-runs')).json
+  expect(data).toMatchObject({ canceled: [run], erased: expect.any(Number) })
+  expect((await cli('privacy', 'erase', '--path', '/in/quint/a b.pdf', '--dry-run')).json.data.rows).toBe(0)
 })
 
 test('an erasure that is killed in its midst is finished by the same command, and the chain still holds', async () => {

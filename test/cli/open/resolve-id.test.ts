@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { resolveAmong } from '../../../src/admin/queries/resolve-id.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import { beginDelete } from '../../contract/support/begin-delete.ts'
 import { checkpoint, queueRun } from '../../support/fixtures.ts'
 import { askDelete, holdDeletes } from '../commands/safety/support/hold-deletes.ts'
-import { openTestProject } from '../support/test-project.ts'
+import { openTestProject, test } from '../support/test-project.ts'
 
 /** The prefix of an id, its digits of time and of its counter: enough to be unique here. */
 const shortOf = (id: string) => id.slice(0, 17)
@@ -20,8 +20,7 @@ test('a short list gives the row whose id is, or alone begins with, a text', () 
   expect(() => resolveAmong('key_1kt1g', rows)).toThrow('Several ids begin with key_1kt1g.')
 })
 
-test('every command that takes the id of a run takes its beginning', async () => {
-  const { cli, store } = await openTestProject()
+test('every command that takes the id of a run takes its beginning', async ({ cli, store }) => {
   const run = await queueRun(store, 'evt_1', 'follow-up', Date.now())
   await queueRun(store, 'evt_2', 'follow-up', Date.now())
   const short = shortOf(run)
@@ -55,8 +54,7 @@ test('runs and effects are listed by the beginning of an id, and by an id whose 
   expect((await cli('effects', 'list', '--run', 'run_pruned_long_ago')).json.data).toEqual([])
 })
 
-test('an approval is shown, decided and denied by the beginning of its id', async () => {
-  const { cli, store } = await openTestProject()
+test('an approval is shown, decided and denied by the beginning of its id', async ({ cli, store }) => {
   const { id, lease } = await holdDeletes(store, ['a'])
   const short = shortOf(id)
   const shown = (await cli('approvals', 'show', short)).json.data
@@ -68,8 +66,7 @@ test('an approval is shown, decided and denied by the beginning of its id', asyn
   expect(denied.json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining(id) })
 })
 
-test('tokens and endpoints are named by the beginnings of their ids', async () => {
-  const { cli, store } = await openTestProject()
+test('tokens and endpoints are named by the beginnings of their ids', async ({ cli, store }) => {
   const { id } = (await cli('tokens', 'add', 'ci')).json.data
   const endpoint = planEndpoint({ name: 'shop' }, Date.now())
   await store.addEndpoint(endpoint)

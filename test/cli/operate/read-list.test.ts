@@ -43,11 +43,3 @@ test('a search ends after its budget, says how far it looked, and names the way 
       'Look further back with --until 2026-06-01T12:00:00.001Z\n',
   )
 })
-
-test('a full or complete page says nothing about its search', async () => {
-  const { out, seen } = openTerminal()
-  const searched = { rows: 1, ms: 1, from: FROM, isComplete: false }
-  noteSearched(out, { items: ['a'], searched }, { limit: 1, what: 'runs' })
-  noteSearched(out, { items: [], searched: { ...searched, isComplete: true } }, { limit: 1, what: 'runs' })
-  expect(seen.stderr).toBe('')
-})

@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { test as base, onTestFinished } from 'vitest'
 import { cron } from '../../../src/author/cron.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
 import type { Store } from '../../../src/core/store/store.ts'
@@ -22,6 +22,13 @@ export async function openTestProject() {
   const cli = (...args: string[]) => runHere(dataDir, [...args, '--json'])
   return { dataDir, store, cli }
 }
+
+/** A test names what it uses of a project. */
+export const test = base
+  .extend('project', () => openTestProject())
+  .extend('dataDir', ({ project }) => project.dataDir)
+  .extend('store', ({ project }) => project.store)
+  .extend('cli', ({ project }) => project.cli)
 
 /** A run of `follow-up` that failed in its second step; returns its id. */
 export async function failRun(store: Store, eventId: string): Promise<string> {

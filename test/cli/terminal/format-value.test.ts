@@ -1,16 +1,9 @@
 import { expect, test } from 'vitest'
-import { formatBytes, formatMoment, formatSpan, formatText } from '../../../src/cli/terminal/format-value.ts'
+import { formatBytes, formatSpan, formatText } from '../../../src/cli/terminal/format-value.ts'
 import { withIsoTimes } from '../../../src/core/time.ts'
 
 test('foreign text loses its control characters and line breaks', () => {
   expect(formatText('a\u001B[31m\nb\u202Ec')).toBe('a [31m b c')
-})
-
-test('a time of today is shown without its date', () => {
-  const noon = new Date(2026, 5, 1, 12, 0, 5).getTime()
-  expect(formatMoment(noon, noon + 3_600_000)).toBe('12:00:05')
-  expect(formatMoment(noon, noon + 86_400_000)).toBe('2026-06-01 12:00')
-  expect(formatMoment(null, noon)).toBeNull()
 })
 
 test.each([

@@ -13,13 +13,3 @@ test('progress redraws one line at most every 80 ms, and removes it before other
   progress.end()
   expect(seen.stderr.endsWith('\r\u001B[2Ka word\n')).toBe(true)
 })
-
-test.each([
-  ['no terminal', [], { isTTY: false }],
-  ['--quiet', ['--quiet'], {}],
-  ['--json', ['--json'], {}],
-])('progress draws nothing with %s', (_, args, options) => {
-  const { out, seen } = openTerminal(args, options)
-  showProgress(out, { title: 'Reading', total: 1, unit: 'count' }).set(1)
-  expect(seen.stderr).toBe('')
-})

@@ -20,19 +20,6 @@ test('table columns are as wide as their widest value, and null is shown as a da
   expect(formatTable([], [{ title: 'NAME', value: () => 'x' }], PLAIN)).toEqual([])
 })
 
-test('table padding ignores color codes', () => {
-  const columns = [
-    { title: 'A', value: (row: string) => row, style: () => 'red' as const },
-    { title: 'B', value: () => 'b' },
-  ]
-  expect(
-    formatTable(['x', 'yy'], columns, {
-      width: null,
-      paint: (style, text) => `<${style}>${text}</>`,
-    }).slice(1),
-  ).toEqual(['<red>x</>   b', '<red>yy</>  b'])
-})
-
 test('a table takes from its widest columns until it fits the terminal, and cuts paths at their start', () => {
   const rows = [{ id: 'run_1', path: 'storage_a:/in/q3/ledger-6431.json', why: 'a long reason that is cut' }]
   const columns: Column<(typeof rows)[number]>[] = [

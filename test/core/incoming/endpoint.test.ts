@@ -34,12 +34,6 @@ describe('planEndpoint', () => {
     expect(endpoint.path).toMatch(/^main-[0-9a-z]{32}$/)
   })
 
-  it('two endpoints of one name get different paths and secrets', () => {
-    const [one, other] = [planEndpoint({ name: 'main' }, 0), planEndpoint({ name: 'main' }, 0)]
-    expect(one.path).not.toBe(other.path)
-    expect(one.secrets[0]?.value).not.toBe(other.secrets[0]?.value)
-  })
-
   it.each(['', 'Main', '-main', 'a b', 'a/b', '../x', 'a'.repeat(41)])('planEndpoint refuses the name %j', (name) =>
     expect(() => planEndpoint({ name }, 0)).toThrow(/is not an endpoint name/),
   )
@@ -152,10 +146,6 @@ describe('planRetirement', () => {
       retired,
     )
     expect(often.secrets.map(({ position }) => position)).toEqual([2, 3, 4, 5])
-  })
-
-  it('a retirement changes nothing on an endpoint with one secret', () => {
-    expect(planRetirement(first, 2_000)).toEqual(first)
   })
 })
 

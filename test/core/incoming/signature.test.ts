@@ -113,18 +113,6 @@ describe('Standard Webhooks', () => {
     const part = { secrets: ['', 'whsec_', secret], body }
     expect(verify(scheme, headers, part)).toEqual({ kind: 'valid', secret: 2, skewSeconds: 0 })
   })
-
-  it('the Standard Webhooks library accepts our signature', () => {
-    const headers = signBody(scheme, secret, { id: 'msg_1', body }, Date.now())
-    expect(library.verify(body, headers)).toEqual(JSON.parse(body.toString()))
-  })
-
-  it('a Standard Webhooks delivery with an exchanged id is refused', () => {
-    const headers = signBody(scheme, secret, { id: 'msg_1', body }, NOW)
-    expect(verify(scheme, { ...headers, 'webhook-id': 'msg_2' }, { secrets: [secret], body })).toMatchObject({
-      reason: 'mismatch',
-    })
-  })
 })
 
 describe('signBody', () => {
@@ -147,12 +135,6 @@ describe('signBody', () => {
 describe('verifySignature refuses', () => {
   const scheme = SCHEME_PRESETS.hex
   const good = openssl('sha256', SECRET, BODY)
-
-  it('a delivery without its signature header is refused', () => {
-    const missing = { kind: 'invalid', reason: 'missing_header', header: 'X-Service-Signature' }
-    expect(verify(scheme, {})).toEqual(missing)
-    expect(verify(scheme, { 'X-Service-Signature': '  ' })).toEqual(missing)
-  })
 
   it('a delivery is refused when its endpoint has no secret', () => {
     expect(verify(scheme, { 'X-Service-Signature': good }, { secrets: [] })).toMatchObject({ reason: 'mismatch' })

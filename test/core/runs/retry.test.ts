@@ -20,16 +20,6 @@ describe('planRetries', () => {
 })
 
 describe('decideRetry', () => {
-  it('the pause before a retry doubles up to its bound', () => {
-    const pauses = [1, 2, 3, 4].map((attempt) => decide(new Error(), { attempt, policy: { ...POLICY, attempts: 9 } }))
-    expect(pauses).toEqual([500, 1_000, 1_500, 1_500].map((ms) => ({ kind: 'retry', at: 10_000 + ms, counts: true })))
-  })
-
-  it('decideRetry gives up after the last attempt', () => {
-    expect(decide(new Error(), { attempt: 2 })).toMatchObject({ kind: 'retry' })
-    expect(decide(new Error(), { attempt: 3 })).toEqual({ kind: 'give_up' })
-  })
-
   it.each([
     ['a TerminalError', new TerminalError('no')],
     ['a StepError', new StepError('pay', 1, { name: 'Error', message: 'no' })],
@@ -86,9 +76,4 @@ describe('decideRetry', () => {
     'decideRetry tries again after %j was thrown',
     (thrown) => expect(decide(thrown)).toMatchObject({ kind: 'retry' }),
   )
-
-  it('the pause before a retry stays finite after any number of attempts', () => {
-    const policy = { attempts: Number.POSITIVE_INFINITY, minMs: 0, maxMs: 3_000 }
-    expect(decide(new Error(), { attempt: 5_000, policy })).toEqual({ kind: 'retry', at: 10_000, counts: true })
-  })
 })

@@ -28,29 +28,9 @@ describe('decideDue', () => {
     expect(due({ catchUp }, 10 * HOUR, 99 * HOUR, NEVER)).toEqual([])
   })
 
-  it('catchUp latest makes one tick for all missed moments', () => {
-    expect(due({ catchUp: 'latest' }, 10 * HOUR, 14 * HOUR + 1)).toEqual([{ scheduledFor: 14 * HOUR, missed: 3 }])
-  })
-
-  it('catchUp all makes a tick for each missed moment', () => {
-    expect(due({ catchUp: 'all' }, 10 * HOUR, 13 * HOUR)).toEqual(
-      [11, 12, 13].map((hour) => ({ scheduledFor: hour * HOUR, missed: 0 })),
-    )
-  })
-
   it('catchUp skip makes no tick for missed moments, but the next tick counts them', () => {
     expect(due({ catchUp: 'skip' }, 10 * HOUR, 13 * HOUR + 60_000)).toEqual([])
     expect(due({ catchUp: 'skip' }, 10 * HOUR, 14 * HOUR)).toEqual([{ scheduledFor: 14 * HOUR, missed: 3 }])
-  })
-
-  it('moments missed before the window are only counted', () => {
-    expect(due({ catchUp: 'all', within: '2h' }, 0, 10 * HOUR)).toEqual([
-      { scheduledFor: 8 * HOUR, missed: 7 },
-      { scheduledFor: 9 * HOUR, missed: 0 },
-      { scheduledFor: 10 * HOUR, missed: 0 },
-    ])
-    expect(due({ catchUp: 'latest', within: '2h' }, 0, 10 * HOUR)).toEqual([{ scheduledFor: 10 * HOUR, missed: 9 }])
-    expect(due({ catchUp: 'latest', within: '10m' }, 0, 10 * HOUR + 20 * 60_000)).toEqual([])
   })
 
   it.each(['latest', 'all'] as const)(

@@ -6,6 +6,7 @@ import { hashSecret } from '../../../src/core/access/token.ts'
 import { newId, randomWord } from '../../../src/core/ids.ts'
 import type { Config } from '../../../src/project/config/load-config.ts'
 import { startTestApp } from '../../support/test-app.ts'
+import { define } from '../../support/workflows.ts'
 
 /** A name that would be markup where a page forgot to escape. */
 export const HOSTILE = `<img src=x onerror="document.title='pwned'">\u202etxt.exe`
@@ -13,43 +14,31 @@ export const HOSTILE = `<img src=x onerror="document.title='pwned'">\u202etxt.ex
 /** Whether the failing workflow still fails. */
 export const mood = { isBroken: true }
 
-const copying = defineWorkflow({
-  id: 'copy-report',
-  on: 'report.made',
-  retry: { attempts: 1 },
-  async run({ event, step }) {
-    await step.run('read', () => event.data, { effect: 'read' })
-    return step.run('copy', () => {
-      if (mood.isBroken) throw new Error(`the storage is full: ${HOSTILE}`)
-      return { copied: HOSTILE }
-    })
-  },
+const copying = define('copy-report', { on: 'report.made', retry: { attempts: 1 } }, async ({ event, step }) => {
+  await step.run('read', () => event.data, { effect: 'read' })
+  return step.run('copy', () => {
+    if (mood.isBroken) throw new Error(`the storage is full: ${HOSTILE}`)
+    return { copied: HOSTILE }
+  })
 })
 
-const waiting = defineWorkflow({
-  id: 'wait-for-approval',
-  on: 'report.made',
-  run: ({ step }) => step.waitFor('approval', { on: 'report.approved', timeout: '7d' }),
-})
+const waiting = define('wait-for-approval', { on: 'report.made' }, ({ step }) =>
+  step.waitFor('approval', { on: 'report.approved', timeout: '7d' }),
+)
 
 const retired = ['/old/a.txt', '/old/b.txt', `/old/${HOSTILE}`]
 
-const retiring = defineWorkflow({
-  id: 'retire-files',
-  on: 'report.retired',
-  guard: { deletes: { perRun: 0 } },
-  run: ({ files, event }) =>
+const retiring = define(
+  'retire-files',
+  { on: 'report.retired', guard: { deletes: { perRun: 0 } } },
+  ({ files, event }) =>
     Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
-})
+)
 
-const asking = defineWorkflow({
-  id: 'ask-first',
-  on: 'report.asked',
-  run: ({ step }) => {
-    const file = { service: 'storage_a', id: 'fil_9', type: 'file', mimeType: null, createdAt: null } as const
-    const seen = { name: 'asked.txt', path: '/old/asked.txt', size: null, modifiedAt: '2026-01-10T03:12:07Z' }
-    return step.approve('retire', { ask: 'Delete it?', deletes: [{ ...file, ...seen }] })
-  },
+const asking = define('ask-first', { on: 'report.asked' }, ({ step }) => {
+  const file = { service: 'storage_a', id: 'fil_9', type: 'file', mimeType: null, createdAt: null } as const
+  const seen = { name: 'asked.txt', path: '/old/asked.txt', size: null, modifiedAt: '2026-01-10T03:12:07Z' }
+  return step.approve('retire', { ask: 'Delete it?', deletes: [{ ...file, ...seen }] })
 })
 
 /** Lets the comparison go on, and end. */
@@ -69,15 +58,11 @@ const comparing = defineWorkflow({
   },
 })
 
-const scanning = defineWorkflow({
-  id: 'scan-report',
-  on: 'report.scanned',
-  async run({ step }) {
-    const data = z.object({ verdict: z.enum(['clean', 'infected']) })
-    const scan = await step.hook('scan', { data, expires: '2h', ask: `Is ${HOSTILE} clean?` })
-    const answer = await step.waitFor('scanned', scan)
-    return answer?.data.verdict
-  },
+const scanning = define('scan-report', { on: 'report.scanned' }, async ({ step }) => {
+  const data = z.object({ verdict: z.enum(['clean', 'infected']) })
+  const scan = await step.hook('scan', { data, expires: '2h', ask: `Is ${HOSTILE} clean?` })
+  const answer = await step.waitFor('scanned', scan)
+  return answer?.data.verdict
 })
 
 const counting = defineWorkflow({

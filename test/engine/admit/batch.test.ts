@@ -13,35 +13,6 @@ const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
 const numbers = (count: number, folder = 'a') => Array.from({ length: count }, (_, n) => ({ n, folder }))
 
-test('a batch folds events into one run, which starts when the batch is full', async ({ engine }) => {
-  const seen: unknown[][] = []
-  const workflow = defineWorkflow({
-    id: 'digest',
-    on: 'file.created',
-    batch: { size: 3, wait: '30s', key: folderOf },
-    run: async ({ events, step }) => {
-      seen.push(events.map((event) => event.data.n))
-      await step.sleep('nap', '1m')
-      return events.map((event) => event.data.n)
-    },
-  })
-  const worker = await engine.start([workflow])
-  const [leader = '', second = '', third = ''] = await sendEvents(engine, workflow, numbers(3), [worker])
-  const runs = await awaitRuns(engine, (all) => all[0]?.reason?.startsWith('sleeps') === true)
-  expect(runs).toMatchObject([
-    { id: leader, folded: 2, foldedInto: null, startedAt: NOW },
-    { id: second, status: 'skipped', reason: `folded into ${leader}`, foldedInto: leader, startedAt: null },
-    { id: third, status: 'skipped', foldedInto: leader },
-  ])
-  engine.clock.advance('1m')
-  const [done] = await awaitRuns(engine, haveStatus({ completed: 1, skipped: 2 }))
-  expect(done?.output).toBe('[0,1,2]')
-  expect(seen).toEqual([
-    [0, 1, 2],
-    [0, 1, 2],
-  ])
-})
-
 test('a batch that is not full starts after its wait, each key by itself', async ({ engine }) => {
   const seen: unknown[][] = []
   const workflow = defineWorkflow({
@@ -112,25 +83,4 @@ test('code that takes a single event never receives a batch: the run waits for a
   engine.clock.advance('30s')
   const [leader] = await awaitRuns(engine, (runs) => runs[0]?.dueAt === null)
   expect(leader).toMatchObject({ status: 'waiting', isInLine: false, reason: expect.stringContaining('2 other runs') })
-})
-
-test('the onFailure run of a batch gets its events and is not limited', async ({ engine }) => {
-  const told: unknown[] = []
-  const workflow = defineWorkflow({
-    id: 'failing',
-    on: 'file.created',
-    batch: { size: 2, wait: '30s' },
-    throttle: { limit: 1, per: '1h' },
-    retry: { attempts: 1 },
-    run: () => {
-      throw new Error('no')
-    },
-    onFailure: ({ events, error }) => {
-      told.push([events.map((event) => event.data.n), error.message])
-    },
-  })
-  const worker = await engine.start([workflow])
-  await sendEvents(engine, workflow, numbers(2), [worker])
-  await awaitRuns(engine, haveStatus({ failed: 1, skipped: 1, completed: 1 }))
-  expect(told).toEqual([[[0, 1], 'no']])
 })

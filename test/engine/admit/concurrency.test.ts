@@ -9,39 +9,6 @@ import { createTestEngine, test } from '../../support/test-engine.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
-test('a concurrency limit per key runs the oldest runs first, and the others say what they wait for', async () => {
-  const engine = createTestEngine()
-  const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'limited',
-    on: 'file.created',
-    concurrency: { limit: 2, key: folderOf },
-    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
-  })
-  const worker = await engine.start([workflow])
-  const ids = await sendEvents(
-    engine,
-    workflow,
-    [{ folder: 'a' }, { folder: 'a' }, { folder: 'a' }, { folder: 'b' }],
-    [worker],
-  )
-  const [first = '', second = '', third = '', other = ''] = ids
-  await awaitRuns(engine, () => latches.started.length === 3)
-  const runs = await awaitRuns(engine, haveStatus({ running: 3, waiting: 1 }))
-  expect(runs.find((run) => run.id === third)).toMatchObject({
-    status: 'waiting',
-    isInLine: true,
-    dueAt: null,
-    startedAt: null,
-    reason: 'concurrency: 2 of 2 runs with key a are at work',
-  })
-  expect(latches.started.toSorted()).toEqual([first, second, other].toSorted())
-  latches.open(second)
-  await awaitRuns(engine, () => latches.started.includes(third))
-  latches.stayOpen()
-  await awaitRuns(engine, haveStatus({ completed: 4 }))
-})
-
 test('a run with two concurrency limits needs a place in both, and a full key does not delay other keys', async () => {
   const engine = createTestEngine()
   const latches = createLatches(engine)

@@ -3,7 +3,6 @@ import { cron, type Tick } from '../../../src/author/cron.ts'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { planFirstPriority, scheduleOf } from '../../../src/author/read-workflow.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
-import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
@@ -27,34 +26,6 @@ test('runs with a higher priority are claimed first, even the one that came last
   await engine.start([workflow], { slots: 1 })
   await awaitRuns(engine, haveStatus({ completed: 5 }))
   expect(order).toEqual([100, 7, 1, 0, -5])
-})
-
-test('runs with a higher priority stand first in line', async ({ engine }) => {
-  const order: unknown[] = []
-  const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'ranked-line',
-    on: 'file.created',
-    concurrency: { limit: 1 },
-    priority: (event) => Number(event.data.rank),
-    run: async ({ event, run, step }) => {
-      order.push(event.data.rank)
-      if (order.length === 1) await step.run('work', () => latches.work(run.id))
-    },
-  })
-  const worker = await engine.start([workflow])
-  const [first = ''] = await sendEvents(engine, workflow, [{ rank: 0 }], [worker])
-  await awaitRuns(engine, () => latches.started.length === 1)
-  await sendEvents(
-    engine,
-    workflow,
-    [1, 3, 2].map((rank) => ({ rank })),
-    [worker],
-  )
-  await awaitRuns(engine, haveStatus({ running: 1, waiting: 3 }))
-  latches.open(first)
-  await awaitRuns(engine, haveStatus({ completed: 4 }))
-  expect(order).toEqual([0, 3, 2, 1])
 })
 
 test('a constant priority orders runs without an admission pass', async ({ engine }) => {

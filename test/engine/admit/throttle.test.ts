@@ -1,12 +1,9 @@
 import { expect } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { test } from '../../support/test-engine.ts'
-
-const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
 test('a throttle starts no more runs per period than its limit, and all of them in the end', async ({ engine }) => {
   const starts: number[] = []
@@ -34,28 +31,6 @@ test('a throttle starts no more runs per period than its limit, and all of them 
   engine.clock.advance('1m')
   await awaitRuns(engine, haveStatus({ completed: 5 }))
   expect(starts).toEqual([0, 0, 60, 60, 120])
-})
-
-test('a throttle per key delays no other key and holds no concurrency place', async ({ engine }) => {
-  const seen: unknown[] = []
-  const workflow = defineWorkflow({
-    id: 'throttled-keys',
-    on: 'file.created',
-    throttle: { limit: 1, per: '1h', key: folderOf },
-    concurrency: { limit: 1 },
-    run: ({ event }) => {
-      seen.push(event.data.folder)
-    },
-  })
-  const worker = await engine.start([workflow])
-  await sendEvents(
-    engine,
-    workflow,
-    ['hot', 'hot', 'hot', 'cold'].map((folder) => ({ folder })),
-    [worker],
-  )
-  await awaitRuns(engine, haveStatus({ completed: 2, waiting: 2 }))
-  expect(seen).toEqual(['hot', 'cold'])
 })
 
 test('a clock that is set back closes a throttle for at most one period', async ({ engine }) => {

@@ -4,7 +4,7 @@ import { UpshotError } from '../../../src/core/errors.ts'
 import { listClaimedOnArrival } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import type { Worker } from '../../../src/engine/worker.ts'
-import { eventBody, incoming, NOW, queueRun } from '../../support/fixtures.ts'
+import { eventBody, incoming, NOW } from '../../support/fixtures.ts'
 import { type TestEngine, test } from '../../support/test-engine.ts'
 import { define, nap } from '../../support/workflows.ts'
 
@@ -51,33 +51,6 @@ test('a delivery is not claimed on arrival where a module of its workflows is mi
   const receipt = await worker.saveDelivery(incoming('evt_1', { workflows: ['follow-up', 'other'] }))
   expect(receipt).toMatchObject({ verdict: 'accepted', runs: [expect.any(String), expect.any(String)] })
   expect(receipt.claimedWithEvent).toBeUndefined()
-})
-
-test('a slot is free again when the end of its run is published', async ({ engine }) => {
-  const { store, claimed } = watchClaims(engine.store)
-  const worker = await startAtRest(engine, [follow], { store, slots: 1 })
-  const next = new Promise<string>((resolve) => {
-    const stop = engine.notices.subscribe('run.completed', () => {
-      stop()
-      worker.saveDelivery(incoming('evt_2')).then(({ runs }) => resolve(runs[0] ?? ''))
-    })
-  })
-  await deliver(engine, worker, 'evt_1')
-  const ended = await engine.passOf(await next)
-  expect(ended).toMatchObject({ status: 'completed' })
-  expect(claimed).not.toContain(ended.id)
-})
-
-test('runs that wait in the queue go before a delivery that could not be claimed', async ({ engine }) => {
-  const order: string[] = []
-  const { store, claimed } = watchClaims(engine.store)
-  const first = await queueRun(engine.store, 'evt_first')
-  const noting = define('follow-up', ({ event }) => void order.push(event.id))
-  const worker = await engine.start([noting], { store, slots: 2 })
-  const run = await deliver(engine, worker, 'evt_second')
-  expect(order).toEqual(['evt_first', 'evt_second'])
-  expect(run).toMatchObject({ status: 'completed' })
-  expect(claimed).toContain(first)
 })
 
 test('the number of runs at work never exceeds the slots, whether claimed or arrived', async ({ engine }) => {
@@ -145,26 +118,6 @@ test('deliveries that failed to be saved or were duplicates leave no slot reserv
   }
   const run = await deliver(engine, worker, 'evt_1')
   expect(claimed).not.toContain(run?.id)
-})
-
-test('deliveries are claimed on arrival again after a queue, while they keep coming', async ({ engine }) => {
-  const { store, claimed } = watchClaims(engine.store)
-  for (let n = 0; n < 40; n++) await queueRun(engine.store, `evt_before_${n}`)
-  const worker = await engine.start([follow], { store, slots: 200 })
-  let sent = 0
-  let left = 440
-  const ended = Promise.withResolvers<void>()
-  engine.notices.subscribe('run.completed', () => {
-    left -= 1
-    if (left === 0) ended.resolve()
-  })
-  const send = async () => {
-    while (sent < 400) await worker.saveDelivery(incoming(`evt_${sent++}`))
-  }
-  await Promise.all(Array.from({ length: 20 }, send))
-  await ended.promise
-  expect(claimed.length).toBeGreaterThanOrEqual(40)
-  expect(claimed.length).toBeLessThan(140)
 })
 
 test('a run claimed for other code may begin where nothing of it was written', async ({ engine }) => {

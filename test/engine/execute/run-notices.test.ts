@@ -1,9 +1,7 @@
 import { expect } from 'vitest'
-import type { Caller } from '../../../src/core/notices.ts'
 import { RetryAfter } from '../../../src/core/runs/retry.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
-import { filesOf } from '../support/files-in-runs.ts'
 
 const ROOT = { kind: 'event', account: 'default', event: 'evt_1' }
 
@@ -46,20 +44,6 @@ test('a failed attempt says how long it took', async ({ engine }) => {
     effect: 'write',
     attempt: 1,
   })
-})
-
-test('a call of the Files API knows the attempt of the step that makes it', async ({ engine }) => {
-  const callers: (Caller | undefined)[] = []
-  const get = (_file: never, { caller }: { caller?: Caller }) => {
-    callers.push(caller)
-    return { service: 'storage_a', id: 'fil_1' }
-  }
-  const look = define('look', ({ files }) => files.get({ service: 'storage_a', id: 'fil_1' }))
-  await engine.start([look], { filesFor: filesOf({ get: get as never }) })
-  const run = await engine.run('look')
-  expect(callers).toEqual([
-    { run: run.id, workflow: 'look', root: ROOT, step: 'files.get[storage_a:fil_1]', attempt: 1 },
-  ])
 })
 
 test('a function that an author gives to a step gets the context alone', async ({ engine }) => {

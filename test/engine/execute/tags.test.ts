@@ -118,29 +118,6 @@ test('a tag that misfits, or is one too many, is an error with its place', async
   expect(errors[0]).toContain('tag: the run has 10 tags already, and "t10" is one more')
 })
 
-test('a replay of an event is tagged anew, and a failed run names its tags in its notice', async ({ engine }) => {
-  const failing = () => {
-    throw new Error('no luck')
-  }
-  const workflow = defineWorkflow({
-    id: 'failing',
-    on: '*',
-    tags: ({ id }) => ({ event: id }),
-    retry: { attempts: 1 },
-    run: ({ tag }) => {
-      tag('kind', 'x')
-      failing()
-    },
-  })
-  await engine.start([workflow])
-  const failed = await engine.run('failing')
-  expect(failed).toMatchObject({ status: 'failed', tags: { event: 'evt_1', kind: 'x' } })
-  const told = engine.heard.find(({ kind }) => kind === 'run.failed')
-  expect(told).toMatchObject({ tags: { event: 'evt_1', kind: 'x' } })
-  const [replayed = ''] = await engine.store.replayEvent({ id: 'evt_1', account: 'default' }, ['failing'], 0)
-  expect(await engine.passOf(replayed)).toMatchObject({ status: 'failed', tags: { event: 'evt_1', kind: 'x' } })
-})
-
 test('a workflow without tags costs no call of the store', async ({ engine }) => {
   const calls: string[] = []
   const store = new Proxy(engine.store, {

@@ -32,33 +32,6 @@ const counting = define('counting', { on: 'file.created' }, async ({ step }) => 
   return parts
 })
 
-test('an answer wakes the run that waits for it', async () => {
-  const urls: string[] = []
-  await using t = await testbed({ workflows: [scanning(urls)] })
-  const { runs } = await t.send('file.created')
-  expect(runs[0]).toMatchObject({ status: 'waiting', reason: 'waits for hook "scan" in step "scanned"' })
-  expect(urls).toEqual([expect.stringMatching(/^https:\/\/testbed\.invalid\/callbacks\/[0-9a-z]{58}$/)])
-  await t.advance('5m')
-  await t.answer(t.run('scanning'), 'scan', CLEAN)
-  const output = { verdict: 'clean', by: 'tester', at: t.now() }
-  expect(t.run('scanning')).toMatchObject({ status: 'completed', output })
-})
-
-test('an answer that comes before the wait is there when the code asks, and each wait gets it', async () => {
-  const early = define('early', { on: 'file.created' }, async ({ step }) => {
-    const hook = await step.hook('go', { expires: '2h' })
-    await step.sleep('first', '10m')
-    const answers = await Promise.all([step.waitFor('one', hook), step.waitFor('other', hook)])
-    return answers.map((answer) => answer?.data)
-  })
-  await using t = await testbed({ workflows: [early] })
-  await t.send('file.created')
-  await t.answer(t.run('early'), 'go', 'now')
-  expect(t.run('early').status).toBe('waiting')
-  await t.advance('10m')
-  expect(t.run('early')).toMatchObject({ status: 'completed', output: ['now', 'now'] })
-})
-
 test('a hook that nobody answers gives null once it has expired, and takes no answer then', async () => {
   await using t = await testbed({ workflows: [scanning()] })
   await t.send('file.created')
@@ -138,16 +111,6 @@ test('a fork behind the hook has its URL and its answer; one at the hook opens a
   expect(new Set(urls).size).toBe(2)
   await t.answer(anew, 'scan', { verdict: 'infected' })
   expect(t.runs('scanning').at(-1)?.output).toMatchObject({ verdict: 'infected' })
-})
-
-test('a hook is still open in its fork when the first run has ended', async () => {
-  await using t = await testbed({ workflows: [scanning()] })
-  await t.send('file.created')
-  const fork = await t.fork(t.run('scanning'), { from: 'scanned' })
-  const [first] = t.runs('scanning')
-  await t.cancel(first?.id ?? '')
-  await t.answer(fork, 'scan', CLEAN)
-  expect(t.runs('scanning').at(-1)?.output).toMatchObject(CLEAN)
 })
 
 test('data that only a refinement refuses halts the run; from scratch it opens another hook', async () => {

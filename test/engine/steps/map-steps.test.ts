@@ -85,26 +85,6 @@ test('a retry that comes while the code goes on after a failed map begins nothin
   expect(calls).toEqual(['b', 'a'])
 })
 
-test('a map fails with its first failure, while other items are at work', async ({ engine }) => {
-  const slow = Promise.withResolvers<void>()
-  await engine.serve('map', async ({ step }) => {
-    const check = async (name: string) => {
-      if (name === 'a') throw new TerminalError('never')
-      await slow.promise
-    }
-    await step.map('check', ['b', 'a'], String, check).catch(slow.resolve)
-    await step.sleep('nap', '1m')
-  })
-  const parked = await engine.run('map')
-  expect(await engine.advance(parked.id, '1m')).toMatchObject({ status: 'completed' })
-  const steps = await engine.store.listSteps(parked.id)
-  expect(steps.map(({ key, status }) => `${key} ${status}`).sort()).toEqual([
-    'check[a] failed',
-    'check[b] completed',
-    'nap completed',
-  ])
-})
-
 test('two items with the same key are refused', async ({ engine }) => {
   await engine.serve('map', ({ step }) =>
     step.map(

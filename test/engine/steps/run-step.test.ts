@@ -98,25 +98,6 @@ test('an author can catch a failed step, in a replay too', async ({ engine }) =>
   expect(calls).toBe(1)
 })
 
-test('steps in a loop have a key for each turn', async ({ engine }) => {
-  const done: string[] = []
-  await engine.serve('loop', async ({ step }) => {
-    for (const file of ['b', 'a']) await step.run(['copy', file], () => done.push(file))
-    await step.sleep('nap', '1m')
-    for (const file of ['a', 'c', 'b']) await step.run(['copy', file], () => done.push(file))
-  })
-  const parked = await engine.run('loop')
-  await engine.advance(parked.id, '1m')
-  expect((await engine.store.listSteps(parked.id)).map((step) => step.key)).toEqual([
-    'copy[b]',
-    'copy[a]',
-    'nap',
-    'copy[a]#2',
-    'copy[c]',
-    'copy[b]#2',
-  ])
-})
-
 test('an attempt that exceeds its timeout fails and its signal aborts', async ({ engine }) => {
   const { workflow, started } = hang('slow', { retry: { attempts: 1 }, timeout: { step: '30s' } })
   await engine.start([workflow])

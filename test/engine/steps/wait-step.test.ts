@@ -124,15 +124,6 @@ test('a wait since now misses no event from the commit of the wait on', async ()
   }
 })
 
-test('a wait survives a restart between wait, event and end', async ({ engine }) => {
-  const first = await engine.start([waiting()])
-  const parked = await engine.run('waiting')
-  await first.stop()
-  await deliverEvent(engine, first, { id: 'evt_fits', type: 'transfer.completed', data: transfer('t1') })
-  await engine.start([waiting()])
-  expect((await awaitStatus(engine, parked.id, 'completed')).output).toContain('evt_fits')
-})
-
 test('an event that does not fit the definition of a wait parks the run for a person', async ({ engine }) => {
   const strict = defineEvent('file.deleted', { data: z.object({ size: z.number() }) })
   const worker = await engine.serve('strict', ({ step }) => step.waitFor('gone', { on: strict, timeout: '1h' }))

@@ -1,12 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { StalledError, TimeoutError } from '../../../src/files/index.ts'
 import { entry, REF } from '../support/entries.ts'
-import { ok, ScriptedServer, silence, stall } from '../support/scripted-server.ts'
+import { ok, silence, stall, test } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
-test('an attempt without a reply in its time ends, and another one follows', async () => {
-  await using server = await ScriptedServer.start()
+test('an attempt without a reply in its time ends, and another one follows', async ({ server }) => {
   server.script(silence).otherwise(ok(entry('a')))
   const { files, clock } = testClient({ baseUrl: server.baseUrl })
   const details = files.get(REF)
@@ -15,8 +14,7 @@ test('an attempt without a reply in its time ends, and another one follows', asy
   expect(await details).toMatchObject({ id: 'a' })
 })
 
-test('the time of an attempt covers headers and body together', async () => {
-  await using server = await ScriptedServer.start()
+test('the time of an attempt covers headers and body together', async ({ server }) => {
   server.otherwise(stall({ 'content-type': 'application/json' }, '{"success":'))
   const { files, clock } = testClient({
     baseUrl: server.baseUrl,
@@ -30,8 +28,7 @@ test('the time of an attempt covers headers and body together', async () => {
   expect(await error).toMatchObject({ retryable: true, attempts: [{ n: 1, reason: 'TimeoutError' }] })
 })
 
-test('an attempt whose body goes silent after the headers ends by its stall', async () => {
-  await using server = await ScriptedServer.start()
+test('an attempt whose body goes silent after the headers ends by its stall', async ({ server }) => {
   server.otherwise(stall({ 'content-type': 'application/json' }, '{"success":'))
   const { files, clock } = testClient({ baseUrl: server.baseUrl, retry: { attempts: 1 } })
   const error = errorOf(files.get(REF))

@@ -1,11 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { AbortedError, TimeoutError } from '../../../src/files/index.ts'
 import { REF } from '../support/entries.ts'
-import { failure, ScriptedServer, silence, text } from '../support/scripted-server.ts'
+import { failure, silence, test, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
-test('a whole call, pauses included, ends in its time', async () => {
-  await using server = await ScriptedServer.start()
+test('a whole call, pauses included, ends in its time', async ({ server }) => {
   server.otherwise(silence)
   const { files, clock } = testClient({ baseUrl: server.baseUrl, timeouts: { attempt: '50s', total: '60s' } })
   const began = clock.now()
@@ -19,16 +18,14 @@ test('a whole call, pauses included, ends in its time', async () => {
   expect(server.seen).toHaveLength(2)
 })
 
-test('a call with a timeout of its own waits no longer than that', async () => {
-  await using server = await ScriptedServer.start()
+test('a call with a timeout of its own waits no longer than that', async ({ server }) => {
   server.otherwise(failure(429, 'rate_limit_exceeded', { 'retry-after': '20' }))
   const { files } = testClient({ baseUrl: server.baseUrl })
   await errorOf(files.get(REF, { timeout: '10s' }))
   expect(server.seen).toHaveLength(1)
 })
 
-test('the caller’s signal ends a pause at once', async () => {
-  await using server = await ScriptedServer.start()
+test('the caller’s signal ends a pause at once', async ({ server }) => {
   server.otherwise(text(503, '', { 'retry-after': '50' }))
   const { files, logged } = testClient({ baseUrl: server.baseUrl, skipPauses: false })
   const caller = new AbortController()
@@ -39,27 +36,14 @@ test('the caller’s signal ends a pause at once', async () => {
   expect(server.seen).toHaveLength(1)
 })
 
-test('the caller’s signal ends a request in flight', async () => {
-  await using server = await ScriptedServer.start()
-  server.otherwise(silence)
-  const { files } = testClient({ baseUrl: server.baseUrl })
-  const caller = new AbortController()
-  const error = errorOf(files.delete(REF, { signal: caller.signal }))
-  await server.received(1)
-  caller.abort()
-  expect(await error).toMatchObject({ name: 'AbortedError', operation: 'delete' })
-})
-
-test('a signal that has aborted before lets no call begin', async () => {
-  await using server = await ScriptedServer.start()
+test('a signal that has aborted before lets no call begin', async ({ server }) => {
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.get(REF, { signal: AbortSignal.abort() }))).toBeInstanceOf(AbortedError)
   expect(await errorOf(files.delete(REF, { signal: AbortSignal.abort() }))).toBeInstanceOf(AbortedError)
   expect(server.seen).toHaveLength(0)
 })
 
-test('stop() ends running calls and refuses new ones', async () => {
-  await using server = await ScriptedServer.start()
+test('stop() ends running calls and refuses new ones', async ({ server }) => {
   server.otherwise(silence)
   const { files } = testClient({ baseUrl: server.baseUrl })
   const running = errorOf(files.get(REF))

@@ -6,9 +6,8 @@ import { KeptHashes } from '../../../src/files/disk/kept-hashes.ts'
 import { PartFile } from '../../../src/files/disk/part-file.ts'
 import { emptyHash } from '../../../src/files/disk/threaded-hash.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { cutAt, serveBytes, sha256 } from '../support/download-host.ts'
-import { BEGINNING, LARGE_FILE, NEVER, startLargePart, WHOLE } from '../support/large-part.ts'
-import { errorOf } from '../support/test-client.ts'
+import { sha256 } from '../support/download-host.ts'
+import { BEGINNING, LARGE_FILE, NEVER } from '../support/large-part.ts'
 
 const VERSION = { host: 'host', etag: '"v1"', modified: null, type: null, condition: '"v1"' }
 
@@ -98,18 +97,4 @@ test('the oldest of more than a thousand kept hashes is dropped', async () => {
   expect(await kept.take('/part/1', handle)).not.toBeNull()
   expect(await kept.take('/part/1', handle)).toBeNull()
   await handle.close()
-})
-
-test('a hash continues through aborted downloads to the hash of the whole file', async () => {
-  await using bench = await startLargePart()
-  const to = `${bench.to}-aborted`
-  for (const share of [0.3, 0.6]) {
-    const caller = new AbortController()
-    bench.host.script(cutAt(WHOLE, Math.floor(WHOLE.length * share), { seen: new Promise(() => {}) }))
-    const onProgress = ({ bytes }: { bytes: number }) => bytes >= WHOLE.length * share - 1 && caller.abort()
-    await errorOf(bench.files.download(LARGE_FILE, { to, onProgress, signal: caller.signal }))
-  }
-  bench.host.script(serveBytes(WHOLE))
-  const done = await bench.files.download(LARGE_FILE, { to })
-  expect(done).toMatchObject({ resumedFrom: Math.floor(WHOLE.length * 0.6), sha256: sha256(WHOLE) })
 })

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
+import { expect } from 'vitest'
+import { CONTENT, FILE, startDownloads, test } from '../support/download-bench.ts'
 import { cutAt, serveBytes, sha256, someBytes, versionBy } from '../support/download-host.ts'
 import { REF } from '../support/entries.ts'
 import { BEGINNING, LARGE_FILE, MIB, startLargePart, WHOLE } from '../support/large-part.ts'
@@ -28,17 +28,7 @@ async function partBytes(to: string): Promise<number> {
   )
 }
 
-test('a part of an earlier download is continued', async () => {
-  await using bench = await startDownloads()
-  await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host))
-  bench.host.script(serveBytes(CONTENT))
-  const done = await bench.files.download(FILE, { to: bench.path('x') })
-  expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 70_000 })
-  expect(await readFile(bench.path('x'))).toEqual(CONTENT)
-})
-
-test('a part without an ETag is continued when size and date agree', async () => {
-  await using bench = await startDownloads()
+test('a part without an ETag is continued when size and date agree', async ({ bench }) => {
   await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host, { version: versionBy(bench.host, null) }))
   bench.host.script(serveBytes(CONTENT, { etag: null }))
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ resumedFrom: 70_000 })
@@ -60,8 +50,7 @@ test.each([
   expect(bench.host.seen[0]?.headers.range).toBeUndefined()
 })
 
-test('a part is thrown away when `resume` is false', async () => {
-  await using bench = await startDownloads()
+test('a part is thrown away when `resume` is false', async ({ bench }) => {
   await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host))
   bench.host.script(serveBytes(CONTENT))
   expect(await bench.files.download(FILE, { to: bench.path('x'), resume: false })).toMatchObject({ resumedFrom: 0 })
@@ -83,8 +72,7 @@ test('a part that is longer than the file is thrown away after a 416', async () 
   expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 0 })
 })
 
-test('an aborted download leaves its part for the next one', async () => {
-  await using bench = await startDownloads()
+test('an aborted download leaves its part for the next one', async ({ bench }) => {
   const caller = new AbortController()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: new Promise(() => {}) }))
   const onProgress = ({ bytes }: { bytes: number }) => bytes === 100_000 && caller.abort()
@@ -95,8 +83,7 @@ test('an aborted download leaves its part for the next one', async () => {
   expect(await bench.files.download(FILE, { to })).toMatchObject({ resumedFrom: 100_000, sha256: sha256(CONTENT) })
 })
 
-test('a download that fails before its first byte leaves no part', async () => {
-  await using bench = await startDownloads()
+test('a download that fails before its first byte leaves no part', async ({ bench }) => {
   bench.host.otherwise(failure(403, 'permission_denied'))
   const to = bench.path('x')
   expect(await errorOf(bench.files.download(FILE, { to }))).toMatchObject({ name: 'PermissionError' })
@@ -155,8 +142,7 @@ test('a process that is killed leaves a part without holes, which another one co
   expect(sha256(await readFile(to))).toBe(done.sha256)
 })
 
-test('a disk that refuses fails the download with its own error', async () => {
-  await using bench = await startDownloads()
+test('a disk that refuses fails the download with its own error', async ({ bench }) => {
   bench.host.otherwise(serveBytes(CONTENT))
   await writeFile(bench.path('file'), '')
   const error = await errorOf(bench.files.download(REF, { to: bench.path('file/below') }))

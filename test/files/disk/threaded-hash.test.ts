@@ -22,16 +22,6 @@ async function openPart() {
   return { path, file, [Symbol.asyncDispose]: () => file.close() }
 }
 
-test('the thread takes appended bytes from memory once it has caught up', async () => {
-  await using part = await openPart()
-  const hash = await continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: NEVER })
-  await hash.update(Buffer.from('only in memory'))
-  hash.reach(BEGINNING.length + 14)
-  expect(await hash.digest(BEGINNING.length + 14)).toBe(
-    sha256(Buffer.concat([BEGINNING, Buffer.from('only in memory')])),
-  )
-})
-
 test('the thread reads appended bytes from the file while it has not caught up', async () => {
   await using part = await openPart()
   const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)

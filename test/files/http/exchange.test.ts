@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { entry, REF } from '../support/entries.ts'
-import { ok, ScriptedServer, text } from '../support/scripted-server.ts'
+import { ok, ScriptedServer, test, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
 test('a server that accepts and never shakes hands fails when the connection is overdue', async () => {
@@ -18,8 +18,7 @@ test('a server that accepts and never shakes hands fails when the connection is 
   await new Promise((resolve) => server.close(resolve))
 })
 
-test('a connection that is there in time may take longer to answer', async () => {
-  await using server = await ScriptedServer.start()
+test('a connection that is there in time may take longer to answer', async ({ server }) => {
   const gate = Promise.withResolvers<void>()
   server.otherwise((response, request) => void gate.promise.then(() => ok(entry('a'))(response, request)))
   const { files, clock } = testClient({ baseUrl: server.baseUrl })
@@ -31,8 +30,7 @@ test('a connection that is there in time may take longer to answer', async () =>
   expect(server.seen).toHaveLength(1)
 })
 
-test('a redirect to the same origin keeps the key, and one to another origin drops it', async () => {
-  await using server = await ScriptedServer.start()
+test('a redirect to the same origin keeps the key, and one to another origin drops it', async ({ server }) => {
   await using other = await ScriptedServer.start()
   other.otherwise(ok(entry('a')))
   server.script(text(307, '', { location: '/v1/moved' }), text(302, '', { location: `${other.origin}/elsewhere` }))
@@ -41,8 +39,7 @@ test('a redirect to the same origin keeps the key, and one to another origin dro
   expect(other.seen[0]?.headers.authorization).toBeUndefined()
 })
 
-test('a redirect that comes back from another origin carries no key', async () => {
-  await using server = await ScriptedServer.start()
+test('a redirect that comes back from another origin carries no key', async ({ server }) => {
   await using other = await ScriptedServer.start()
   server.script(text(302, '', { location: `${other.origin}/there` })).otherwise(ok(entry('a')))
   other.otherwise(text(302, '', { location: `${server.origin}/v1/chosen-there` }))
@@ -61,8 +58,7 @@ test.each([
   expect(server.seen.length).toBeLessThanOrEqual(6)
 })
 
-test('a redirect of a delete is not followed', async () => {
-  await using server = await ScriptedServer.start()
+test('a redirect of a delete is not followed', async ({ server }) => {
   server.script(ok(entry('a'))).otherwise(text(307, '', { location: '/v1/files/b' }))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.delete(REF))).toMatchObject({ name: 'ProtocolError' })

@@ -8,9 +8,7 @@ import { expect, test } from 'vitest'
 import { rawTransport } from '../../../src/files/http/raw-transport.ts'
 import type { HttpReply } from '../../../src/files/http/transport.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
-import { startDownloads } from '../support/download-bench.ts'
 import { sha256, someBytes } from '../support/download-host.ts'
-import { REF } from '../support/entries.ts'
 import { errorOf } from '../support/test-client.ts'
 
 async function listen(server: Server) {
@@ -73,11 +71,6 @@ test.each([
     expect(reply.headers.get('x-a')).toBe('1, 2')
     expect(String(await readAll(reply))).toBe('hello world')
   }
-})
-
-test('a body that ends with its connection is read', async () => {
-  await using server = await serve((socket) => socket.end('HTTP/1.0 200 OK\r\n\r\nhello'))
-  expect(String(await readAll(await get(server.port)))).toBe('hello')
 })
 
 test('a body that ends with its connection is an error when that breaks', async () => {
@@ -193,24 +186,6 @@ test('a header that would smuggle in another is not sent', async () => {
   await using server = await serve(() => {})
   const error = await errorOf(get(server.port, { headers: { 'if-range': '"a"\r\nX-Evil: 1' } }))
   expect(error).toMatchObject({ message: expect.stringContaining('cannot be sent') })
-})
-
-test('a file that arrives in crumbs is whole', async () => {
-  await using bench = await startDownloads()
-  const content = someBytes(20_000)
-  bench.host.otherwise((response) => {
-    response.socket?.setNoDelay(true)
-    response.writeHead(200, { etag: '"v1"' })
-    void (async () => {
-      for (let at = 0; at < content.length; at += 40) {
-        response.write(content.subarray(at, at + 40))
-        await turn()
-      }
-      response.end()
-    })()
-  })
-  const done = await bench.files.download({ ...REF, size: content.length }, { to: bench.path('x') })
-  expect(done.sha256).toBe(sha256(content))
 })
 
 test('a file is read over TLS, and only from a host that its certificate names', async () => {

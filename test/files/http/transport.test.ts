@@ -1,13 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { startDownloads } from '../support/download-bench.ts'
 import { someBytes } from '../support/download-host.ts'
 import { entry, REF, requestedEntry } from '../support/entries.ts'
-import { ok, ScriptedServer, silence, text } from '../support/scripted-server.ts'
+import { ok, silence, test, text } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
-test('a server that closes an idle connection costs no more than an attempt', async () => {
-  await using server = await ScriptedServer.start()
+test('a server that closes an idle connection costs no more than an attempt', async ({ server }) => {
   server.otherwise((response, request) => {
     requestedEntry({ connection: 'keep-alive' })(response, request)
     response.on('close', () => setImmediate(() => response.req.socket.destroy()))
@@ -32,8 +31,7 @@ test('a server that closes the connection while bytes wait for a slow reader los
   expect(Buffer.concat(parts)).toEqual(content)
 })
 
-test('a given fetch sends the requests', async () => {
-  await using server = await ScriptedServer.start()
+test('a given fetch sends the requests', async ({ server }) => {
   server.otherwise(ok(entry('a')))
   const asked: string[] = []
   const own: typeof fetch = (url, init) => {
@@ -44,8 +42,7 @@ test('a given fetch sends the requests', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('a given fetch is aborted with its call', async () => {
-  await using server = await ScriptedServer.start()
+test('a given fetch is aborted with its call', async ({ server }) => {
   server.otherwise(silence)
   const { files } = testClient({ baseUrl: server.baseUrl, fetch })
   const caller = new AbortController()

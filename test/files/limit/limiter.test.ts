@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { ManualClock } from '../../../src/core/time.ts'
+import { expect } from 'vitest'
 import { type LimiterStore, LocalRateLimitError, memoryLimiterStore } from '../../../src/files/index.ts'
 import { WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
 import { entry, REF, requestedEntry } from '../support/entries.ts'
 import { ANSWERED, makeLimiter } from '../support/limiter-bench.ts'
-import { failure, ok, ScriptedServer } from '../support/scripted-server.ts'
+import { failure, ok, test } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
 test('the limiter starts no more than the limit in any 61 seconds', async () => {
@@ -116,21 +115,6 @@ test('a store that fails gives its error to every waiting request', async () => 
   expect(await errorOf(enter('a'))).toMatchObject({ message: 'disk full' })
 })
 
-test('two limiters on one store share one limit', async () => {
-  const store = memoryLimiterStore()
-  const clock = new ManualClock()
-  const [one, two] = [makeLimiter({ store, clock }), makeLimiter({ store, clock })]
-  for (const name of 'abc') {
-    void one.enter(name)
-    void two.enter(name)
-  }
-  await turn()
-  expect(one.starts.length + two.starts.length).toBe(3)
-  clock.advance(WINDOW_MS)
-  await turn()
-  expect(one.starts.length + two.starts.length).toBe(6)
-})
-
 test('ten thousand calls at once keep the queue short and take no longer than the limit asks for', async () => {
   const perMinute = 60
   const { limiter, clock, starts, enter } = makeLimiter({ perMinute })
@@ -167,8 +151,7 @@ test('ten thousand calls at once keep the queue short and take no longer than th
   expect(clock.now() - began).toBeLessThan((10_000 / perMinute) * WINDOW_MS * 1.02)
 }, 60_000)
 
-test('the client adopts the limit that a successful reply names', async () => {
-  await using server = await ScriptedServer.start()
+test('the client adopts the limit that a successful reply names', async ({ server }) => {
   server.otherwise(requestedEntry({ 'x-ratelimit-limit': '2' }))
   const { files } = testClient({ baseUrl: server.baseUrl, plan: 'free' })
   await files.get(REF)
@@ -189,22 +172,6 @@ test('a 429 blocks its key until its moment; then one probe starts, then everyon
   await limiter.report({ ...ANSWERED, isProbe: true })
   await turn()
   expect(names()).toBe('abc')
-})
-
-test('a probe that gets a 429 blocks its key again', async () => {
-  const { limiter, clock, names, enter } = makeLimiter({ perMinute: 10 })
-  await limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 30_000 })
-  void enter('a')
-  void enter('b')
-  clock.advance('30s')
-  await turn()
-  await limiter.report({ ...ANSWERED, isProbe: true, blockedUntil: clock.now() + 40_000 })
-  clock.advance('39s')
-  await turn()
-  expect(names()).toBe('a')
-  clock.advance('1s')
-  await turn()
-  expect(names()).toBe('ab')
 })
 
 test('a probe without a reply opens nothing, and another one starts', async () => {
@@ -247,22 +214,7 @@ test('a reply to an earlier request does not open a blocked key', async () => {
   expect(names()).toBe('')
 })
 
-test('a blocked key stays blocked for a process that starts later', async () => {
-  const store = memoryLimiterStore()
-  const clock = new ManualClock()
-  const before = makeLimiter({ store, clock })
-  await before.limiter.report({ ...ANSWERED, blockedUntil: clock.now() + 30_000 })
-  const after = makeLimiter({ store, clock })
-  void after.enter('a')
-  await turn()
-  expect(after.names()).toBe('')
-  clock.advance('30s')
-  await turn()
-  expect(after.names()).toBe('a')
-})
-
-test('a 429 holds back every call of the client with that key', async () => {
-  await using server = await ScriptedServer.start()
+test('a 429 holds back every call of the client with that key', async ({ server }) => {
   server.script(failure(429, 'rate_limit_exceeded', { 'retry-after': '300' })).otherwise(ok(entry('b')))
   const { files, clock } = testClient({ baseUrl: server.baseUrl })
   await errorOf(files.get(REF))
@@ -283,11 +235,4 @@ test('a burst starts more requests at once than a minute allows, and makes up fo
   clock.advance(2 * WINDOW_MS)
   for (const name of names) await enter(name)
   expect(starts).toHaveLength(8)
-})
-
-test('a burst below the limit of a minute changes nothing', async () => {
-  const { starts, enter } = makeLimiter({ perMinute: 3, burst: 1 })
-  for (const name of ['a', 'b', 'c']) await enter(name)
-  await expect(enter('d', { maxWaitMs: 1 })).rejects.toMatchObject({ name: 'LocalRateLimitError' })
-  expect(starts).toHaveLength(3)
 })

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { DeleteRequest, FilesClientOptions } from '../../../src/files/index.ts'
 import { entry, REF } from '../support/entries.ts'
-import { failure, json, ok, type Reply, reset, ScriptedServer, text } from '../support/scripted-server.ts'
+import { failure, json, ok, type Reply, reset, ScriptedServer, test, text } from '../support/scripted-server.ts'
 import { testClient } from '../support/test-client.ts'
 
 const DELETED = ok({ message: 'gone for good' })
@@ -135,15 +135,7 @@ test('delete() fails at once with the server’s moment when that is too far awa
   expect(requests).toBe('GET DELETE')
 })
 
-test('delete() makes no more attempts than any other call', async () => {
-  const replies = [THERE, reset, THERE, reset, THERE, reset]
-  const { result, requests } = await deleteWith(replies, {}, { retry: { attempts: 3 } })
-  expect(result).toMatchObject({ name: 'ConnectionError' })
-  expect(requests).toBe('GET DELETE GET DELETE GET DELETE')
-})
-
-test('P7: delete() that times out after the service did it finds the entry gone', async () => {
-  await using server = await ScriptedServer.start()
+test('P7: delete() that times out after the service did it finds the entry gone', async ({ server }) => {
   server.script(THERE, () => {}, MISSING)
   const { files, clock } = testClient({ baseUrl: server.baseUrl })
   const outcome = files.delete(REF)
@@ -180,8 +172,7 @@ test('delete() with an expectation says when there is no entry', async () => {
   expect(requests).toBe('GET')
 })
 
-test('a folder is deleted only with `allowFolder`', async () => {
-  await using server = await ScriptedServer.start()
+test('a folder is deleted only with `allowFolder`', async ({ server }) => {
   server.script(ok(entry('a', { type: 'folder' }))).otherwise(DELETED)
   const { files } = testClient({ baseUrl: server.baseUrl })
   const folder = { ...REF, type: 'folder' } as const
@@ -238,8 +229,7 @@ test.each([
   expect(server.seen[0]?.path).toMatch(/upshot-probe-[0-9a-f-]{36}$/)
 })
 
-test('a look asks caches on the way for the entry as it is now', async () => {
-  await using server = await ScriptedServer.start()
+test('a look asks caches on the way for the entry as it is now', async ({ server }) => {
   server.script(THERE)
   await testClient({ baseUrl: server.baseUrl }).files.get(REF)
   expect(server.seen[0]?.headers['cache-control']).toBe('no-cache')

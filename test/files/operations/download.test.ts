@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
+import { expect } from 'vitest'
+import { CONTENT, FILE, test } from '../support/download-bench.ts'
 import { cutAt, serveBytes, sha256, watchProgress } from '../support/download-host.ts'
-import { REF } from '../support/entries.ts'
 import { reset } from '../support/scripted-server.ts'
 import { errorOf } from '../support/test-client.ts'
 
-test('a download is written atomically, and its host does not learn the key', async () => {
-  await using bench = await startDownloads()
+test('a download is written atomically, and its host does not learn the key', async ({ bench }) => {
   bench.host.script(serveBytes(CONTENT))
   const progress: { bytes: number; total: number | null }[] = []
   const to = bench.path('deep/er/report.bin')
@@ -23,17 +21,7 @@ test('a download is written atomically, and its host does not learn the key', as
   expect(bench.host.seen[0]?.headers.authorization).toBeUndefined()
 })
 
-test('an empty file is downloaded', async () => {
-  await using bench = await startDownloads()
-  bench.host.script(serveBytes(Buffer.alloc(0)))
-  const to = bench.path('empty')
-  const done = await bench.files.download({ ...REF, size: 0 }, { to })
-  expect(done).toMatchObject({ bytes: 0, sha256: sha256(Buffer.alloc(0)) })
-  expect(await readFile(to)).toHaveLength(0)
-})
-
-test('a download gives up when no new byte comes, and the next one continues it', async () => {
-  await using bench = await startDownloads()
+test('a download gives up when no new byte comes, and the next one continues it', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) })).otherwise(reset)
   const to = bench.path('x')

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../support/download-bench.ts'
+import { expect } from 'vitest'
+import { CONTENT, FILE, test } from '../support/download-bench.ts'
 import { cutAt, serveBytes, watchProgress } from '../support/download-host.ts'
 import { errorOf } from '../support/test-client.ts'
 
@@ -14,29 +14,25 @@ async function collect(chunks: AsyncIterable<Uint8Array>, onProgress: (progress:
   return Buffer.concat(parts)
 }
 
-test('a stream continues where the connection broke', async () => {
-  await using bench = await startDownloads()
+test('a stream continues where the connection broke', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT))
   expect(await collect(bench.files.stream(FILE), onProgress)).toEqual(CONTENT)
 })
 
-test('a stream gives each byte once although the server starts again', async () => {
-  await using bench = await startDownloads()
+test('a stream gives each byte once although the server starts again', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT, { ranges: false }))
   expect(await collect(bench.files.stream(FILE), onProgress)).toEqual(CONTENT)
 })
 
-test('a stream fails when the file changes on the way', async () => {
-  await using bench = await startDownloads()
+test('a stream fails when the file changes on the way', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT, { etag: '"v2"' }))
   expect(await errorOf(collect(bench.files.stream(FILE), onProgress))).toMatchObject({ name: 'ProtocolError' })
 })
 
-test('a stream ends its connection when its reader stops', async () => {
-  await using bench = await startDownloads()
+test('a stream ends its connection when its reader stops', async ({ bench }) => {
   const closed = Promise.withResolvers<void>()
   bench.host.script((response) => {
     response.on('close', () => closed.resolve())

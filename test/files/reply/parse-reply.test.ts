@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { parseReply } from '../../../src/files/reply/parse-reply.ts'
 import { entry, REF } from '../support/entries.ts'
-import { json, ScriptedServer } from '../support/scripted-server.ts'
+import { json, ScriptedServer, test } from '../support/scripted-server.ts'
 import { errorOf, testClient } from '../support/test-client.ts'
 
 async function get(body: Record<string, unknown>) {
@@ -35,8 +35,7 @@ test.each([[{ success: true }], [{ success: 'true' }], [{ status: 'success' }], 
   },
 )
 
-test('an entry whose id is a number is described by its text, and one beyond 2^53 is refused', async () => {
-  await using server = await ScriptedServer.start()
+test('an entry whose id is a number is described by its text, and one beyond 2^53 is refused', async ({ server }) => {
   server.script(json(200, { success: true, data: entry('a', { id: 7 }) }))
   server.otherwise(json(200, { success: true, data: entry('a', { id: 2 ** 53 }) }))
   const { files } = testClient({ baseUrl: server.baseUrl })
@@ -55,8 +54,7 @@ test.each([
   expect(parseReply(200, text)).toEqual({ kind: 'unreadable' })
 })
 
-test('a reply whose path is broken UTF-8 is refused, not read with another path', async () => {
-  await using server = await ScriptedServer.start()
+test('a reply whose path is broken UTF-8 is refused, not read with another path', async ({ server }) => {
   const body = Buffer.from(JSON.stringify({ success: true, data: entry('a', { path: '/in/\u00e9.txt' }) }))
   body[body.indexOf(0xc3) + 1] = 0x20
   server.otherwise((response) => response.writeHead(200, { 'content-type': 'application/json' }).end(body))

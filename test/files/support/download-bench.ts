@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { test as base, onTestFinished } from 'vitest'
 import type { FilesClientOptions } from '../../../src/files/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { giveUrls, someBytes } from './download-host.ts'
@@ -29,3 +30,10 @@ export async function startDownloads(
     },
   }
 }
+
+/** A test names the bench that it uses. */
+export const test = base.extend('bench', async () => {
+  const bench = await startDownloads()
+  onTestFinished(() => bench[Symbol.asyncDispose]())
+  return bench
+})

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { test as base, onTestFinished } from 'vitest'
 
 /** One request as it reached the server. */
 export interface Seen {
@@ -107,3 +108,10 @@ export const silence: Reply = () => {}
 export function stall(headers: Headers, beginning: string | Uint8Array): Reply {
   return (response) => response.writeHead(200, headers).write(beginning)
 }
+
+/** A test names the server that it uses. */
+export const test = base.extend('server', async () => {
+  const server = await ScriptedServer.start()
+  onTestFinished(() => server[Symbol.asyncDispose]())
+  return server
+})

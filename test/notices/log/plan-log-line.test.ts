@@ -169,8 +169,3 @@ test('a line about a step, or about its call, has the span of that attempt in th
     { trace_id, span_id: stepSpanIdOf('run_1', 'read', 1), run: 'run_1', step: 'read', workflow: 'verify-transfer' },
   ])
 })
-
-test('a line without a known root has no trace', () => {
-  expect(jsonOf({ ...NOTICES['run.canceled'], root: null })[0]).not.toHaveProperty('trace_id')
-  expect(jsonOf({ ...NOTICES['files.called'], caller: null })[0]).not.toHaveProperty('trace_id')
-})

@@ -36,11 +36,6 @@ test.each([
   await expect(loadConfigFile(writeFile(content))).rejects.toThrow(message)
 })
 
-test('durations of a project file are whole milliseconds, rounded up', async () => {
-  const file = writeFile({ drain: 100_000 / 3, retention: { runs: '0.1ms', failures: 'forever' } })
-  expect(await loadConfigFile(file)).toMatchObject({ drainMs: 33_334, retention: { runs: 1, failures: null } })
-})
-
 const writeConfig = (publicUrl: string) => writeFile({ publicUrl })
 
 function writeFile(content: object): string {

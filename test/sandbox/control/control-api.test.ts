@@ -1,13 +1,12 @@
 import { request } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { startSandbox } from '../../../src/sandbox/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { call, control } from '../support/call.ts'
 import { openReceiver } from '../support/open-receiver.ts'
-import { openSandbox } from '../support/open-sandbox.ts'
+import { openSandbox, test } from '../support/open-sandbox.ts'
 
-test('the control API drives the whole sandbox from another process', async () => {
-  const sandbox = await openSandbox()
+test('the control API drives the whole sandbox from another process', async ({ sandbox }) => {
   const receiver = await openReceiver()
   const key = (await control(sandbox, 'POST', '/keys', { name: 'remote', scope: 'read-only' })).body.data
   await control(sandbox, 'POST', '/webhooks', { url: receiver.url, events: ['*'] })
@@ -40,8 +39,7 @@ test('the control API drives the whole sandbox from another process', async () =
   expect((await call(sandbox, '/files?service=storage_a', { key: key.key })).status).toBe(401)
 })
 
-test('the control API refuses invalid requests with their error code', async () => {
-  const sandbox = await openSandbox()
+test('the control API refuses invalid requests with their error code', async ({ sandbox }) => {
   const status = async (method: string, path: string, body?: unknown) => {
     const reply = await control(sandbox, method, path, body)
     return [reply.status, reply.body.error.code]
@@ -54,8 +52,7 @@ test('the control API refuses invalid requests with their error code', async () 
   expect(await status('GET', '/nowhere')).toEqual([404, 'resource_not_found'])
 })
 
-test('the control API changes nothing for a page of another site', async () => {
-  const sandbox = await openSandbox()
+test('the control API changes nothing for a page of another site', async ({ sandbox }) => {
   const write = (headers: Record<string, string>) =>
     fetch(`${sandbox.origin}/_sandbox/keys`, { method: 'POST', headers, body: '{"name":"stolen"}' })
   expect((await write({ 'content-type': 'application/json' })).status).toBe(403)
@@ -80,8 +77,7 @@ test('the control API answers only to its own host names', async () => {
     expect(await statusFor(host)).toBe(403)
 })
 
-test('an upload of any size is streamed, and refused where a file is in the way', async () => {
-  const sandbox = await openSandbox()
+test('an upload of any size is streamed, and refused where a file is in the way', async ({ sandbox }) => {
   const upload = (path: string, body: Uint8Array<ArrayBuffer>) =>
     fetch(`${sandbox.origin}/_sandbox/storages/storage_a/content?path=${path}`, {
       method: 'PUT',

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import type { FaultInput, Sandbox } from '../../../src/sandbox/index.ts'
-import { tempFolder } from '../../support/temp-folder.ts'
 import { call } from '../support/call.ts'
 import { openReceiver, type Received } from '../support/open-receiver.ts'
 import { openSandbox } from '../support/open-sandbox.ts'
@@ -39,16 +38,6 @@ test('faults strike the same calls under the same seed, and others under another
   expect(runs[1]).toEqual(runs[0])
   expect(runs[2]).not.toEqual(runs[0])
   expect(new Set(runs[0])).toEqual(new Set([200, 500]))
-})
-
-test('a fault continues where it was after a restart', async () => {
-  const dir = tempFolder()
-  const first = await openSandbox({ dir })
-  const { key } = await first.keys.create({ name: 'test' })
-  await first.faults.add({ on: 'files.list', status: 503, times: 3 })
-  expect(await statuses(first, key, 2)).toEqual([503, 503])
-  await first.stop()
-  expect(await statuses(await openSandbox({ dir }), key, 2)).toEqual([503, 200])
 })
 
 test('faults spoil a reply in every way that a network and a gateway can', async () => {

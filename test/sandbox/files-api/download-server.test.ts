@@ -16,17 +16,6 @@ async function withUrl(options = {}) {
   return { sandbox, id, url: String(body.data.downloadUrl), expiresAt: String(body.data.expiresAt) }
 }
 
-test('a download URL leads to the bytes on another origin, without a key', async () => {
-  const { sandbox, url } = await withUrl()
-  expect(new URL(url).origin).toBe(sandbox.downloadOrigin)
-  expect(sandbox.downloadOrigin).not.toBe(sandbox.origin)
-  const response = await fetch(url)
-  expect(response.status).toBe(200)
-  expect(response.headers.get('content-length')).toBe('1000')
-  expect(response.headers.get('content-type')).toBe('application/pdf')
-  expect(Buffer.from(await response.arrayBuffer())).toEqual(BYTES)
-})
-
 test("a download URL is valid for 15 minutes of the sandbox's clock", async () => {
   const { sandbox, url, expiresAt } = await withUrl()
   expect(Date.parse(expiresAt) - sandbox.clock.now()).toBe(15 * 60_000)
@@ -72,6 +61,17 @@ test('a download URL survives a restart, and gets 404 when the file is gone', as
   expect((await fetch(moved)).status).toBe(200)
   await again.storage('storage_a').remove('/report.pdf')
   expect((await fetch(moved)).status).toBe(404)
+})
+
+test('a folder has no download URL', async () => {
+  const { sandbox } = await withUrl()
+  const { key } = await sandbox.keys.create({ name: 'test' })
+  await sandbox.storage('storage_a').put('/folder/a.txt', 'a')
+  const folder = sandbox
+    .storage('storage_a')
+    .list()
+    .find(({ type }) => type === 'folder')
+  expect((await call(sandbox, `/files/${folder?.id}/download?service=storage_a`, { key })).status).toBe(400)
 })
 
 const PAST = new Date(0).toUTCString()

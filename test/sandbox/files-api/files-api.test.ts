@@ -13,47 +13,6 @@ async function withFiles() {
   return { sandbox, key }
 }
 
-test('a recursive list holds everything beneath a folder', async () => {
-  const { sandbox, key } = await withFiles()
-  const { body } = await call(sandbox, '/files?service=storage_a&path=/in&recursive=true&sort=name', { key })
-  expect(body.data.map((entry: { path: string }) => entry.path)).toEqual(['/in/a.txt', '/in/deep/b.pdf', '/in/deep'])
-})
-
-test('paging through a list neither loses nor repeats an entry', async () => {
-  const sandbox = await openSandbox()
-  const { key } = await sandbox.keys.create({ name: 'test', scope: 'read-only' })
-  for (let n = 0; n < 45; n++) await sandbox.storage('storage_b').put(`/${n}.txt`, 'x')
-  const ids = new Set<string>()
-  for (const page of [1, 2, 3, 4]) {
-    const { body } = await call(sandbox, `/files?service=storage_b&page=${page}&sort=createdAt`, { key })
-    expect(body.data).toHaveLength([20, 20, 5, 0][page - 1] ?? -1)
-    for (const { id } of body.data) ids.add(id)
-  }
-  expect(ids.size).toBe(45)
-})
-
-test('a file is deleted for good, and the second delete gets 404', async () => {
-  const { sandbox, key } = await withFiles()
-  const entry = sandbox
-    .storage('storage_a')
-    .list()
-    .find(({ name }) => name === 'c.csv')
-  const first = await call(sandbox, `/files/${entry?.id}?service=storage_a`, { key, method: 'DELETE' })
-  expect(first.status).toBe(200)
-  expect(first.body.data.message).toContain('c.csv')
-  await expect(sandbox.storage('storage_a').read('/c.csv')).rejects.toThrow()
-  const second = await call(sandbox, `/files/${entry?.id}?service=storage_a`, { key, method: 'DELETE' })
-  expect(second.status).toBe(404)
-  expect(second.body.error.code).toBe('resource_not_found')
-  await sandbox.storage('storage_a').put('/c.csv', 'again')
-  expect(
-    sandbox
-      .storage('storage_a')
-      .list()
-      .find(({ name }) => name === 'c.csv')?.id,
-  ).not.toBe(entry?.id)
-})
-
 test('an invalid request is refused with the name of its parameter', async () => {
   const { sandbox, key } = await withFiles()
   const refused = async (query: string) => {

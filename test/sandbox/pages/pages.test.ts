@@ -1,10 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { Sandbox } from '../../../src/sandbox/index.ts'
 import { html } from '../../../src/sandbox/pages/html.ts'
 import { TABS } from '../../../src/sandbox/pages/layout.ts'
 import { call, control } from '../support/call.ts'
 import { openReceiver } from '../support/open-receiver.ts'
-import { openSandbox } from '../support/open-sandbox.ts'
+import { openSandbox, test } from '../support/open-sandbox.ts'
 
 async function read(sandbox: Sandbox, path: string) {
   const response = await fetch(sandbox.origin + path)
@@ -94,6 +94,15 @@ test('a name that turns the direction of text steers nothing on any page, and it
   expect((await read(sandbox, '/account/storages')).text).toContain('<bdi>invoice')
 })
 
+test('a fault that struck as often as it was to is shown as used up, another one as set', async ({ sandbox }) => {
+  const { key } = await sandbox.keys.create({ name: 'app' })
+  await sandbox.faults.add({ on: 'files.list', status: 503, times: 1 })
+  const states = async () => [...(await read(sandbox, '/account/faults')).text.matchAll(/data-state="\w+">([^<]+)</g)]
+  expect((await states()).map(([, state]) => state)).toEqual(['set'])
+  expect((await call(sandbox, '/files?service=storage_a', { key })).status).toBe(503)
+  expect((await states()).map(([, state]) => state)).toEqual(['used up'])
+})
+
 test('every form calls a path of the control API', async () => {
   const { sandbox, pages } = await openBusySandbox()
   const forms = new Set<string>()
@@ -118,8 +127,7 @@ test('the links in file details lead to pages', async () => {
   expect((await fetch(data.thumbnailUrl)).headers.get('content-type')).toContain('image/svg+xml')
 })
 
-test('an unknown key, page or storage gets an error status', async () => {
-  const sandbox = await openSandbox()
+test('an unknown key, page or storage gets an error status', async ({ sandbox }) => {
   expect((await read(sandbox, '/account/keys/key_none')).status).toBe(404)
   expect((await read(sandbox, '/nowhere')).status).toBe(404)
   expect((await read(sandbox, '/account/storages/storage_z')).status).toBe(400)

@@ -1,13 +1,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { call, control } from '../support/call.ts'
 import { openReceiver } from '../support/open-receiver.ts'
-import { openSandbox } from '../support/open-sandbox.ts'
+import { openSandbox, test } from '../support/open-sandbox.ts'
 
-test('restoring a snapshot brings back every file, id, key, fault and the clock', async () => {
-  const sandbox = await openSandbox()
+test('restoring a snapshot brings back every file, id, key, fault and the clock', async ({ sandbox }) => {
   const receiver = await openReceiver()
   const storage = sandbox.storage('storage_a')
   const { key } = await sandbox.keys.create({ name: 'kept' })
@@ -58,8 +57,7 @@ test('a reset clears everything, but never a directory that the sandbox did not 
   expect(await sandbox.faults.add({ on: '*', status: 500 })).toMatchObject({ id: 'flt_1' })
 })
 
-test("a snapshot's name cannot lead out of the folder of snapshots", async () => {
-  const sandbox = await openSandbox()
+test("a snapshot's name cannot lead out of the folder of snapshots", async ({ sandbox }) => {
   await expect(sandbox.snapshots.save('../outside')).rejects.toThrow()
   await expect(sandbox.snapshots.restore('missing')).rejects.toMatchObject({ code: 'not_found' })
 })

@@ -1,12 +1,12 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { toWireError } from '../../../src/sandbox/http/api-error.ts'
 import { type Sandbox, startSandbox } from '../../../src/sandbox/index.ts'
 import { findReadFault } from '../../../src/sandbox/storage/fingerprint.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { call } from '../support/call.ts'
-import { openSandbox } from '../support/open-sandbox.ts'
+import { openSandbox, test } from '../support/open-sandbox.ts'
 
 function drop(sandbox: Sandbox, path: string, bytes = 'dropped'): void {
   const place = join(sandbox.storage('storage_a').dir, path)
@@ -33,14 +33,7 @@ async function eventsAtRest(sandbox: Sandbox): Promise<string[]> {
   return eventsSoFar(sandbox).filter((line) => !line.endsWith('.marker'))
 }
 
-test('a file dropped into a directory, also with new folders, emits an event by itself', async () => {
-  const sandbox = await openSandbox()
-  drop(sandbox, '/a/b/c/deep.txt')
-  await expect.poll(() => eventsSoFar(sandbox), { interval: 10 }).toEqual(['file.created /a/b/c/deep.txt'])
-})
-
-test("an editor's save through a temporary file keeps the id", async () => {
-  const sandbox = await openSandbox()
+test("an editor's save through a temporary file keeps the id", async ({ sandbox }) => {
   const storage = sandbox.storage('storage_a')
   const before = await storage.put('/notes.md', 'first')
   drop(sandbox, '/notes.md.tmp', 'second, longer')
@@ -49,8 +42,7 @@ test("an editor's save through a temporary file keeps the id", async () => {
   expect(storage.list()[0]).toMatchObject({ id: before.id, size: 14 })
 })
 
-test('a file still being written emits one event when it is complete', async () => {
-  const sandbox = await openSandbox()
+test('a file still being written emits one event when it is complete', async ({ sandbox }) => {
   const place = join(sandbox.storage('storage_a').dir, 'copy.bin')
   writeFileSync(place, 'start')
   for (let n = 0; n < 8; n++) {
@@ -63,8 +55,7 @@ test('a file still being written emits one event when it is complete', async () 
   expect(copy?.data).toMatchObject({ file: { size: 37 } })
 })
 
-test('short-lived files, temporary names and links emit nothing', async () => {
-  const sandbox = await openSandbox()
+test('short-lived files, temporary names and links emit nothing', async ({ sandbox }) => {
   const { dir } = sandbox.storage('storage_a')
   drop(sandbox, '/brief.txt')
   rmSync(join(dir, 'brief.txt'))

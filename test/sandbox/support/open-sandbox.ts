@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest'
+import { test as base, onTestFinished } from 'vitest'
 import type { Sandbox, SandboxOptions } from '../../../src/sandbox/index.ts'
 import { startSandbox } from '../../../src/sandbox/index.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
@@ -9,3 +9,6 @@ export async function openSandbox(options: Partial<SandboxOptions> = {}): Promis
   onTestFinished(() => sandbox.stop())
   return sandbox
 }
+
+/** A test names the sandbox that it uses. */
+export const test = base.extend('sandbox', () => openSandbox())

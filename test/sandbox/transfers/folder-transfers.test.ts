@@ -62,6 +62,16 @@ test('a failed folder transfer names the file and keeps only complete files', as
   expect(sandbox.events.list({ type: 'transfer.failed' }).map(({ data }) => data)).toEqual([{ transfer: record }])
 })
 
+test('a folder transfer fails at a file that has vanished', async () => {
+  const { sandbox, storage } = await openFilled()
+  const started = await sandbox.transfers.start({ from: ['storage_a', '/in'], to: ['storage_b', '/'] })
+  await storage.remove('/in/deep/c.txt')
+  expect(await started.done).toMatchObject({
+    status: 'failed',
+    error: { code: 'resource_not_found', path: '/in/deep/c.txt' },
+  })
+})
+
 test('a folder transfer replaces or keeps existing files', async () => {
   const { sandbox, target } = await openFilled()
   const replaced = await target.put('/in/a.txt', 'older')

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { control } from '../support/call.ts'
 import { openReceiver } from '../support/open-receiver.ts'
-import { openSandbox } from '../support/open-sandbox.ts'
+import { test } from '../support/open-sandbox.ts'
 
 const SECRET = Buffer.from('a secret of twenty-four bytes').toString('base64')
 
@@ -34,8 +34,7 @@ async function openStrictReceiver(clock: () => number): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`
 }
 
-test('the probe passes a receiver that refuses everything it should', async () => {
-  const sandbox = await openSandbox()
+test('the probe passes a receiver that refuses everything it should', async ({ sandbox }) => {
   const url = await openStrictReceiver(() => sandbox.clock.now())
   const { id } = await sandbox.webhooks.add({ url, secret: SECRET, scheme: 'standard-webhooks' })
   const report = await sandbox.probe(id)
@@ -54,8 +53,7 @@ test('the probe passes a receiver that refuses everything it should', async () =
   ])
 })
 
-test('the probe shows what a credulous receiver accepts', async () => {
-  const sandbox = await openSandbox()
+test('the probe shows what a credulous receiver accepts', async ({ sandbox }) => {
   const receiver = await openReceiver()
   const { id } = await sandbox.webhooks.add({ url: receiver.url, secret: SECRET })
   const { body } = await control(sandbox, 'POST', `/webhooks/${id}/probe`)

@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { Webhook } from 'standardwebhooks'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { openReceiver } from '../support/open-receiver.ts'
-import { openSandbox } from '../support/open-sandbox.ts'
+import { openSandbox, test } from '../support/open-sandbox.ts'
 
 const SECRET = 'a secret of twenty-four bytes'
 
-test('an event is delivered to every webhook that wants its type, signed over the raw bytes', async () => {
-  const sandbox = await openSandbox()
+test('an event is delivered to every webhook that wants its type, signed over the raw bytes', async ({ sandbox }) => {
   const receiver = await openReceiver()
   await sandbox.webhooks.add({ url: receiver.url, events: ['file.*'], secret: SECRET })
   await sandbox.webhooks.add({ url: receiver.url, events: ['transfer.completed'], secret: SECRET })
@@ -27,8 +26,7 @@ test('an event is delivered to every webhook that wants its type, signed over th
   })
 })
 
-test('an independent implementation of Standard Webhooks accepts the signatures', async () => {
-  const sandbox = await openSandbox()
+test('an independent implementation of Standard Webhooks accepts the signatures', async ({ sandbox }) => {
   const receiver = await openReceiver()
   const secret = `whsec_${Buffer.from(SECRET).toString('base64')}`
   await sandbox.webhooks.add({ url: receiver.url, secret, scheme: 'standard-webhooks' })
@@ -38,8 +36,7 @@ test('an independent implementation of Standard Webhooks accepts the signatures'
   expect(() => new Webhook(secret).verify(body, headers as Record<string, string>)).not.toThrow()
 })
 
-test('a delivery is retried on schedule, with the same id and bytes, until it is accepted', async () => {
-  const sandbox = await openSandbox()
+test('a delivery is retried on schedule, with the same id and bytes, until it is accepted', async ({ sandbox }) => {
   const receiver = await openReceiver()
   receiver.statuses = [500, 302]
   await sandbox.webhooks.add({ url: receiver.url, secret: SECRET })
@@ -51,8 +48,7 @@ test('a delivery is retried on schedule, with the same id and bytes, until it is
   expect(new Set(receiver.received.map(({ headers }) => headers['x-sandbox-delivery'])).size).toBe(3)
 })
 
-test('a delivery fails after its last retry, and a backfill delivers it later', async () => {
-  const sandbox = await openSandbox()
+test('a delivery fails after its last retry, and a backfill delivers it later', async ({ sandbox }) => {
   const receiver = await openReceiver()
   receiver.fallback = 503
   const webhook = await sandbox.webhooks.add({ url: receiver.url, secret: SECRET })
@@ -67,20 +63,6 @@ test('a delivery fails after its last retry, and a backfill delivers it later', 
   expect(await sandbox.deliveries.backfill(webhook.id, before)).toEqual({ queued: 1 })
   await sandbox.deliveries.until({ eventId: event.id, state: 'delivered' })
   expect(await sandbox.deliveries.backfill(webhook.id, before)).toEqual({ queued: 0 })
-})
-
-test('an event is resent under its id with a new signature', async () => {
-  const sandbox = await openSandbox()
-  const receiver = await openReceiver()
-  await sandbox.webhooks.add({ url: receiver.url, secret: SECRET, scheme: 'timestamped' })
-  const event = sandbox.events.emit('file.created', {})
-  await sandbox.deliveries.until({ state: 'delivered' })
-  await sandbox.clock.advance('1h')
-  await sandbox.deliveries.resend(event.id)
-  await sandbox.deliveries.until({ state: 'delivered', count: 2 })
-  const [first, second] = receiver.received
-  expect(second?.body).toEqual(first?.body)
-  expect(second?.headers['x-service-signature']).not.toBe(first?.headers['x-service-signature'])
 })
 
 test('a restart keeps pending deliveries, keys, webhooks and an advanced clock', async () => {
@@ -108,8 +90,7 @@ test('a restart keeps pending deliveries, keys, webhooks and an advanced clock',
   expect(second.events.list()).toHaveLength(1)
 })
 
-test('a webhook with two secrets signs with both', async () => {
-  const sandbox = await openSandbox()
+test('a webhook with two secrets signs with both', async ({ sandbox }) => {
   const receiver = await openReceiver()
   const [old, fresh] = ['old-secret-old-secret', 'new-secret-new-secret'].map((text) =>
     Buffer.from(text).toString('base64'),
@@ -147,4 +128,17 @@ test('pending deliveries follow a webhook that is changed, disabled or removed',
   expect(second.received).toHaveLength(1)
   expect(sandbox.webhooks.list()).toEqual([])
   await expect(sandbox.webhooks.edit(id, {})).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a webhook gets events of its storages, and those of none', async ({ sandbox }) => {
+  const receiver = await openReceiver()
+  await sandbox.webhooks.add({ url: receiver.url, storages: ['storage_b'], secret: SECRET })
+  await sandbox.storage('storage_a').put('/unheard.txt', 'x')
+  await sandbox.storage('storage_b').put('/heard.txt', 'x')
+  sandbox.events.emit('transfer.failed', { transfer: {} })
+  await sandbox.clock.advance(0)
+  expect(receiver.received.map(({ body }) => JSON.parse(body.toString()).data.service)).toEqual([
+    'storage_b',
+    undefined,
+  ])
 })

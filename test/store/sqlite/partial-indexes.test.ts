@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { checkpoint, incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { test } from '../../support/test-store.ts'
 
 /** Bytes before the first page of a write-ahead log, and before each page in it. */
 const LOG_HEADER = 32
@@ -35,8 +35,7 @@ function emptyLog(folder: string): void {
 
 const FOR_A_PERSON = ['outcome_ended_badly', 'outcome_failed', 'work_untimed', 'delivery_conflict']
 
-test('a run that goes well writes to no index that only a person asks', async () => {
-  const store = openTestStore()
+test('a run that goes well writes to no index that only a person asks', async ({ store }) => {
   emptyLog(store.folder)
   await store.saveDelivery(incoming('evt_1'))
   for (const dueAt of [NOW, NOW + 1]) {
@@ -52,8 +51,7 @@ test('a run that goes well writes to no index that only a person asks', async ()
   expect(written.filter((name) => FOR_A_PERSON.includes(name))).toEqual([])
 })
 
-test('a failure, a run for a person and a conflict are each in their index', async () => {
-  const store = openTestStore()
+test('a failure, a run for a person and a conflict are each in their index', async ({ store }) => {
   emptyLog(store.folder)
   for (const end of ['fail', 'park'] as const) {
     await queueRun(store, `evt_${end}`)

@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/index.ts'
 import { testbed } from '../../../src/testing/index.ts'
+import { define } from '../../support/workflows.ts'
 
-const clean = defineWorkflow({
-  id: 'clean',
-  on: 'folder.ready',
-  async run({ files, step }) {
-    const { items } = await files.snapshot({ service: 'storage_b', path: '/archive', recursive: true })
-    for (const item of items.filter(({ name }) => name.endsWith('.bak'))) await files.delete(item, { expect: item })
-    await step.run('tell', () => 'told')
-    return items.length
-  },
+const clean = define('clean', { on: 'folder.ready' }, async ({ files, step }) => {
+  const { items } = await files.snapshot({ service: 'storage_b', path: '/archive', recursive: true })
+  for (const item of items.filter(({ name }) => name.endsWith('.bak'))) await files.delete(item, { expect: item })
+  await step.run('tell', () => 'told')
+  return items.length
 })
 
 test('a workflow finds the files that a test puts into a storage', async () => {
@@ -58,13 +55,9 @@ test('pauses within a call pass by themselves, and move every clock', async () =
 })
 
 test('time stands still while one call pauses and another is open', async () => {
-  const both = defineWorkflow({
-    id: 'both',
-    on: 'go',
-    run: async ({ event, files }) => {
-      const file = { service: 'storage_a' as const, id: String(event.data.id) }
-      await Promise.all([files.get(file), files.list({ service: 'storage_a' })])
-    },
+  const both = define('both', { on: 'go' }, async ({ event, files }) => {
+    const file = { service: 'storage_a' as const, id: String(event.data.id) }
+    await Promise.all([files.get(file), files.list({ service: 'storage_a' })])
   })
   await using t = await testbed({ workflows: [both] })
   const { id } = await t.storage('storage_a').put('/slow.txt', '')
@@ -78,13 +71,9 @@ test('time stands still while one call pauses and another is open', async () => 
 })
 
 test("parallel calls wait for the sandbox's rate limit", async () => {
-  const many = defineWorkflow({
-    id: 'many',
-    on: 'go',
-    run: async ({ files }) => {
-      const pages = Array.from({ length: 40 }, (_, index) => files.list({ service: 'storage_a', page: index + 1 }))
-      return (await Promise.all(pages)).length
-    },
+  const many = define('many', { on: 'go' }, async ({ files }) => {
+    const pages = Array.from({ length: 40 }, (_, index) => files.list({ service: 'storage_a', page: index + 1 }))
+    return (await Promise.all(pages)).length
   })
   await using t = await testbed({ workflows: [many], sandbox: { plan: 'free' } })
   await t.send('go')

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
-import { type Duration, defineWorkflow } from '../../../src/author/index.ts'
+import { cron, type Duration, defineWorkflow } from '../../../src/author/index.ts'
 import { testbed } from '../../../src/testing/index.ts'
+import { define } from '../../support/workflows.ts'
+import { greet } from '../support/workflows.ts'
 
-const patient = defineWorkflow({
-  id: 'patient',
-  on: 'nap.asked',
-  async run({ event, step, now }) {
-    await step.sleep('nap', event.data.length as Duration)
-    return step.run('wake', () => new Date(now()).toISOString(), { effect: 'read' })
-  },
+const patient = define('patient', { on: 'nap.asked' }, async ({ event, step, now }) => {
+  await step.sleep('nap', event.data.length as Duration)
+  return step.run('wake', () => new Date(now()).toISOString(), { effect: 'read' })
 })
 
 test('the clock stands still until it is advanced, and stops at every timer on its way', async () => {
@@ -37,16 +35,12 @@ test('the clock advances a year without stops where nothing is due', async () =>
 })
 
 test('a failing step is retried at the same moments under the same seed', async () => {
-  const flaky = defineWorkflow({
-    id: 'flaky',
-    on: 'try',
-    retry: { attempts: 4, min: '10s', max: '1m' },
-    run: ({ step, now }) =>
-      step.run('try', ({ attempt }) => {
-        if (attempt < 4) throw new Error('not yet')
-        return now()
-      }),
-  })
+  const flaky = define('flaky', { on: 'try', retry: { attempts: 4, min: '10s', max: '1m' } }, ({ step, now }) =>
+    step.run('try', ({ attempt }) => {
+      if (attempt < 4) throw new Error('not yet')
+      return now()
+    }),
+  )
   const drive = async (seed: number) => {
     await using t = await testbed({ workflows: [flaky], seed })
     const moments: (number | null)[] = []
@@ -59,4 +53,18 @@ test('a failing step is retried at the same moments under the same seed', async 
   }
   expect(await drive(7)).toEqual(await drive(7))
   expect(await drive(7)).not.toEqual(await drive(8))
+})
+
+const nightly = defineWorkflow({
+  id: 'nightly',
+  on: cron('0 3 * * *', { timezone: 'Europe/Berlin' }),
+  run: ({ tick }) => tick.scheduledFor.toISOString(),
+})
+
+test('a cron workflow can be ticked once for each moment', async () => {
+  await using t = await testbed({ workflows: [nightly, greet] })
+  const run = await t.tick('nightly', '2025-12-24T02:00:00Z')
+  expect(run).toMatchObject({ status: 'completed', output: '2025-12-24T02:00:00.000Z' })
+  await expect(t.tick(nightly, '2025-12-24T02:00:00Z')).rejects.toThrow('already has its run')
+  await expect(t.tick(greet)).rejects.toThrow('"greet" does not run on a cron line')
 })

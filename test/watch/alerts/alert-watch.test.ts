@@ -1,14 +1,13 @@
 import { Webhook } from 'standardwebhooks'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { NOW } from '../../support/fixtures.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { test } from '../../support/test-store.ts'
 import { startHook } from './support/hook-server.ts'
 import { failRun, openWatch, RULE } from './support/open-alerts.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-test('a failure reaches a webhook as a signed event with its count, page and command', async () => {
-  const store = openTestStore()
+test('a failure reaches a webhook as a signed event with its count, page and command', async ({ store }) => {
   const hook = await startHook()
   // The library that verifies reads the clock of the machine.
   vi.useFakeTimers({ now: NOW + 10_000, toFake: ['Date'] })
@@ -36,8 +35,7 @@ test('a failure reaches a webhook as a signed event with its count, page and com
   expect(alerts.sent()).toMatchObject([{ rule: 'failures', channel: 'ops', error: null }])
 })
 
-test('a watch that is started looks each 10 s, by itself', async () => {
-  const store = openTestStore()
+test('a watch that is started looks each 10 s, by itself', async ({ store }) => {
   const hook = await startHook()
   const { watch, clock } = openWatch(store, RULE, { channels: { ops: { kind: 'slack', url: hook.url } } })
   watch.start()
@@ -52,31 +50,7 @@ test('a watch that is started looks each 10 s, by itself', async () => {
   await expect.poll(() => hook.posted).toHaveLength(1)
 })
 
-test('of two schedulers on one database, one sends; both tell it once, in a digest, and that it is over', async () => {
-  const store = openTestStore()
-  const hook = await startHook()
-  const channels = { ops: { kind: 'slack', url: hook.url } } as const
-  const one = openWatch(store, RULE, { channels })
-  const other = openWatch(openTestStore(store.folder), RULE, { channels, clock: one.clock })
-  const lookAt = async (at: number) => {
-    one.clock.set(at)
-    await Promise.all([one.watch.look(), other.watch.look()])
-  }
-  await lookAt(NOW)
-  for (let turn = 1; turn <= 60; turn++) {
-    if (turn < 10) await failRun(store, NOW + turn * 60_000)
-    await lookAt(NOW + turn * 60_000 + 4_000)
-  }
-  expect(hook.posted.map(({ body }) => JSON.parse(body).text.split('\n', 2))).toEqual([
-    ['*failures*', 'new: follow-up fails at “copy” with Error'],
-    ['*failures*', 'more: follow-up fails at “copy” with Error (9)'],
-    ['*failures*', 'over: follow-up fails at “copy” with Error (9)'],
-  ])
-  expect(one.sent().length + other.sent().length).toBe(3)
-})
-
-test('a kind of failure is over once persons have resolved all of its runs, and not by retries', async () => {
-  const store = openTestStore()
+test('a kind of failure is over once persons have resolved all of its runs, and not by retries', async ({ store }) => {
   const hook = await startHook()
   const alerts = openWatch(store, RULE, { channels: { ops: { kind: 'slack', url: hook.url } } })
   const lookAt = async (at: number) => {
@@ -103,8 +77,7 @@ test('a kind of failure is over once persons have resolved all of its runs, and 
   ])
 })
 
-test('a channel that refuses is tried three times, told as not sent, and tried again later', async () => {
-  const store = openTestStore()
+test('a channel that refuses is tried three times, told as not sent, and tried again later', async ({ store }) => {
   const hook = await startHook()
   hook.answer = 500
   const alerts = openWatch(store, RULE, { channels: { ops: { kind: 'slack', url: hook.url } } })
@@ -126,8 +99,7 @@ test('a channel that refuses is tried three times, told as not sent, and tried a
   expect(alerts.sent().at(-1)).toMatchObject({ error: null })
 })
 
-test('a process that dies while it sends is followed by another one after a minute', async () => {
-  const store = openTestStore()
+test('a process that dies while it sends is followed by another one after a minute', async ({ store }) => {
   const [hanging, hook] = [await startHook(), await startHook()]
   hanging.answer = 'never'
   const dying = openWatch(store, RULE, { channels: { ops: { kind: 'slack', url: hanging.url } } })
@@ -146,8 +118,7 @@ test('a process that dies while it sends is followed by another one after a minu
   await dying.watch.stop()
 })
 
-test('an alert that cannot look is a fault, and other rules go on', async () => {
-  const store = openTestStore()
+test('an alert that cannot look is a fault, and other rules go on', async ({ store }) => {
   const hook = await startHook()
   const channels = { ops: { kind: 'slack', url: hook.url } } as const
   const broken = { ...store, listEndedFailures: () => Promise.reject(new Error('no index')) }

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { NOW } from '../../support/fixtures.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { test } from '../../support/test-store.ts'
 import { failRun, openWatch, RULE } from './support/open-alerts.ts'
 
 /** A mail server on loopback that keeps what it takes. */
@@ -25,8 +25,7 @@ async function startMailServer() {
   return { mails, port: (server.server.address() as AddressInfo).port }
 }
 
-test('an alert by mail has a subject that says it, and a plain text with page and command', async () => {
-  const store = openTestStore()
+test('an alert by mail has a subject that says it, and a plain text with page and command', async ({ store }) => {
   const { mails, port } = await startMailServer()
   const mail = {
     kind: 'email',
@@ -47,8 +46,7 @@ test('an alert by mail has a subject that says it, and a plain text with page an
   expect(text).toMatch(/^From: upshot@example.com/m)
 })
 
-test('a mail server that does not answer is named without its password', async () => {
-  const store = openTestStore()
+test('a mail server that does not answer is named without its password', async ({ store }) => {
   // Port 9 discards, and nothing listens there.
   const smtp = 'smtp://ops:s3cret@127.0.0.1:9'
   const channels = { ops: { kind: 'email', smtp, from: 'upshot@example.com', to: ['a@b.example'] } } as const

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { AlertRule } from '../../../src/core/alerts/alert-rule.ts'
 import { newId } from '../../../src/core/ids.ts'
 import { planEndpoint } from '../../../src/core/incoming/endpoint.ts'
@@ -6,7 +6,7 @@ import type { Store } from '../../../src/core/store/store.ts'
 import { lookFor } from '../../../src/watch/alerts/look.ts'
 import type { ShadowStretch } from '../../../src/watch/alerts/look-at-shadows.ts'
 import { incoming, NOW, queueRun } from '../../support/fixtures.ts'
-import { openTestStore } from '../../support/test-store.ts'
+import { openTestStore, test } from '../../support/test-store.ts'
 import { failRun, RULE } from './support/open-alerts.ts'
 
 const HOUR = 3_600_000
@@ -18,8 +18,7 @@ function looker(store: Store, part: Partial<AlertRule>, diskUse: number | null =
     lookFor({ store, readDiskUse: async () => diskUse }, rule, { position, topics: [] }, now)
 }
 
-test('a new rule begins with the failures after it, and every later one is found once', async () => {
-  const store = openTestStore()
+test('a new rule begins with the failures after it, and every later one is found once', async ({ store }) => {
   const look = looker(store, {})
   await failRun(store, NOW - 10_000)
   const first = await look(NOW)
@@ -34,8 +33,7 @@ test('a new rule begins with the failures after it, and every later one is found
   expect((await look(NOW + 30_000, third.position)).sightings).toEqual([])
 })
 
-test('a failure names the tags of its runs, of three that differ at most', async () => {
-  const store = openTestStore()
+test('a failure names the tags of its runs, of three that differ at most', async ({ store }) => {
   const look = looker(store, {})
   const first = await look(NOW)
   for (let n = 0; n < 6; n++) await failRun(store, NOW + 1_000, { tags: { customer: `c${n >> 1}`, region: 'eu' } })
@@ -49,8 +47,7 @@ test('a failure names the tags of its runs, of three that differ at most', async
   expect(third.sightings[0]?.title).toMatch(/customer=c0; customer=c1; customer=c2; and 2 more\)$/)
 })
 
-test('a kind of failure that a person snoozed is not told until the snooze ends', async () => {
-  const store = openTestStore()
+test('a kind of failure that a person snoozed is not told until the snooze ends', async ({ store }) => {
   const look = looker(store, {})
   const { position } = await look(NOW)
   await failRun(store, NOW + 1_000)
@@ -61,15 +58,13 @@ test('a kind of failure that a person snoozed is not told until the snooze ends'
   expect((await look(NOW + HOUR, position)).sightings).toHaveLength(1)
 })
 
-test('a rule for a workflow leaves out the failures of others', async () => {
-  const store = openTestStore()
+test('a rule for a workflow leaves out the failures of others', async ({ store }) => {
   await failRun(store, NOW + 1_000)
   const look = looker(store, { workflow: 'another' })
   expect((await look(NOW + 10_000, `${NOW}/`)).sightings).toEqual([])
 })
 
-test('a queue whose oldest run waits longer than the bound is one topic', async () => {
-  const store = openTestStore()
+test('a queue whose oldest run waits longer than the bound is one topic', async ({ store }) => {
   await queueRun(store, 'evt_1')
   const look = looker(store, { when: 'queue.age', over: 60_000 })
   expect((await look(NOW + 60_000)).sightings).toEqual([])
@@ -78,8 +73,7 @@ test('a queue whose oldest run waits longer than the bound is one topic', async 
   ])
 })
 
-test('a disk that is used above the bound is one topic', async () => {
-  const store = openTestStore()
+test('a disk that is used above the bound is one topic', async ({ store }) => {
   const rule = { when: 'disk.low', over: 0.9 } as const
   expect((await looker(store, rule, 0.9)(NOW)).sightings).toEqual([])
   expect((await looker(store, rule, 0.93)(NOW)).sightings).toMatchObject([
@@ -114,8 +108,7 @@ test('an endpoint is suspect when signatures fail since its last success, and no
   expect((await look(NOW + 2 * HOUR)).sightings).toEqual([])
 })
 
-test('an endpoint is silent when it takes nothing at an hour at which it usually does', async () => {
-  const store = openTestStore()
+test('an endpoint is silent when it takes nothing at an hour at which it usually does', async ({ store }) => {
   const endpoint = planEndpoint({ name: 'shop' }, NOW - 10 * DAY)
   await store.addEndpoint(endpoint)
   await store.saveDelivery(
@@ -136,8 +129,15 @@ test('an endpoint is silent when it takes nothing at an hour at which it usually
   expect((await look(NOW - HOUR - 1)).sightings).toEqual([])
 })
 
-test('an operation on many runs is told once when it has ended, even if it is committed late', async () => {
-  const store = openTestStore()
+test('an approval of lost events says that they ask to be made up', async () => {
+  const repair = { id: 'apr_1', kind: 'repair', workflow: null, account: 'acme', openedAt: NOW, openItems: 60 }
+  const store = { ...openTestStore(), listApprovals: async () => [repair] } as unknown as Store
+  expect((await looker(store, { when: 'approval.asked' })(NOW)).sightings).toMatchObject([
+    { title: '60 lost events of account acme ask to be made up' },
+  ])
+})
+
+test('an operation on many runs is told once when it has ended, even if it is committed late', async ({ store }) => {
   const look = looker(store, { when: 'operation.done' })
   const operator = { actor: 'anna', role: 'admin', from: 'here', reason: null }
   const plan = { kind: 'cancel', filter: {}, operator, perSecond: null, createdAt: NOW } as const

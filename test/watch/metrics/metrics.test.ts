@@ -114,16 +114,6 @@ test('a scrape reads the state of the store, the worker and the receiver', async
   })
 })
 
-test('a delivery that is taken ends the suspicion of its endpoint', async () => {
-  const { metrics, values } = openTestMetrics()
-  metrics.count({ kind: 'endpoint.suspect', endpoint: 'end_1', endpointName: 'main', failures: 5, lastSuccessAt: NOW })
-  for (const notice of runNotices()) metrics.count(notice)
-  expect(await values()).toMatchObject({
-    'upshot_endpoint_suspect{endpoint="end_1"}': 0,
-    'upshot_endpoint_last_success_timestamp_seconds{endpoint="end_1"}': NOW / 1_000,
-  })
-})
-
 test('a removed endpoint has no series, and a new one of its name begins with 0', async () => {
   const { metrics, store, values } = openTestMetrics()
   await addTestEndpoint(store, 'main')

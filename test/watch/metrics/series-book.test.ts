@@ -11,13 +11,6 @@ test('values beyond the bound of a label share the value "other", and are counte
   expect(book.dropped).toBe(1)
 })
 
-test('a series is found again by its labels', () => {
-  const count = new SeriesBook().counter('c_total', 'c')
-  count({ a: '1' }).value++
-  expect(count({ a: '1' }).value).toBe(1)
-  expect(count({ a: '2' }).value).toBe(0)
-})
-
 test('a process never has more than 5,000 series of ours, whatever it is told', async () => {
   const { metrics, values } = openTestMetrics()
   for (let n = 0; n < 1_000; n++)

@@ -77,14 +77,6 @@ test('no more than 8,192 spans wait for their passes: later ones are sent at onc
   expect(sent).toHaveLength(8_192 + 2)
 })
 
-test('spans of a pass wait until it settles', () => {
-  const { sent, tracing } = openTestTracing()
-  for (const notice of runNotices().slice(2, 5)) tracing.trace(notice)
-  expect(sent).toEqual([])
-  tracing.trace(NOTICES['run.parked'])
-  expect(sent.map(({ name }) => name)).toEqual(['step read', 'step pay'])
-})
-
 test('the traceparent of a sender is a link and never the parent', () => {
   const { sent, tracing } = openTestTracing()
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
@@ -107,11 +99,35 @@ test('an event that a step sends begins a trace of its own, and both are linked'
   ])
 })
 
+test('a run that repeats or forks another one is linked to it', () => {
+  const { sent, tracing } = openTestTracing()
+  tracing.trace({ ...NOTICES['run.completed'], root: ROOT, run: 'run_2', originRun: 'run_1' })
+  expect(sent).toMatchObject([
+    { spanId: runSpanIdOf('run_2'), links: [{ traceId: traceIdOf(ROOT), spanId: runSpanIdOf('run_1') }] },
+  ])
+})
+
 test('an error is told by its name, without its message', () => {
   const { sent, tracing } = openTestTracing()
   tracing.trace(NOTICES['run.failed'])
   expect(sent).toMatchObject([{ error: 'Error E_NO' }])
   expect(JSON.stringify(sent)).not.toContain('declined')
+})
+
+test('a share of the traces is sent, the same in every process, and headers go with them', () => {
+  const [one, other] = [openTestTracing({ ratio: 0.3 }), openTestTracing({ ratio: 0.3 })]
+  for (const { tracing } of [one, other]) {
+    for (let n = 0; n < 500; n++)
+      for (const notice of runNotices('verify', `run_${n}`, `evt_${n}`)) tracing.trace(notice)
+  }
+  const traces = new Set(one.sent.map(({ traceId }) => traceId))
+  expect(traces.size).toBeGreaterThan(100)
+  expect(traces.size).toBeLessThan(200)
+  expect(one.sent).toEqual(other.sent)
+  const caller = { run: 'run_1', workflow: 'verify', root: ROOT, step: 'read', attempt: 1 }
+  const { tracing } = openTestTracing()
+  expect(tracing.traceparentOf(caller)).toBe(`00-${traceIdOf(ROOT)}-${callSpanIdOf('run_1', 'read', 1)}-01`)
+  expect(openTestTracing({ ratio: 0 }).tracing.traceparentOf(caller)).toBeNull()
 })
 
 test('a collector that hangs costs dropped spans and two seconds at the stop, nothing more', async () => {

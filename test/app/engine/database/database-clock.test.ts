@@ -1,6 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { DatabaseClock } from '../../../../src/app/engine/database/database-clock.ts'
-import { systemClock } from '../../../../src/core/time.ts'
 
 const HOUR = 3_600_000
 
@@ -32,10 +31,6 @@ test('the clock of the database counts, not the one of the machine', async () =>
     const clock = await follow(databaseAhead(ms))
     expect(Math.abs(clock.now() - (Date.now() + ms))).toBeLessThan(100)
   }
-})
-
-test('a store without a clock of its own has the one of the machine', async () => {
-  expect(await follow({ readClock: async () => null })).toBe(systemClock)
 })
 
 test('a timer fires at its moment by the clock of the database', async () => {

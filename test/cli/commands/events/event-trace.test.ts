@@ -69,6 +69,38 @@ test('a trace shows a dropped file, its event and run, the failed attempt and th
   })
 })
 
+test('a trace shows repeated deliveries first, and forks and failure runs below their origin', async () => {
+  const ship = defineWorkflow({
+    id: 'ship',
+    on: 'order.placed',
+    async run({ step }) {
+      await step.run('pack', () => 'packed')
+      await step.run('send', () => Promise.reject(new Error('no truck')), { retry: { attempts: 1 } })
+    },
+    onFailure: async ({ step }) => void (await step.sleep('wait for a truck', '1d')),
+  })
+  const { dataDir, hear } = await startTestApp({ workflows: [ship] })
+  const upshot = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  const sent = await upshot('trigger', 'order.placed', '--duplicate')
+  const [{ event, runs }] = sent.json.data.deliveries
+  const { run } = await hear('run.parked', ({ workflow }) => workflow === 'ship')
+  await upshot('runs', 'fork', runs[0], '--from-step', 'send')
+  await hear('run.parked', (notice) => notice.workflow === 'ship' && notice.run !== run)
+  const { stdout } = await runHere(dataDir, ['events', 'show', event, '--trace'])
+  const failed = ['step pack write completed', 'step send write failed', '  attempt 1 failed']
+  const followed = ['run run ship (onFailure) waiting', '  sleep wait for a truck waiting']
+  expect(outline(stdout)).toEqual([
+    'event evt order.placed',
+    '  delivery dlv sandbox accepted',
+    '  delivery dlv sandbox duplicate',
+    '  run run ship failed',
+    ...[...failed, ...followed, 'run run ship failed'].map((line) => `    ${line}`),
+    ...[...failed, ...followed].map((line) => `      ${line}`),
+  ])
+  expect(stdout).toMatch(/\(follows the failure of run_\w+; sleeps in step "wait for a truck", until /)
+  expect(stdout).toMatch(/sleep wait for a truck waiting .*\(until /)
+})
+
 test('a trace shows the events that a run sent, the runs it invoked, and the result of its waits', async () => {
   const billed = defineEvent('order.billed', {
     data: z.object({ order: z.number() }),
@@ -108,4 +140,29 @@ test('a trace shows the events that a run sent, the runs it invoked, and the res
     '    wait hear more order.billed with order 8 completed',
   ])
   expect(stdout).toMatch(/wait hear order.* \(evt_\w+ arrived\)\n.*wait hear more .* \(no event arrived in time\)/)
+})
+
+test('a trace leads from a folded run to the run that absorbed it', async () => {
+  const gather = defineWorkflow({
+    id: 'gather',
+    on: 'order.placed',
+    batch: { size: 2, wait: '1d' },
+    run: ({ events }) => events.length,
+  })
+  const { dataDir, hear } = await startTestApp({ workflows: [gather] })
+  const upshot = (...args: string[]) => runHere(dataDir, [...args, '--json'])
+  const sent = (await upshot('trigger', 'order.placed', '--count', '2')).json.data.deliveries
+  await hear('run.completed', ({ workflow }) => workflow === 'gather')
+  const trees = await Promise.all(
+    sent.map(
+      async ({ event }: { event: string }) => (await runHere(dataDir, ['events', 'show', event, '--trace'])).stdout,
+    ),
+  )
+  expect(trees.map(outline)).toContainEqual([
+    'event evt order.placed',
+    '  delivery dlv sandbox accepted',
+    '  run run gather skipped',
+    '    run run gather completed',
+  ])
+  expect(trees.join('')).toContain('(1 folded into it)')
 })

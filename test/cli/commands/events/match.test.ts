@@ -62,6 +62,16 @@ test('"events match" says what each workflow makes of an event, and why, without
   })
 })
 
+test('an event that is not stored is read from a file, and a broken module is told beside the others', async () => {
+  const { match, folder } = await openMatch()
+  const file = join(folder, 'event.json')
+  writeFileSync(file, eventBody('evt_large', 'file.created', { service: 'storage_b', size: 30 }))
+  writeFileSync(join(folder, 'broken.workflow.ts'), 'nothing.at.all')
+  const { stdout, stderr } = await match('--file', file)
+  expect(stdout).toMatch(/large +starts +where: returned true/)
+  expect(stderr).toContain('broken.workflow.ts cannot be loaded')
+})
+
 test('neither or both of an id and a file are refused, and so is a workflow that no module defines', async () => {
   const { match } = await openMatch()
   expect((await match()).stderr).toContain('Name one event, or --file.')

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { deriveHookId } from '../../../../src/core/incoming/hook.ts'
 import type { Store } from '../../../../src/core/store/store.ts'
 import { checkpoint, queueRun } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'
-import { openTestProject, statusOf } from '../../support/test-project.ts'
+import { statusOf, test } from '../../support/test-project.ts'
 
 const DATA = {
   type: 'object',
@@ -41,8 +41,7 @@ async function park(store: Store): Promise<string> {
   return lease.runId
 }
 
-test('a person sees the hook of a run, and answers it in place of its sender', async () => {
-  const { dataDir, store, cli } = await openTestProject()
+test('a person sees the hook of a run, and answers it in place of its sender', async ({ dataDir, store, cli }) => {
   const run = await park(store)
   const shown = await runHere(dataDir, ['runs', 'show', run])
   expect(shown.stdout).toMatch(/Hooks\n.*STEP.*\n.*scan +open +0 .*\/callbacks\/[0-9a-z]{8}….*Is it clean\?/)
@@ -61,8 +60,7 @@ test('a person sees the hook of a run, and answers it in place of its sender', a
   expect(action).toMatchObject({ action: 'hook.answer', outcome: 'done', reason: 'by phone' })
 })
 
-test('no door shows a URL that lets answer, also where an own step returned it', async () => {
-  const { store, cli } = await openTestProject()
+test('no door shows a URL that lets answer, also where an own step returned it', async ({ store, cli }) => {
   const run = await park(store)
   const { json } = await cli('runs', 'show', run)
   expect(json.data.steps[1].output).toBe(`${URL_OF_HOOK.slice(0, -32)}…`)

@@ -44,6 +44,19 @@ async function openAsked() {
   return { store, dataDir, cli, id: found?.id ?? '', hash: found?.hash.slice(0, 8) ?? '' }
 }
 
+test('"approvals list" shows what waits, as a table and as JSON', async () => {
+  const { cli, dataDir, id } = await openHeld()
+  const { exit, json } = await cli('approvals', 'list')
+  expect(exit).toBe(0)
+  expect(json.data).toMatchObject([{ id, status: 'open', kind: 'guard', workflow: 'follow-up', items: 3, bytes: 300 }])
+  const { stdout, stderr } = await runHere(dataDir, ['approvals', 'list'])
+  expect(stdout).toContain(id)
+  expect(stdout).toContain('guard.all.deletes.perHour')
+  expect(stderr).toContain(`upshot approvals show ${id}`)
+  expect((await cli('approvals', 'list', '--workflow', 'count')).json.data).toEqual([])
+  expect((await cli('approvals', 'list', '--status', 'denied')).json.data).toEqual([])
+})
+
 test('"approvals show" lists each file with its path and size, and the hash that names the list', async () => {
   const { cli, dataDir, id, hashes, last } = await openHeld()
   const { data } = (await cli('approvals', 'show', id)).json
@@ -67,6 +80,17 @@ test('"approvals approve" with the hash of an earlier item approves up to it, an
   expect(data).toMatchObject([{ id: json.data.next, openItems: 1 }])
   const votes = (await cli('approvals', 'show', id)).json.data.votes
   expect(votes).toMatchObject([{ verdict: 'approved', reason: 'checked', actor: expect.stringMatching(/^cli:/) }])
+})
+
+test('"approvals approve --only" approves these numbers and no other', async () => {
+  const { dataDir, id, last, kindsOf } = await openHeld()
+  const args = ['approvals', 'approve', id, '--hash', last, '--only', '1,3']
+  const { exit, stdout } = await runHere(dataDir, args)
+  expect({ exit, stdout }).toMatchObject({
+    exit: 0,
+    stdout: expect.stringMatching(/^Approved 2 items\. The other 1 wait in approval apr_/),
+  })
+  expect(await kindsOf()).toEqual(['granted', 'held', 'granted'])
 })
 
 test.each(['0', '3-1', 'all', '1;2'])(

@@ -3,9 +3,50 @@ import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../../src/author/define-workflow.ts'
 import type { ProbeCheck } from '../../../../src/sandbox/index.ts'
 import { openReceiver } from '../../../sandbox/support/open-receiver.ts'
+import { tempFolder } from '../../../support/temp-folder.ts'
 import { startTestApp } from '../../../support/test-app.ts'
 import { runHere } from '../../support/run-here.ts'
 import { openSandboxCommand } from '../../support/sandbox-command.ts'
+
+test('webhooks are registered and removed, and missed events are resent and backfilled', async () => {
+  const { sandbox, run, json } = await openSandboxCommand()
+  const receiver = await openReceiver()
+  const webhook = (await json('webhook', 'add', receiver.url, '--events', 'file.*', '--storage', 'storage_a')).data
+  expect(webhook).toMatchObject({ events: ['file.*'], storages: ['storage_a'], secrets: 1, secret: expect.any(String) })
+  expect((await run('webhook', 'list')).stdout).not.toContain(webhook.secret)
+  await sandbox.storage('storage_a').put('/a.txt', 'a')
+  const [first] = await sandbox.deliveries.until({ state: 'delivered' })
+  const list = await run('deliveries', 'list', '--state', 'delivered', '--webhook', receiver.url)
+  expect(list.stdout).toMatch(/file\.created +delivered +event +1 +200/)
+  // The beginning of an id is enough.
+  const short = first?.eventId.slice(0, 17) ?? ''
+  expect((await json('deliveries', 'resend', short)).data).toMatchObject([{ cause: 'resend' }])
+  await sandbox.deliveries.until({ state: 'delivered', count: 2 })
+  expect((await json('deliveries', 'list', '--event', short)).data).toMatchObject([{ cause: 'resend' }, {}])
+
+  await sandbox.webhooks.enable(webhook.id, false)
+  await sandbox.storage('storage_a').put('/missed.txt', 'missed')
+  await sandbox.webhooks.enable(webhook.id, true)
+  expect((await json('deliveries', 'backfill', webhook.id.slice(0, 17), '--since', '1h')).data).toMatchObject({
+    queued: 1,
+  })
+  await sandbox.deliveries.until({ state: 'delivered', count: 3 })
+  expect((await json('deliveries', 'list', '--limit', '1')).data).toMatchObject([{ cause: 'backfill' }])
+  expect((await run('deliveries', 'resend', 'evt_none')).exit).toBe(5)
+
+  expect((await run('webhook', 'remove', webhook.id)).exit).toBe(3)
+  expect((await json('webhook', 'remove', webhook.id, '--yes')).data).toMatchObject({ removed: true })
+  expect((await run('deliveries', 'resend', first?.eventId ?? '')).exit).toBe(5)
+  const given = await runHere(
+    tempFolder(),
+    ['sandbox', 'webhook', 'add', receiver.url, '--secret-env', 'S', '--url', sandbox.url],
+    {
+      env: { S: 'a secret from the environment' },
+    },
+  )
+  expect(given.stdout).not.toContain('secret')
+  expect(sandbox.webhooks.list()).toMatchObject([{ secrets: ['a secret from the environment'] }])
+})
 
 test('sandbox probe finds an endpoint by name, and sandbox reset keeps the access of the app', async () => {
   const everything = defineWorkflow({ id: 'note', on: 'file.created', run: () => 'noted' })

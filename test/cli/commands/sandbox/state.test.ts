@@ -1,6 +1,64 @@
 import { expect, test } from 'vitest'
 import { openSandboxCommand } from '../../support/sandbox-command.ts'
 
+test('sandbox keys are created with any scope, listed without their values, and revoked', async () => {
+  const { sandbox, run, json } = await openSandboxCommand()
+  const made = (await json('key', 'new', 'a client', '--scope', 'read-only')).data
+  expect(sandbox.keys.list()).toMatchObject([{ name: 'a client', scope: 'read-only', key: made.key }])
+  await json('key', 'new', 'custom', '--permission', 'files:read', '--storage', 'storage_b')
+  const text = await run('key', 'list')
+  expect(text.stdout).toMatch(/a client +read-only/)
+  expect(text.stdout).toContain('files:read on storage_b')
+  expect(JSON.stringify((await json('key', 'list')).data) + text.stdout).not.toContain(made.key)
+  expect(await run('key', 'revoke', made.id)).toMatchObject({ exit: 3 })
+  expect(sandbox.keys.get(made.id).revokedAt).toBeNull()
+  expect((await json('key', 'revoke', made.id.slice(0, 17), '--yes')).data).toMatchObject({ revoked: true })
+  expect(sandbox.keys.get(made.id).revokedAt).not.toBeNull()
+  expect((await run('key', 'revoke', 'key_none', '--yes')).exit).toBe(5)
+  expect((await run('key', 'new', 'x', '--scope', 'admin', '--permission', 'files:read')).exit).toBe(2)
+})
+
+test('sandbox faults are added, listed and cleared', async () => {
+  const { sandbox, run, json } = await openSandboxCommand()
+  const args = ['fault', 'add', 'files.list', '503', 'x2', '10ms', 'skip=1']
+  expect((await json(...args, '--dry-run')).data).toMatchObject({ done: false })
+  expect(sandbox.faults.list()).toEqual([])
+  const fault = (await json(...args)).data
+  expect(sandbox.faults.list()).toMatchObject([{ on: 'files.list', status: 503, times: 2, latencyMs: 10, skip: 1 }])
+  await json('fault', 'add', 'delivery', '1m', 'type=file.*', 'probability=0.5')
+  expect(sandbox.faults.list()[1]).toMatchObject({ on: 'delivery', delayMs: 60_000, probability: 0.5 })
+  expect((await run('fault', 'list')).stdout).toMatch(/flt_1 +files\.list +0\/2/)
+  expect(await run('fault', 'add', 'delivery', '503')).toMatchObject({
+    ...{ exit: 2, stderr: expect.stringContaining('it does nothing on delivery') },
+  })
+  expect((await run('fault', 'add', 'files.list')).exit).toBe(2)
+  expect((await run('fault', 'add', 'nowhere', 'drop')).exit).toBe(2)
+  expect((await json('fault', 'clear', fault.id)).data).toEqual({ cleared: [fault.id] })
+  expect((await run('fault', 'clear', fault.id)).exit).toBe(5)
+  await json('fault', 'clear')
+  expect(sandbox.faults.list()).toEqual([])
+})
+
+test('the sandbox clock is advanced and set back to real time', async () => {
+  const { sandbox, run, json } = await openSandboxCommand()
+  const before = sandbox.clock.now()
+  expect((await json('clock', 'advance', '2h')).data).toMatchObject({ mode: 'manual' })
+  expect(sandbox.clock.now()).toBe(before + 7_200_000)
+  expect((await run('clock', 'show')).stdout).toMatch(/stands still, .* ahead of this machine/)
+  expect((await run('clock', 'advance', 'soon')).exit).toBe(2)
+  expect((await json('clock', 'real')).data).toMatchObject({ mode: 'real' })
+  expect(Math.abs(sandbox.clock.now() - Date.now())).toBeLessThan(60_000)
+})
+
+test('sandbox settings are shown and changed', async () => {
+  const { sandbox, run, json } = await openSandboxCommand()
+  expect((await json('settings', 'plan=pro', 'deleteFolders=true')).data).toMatchObject({ deleteFolders: true })
+  expect(sandbox.settings.get()).toMatchObject({ plan: 'pro', deleteFolders: true })
+  expect((await run('settings')).stdout).toMatch(/plan +pro/)
+  expect((await run('settings', 'plan=gold')).exit).toBe(2)
+  expect((await run('settings', 'plan')).exit).toBe(2)
+})
+
 test('sandbox audit lists the mistakes of clients, and exits with 7', async () => {
   const { sandbox, run, json } = await openSandboxCommand()
   const { key } = await sandbox.keys.create({ name: 'client' })

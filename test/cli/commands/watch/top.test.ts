@@ -1,12 +1,12 @@
 import { PassThrough } from 'node:stream'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, vi } from 'vitest'
 import { drawFrame } from '../../../../src/cli/commands/watch/top/draw-frame.ts'
 import type { Frame } from '../../../../src/cli/commands/watch/top/read-frame.ts'
 import { runCommandLine } from '../../../../src/cli/run-command-line.ts'
 import { widthOf } from '../../../../src/cli/terminal/table.ts'
 import { isoTime } from '../../../../src/core/time.ts'
 import { runHere } from '../../support/run-here.ts'
-import { failRun, openTestProject } from '../../support/test-project.ts'
+import { failRun, test } from '../../support/test-project.ts'
 
 const NOW = Date.UTC(2026, 4, 1, 12)
 
@@ -28,8 +28,7 @@ function openTerminal() {
   return { streams: { stdout, stderr: new PassThrough() }, written: () => written, lastFrame }
 }
 
-test('"top --json" prints the load and what needs a person', async () => {
-  const { cli, store } = await openTestProject()
+test('"top --json" prints the load and what needs a person', async ({ cli, store }) => {
   const run = await failRun(store, 'evt_1')
   await failRun(store, 'evt_2')
   expect((await cli('top')).json).toMatchObject({
@@ -42,8 +41,7 @@ test('"top --json" prints the load and what needs a person', async () => {
   })
 })
 
-test('"top --once" prints a frame whose lines fit', async () => {
-  const { dataDir, store } = await openTestProject()
+test('"top --once" prints a frame whose lines fit', async ({ dataDir, store }) => {
   await failRun(store, 'evt_1')
   const { stdout } = await runHere(dataDir, ['top', '--once'])
   expect(stdout).toMatch(/no process runs/)
@@ -52,8 +50,7 @@ test('"top --once" prints a frame whose lines fit', async () => {
   expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
 })
 
-test('"top" draws each second what has changed, and gives the terminal back at Ctrl-C', async () => {
-  const { dataDir, store } = await openTestProject()
+test('"top" draws each second what has changed, and gives the terminal back at Ctrl-C', async ({ dataDir, store }) => {
   await failRun(store, 'evt_1')
   const terminal = openTerminal()
   vi.stubEnv('UPSHOT_DATA_DIR', dataDir)

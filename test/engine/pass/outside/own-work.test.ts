@@ -1,9 +1,7 @@
-import { createHash, webcrypto } from 'node:crypto'
+import { webcrypto } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { StepApi } from '../../../../src/author/steps/step-api.ts'
-import type { Notice } from '../../../../src/core/notices.ts'
 import { createTestEngine, test } from '../../../support/test-engine.ts'
 import { define } from '../../../support/workflows.ts'
 
@@ -57,21 +55,6 @@ test('a pass parks after a quarter of a second of stillness, and tells the place
   expect(engine.heard.filter(({ kind }) => kind === 'code.pending')).toEqual([
     { kind: 'code.pending', run: run.id, workflow: 'branches', place: expect.stringContaining('own-work.test.ts:') },
   ])
-})
-
-test('sequential code parks without looking for work outside steps', async ({ engine }) => {
-  const told: Notice[] = []
-  engine.notices.subscribe('code.pending', (notice) => told.push(notice))
-  const sleep = async (step: StepApi) => {
-    createHash('sha256').update('synchronous').digest()
-    await digest()
-    await step.run('one', () => turn())
-    await step.sleep('nap', '1m')
-  }
-  await engine.serve('sequential', ({ step }) => sleep(step))
-  const { id } = await engine.run('sequential')
-  expect(await engine.advance(id, '1m')).toMatchObject({ status: 'completed' })
-  expect(told).toEqual([])
 })
 
 test('work that a step has begun does not keep the pass from parking', async ({ engine }) => {

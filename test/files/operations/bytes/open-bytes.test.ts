@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../../support/download-bench.ts'
+import { expect } from 'vitest'
+import { CONTENT, FILE, startDownloads, test } from '../../support/download-bench.ts'
 import { cutAt, serveBytes, sha256, watchProgress } from '../../support/download-host.ts'
 import { failure, text } from '../../support/scripted-server.ts'
 import { errorOf } from '../../support/test-client.ts'
@@ -15,8 +15,7 @@ test.each([401, 403, 404, 410])(
   },
 )
 
-test('a download URL that expires twice within a file is exchanged twice', async () => {
-  await using bench = await startDownloads()
+test('a download URL that expires twice within a file is exchanged twice', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(
     cutAt(CONTENT, 100_000, { seen: reached(100_000) }),
@@ -56,15 +55,13 @@ test('a download URL that always expires at once is used all the same', async ()
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ bytes: CONTENT.length })
 })
 
-test('a download URL that is refused however fresh is not asked for without end', async () => {
-  await using bench = await startDownloads()
+test('a download URL that is refused however fresh is not asked for without end', async ({ bench }) => {
   bench.host.otherwise(text(403, 'never'))
   expect(await errorOf(bench.files.download(FILE, { to: bench.path('x') }))).toMatchObject({ name: 'PermissionError' })
   expect(bench.host.seen).toHaveLength(4)
 })
 
-test('a download of a deleted file ends in the service’s own 404', async () => {
-  await using bench = await startDownloads()
+test('a download of a deleted file ends in the service’s own 404', async ({ bench }) => {
   bench.host.script(text(404, ''))
   let asked = 0
   bench.api.otherwise((response, request) => {

@@ -1,33 +1,18 @@
 import { existsSync } from 'node:fs'
-import { expect, test } from 'vitest'
-import { CONTENT, FILE, startDownloads } from '../../support/download-bench.ts'
+import { expect } from 'vitest'
+import { CONTENT, FILE, startDownloads, test } from '../../support/download-bench.ts'
 import { cutAt, serveBytes, sha256, watchProgress } from '../../support/download-host.ts'
 import { text } from '../../support/scripted-server.ts'
 import { errorOf } from '../../support/test-client.ts'
 
-test('a broken download is continued where it broke, with the ETag as a condition', async () => {
-  await using bench = await startDownloads()
-  const { reached, onProgress } = watchProgress()
-  const cuts = [100_000, 200_000].map((until) => cutAt(CONTENT, until, { seen: reached(until) }))
-  bench.host.script(...cuts, serveBytes(CONTENT))
-
-  const done = await bench.files.download(FILE, { to: bench.path('x'), onProgress })
-
-  expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 0 })
-  expect(bench.host.seen.map((seen) => seen.headers.range)).toEqual([undefined, 'bytes=100000-', 'bytes=200000-'])
-  expect(bench.host.seen[1]?.headers['if-range']).toBe('"v1"')
-})
-
-test('a broken download starts again at 0 when the server ignores the range', async () => {
-  await using bench = await startDownloads()
+test('a broken download starts again at 0 when the server ignores the range', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT, { ranges: false }))
   const done = await bench.files.download(FILE, { to: bench.path('x'), onProgress })
   expect(done.sha256).toBe(sha256(CONTENT))
 })
 
-test('a broken download starts again at 0 when the file has changed', async () => {
-  await using bench = await startDownloads()
+test('a broken download starts again at 0 when the file has changed', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   const other = Buffer.from(CONTENT).fill(7)
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(other, { etag: '"v2"' }))
@@ -35,8 +20,7 @@ test('a broken download starts again at 0 when the file has changed', async () =
   expect(done.sha256).toBe(sha256(other))
 })
 
-test('a broken download starts again at 0 when a range comes from another version', async () => {
-  await using bench = await startDownloads()
+test('a broken download starts again at 0 when a range comes from another version', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   const other = Buffer.from(CONTENT).fill(7)
   const never = new Promise<void>(() => {})
@@ -50,8 +34,7 @@ test('a broken download starts again at 0 when a range comes from another versio
   expect(bench.host.seen.map((seen) => seen.headers.range)).toEqual([undefined, 'bytes=100000-', undefined])
 })
 
-test('a body without a length that ends too soon is continued', async () => {
-  await using bench = await startDownloads()
+test('a body without a length that ends too soon is continued', async ({ bench }) => {
   bench.host.script((response) => {
     response.useChunkedEncodingByDefault = false
     response.writeHead(200, { etag: '"v1"', connection: 'close' }).end(CONTENT.subarray(0, 100_000))
@@ -60,8 +43,7 @@ test('a body without a length that ends too soon is continued', async () => {
   expect(bench.host.seen[1]?.headers.range).toBe('bytes=100000-')
 })
 
-test('a host that breaks off before any new byte is not tried for ever', async () => {
-  await using bench = await startDownloads()
+test('a host that breaks off before any new byte is not tried for ever', async ({ bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }))
   bench.host.otherwise((response) => {
@@ -74,8 +56,7 @@ test('a host that breaks off before any new byte is not tried for ever', async (
   expect(bench.host.seen.length).toBeLessThanOrEqual(6)
 })
 
-test('a download host may ask for a wait, which does not block the key', async () => {
-  await using bench = await startDownloads()
+test('a download host may ask for a wait, which does not block the key', async ({ bench }) => {
   bench.host.script(text(429, '', { 'retry-after': '5' }), text(503, ''), serveBytes(CONTENT))
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ bytes: CONTENT.length })
   expect(bench.pauses).toEqual([5_000])
@@ -95,8 +76,7 @@ test.each([
   expect([to, `${to}.part`, `${to}.part.json`].map(existsSync)).toEqual([false, false, false])
 })
 
-test('a file with more bytes than announced is not written', async () => {
-  await using bench = await startDownloads()
+test('a file with more bytes than announced is not written', async ({ bench }) => {
   bench.host.otherwise((response) => response.writeHead(200).end(CONTENT))
   const to = bench.path('x')
   expect(await errorOf(bench.files.download({ ...FILE, size: 1_000 }, { to }))).toMatchObject({ name: 'ProtocolError' })

@@ -12,13 +12,6 @@ async function collect(reply: Reply) {
   return { found, lines, requests: server.seen }
 }
 
-test('iterate() reads every page, oldest entries first', async () => {
-  const { found, requests } = await collect(paged(() => entries(0, 250)))
-  expect(found).toEqual(entries(0, 250).map((one) => one.id))
-  expect(requests.map((seen) => seen.query.get('page'))).toEqual(['1', '2', '3'])
-  expect(requests.every((seen) => seen.query.get('sort') === 'createdAt')).toBe(true)
-})
-
 test.each([
   ['a page shorter than the service’s own 20', 219, 3],
   ['an empty page after one that may be full', 230, 4],
@@ -75,13 +68,4 @@ test('a delete during iterate() logs that pages may skip entries', async () => {
   expect(lines).toContainEqual(
     expect.objectContaining({ kind: 'warning', message: expect.stringContaining('snapshot') }),
   )
-})
-
-test('pages() gives whole pages', async () => {
-  await using server = await ScriptedServer.start()
-  server.otherwise(paged(() => entries(0, 101)))
-  const { files } = testClient({ baseUrl: server.baseUrl })
-  const sizes: number[] = []
-  for await (const page of files.pages({ service: 'storage_a' })) sizes.push(page.items.length)
-  expect(sizes).toEqual([100, 1])
 })

@@ -1,11 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { NotFoundError, ProtocolError } from '../../../../src/files/index.ts'
 import { entry, snakeEntry } from '../../support/entries.ts'
-import { failure, json, ok, ScriptedServer, text } from '../../support/scripted-server.ts'
+import { failure, json, ok, ScriptedServer, test, text } from '../../support/scripted-server.ts'
 import { errorOf, KEY, testClient } from '../../support/test-client.ts'
 
-test('list() asks as the primary form documents, with the key as bearer', async () => {
-  await using server = await ScriptedServer.start()
+test('list() asks as the primary form documents, with the key as bearer', async ({ server }) => {
   server.script(
     ok([entry('a', { path: '/in/ä/deep/a.txt' })], {
       pagination: { page: 2, limit: 50, totalItems: 120, totalPages: 3 },
@@ -38,15 +37,13 @@ test('list() asks as the primary form documents, with the key as bearer', async 
   expect(seen?.headers.accept).toBe('application/json')
 })
 
-test('list() never asks for more than 100 entries', async () => {
-  await using server = await ScriptedServer.start()
+test('list() never asks for more than 100 entries', async ({ server }) => {
   server.script(ok([]))
   await testClient({ baseUrl: server.baseUrl }).files.list({ service: 'storage_a', limit: 500 })
   expect(server.seen[0]?.query.get('limit')).toBe('100')
 })
 
-test('list() reads the alternative form by its shape', async () => {
-  await using server = await ScriptedServer.start()
+test('list() reads the alternative form by its shape', async ({ server }) => {
   const folder = snakeEntry('d', { type: 'folder', mime_type: 'inode/directory', size: 0 })
   const empty = snakeEntry('e', { size: 0 })
   server.script(json(200, { status: 'success', data: { files: [folder, empty], next_page_token: 'tok' } }))
@@ -82,31 +79,27 @@ test.each([
   })
 })
 
-test('list() fails as the first form did when neither form is known', async () => {
-  await using server = await ScriptedServer.start()
+test('list() fails as the first form did when neither form is known', async ({ server }) => {
   server.script(text(404, 'first')).otherwise(text(405, 'second'))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.list({ service: 'storage_a' }))).toMatchObject({ name: 'NotFoundError', status: 404 })
   expect(server.seen).toHaveLength(2)
 })
 
-test('list() does not take a missing folder for an unknown route', async () => {
-  await using server = await ScriptedServer.start()
+test('list() does not take a missing folder for an unknown route', async ({ server }) => {
   server.script(failure(404, 'resource_not_found'))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.list({ service: 'storage_a', path: '/gone' }))).toBeInstanceOf(NotFoundError)
   expect(server.seen).toHaveLength(1)
 })
 
-test('list() refuses an entry without an id', async () => {
-  await using server = await ScriptedServer.start()
+test('list() refuses an entry without an id', async ({ server }) => {
   server.script(ok([{ name: 'x' }]))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await errorOf(files.list({ service: 'storage_a' }))).toBeInstanceOf(ProtocolError)
 })
 
-test('list() takes data without a flag, with a warning', async () => {
-  await using server = await ScriptedServer.start()
+test('list() takes data without a flag, with a warning', async ({ server }) => {
   server.script(json(200, { data: [entry('a')] }))
   const { files, lines } = testClient({ baseUrl: server.baseUrl })
   expect((await files.list({ service: 'storage_a' })).items).toHaveLength(1)
@@ -127,8 +120,7 @@ test.each([
   expect(error).toMatchObject({ name: 'ProtocolError', message: expect.stringContaining(path) })
 })
 
-test('list() takes a path in other letters for the same folder', async () => {
-  await using server = await ScriptedServer.start()
+test('list() takes a path in other letters for the same folder', async ({ server }) => {
   server.script(ok([entry('a', { path: '/In/A\u0308/x.txt' })]))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect((await files.list({ service: 'storage_a', path: '/in/\u00e4' })).items).toHaveLength(1)

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { SnapshotOptions } from '../../../../src/files/index.ts'
 import { entries, entry, paged, snakeEntry } from '../../support/entries.ts'
-import { json, ok, type Reply, ScriptedServer } from '../../support/scripted-server.ts'
+import { json, ok, type Reply, ScriptedServer, test } from '../../support/scripted-server.ts'
 import { errorOf, testClient } from '../../support/test-client.ts'
 
 async function start(reply: Reply) {
@@ -22,18 +22,6 @@ function tokenPages(...pages: { files: unknown[]; next_page_token: unknown }[]):
   }
 }
 
-test('a snapshot of several pages is complete when a second look finds the same', async () => {
-  await using bench = await start(paged(() => entries(0, 200)))
-  expect(await bench.take()).toMatchObject({ complete: true, reason: null, items: { length: 200 } })
-  expect(bench.pages()).toEqual([1, 2, 1, 2])
-})
-
-test('a snapshot of one page is complete after one request', async () => {
-  await using bench = await start(paged(() => entries(0, 100)))
-  expect(await bench.take()).toMatchObject({ complete: true, items: { length: 100 } })
-  expect(bench.pages()).toEqual([1])
-})
-
 test('a snapshot of an empty folder is complete', async () => {
   await using bench = await start(paged(() => []))
   expect(await bench.take()).toEqual({ items: [], complete: true, reason: null })
@@ -45,8 +33,7 @@ test('a snapshot of several pages that were read once says that nobody verified 
   expect(bench.pages()).toEqual([1, 2])
 })
 
-test('a delete after a snapshot logs no warning', async () => {
-  await using server = await ScriptedServer.start()
+test('a delete after a snapshot logs no warning', async ({ server }) => {
   server.otherwise(paged(() => entries(0, 2)))
   const { files, lines } = testClient({ baseUrl: server.baseUrl, dryRun: true })
   const all = await files.snapshot({ service: 'storage_a' })
@@ -191,8 +178,7 @@ test('a snapshot does not depend on a list() that was under way before its secon
   expect(bench.pages()).toEqual([1, 2, 1, 2])
 })
 
-test('an entry without a path lies in the listed folder', async () => {
-  await using server = await ScriptedServer.start()
+test('an entry without a path lies in the listed folder', async ({ server }) => {
   server.otherwise(ok([entry('a', { path: undefined })]))
   const { files } = testClient({ baseUrl: server.baseUrl })
   expect(await files.find({ service: 'storage_a', path: '/in/a.txt' })).toMatchObject({ id: 'a', path: '/in/a.txt' })

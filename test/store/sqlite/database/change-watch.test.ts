@@ -44,10 +44,3 @@ test('a change watch polls less often while nothing happens, but at least every 
   for (let n = 0; n < 9; n++) pauses.push(await poll())
   expect(pauses).toEqual([25, 25, 30, 35, 40, 45, 50, 50, 50])
 })
-
-test('a change watch that was stopped, once or twice, polls no more', async () => {
-  const { watch, clock } = openWatch()
-  watch.stop()
-  watch.stop()
-  expect(clock.nextAt()).toBeNull()
-})

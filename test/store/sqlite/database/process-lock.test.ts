@@ -3,19 +3,10 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { isLockFree, takeProcessLock } from '../../../../src/store/sqlite/database/process-lock.ts'
+import { isLockFree } from '../../../../src/store/sqlite/database/process-lock.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 const MODULE = new URL('../../../../src/store/sqlite/database/process-lock.ts', import.meta.url).href
-
-test('a process lock is held until it is released', () => {
-  const file = join(tempFolder(), 'locks', 'a.lock')
-  const lock = takeProcessLock(file)
-  expect(takeProcessLock(file)).toBeNull()
-  expect(isLockFree(file)).toBe(false)
-  lock?.release()
-  expect(isLockFree(file)).toBe(true)
-})
 
 test('a process lock is free as soon as its process is killed, and not before', async () => {
   const folder = tempFolder()

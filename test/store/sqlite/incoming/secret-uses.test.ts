@@ -1,13 +1,12 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { newId } from '../../../../src/core/ids.ts'
 import { planEndpoint } from '../../../../src/core/incoming/endpoint.ts'
 import { incoming, NOW } from '../../../support/fixtures.ts'
-import { openTestStore } from '../../../support/test-store.ts'
+import { openTestStore, test } from '../../../support/test-store.ts'
 
-test('the use of a secret is recorded even if its commit was rolled back for another write', async () => {
-  const store = openTestStore()
+test('the use of a secret is recorded even if its commit was rolled back for another write', async ({ store }) => {
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   await store.addEndpoint(endpoint)
   const [saved, refused] = await Promise.allSettled([
@@ -18,8 +17,7 @@ test('the use of a secret is recorded even if its commit was rolled back for ano
   expect(await store.listSecretUses(endpoint.id)).toEqual([{ position: 0, lastUsedAt: NOW }])
 })
 
-test('the row of a secret is written once a minute, however many deliveries it signs', async () => {
-  const store = openTestStore()
+test('the row of a secret is written once a minute, however many deliveries it signs', async ({ store }) => {
   const endpoint = planEndpoint({ name: 'main' }, NOW)
   await store.addEndpoint(endpoint)
   const db = new Database(join(store.folder, 'upshot.db'))

@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
+import { lookUpDeletes } from '../../../../../src/admin/resources/system/coverage-handlers.ts'
 import { defineEvent } from '../../../../../src/author/define-event.ts'
 import { defineWorkflow } from '../../../../../src/author/define-workflow.ts'
 import { storageName } from '../../../../../src/author/storage-name.ts'
-import { TerminalError } from '../../../../../src/core/errors.ts'
+import { TerminalError, UpshotError } from '../../../../../src/core/errors.ts'
 import { SweepWorld } from '../../../../schedule/sweep/support/sweep-world.ts'
 import { eventBody, incoming, NOW } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
@@ -63,6 +64,22 @@ test('"coverage --transfers" names the transfers of an export of which no event 
   expect(await cli('coverage', ...SINCE, '--transfers', list)).toMatchObject({ exit: 2 })
 })
 
+test('"approvals show" says which events a repair makes up, and speaks of no runs', async () => {
+  const { world, cli } = openWorld()
+  world.plan = { ...world.plan, repair: 'events' }
+  for (let n = 0; n < 20; n++) world.add()
+  await world.run(HOUR)
+  const lost = [world.add(), world.add()]
+  await world.run(7 * HOUR)
+  const [approval] = await world.store.listApprovals({ limit: 9, now: world.clock.now() })
+  const { stdout, stderr } = await cli('approvals', 'show', approval?.id ?? '')
+  expect(stdout).toContain('repair: no event told of 2 of the 22 files of storage_a')
+  expect(stdout).toContain('It makes up 2 of 2 events, account default.')
+  for (const file of lost) expect(stdout).toMatch(new RegExp(`file.created +/in/${file} +storage_a:${file} +open`))
+  expect(stdout).not.toMatch(/asks:|runs|RUN|--ahead/)
+  expect(stderr).not.toContain('--ahead')
+})
+
 const fileCreated = defineEvent('file.created', {
   data: z.looseObject({ service: storageName, file: z.looseObject({ id: z.string(), path: z.string() }) }),
 })
@@ -96,4 +113,15 @@ test('"coverage --look-up" asks the service for deleted files, and each failed r
   expect((await runCli(dataDir, ['coverage', '--look-up'])).stdout).toMatch(
     /deletes +1 +1 deleted; 1 looked up: none is there/,
   )
+})
+
+test('a deleted file that the service has is named, and one in no storage of ours is not asked for', async () => {
+  const get = async (_account: string, { id }: { id: string }) => {
+    if (id === 'never') throw new UpshotError('not_found', 'It is gone.')
+    return { id }
+  }
+  const service = { files: { get }, defaultAccount: () => ({ storages: {} }) } as never
+  const targets = ['storage_c:never', 'storage_c:kept', 'elsewhere:1']
+  const looked = await lookUpDeletes(service, targets, new AbortController().signal)
+  expect(looked).toEqual({ asked: 2, there: ['storage_c:kept'] })
 })

@@ -21,9 +21,9 @@ test('every operation answers each role, by token and by session, as its line of
   }
   for (const role of ACCESS_ROLES) {
     const token = await makeToken(role)
+    const { cookie, key } = await logIn(role)
     for (const [name, spec] of routes) {
       if (name === 'POST /logout') continue
-      const { cookie, key } = await logIn(role)
       const isAllowed = spec.role === 'anyone' || includesRole(role, spec.role)
       const refused = spec.role === 'anyone' ? [] : [401]
       const byToken = await status(name, { authorization: `Bearer ${token}` })

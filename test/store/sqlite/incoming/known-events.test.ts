@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { GroupCommit } from '../../../../src/store/sqlite/database/group-commit.ts'
-import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { openDatabase } from '../../../../src/store/sqlite/database/open-database.ts'
 import { EventTable } from '../../../../src/store/sqlite/incoming/event-table.ts'
 import { BloomFilter } from '../../../../src/store/sqlite/incoming/known-events.ts'
 import { incoming } from '../../../support/fixtures.ts'
+import { makeDatabase } from '../../../support/ready-database.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 
 /** Blocks and segments of few rows, so that a short test fills many. */
@@ -16,8 +16,8 @@ const ROW_COUNTS = { blockRows: 4, segmentRows: 2 }
 
 /** The events as one process sees them. */
 function openProcess(file: string) {
+  makeDatabase(file)
   const db = openDatabase(file)
-  migrate(db)
   const events = new EventTable(openConnection(db), ROW_COUNTS)
   const commit = new GroupCommit(db, [events.known])
   return {

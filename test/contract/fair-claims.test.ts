@@ -34,6 +34,23 @@ const NO_LEASE = { runId: 'none', fence: 0, worker: 'wrk_1' }
 const idOf = ({ lease }: ClaimedRun) => lease.runId
 
 describeStores((test, open) => {
+  test('a freed place goes to the run that is claimed next, whatever backlog there is', async ({ store }) => {
+    const [one, two, ...line] = await queueAtGate(store, 12)
+    const backlog = await queueBacklog(store)
+    const atWork = [one, two]
+    const next: string[] = []
+    for (const _ of line) {
+      const ended = atWork.shift()
+      if (ended) await store.completeRun(ended.lease, 'null', NOW)
+      const claimed = await claimNext(store, NOW)
+      expect(claimed.isAdmitted).toBe(true)
+      atWork.push(claimed)
+      next.push(idOf(claimed))
+    }
+    expect(next).toEqual(line.map(idOf))
+    expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual(backlog.slice(0, 2))
+  })
+
   test('places that come free together are claimed together, in the order of the line', async ({ store }) => {
     const [one, two, ...line] = await queueAtGate(store, 6)
     const backlog = await queueBacklog(store)

@@ -143,14 +143,4 @@ describeStores((test, openStore) => {
     expect(await other.findHook(ID)).toMatchObject({ sign: { secret: SECRET }, isSigned: true })
     expect(JSON.stringify(await other.listHooks((await other.findHook(ID))?.runId ?? ''))).not.toContain(SECRET)
   })
-
-  test('hooks go with their pruned runs', async () => {
-    const { store } = await openStore()
-    const lease = await openHook(store)
-    await store.answerHook(answer())
-    await store.completeRun(lease, 'null', NOW)
-    await store.prune({ kind: 'runs', before: NOW + 1, limit: 100, after: null })
-    await store.prune({ kind: 'runs', before: NOW + 1, limit: 100, after: null })
-    expect(await store.findHook(ID)).toBeNull()
-  })
 })

@@ -6,6 +6,7 @@ import { carryOutAll } from '../../src/core/store/as-operator.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 import { addEvent, claimLease, match, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
 const isLongRun = inject('isLongRun') === true
@@ -71,8 +72,7 @@ describeStores((test, open) => {
         const child = { run, workflow: 'child', account: 'default', input: 'null', createdAt: NOW, ...rest }
         const step = checkpoint(run, { kind: 'invoke', status: 'waiting', output: null, finishedAt: null })
         await store.saveCheckpoint(lease, step, undefined, { invoke: child })
-        const [claimed] = await store.claimRuns('wrk_1', 1, NOW)
-        if (!claimed) throw new Error('it was made')
+        const claimed = await claimNext(store)
         return claimed
       }
       const child = await invoke(parent, 'run_child', { endsBy: NOW + 5 })
@@ -119,8 +119,7 @@ describeStores((test, open) => {
     })
     await store.saveCheckpoint(parent, step, undefined, { invoke })
     await store.parkRun(parent, { dueAt: null, reason: 'waits for it', awaits: ['ask'] })
-    const [first] = await store.claimRuns('wrk_1', 5, NOW)
-    if (!first) throw new Error('it was made')
+    const first = await claimNext(store)
     const between = await addEvent(store, 'evt_between')
     const successor = { run: 'run_second', account: 'default', input: '2', received: { all: ['evt_before'] } }
     const stale = { ...first.lease, fence: first.lease.fence + 1 }
@@ -245,8 +244,7 @@ describeStores((test, open) => {
     await store.parkRun(parent, { dueAt: null, reason: 'it diverged' })
     expect(await store.resumeRun(parent.runId, { fromScratch: true })).toBe(true)
     expect(await store.findInvoked(parent.runId, 'ask')).toBe(null)
-    const [again] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!again) throw new Error('it is pending')
+    const again = await claimNext(store)
     await store.saveCheckpoint(again.lease, step, undefined, { invoke: { ...child, run: 'run_new' } })
     await carryOutAll(store, { now: () => NOW })
     expect(await store.findRun('run_child')).toMatchObject({

@@ -7,6 +7,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
 import { beginDelete } from './support/begin-delete.ts'
+import { claimNext } from './support/claim-next.ts'
 import { claimLease, statusOf } from './support/waiting-runs.ts'
 
 const DAY = 86_400_000
@@ -74,8 +75,7 @@ describeStores((test, openStore) => {
     const effects = ['a', 'b'].map((name) => ({ step: name, target: `storage_a:${name}`, asked: file }))
     const { id } = await ask(store, { effects })
     await store.decideApproval(await word(store, id), NOW)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('it was woken')
+    const run = await claimNext(store)
     const begin = (name: string, asked: typeof file) =>
       beginDelete(store, run.lease, checkpoint(name, { target: `storage_a:${name}` }), { limits: NONE, asked })
     expect(await begin('a', file)).toMatchObject({ kind: 'granted', approval: id, expect: file })
@@ -126,8 +126,7 @@ describeStores((test, openStore) => {
     expect(await told(store)).toContainEqual(['upshot.approval.closed', 'withdrawn'])
     await store.retryRun(lease.runId, NOW)
     expect(await store.listSteps(lease.runId)).toEqual([])
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('it is pending')
+    const run = await claimNext(store)
     await store.saveCheckpoint(run.lease, checkpoint('ask', open), undefined, { approve: question })
     const again = await store.findQuestion(lease.runId, 'ask', NOW)
     expect(again).toMatchObject({ status: 'open' })

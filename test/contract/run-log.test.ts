@@ -20,13 +20,4 @@ describeStores((test) => {
     await store.saveRunLog([{ ...line('of nobody'), runId: 'run_none' }])
     expect(await store.listRunLog('run_none')).toEqual([])
   })
-
-  test('log lines are pruned with their run', async ({ store }) => {
-    const runId = await queueRun(store)
-    await store.saveRunLog([{ runId, at: NOW, level: 'info', message: 'x', facts: null }])
-    await store.cancelRun(runId, 'by hand', NOW)
-    await store.prune({ kind: 'failures', before: NOW + 1, limit: 100, after: null })
-    expect(await store.findRun(runId)).toBeNull()
-    expect(await store.listRunLog(runId)).toEqual([])
-  })
 })

@@ -65,23 +65,6 @@ describeStores((test, open) => {
     expect(await store.listLeases('wrk_1')).toHaveLength(1)
   })
 
-  test('a run that its worker ended is never claimed again', async ({ store }) => {
-    for (const id of ['evt_1', 'evt_2', 'evt_3']) await queueRun(store, id)
-    const [a, b, c] = (await store.claimRuns('wrk_1', 10, NOW)).map((run) => run.lease)
-    if (!a || !b || !c) throw new Error('three runs were queued')
-    await store.completeRun(a, '{"ok":true}', NOW + 5)
-    await store.failRun(b, { name: 'Error', message: 'no luck' }, NOW + 6)
-    await store.skipRun(c, 'not for us', NOW + 7)
-    expect(await store.findRun(a.runId)).toMatchObject({
-      status: 'completed',
-      output: '{"ok":true}',
-      finishedAt: NOW + 5,
-    })
-    expect(await store.findRun(b.runId)).toMatchObject({ status: 'failed', error: { message: 'no luck' } })
-    expect(await store.findRun(c.runId)).toMatchObject({ status: 'skipped', reason: 'not for us' })
-    expect(await store.claimRuns('wrk_1', 10, NOW + 1e9)).toEqual([])
-  })
-
   test('a run that was only planned ends with its plan, large or small, and nothing begins it again', async () => {
     const { store } = await open()
     for (const id of ['evt_1', 'evt_2']) await queueRun(store, id)
@@ -126,8 +109,7 @@ describeStores((test, open) => {
 
   test('every write with an older fence is refused', async ({ store }) => {
     await queueRun(store)
-    const [old] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!old) throw new Error('a run was queued')
+    const old = await claimNext(store)
     await store.releaseRun(old.lease)
     await store.claimRuns('wrk_2', 1, NOW)
     const stale = { code: 'stale_lease' }

@@ -4,6 +4,7 @@ import { planCron, planOnce } from '../../src/core/service/plan-schedule.ts'
 import { checkpoint, NOW, queueRun } from '../support/fixtures.ts'
 import { saveLine } from '../support/lines.ts'
 import { describeStores } from './describe-stores.ts'
+import { claimNext } from './support/claim-next.ts'
 
 const HOUR = 3_600_000
 
@@ -126,8 +127,7 @@ describeStores((test) => {
 
   test('a schedule of code is in the commit of its step, and changes only what code made', async ({ store }) => {
     await queueRun(store)
-    const [run] = await store.claimRuns('wrk_1', 1, NOW)
-    if (!run) throw new Error('no run')
+    const run = await claimNext(store)
     const save = (key: string, change: Partial<NewSchedule>) =>
       store.saveCheckpoint(run.lease, checkpoint(key, { kind: 'schedule', status: 'completed' }), undefined, {
         schedule: { ...acme({ owner: 'code', madeBy: run.lease.runId, ...change }), madeAt: NOW },

@@ -1,5 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { cron } from '../../src/author/cron.ts'
@@ -23,26 +21,6 @@ const look = defineWorkflow({
     const details = await files.get({ service, id: file.id })
     return { name: details.name, size: details.size }
   },
-})
-
-test('a file dropped into a storage folder starts a run that reads it', async () => {
-  const { sandbox, app, hear } = await startTestApp({ workflows: [look] })
-  const inbox = join(sandbox.storage('storage_a').dir, 'in')
-  await mkdir(inbox)
-  await writeFile(join(inbox, 'report.txt'), 'twelve bytes')
-  const { run } = await hear('run.completed', (notice) => notice.workflow === 'look')
-  expect(await app.store.findRun(run)).toMatchObject({ output: '{"name":"report.txt","size":12}' })
-})
-
-test('a transfer that the service reports starts a run', async () => {
-  const onTransfer = defineWorkflow({ id: 'on-transfer', on: 'transfer.*', run: ({ event }) => event.type })
-  const { sandbox, app, hear } = await startTestApp({ workflows: [onTransfer] })
-  await sandbox.storage('storage_a').put('/x.txt', 'x')
-  await sandbox.transfers.start({ from: ['storage_a', '/x.txt'], to: ['storage_c', '/far/'] })
-  const { run } = await hear('run.completed')
-  expect(await app.store.findRun(run)).toMatchObject({ workflow: 'on-transfer', output: '"transfer.completed"' })
-  const runs = await app.store.listRuns({ limit: 10 })
-  expect(runs.every((each) => each.workflow === 'on-transfer')).toBe(true)
 })
 
 test('a delete by a run happens once and comes back as an event', async () => {

@@ -5,6 +5,19 @@ import { MAX_CRASHES } from '../../../src/core/runs/lease.ts'
 
 const NEW: Suspect = { run: 'run_1', crashes: 0, suspicion: 0 }
 
+test('one death of a process makes nobody a suspect, a second one everybody who was at work', () => {
+  const once = decideBlame([NEW, NEW], 'process')
+  expect(once.map(({ kind }) => kind)).toEqual(['release', 'release'])
+  expect(decideBlame(once, 'process').map(({ kind }) => kind)).toEqual(['isolate', 'isolate'])
+})
+
+test('the end of an engine makes all its runs suspects at once, because author code ended it', () => {
+  expect(decideBlame([NEW, NEW], 'engine')).toEqual([
+    { ...NEW, kind: 'isolate', suspicion: 2, reason: null },
+    { ...NEW, kind: 'isolate', suspicion: 2, reason: null },
+  ])
+})
+
 test('a run that was seen to end the engine is parked at the second time, and its neighbours go free', () => {
   const harm = { runs: ['run_2'], how: 'blocked the engine at a.workflow.ts:3:5' }
   const atWork = [NEW, { ...NEW, run: 'run_2' }, { ...NEW, run: 'run_3' }]

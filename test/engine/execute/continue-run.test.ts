@@ -62,6 +62,27 @@ test('the successor has the singleton place: a run that came meanwhile is skippe
   expect(after.status).toBe('waiting')
 })
 
+test('a run that invoked the first of a chain gets the output of the last', async () => {
+  const child = defineWorkflow({
+    id: 'child',
+    on: callable(z.number()),
+    run: async ({ input, step }): Promise<number> => {
+      await step.sleep('nap', '1m')
+      if (input < 3) await step.continueAs(input + 1)
+      return input
+    },
+  })
+  const parent = define('parent', { on: 'go' }, ({ step }) => step.invoke('child', child, 1))
+  await using t = await testbed({ workflows: [parent, child] })
+  await t.send('go')
+  await t.advance('3m')
+  expect(t.run(parent)).toMatchObject({ status: 'completed', output: 3 })
+  await t.send('go')
+  await t.advance('1m')
+  await t.cancel(t.run(parent))
+  expect(t.run(child)).toMatchObject({ status: 'canceled' })
+})
+
 test('a chain is shown as one', async ({ engine }) => {
   await engine.serve('chain', { on: 'file.created' }, async ({ event, step }) => {
     const { round = 0 } = event.data as { round?: number }

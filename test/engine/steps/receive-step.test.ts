@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { StepApi } from '../../../src/author/steps/step-api.ts'
+import { crashEverywhere } from '../../../src/testing/crash-everywhere.ts'
 import { testbed } from '../../../src/testing/testbed.ts'
 import { moved, transfer } from '../support/transfer-waits.ts'
 
@@ -139,6 +140,17 @@ test('a receive in an earlier wait of the same name diverges', async () => {
   expect(t.run('changed')).toMatchObject({
     status: 'waiting',
     reason: expect.stringContaining('was a `wait` and is a `receive` now'),
+  })
+})
+
+test('a crash at any write of a run that receives loses no event and takes none twice', { timeout: 60_000 }, () => {
+  const workflow = collector((step) => step.run('work', () => null))
+  return crashEverywhere({ workflows: [workflow] }, async (t) => {
+    await t.send('go')
+    for (const path of paths(2)) await t.send(moved, transfer('t1', path))
+    await t.send(moved, transfer('t1', '/stop'))
+    const { status, output } = t.run(workflow)
+    return { status, output }
   })
 })
 

@@ -5,6 +5,7 @@ import type { ClaimedRun } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
+import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW } from '../../support/fixtures.ts'
 import { awaitBlocked, openTwo } from './support/open-two.ts'
 
@@ -71,11 +72,9 @@ test.each([1, 2])('the call lets in whom the transaction lets in, chance %i', as
 test('a limited run ends in one call, with its output and its places', async () => {
   const { one, session } = await openTwo()
   await one.saveDelivery(incoming('evt_1'))
-  const [run] = await one.claimRuns('wrk_1', 1, NOW)
-  if (!run) throw new Error('no run')
+  const run = await claimNext(one)
   await askAdmission(one, run, { gates: [concurrency], mayStart: false })
-  const [admitted] = await one.claimRuns('wrk_1', 1, NOW)
-  if (!admitted) throw new Error('no run')
+  const admitted = await claimNext(one)
   await Promise.all([
     one.saveCheckpoint(admitted.lease, checkpoint('a')),
     one.completeRun(admitted.lease, '"done"', NOW + 5),
@@ -95,8 +94,7 @@ test('a limited run ends in one call, with its output and its places', async () 
 /** A run of an event, admitted to the gates and claimed. */
 async function admitted(store: Store, event: string, gates: Gate[]): Promise<ClaimedRun> {
   await store.saveDelivery(incoming(event))
-  const [run] = await store.claimRuns('wrk_1', 1, NOW)
-  if (!run) throw new Error('no run')
+  const run = await claimNext(store)
   await askAdmission(store, run, { gates })
   return run
 }

@@ -28,7 +28,7 @@ async function partBytes(to: string): Promise<number> {
   )
 }
 
-test('a part without an ETag is continued when size and date agree', async ({ bench }) => {
+test('a part without an ETag is continued when size and date agree', async ({ downloads: bench }) => {
   await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host, { version: versionBy(bench.host, null) }))
   bench.host.script(serveBytes(CONTENT, { etag: null }))
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ resumedFrom: 70_000 })
@@ -50,7 +50,7 @@ test.each([
   expect(bench.host.seen[0]?.headers.range).toBeUndefined()
 })
 
-test('a part is thrown away when `resume` is false', async ({ bench }) => {
+test('a part is thrown away when `resume` is false', async ({ downloads: bench }) => {
   await leave(bench.path('x'), CONTENT.subarray(0, 70_000), marks(bench.host))
   bench.host.script(serveBytes(CONTENT))
   expect(await bench.files.download(FILE, { to: bench.path('x'), resume: false })).toMatchObject({ resumedFrom: 0 })
@@ -72,7 +72,7 @@ test('a part that is longer than the file is thrown away after a 416', async () 
   expect(done).toMatchObject({ sha256: sha256(CONTENT), resumedFrom: 0 })
 })
 
-test('an aborted download leaves its part for the next one', async ({ bench }) => {
+test('an aborted download leaves its part for the next one', async ({ downloads: bench }) => {
   const caller = new AbortController()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: new Promise(() => {}) }))
   const onProgress = ({ bytes }: { bytes: number }) => bytes === 100_000 && caller.abort()
@@ -83,7 +83,7 @@ test('an aborted download leaves its part for the next one', async ({ bench }) =
   expect(await bench.files.download(FILE, { to })).toMatchObject({ resumedFrom: 100_000, sha256: sha256(CONTENT) })
 })
 
-test('a download that fails before its first byte leaves no part', async ({ bench }) => {
+test('a download that fails before its first byte leaves no part', async ({ downloads: bench }) => {
   bench.host.otherwise(failure(403, 'permission_denied'))
   const to = bench.path('x')
   expect(await errorOf(bench.files.download(FILE, { to }))).toMatchObject({ name: 'PermissionError' })
@@ -142,7 +142,7 @@ test('a process that is killed leaves a part without holes, which another one co
   expect(sha256(await readFile(to))).toBe(done.sha256)
 })
 
-test('a disk that refuses fails the download with its own error', async ({ bench }) => {
+test('a disk that refuses fails the download with its own error', async ({ downloads: bench }) => {
   bench.host.otherwise(serveBytes(CONTENT))
   await writeFile(bench.path('file'), '')
   const error = await errorOf(bench.files.download(REF, { to: bench.path('file/below') }))

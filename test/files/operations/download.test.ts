@@ -7,7 +7,7 @@ import { cutAt, serveBytes, sha256, watchProgress } from '../support/download-ho
 import { reset } from '../support/scripted-server.ts'
 import { errorOf } from '../support/test-client.ts'
 
-test('a download is written atomically, and its host does not learn the key', async ({ bench }) => {
+test('a download is written atomically, and its host does not learn the key', async ({ downloads: bench }) => {
   bench.host.script(serveBytes(CONTENT))
   const progress: { bytes: number; total: number | null }[] = []
   const to = bench.path('deep/er/report.bin')
@@ -21,7 +21,7 @@ test('a download is written atomically, and its host does not learn the key', as
   expect(bench.host.seen[0]?.headers.authorization).toBeUndefined()
 })
 
-test('a download gives up when no new byte comes, and the next one continues it', async ({ bench }) => {
+test('a download gives up when no new byte comes, and the next one continues it', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) })).otherwise(reset)
   const to = bench.path('x')

@@ -14,25 +14,25 @@ async function collect(chunks: AsyncIterable<Uint8Array>, onProgress: (progress:
   return Buffer.concat(parts)
 }
 
-test('a stream continues where the connection broke', async ({ bench }) => {
+test('a stream continues where the connection broke', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT))
   expect(await collect(bench.files.stream(FILE), onProgress)).toEqual(CONTENT)
 })
 
-test('a stream gives each byte once although the server starts again', async ({ bench }) => {
+test('a stream gives each byte once although the server starts again', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT, { ranges: false }))
   expect(await collect(bench.files.stream(FILE), onProgress)).toEqual(CONTENT)
 })
 
-test('a stream fails when the file changes on the way', async ({ bench }) => {
+test('a stream fails when the file changes on the way', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT, { etag: '"v2"' }))
   expect(await errorOf(collect(bench.files.stream(FILE), onProgress))).toMatchObject({ name: 'ProtocolError' })
 })
 
-test('a stream ends its connection when its reader stops', async ({ bench }) => {
+test('a stream ends its connection when its reader stops', async ({ downloads: bench }) => {
   const closed = Promise.withResolvers<void>()
   bench.host.script((response) => {
     response.on('close', () => closed.resolve())

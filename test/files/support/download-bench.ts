@@ -32,7 +32,7 @@ export async function startDownloads(
 }
 
 /** A test names the bench that it uses. */
-export const test = base.extend('bench', async () => {
+export const test = base.extend('downloads', async () => {
   const bench = await startDownloads()
   onTestFinished(() => bench[Symbol.asyncDispose]())
   return bench

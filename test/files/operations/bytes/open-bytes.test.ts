@@ -15,7 +15,7 @@ test.each([401, 403, 404, 410])(
   },
 )
 
-test('a download URL that expires twice within a file is exchanged twice', async ({ bench }) => {
+test('a download URL that expires twice within a file is exchanged twice', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(
     cutAt(CONTENT, 100_000, { seen: reached(100_000) }),
@@ -55,13 +55,13 @@ test('a download URL that always expires at once is used all the same', async ()
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ bytes: CONTENT.length })
 })
 
-test('a download URL that is refused however fresh is not asked for without end', async ({ bench }) => {
+test('a download URL that is refused however fresh is not asked for without end', async ({ downloads: bench }) => {
   bench.host.otherwise(text(403, 'never'))
   expect(await errorOf(bench.files.download(FILE, { to: bench.path('x') }))).toMatchObject({ name: 'PermissionError' })
   expect(bench.host.seen).toHaveLength(4)
 })
 
-test('a download of a deleted file ends in the service’s own 404', async ({ bench }) => {
+test('a download of a deleted file ends in the service’s own 404', async ({ downloads: bench }) => {
   bench.host.script(text(404, ''))
   let asked = 0
   bench.api.otherwise((response, request) => {

@@ -5,14 +5,14 @@ import { cutAt, serveBytes, sha256, watchProgress } from '../../support/download
 import { text } from '../../support/scripted-server.ts'
 import { errorOf } from '../../support/test-client.ts'
 
-test('a broken download starts again at 0 when the server ignores the range', async ({ bench }) => {
+test('a broken download starts again at 0 when the server ignores the range', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(CONTENT, { ranges: false }))
   const done = await bench.files.download(FILE, { to: bench.path('x'), onProgress })
   expect(done.sha256).toBe(sha256(CONTENT))
 })
 
-test('a broken download starts again at 0 when the file has changed', async ({ bench }) => {
+test('a broken download starts again at 0 when the file has changed', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   const other = Buffer.from(CONTENT).fill(7)
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }), serveBytes(other, { etag: '"v2"' }))
@@ -20,7 +20,7 @@ test('a broken download starts again at 0 when the file has changed', async ({ b
   expect(done.sha256).toBe(sha256(other))
 })
 
-test('a broken download starts again at 0 when a range comes from another version', async ({ bench }) => {
+test('a broken download starts again at 0 when a range comes from another version', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   const other = Buffer.from(CONTENT).fill(7)
   const never = new Promise<void>(() => {})
@@ -34,7 +34,7 @@ test('a broken download starts again at 0 when a range comes from another versio
   expect(bench.host.seen.map((seen) => seen.headers.range)).toEqual([undefined, 'bytes=100000-', undefined])
 })
 
-test('a body without a length that ends too soon is continued', async ({ bench }) => {
+test('a body without a length that ends too soon is continued', async ({ downloads: bench }) => {
   bench.host.script((response) => {
     response.useChunkedEncodingByDefault = false
     response.writeHead(200, { etag: '"v1"', connection: 'close' }).end(CONTENT.subarray(0, 100_000))
@@ -43,7 +43,7 @@ test('a body without a length that ends too soon is continued', async ({ bench }
   expect(bench.host.seen[1]?.headers.range).toBe('bytes=100000-')
 })
 
-test('a host that breaks off before any new byte is not tried for ever', async ({ bench }) => {
+test('a host that breaks off before any new byte is not tried for ever', async ({ downloads: bench }) => {
   const { reached, onProgress } = watchProgress()
   bench.host.script(cutAt(CONTENT, 100_000, { seen: reached(100_000) }))
   bench.host.otherwise((response) => {
@@ -56,7 +56,7 @@ test('a host that breaks off before any new byte is not tried for ever', async (
   expect(bench.host.seen.length).toBeLessThanOrEqual(6)
 })
 
-test('a download host may ask for a wait, which does not block the key', async ({ bench }) => {
+test('a download host may ask for a wait, which does not block the key', async ({ downloads: bench }) => {
   bench.host.script(text(429, '', { 'retry-after': '5' }), text(503, ''), serveBytes(CONTENT))
   expect(await bench.files.download(FILE, { to: bench.path('x') })).toMatchObject({ bytes: CONTENT.length })
   expect(bench.pauses).toEqual([5_000])
@@ -76,7 +76,7 @@ test.each([
   expect([to, `${to}.part`, `${to}.part.json`].map(existsSync)).toEqual([false, false, false])
 })
 
-test('a file with more bytes than announced is not written', async ({ bench }) => {
+test('a file with more bytes than announced is not written', async ({ downloads: bench }) => {
   bench.host.otherwise((response) => response.writeHead(200).end(CONTENT))
   const to = bench.path('x')
   expect(await errorOf(bench.files.download({ ...FILE, size: 1_000 }, { to }))).toMatchObject({ name: 'ProtocolError' })

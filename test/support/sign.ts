@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 let isProven = false
 
-/** Hex HMAC-SHA256 without code under test. openssl signs the first text of each process as well. */
+/** Hex HMAC-SHA256 without code under test. openssl signs the first text of a process as well. */
 export function opensslHmac(secret: string, body: string | Uint8Array): string {
   const signature = createHmac('sha256', secret).update(body).digest('hex')
   if (!isProven) equal(opensslMac('sha256', secret, Buffer.from(body)).toString('hex'), signature)

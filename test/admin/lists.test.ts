@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ROUTES } from '../../src/admin/contract/routes.ts'
-import { incoming, NOW, queueRun } from '../support/fixtures.ts'
+import { incoming } from '../support/fixtures.ts'
 import { openTestStore } from '../support/test-store.ts'
 import { startConsole } from './support/start-console.ts'
 
@@ -52,16 +52,4 @@ test('a delivery has the type of its event for everybody, and its subject for al
   }
   expect(await seen('viewer')).toEqual([['file.created', null]])
   expect(await seen('operator')).toEqual([['file.created', expect.stringContaining('/in/a.pdf')]])
-})
-
-test('runs are listed without those that were skipped, where that is asked', async () => {
-  const { store, get } = await startConsole()
-  for (const id of ['evt_1', 'evt_2']) await queueRun(store, id)
-  const [skipped, other] = await store.claimRuns('wrk_1', 2, NOW)
-  if (!skipped || !other) throw new Error('two runs were queued')
-  await store.skipRun(skipped.lease, 'not wanted', NOW)
-  const idsOf = async (path: string) => (await get(path)).items.map(({ id }) => String(id))
-  expect((await idsOf('/runs')).toSorted()).toEqual([skipped.lease.runId, other.lease.runId].toSorted())
-  expect(await idsOf('/runs?withoutSkipped=true')).toEqual([other.lease.runId])
-  expect(await idsOf('/runs?withoutSkipped=true&status=skipped')).toEqual([])
 })

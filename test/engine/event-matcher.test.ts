@@ -65,25 +65,6 @@ test('an event whose key cannot be computed is reported and skipped', async () =
   expect(unmatched).toMatchObject([{ event: 'evt_odd', type: 'transfer.completed', key: 'transfer' }])
 })
 
-test('events that no run waits for cause no store calls of the matcher', async () => {
-  const engine = createTestEngine()
-  const asked: string[] = []
-  const store = new Proxy(engine.store, {
-    get(target, name) {
-      if (/Watch|Match|EventsAfter/.test(String(name))) asked.push(String(name))
-      return Reflect.get(target, name)
-    },
-  })
-  const worker = await engine.start([defineWorkflow({ id: 'plain', on: moved, run: () => null })], { store })
-  asked.length = 0
-  for (let n = 0; n < 50; n++) {
-    const event = { id: `evt_${n}`, type: 'transfer.completed', data: transfer('t1'), workflows: ['plain'] }
-    const [runId = ''] = await deliverEvent(engine, worker, event)
-    await awaitStatus(engine, runId, 'completed')
-  }
-  expect(asked).toEqual([])
-})
-
 test('events are matched again when the functions of a key have changed', async () => {
   const engine = createTestEngine()
   const data = z.looseObject({ first: z.string(), second: z.string() })

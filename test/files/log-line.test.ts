@@ -1,8 +1,6 @@
-import type { ServerResponse } from 'node:http'
 import { expect } from 'vitest'
-import { serveBytes } from './support/download-host.ts'
 import { entry, REF } from './support/entries.ts'
-import { ok, type Seen, test, text } from './support/scripted-server.ts'
+import { ok, test, text } from './support/scripted-server.ts'
 import { testClient } from './support/test-client.ts'
 
 test('a call is one log line with ids and no names, and a line per attempt', async ({ server }) => {
@@ -40,15 +38,4 @@ test('every request of a call carries the traceparent of its step', async ({ ser
   const caller = { run: 'run_1', workflow: 'w', root: null, step: 's', attempt: 1, traceparent }
   await testClient({ baseUrl: server.baseUrl }).files.get(REF, { caller })
   expect(server.seen.map(({ headers }) => headers.traceparent)).toEqual([traceparent, traceparent])
-})
-
-test('a stream is one log line, whether it is read to its end or left', async ({ server }) => {
-  const bytes = Buffer.alloc(1_000)
-  const giveUrl = (response: ServerResponse, request: Seen) =>
-    ok({ downloadUrl: `${server.origin}/bytes` })(response, request)
-  server.script(giveUrl, serveBytes(bytes), giveUrl, serveBytes(bytes))
-  const { files, lines } = testClient({ baseUrl: server.baseUrl })
-  for await (const _ of files.stream({ service: 'storage_a', id: 'x', size: 1_000 }));
-  for await (const _ of files.stream({ service: 'storage_a', id: 'x', size: 1_000 })) break
-  expect(lines.filter((line) => line.kind === 'call')).toMatchObject([{ outcome: 'ok' }, { outcome: 'left' }])
 })

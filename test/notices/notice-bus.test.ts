@@ -14,15 +14,6 @@ test('a listener that has unsubscribed, once or twice, receives nothing', () => 
   expect(heard).toEqual([])
 })
 
-test('a listener whose subscription another listener ends receives nothing of that notice', () => {
-  const bus = createNoticeBus()
-  const heard: string[] = []
-  bus.subscribe('*', () => endLater())
-  const endLater = bus.subscribe('*', () => heard.push('later'))
-  bus.publish(queued(1))
-  expect(heard).toEqual([])
-})
-
 test('a listener that throws disturbs neither publisher nor listeners, and a fault is published', () => {
   const bus = createNoticeBus()
   const heard: Notice[] = []

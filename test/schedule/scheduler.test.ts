@@ -70,30 +70,6 @@ test('a line that is added, changed or gone is followed from the next look on', 
   expect(bench.heard('tick.recorded').map(({ workflow }) => workflow)).toEqual(['nightly', 'noon'])
 })
 
-test('a scheduler may be started and stopped twice, in any order', async () => {
-  let starts = 0
-  const store = openTestStore()
-  const relookSchedules: Store['relookSchedules'] = (...given) => {
-    starts++
-    return store.relookSchedules(...given)
-  }
-  const bench = new SchedulerBench('2026-05-01T12:00Z', { store, through: { relookSchedules } })
-  await bench.start()
-  bench.scheduler.start()
-  expect(starts).toBe(1)
-  await bench.wakeAt('2026-05-02T03:00Z')
-  await Promise.all([bench.scheduler.stop(), bench.scheduler.stop()])
-  await bench.scheduler.stop()
-  expect(await bench.ticks()).toEqual(['2026-05-02T03:00Z'])
-  expect(bench.clock.nextAt()).toBeNull()
-
-  const unused = new SchedulerBench('2026-05-01T12:00Z')
-  await unused.scheduler.stop()
-  unused.scheduler.start()
-  await unused.scheduler.stop()
-  expect(unused.clock.nextAt()).toBeNull()
-})
-
 test('a stop waits for the write under way and lets none follow', async () => {
   const before = new SchedulerBench('2026-05-01T12:00Z', { catchUp: 'all', within: '7d' })
   await before.start()

@@ -20,7 +20,7 @@ const MAX_REMEMBERED = 1_000
 
 type SortField = 'createdAt' | 'modifiedAt' | 'name' | 'size'
 
-export interface EntryQuery {
+interface EntryQuery {
   storage: StorageName
   path: string
   recursive: boolean

@@ -17,22 +17,6 @@ const watch = defineWorkflow({
   run: ({ event }) => event.isSelfCaused,
 })
 
-test('`isSelfCaused` is true in `where` and in the run for an event that our delete caused', async ({ engine }) => {
-  const tell = define('tell', { on: 'file.*' }, ({ event }) => event.isSelfCaused)
-  const filesFor = filesOf({ delete: async () => ({ outcome: 'deleted', proof: 'reply' }) })
-  await engine.start([sweep, watch, tell], { filesFor })
-  expect(await engine.run('sweep')).toMatchObject({ status: 'completed' })
-  const own = await deliver(engine, 'evt_own', 'file.deleted', deleted, 'watch')
-  expect(await engine.passOf(own)).toMatchObject({ status: 'skipped' })
-  const told = await deliver(engine, 'evt_told', 'file.deleted', deleted, 'tell')
-  expect(await engine.passOf(told)).toMatchObject({ output: 'true' })
-  const other = { service: 'storage_b', file: { id: 'fil_1' } }
-  const foreign = await deliver(engine, 'evt_other', 'file.deleted', other, 'watch')
-  expect(await engine.passOf(foreign)).toMatchObject({ status: 'completed', output: 'false' })
-  const created = await deliver(engine, 'evt_new', 'file.created', deleted, 'tell')
-  expect(await engine.passOf(created)).toMatchObject({ output: 'false' })
-})
-
 test('`isSelfCaused` is false when our delete came too late', async ({ engine }) => {
   const filesFor = filesOf({ delete: async () => ({ outcome: 'not_found', proof: 'none' }) })
   await engine.start([sweep, watch], { filesFor })

@@ -28,21 +28,6 @@ test('runs with a higher priority are claimed first, even the one that came last
   expect(order).toEqual([100, 7, 1, 0, -5])
 })
 
-test('a constant priority orders runs without an admission pass', async ({ engine }) => {
-  const order: string[] = []
-  const run = (name: string) => () => {
-    order.push(name)
-  }
-  const low = defineWorkflow({ id: 'low', on: '*', priority: -1, run: run('low') })
-  const high = defineWorkflow({ id: 'high', on: '*', priority: 10, run: run('high') })
-  await sendEvents(engine, low, [{}], [])
-  await sendEvents(engine, high, [{}], [])
-  await engine.start([low, high], { slots: 1 })
-  await awaitRuns(engine, haveStatus({ completed: 2 }))
-  expect(order).toEqual(['high', 'low'])
-  expect(engine.heard.filter((notice) => notice.kind === 'run.ready')).toEqual([])
-})
-
 test.each([101, 1.5, Number.NaN, '1'])('a priority of %j parks the run for a person', async (priority) => {
   const engine = createTestEngine()
   await engine.start([defineWorkflow({ id: 'odd', on: '*', priority: () => priority as number, run: () => 'ran' })])

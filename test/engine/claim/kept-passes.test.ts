@@ -96,16 +96,6 @@ test('a run that another worker has claimed since is replayed', async () => {
   expect(await finish(engine, run.id)).toBe('3')
 })
 
-test('other code begins anew', async ({ engine }) => {
-  const [before, after] = [sleeper(3), sleeper(3)]
-  const workflows = [before.workflow]
-  await engine.start(workflows, { keeps: always })
-  const run = await engine.run('sleeper')
-  workflows[0] = after.workflow
-  expect(await finish(engine, run.id)).toBe('3')
-  expect([before.counted.calls, after.counted.calls]).toEqual([1, 1])
-})
-
 test('code that does something while its pass is parked is replayed', async () => {
   const strays: Record<string, (context: RunContext) => unknown> = {
     step: ({ step }) => step.run('stray', () => 1),

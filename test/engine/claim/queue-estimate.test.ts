@@ -45,26 +45,8 @@ test('runs enqueued since the claim was asked remain in the estimate', () => {
   expect(queue.ask(100, true)).toBe(4 + 8)
 })
 
-test('the estimate keeps the runs that too few slots could not claim', () => {
-  const queue = new QueueEstimate()
-  queue.add(50)
-  expect(claim(queue, { free: 20, waiting: 50 })).toBe(20)
-  expect(queue.isCleared).toBe(false)
-  expect(claim(queue, { free: 100, waiting: 30 })).toBe(38)
-  expect(queue.isCleared).toBe(true)
-})
-
 test('a claim asks for more each time where other processes fill the queue', () => {
   const queue = new QueueEstimate()
   const asked = [1, 2, 3, 4].map(() => claim(queue, { free: 200, waiting: 1_000 }))
   expect(asked).toEqual([8, 24, 56, 120])
-})
-
-test('a failed claim changes no estimate', () => {
-  const queue = new QueueEstimate()
-  queue.add(2)
-  queue.ask(10, true)
-  queue.release()
-  expect(queue.asked).toBe(0)
-  expect(queue.isCleared).toBe(false)
 })

@@ -37,17 +37,3 @@ test('wake-ups of a run with many open steps within 100 ms are one pass', async 
   expect(each.output).toBe('60')
   expect(gathered.parks).toBeLessThan(each.parks / 3)
 })
-
-test('wake-ups of a run with a few open steps are not delayed', async ({ engine }) => {
-  const child = defineWorkflow({ id: 'child', on: callable(z.number()), run: ({ input }) => input })
-  const parent = define('parent', { on: 'file.created' }, ({ step }) =>
-    Promise.all([1, 2, 3].map((each) => step.invoke(['child', each], child, each))),
-  )
-  const worker = await engine.start([parent, child], { gatherMs: 100 })
-  engine.notices.subscribe('run.queued', () => worker.wake())
-  const ended = new Promise<void>((resolve) => {
-    engine.notices.subscribe('run.completed', ({ workflow }) => void (workflow === 'parent' && resolve()))
-  })
-  await engine.run('parent')
-  await ended
-})

@@ -45,15 +45,3 @@ test('a failed attempt says how long it took', async ({ engine }) => {
     attempt: 1,
   })
 })
-
-test('a function that an author gives to a step gets the context alone', async ({ engine }) => {
-  const given: unknown[][] = []
-  const plain = define('plain', ({ step }) =>
-    step.run('count', (...args: unknown[]) => {
-      given.push(args)
-    }),
-  )
-  await engine.start([plain])
-  await engine.run('plain')
-  expect(given.map((args) => args.length)).toEqual([1])
-})

@@ -155,16 +155,6 @@ test.each([
   expect(await errorOf(get(server.port))).toBeInstanceOf(Error)
 })
 
-test('a response is not awaited once its caller has aborted', async () => {
-  const asked = Promise.withResolvers<void>()
-  await using server = await serve(() => asked.resolve())
-  const caller = new AbortController()
-  const error = errorOf(get(server.port, { signal: caller.signal }))
-  await asked.promise
-  caller.abort()
-  expect(await error).toMatchObject({ name: 'AbortError' })
-})
-
 test('a request names its host, asks to close the connection, and carries its headers', async () => {
   const seen = Promise.withResolvers<string>()
   await using server = await serve((socket, request) => {

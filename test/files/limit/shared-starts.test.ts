@@ -46,13 +46,6 @@ test('no starts are reserved for calls that come rarely: others can have them', 
   expect((await store.load('k'))?.state.starts).toHaveLength(5)
 })
 
-test('no starts are reserved once half of the limit is used', async () => {
-  const { take, store } = open()
-  await take(30)
-  await take()
-  expect((await store.load('k'))?.state.starts).toHaveLength(31)
-})
-
 test('reserved starts are given up when another process is told to wait', async () => {
   const { clock, take, store } = open()
   const other = open({ store, clock })
@@ -60,16 +53,6 @@ test('reserved starts are given up when another process is told to wait', async 
   await take()
   await other.starts.update((state) => blockedState(state, clock.now() + 1_000))
   expect(await take()).toBe(0)
-})
-
-test('reserved starts that expired are free for everyone', async () => {
-  const { clock, take, store } = open()
-  await take()
-  await take()
-  expect((await store.load('k'))?.state.starts.length).toBeGreaterThan(2)
-  clock.advance(2 * RESERVED_FOR_MS)
-  await take()
-  expect((await store.load('k'))?.state.starts).toHaveLength(3)
 })
 
 test('reserved starts of a process that dies are lost for one window', async () => {

@@ -158,12 +158,6 @@ test('names and times stand in the same columns in every line, and paths keep th
   }
 })
 
-test('workflows that find no room are counted, and none is cut', () => {
-  const workflows = ['intake-new-file', 'record-arrival', 'verify-transfer']
-  const [line] = tell([{ ...NOTICES['delivery.received'], workflows }], { width: () => 80 })
-  expect(line).toMatch(/ \/in\/a\.csv {2}→ intake-new-file \+2 /)
-})
-
 test('a loaded workflow says what it starts on, and names its module only where that has another name', () => {
   const notice: Notice = { kind: 'workflow.loaded', workflow: 'tour', file: 'tour.workflow.ts', on: 'file.created' }
   expect(tell([notice])).toEqual(['✓ tour loaded, on file.created'])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { planEndpoint, planRotation } from '../../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS, type SchemePreset } from '../../../src/core/incoming/signature.ts'
-import { eventBody, NOW } from '../../support/fixtures.ts'
+import { NOW } from '../../support/fixtures.ts'
 import { createTestReceiver } from '../../support/test-receiver.ts'
 
 /** The store, with the number of endpoint lookups: each delivery makes one. */
@@ -67,16 +67,6 @@ test('endpoints are probed once, when one changes, and after a while when one ha
   const asked = [await probes(), await probes()]
   clock.advance('5s')
   expect([...asked, await probes(), await probes()]).toEqual([asked[0], 0, asked[0], 0])
-})
-
-test('a delivery that only claims to be a probe is treated as any other', async () => {
-  const { post, store, receiver, heard } = await createTestReceiver()
-  await receiver.checkEndpoints()
-  const headers = { 'X-Upshot-Probe': 'f'.repeat(64) }
-  expect((await post(eventBody('evt_1'), headers)).body.data.verdict).toBe('accepted')
-  expect((await post(eventBody('evt_2'), { ...headers, 'X-Service-Signature': 'f'.repeat(64) })).status).toBe(401)
-  expect(await store.listEvents({ limit: 10 })).toHaveLength(1)
-  expect(heard).toHaveLength(2)
 })
 
 test('a check skips learning and disabled endpoints, and fails while the receiver does not listen', async () => {

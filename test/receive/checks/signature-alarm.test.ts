@@ -1,17 +1,8 @@
 import { expect, test } from 'vitest'
-import { SignatureAlarm } from '../../../src/receive/checks/signature-alarm.ts'
 import { eventBody, NOW } from '../../support/fixtures.ts'
 import { createTestReceiver } from '../../support/test-receiver.ts'
 
 const forged = { 'X-Service-Signature': 'f'.repeat(64) }
-
-test('the notice of a delivery has the id and the name of its endpoint', async () => {
-  const { post, heard, endpoint } = await createTestReceiver()
-  await post(eventBody('evt_1'))
-  await post(eventBody('evt_2'), forged)
-  const named = { kind: 'delivery.received', endpoint: endpoint.id, endpointName: endpoint.name }
-  expect(heard.filter(({ kind }) => kind === 'delivery.received')).toMatchObject([named, named])
-})
 
 test('a burst of bad signatures after a success makes the endpoint suspect, once per episode', async () => {
   const { post, heard, endpoint } = await createTestReceiver()
@@ -53,13 +44,4 @@ test('a burst of bad signatures is noticed across a restart and reported once', 
   const third = await createTestReceiver({ store: first.store })
   for (let n = 0; n < 5; n++) await restart(third.post)
   expect(third.heard.filter((notice) => notice.kind === 'endpoint.suspect')).toEqual([])
-})
-
-test('other refusals raise no signature alarm', () => {
-  const watch = new SignatureAlarm()
-  const at = { endpointId: 'end_1', receivedAt: NOW }
-  watch.note({ ...at, verdict: 'accepted' })
-  const verdicts = ['stale', 'bad_json', 'wrong_type', 'overloaded', 'disabled'] as const
-  for (const verdict of verdicts) expect(watch.note({ ...at, verdict })).toBeNull()
-  expect(watch.note({ ...at, endpointId: null, verdict: 'bad_signature' })).toBeNull()
 })

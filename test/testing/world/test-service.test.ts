@@ -69,14 +69,3 @@ test('time stands still while one call pauses and another is open', async () => 
   expect(await got).toBe(before)
   expect(t.now()).toBeGreaterThan(before)
 })
-
-test("parallel calls wait for the sandbox's rate limit", async () => {
-  const many = define('many', { on: 'go' }, async ({ files }) => {
-    const pages = Array.from({ length: 40 }, (_, index) => files.list({ service: 'storage_a', page: index + 1 }))
-    return (await Promise.all(pages)).length
-  })
-  await using t = await testbed({ workflows: [many], sandbox: { plan: 'free' } })
-  await t.send('go')
-  await t.advance('10m')
-  expect(t.run(many)).toMatchObject({ status: 'completed', output: 40 })
-})

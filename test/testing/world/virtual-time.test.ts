@@ -25,15 +25,6 @@ test('the clock stands still until it is advanced, and stops at every timer on i
   expect(t.now()).toBe(Date.parse('2026-03-01T13:00:00Z'))
 })
 
-test('the clock advances a year without stops where nothing is due', async () => {
-  await using t = await testbed({ workflows: [patient] })
-  await t.send('nap.asked', { length: '364d' })
-  const heard: string[] = []
-  t.notices.subscribe('*', ({ kind }) => void heard.push(kind))
-  await t.advance('365d')
-  expect(heard).toEqual(['step.completed', 'run.completed'])
-})
-
 test('a failing step is retried at the same moments under the same seed', async () => {
   const flaky = define('flaky', { on: 'try', retry: { attempts: 4, min: '10s', max: '1m' } }, ({ step, now }) =>
     step.run('try', ({ attempt }) => {

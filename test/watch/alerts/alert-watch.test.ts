@@ -50,33 +50,6 @@ test('a watch that is started looks each 10 s, by itself', async ({ store }) => 
   await expect.poll(() => hook.posted).toHaveLength(1)
 })
 
-test('a kind of failure is over once persons have resolved all of its runs, and not by retries', async ({ store }) => {
-  const hook = await startHook()
-  const alerts = openWatch(store, RULE, { channels: { ops: { kind: 'slack', url: hook.url } } })
-  const lookAt = async (at: number) => {
-    alerts.clock.set(NOW + at)
-    await alerts.watch.look()
-  }
-  const resolve = (run: string) => store.resolveRun(run, { by: 'cli:ada', at: alerts.clock.now(), reason: 'by hand' })
-  await lookAt(0)
-  const [first, second] = [await failRun(store, NOW + 1_000), await failRun(store, NOW + 2_000)]
-  await lookAt(10_000)
-  await resolve(first)
-  await lookAt(20_000)
-  expect(alerts.sent()).toHaveLength(1)
-  await resolve(second)
-  await lookAt(30_000)
-  const third = await failRun(store, NOW + 31_000)
-  await lookAt(40_000)
-  await store.retryRun(third, NOW + 41_000)
-  await lookAt(50_000)
-  expect(alerts.sent().map(({ summary }) => summary)).toEqual([
-    'new: follow-up fails at “copy” with Error (2)',
-    'over: follow-up fails at “copy” with Error (2)',
-    'new: follow-up fails at “copy” with Error',
-  ])
-})
-
 test('a channel that refuses is tried three times, told as not sent, and tried again later', async ({ store }) => {
   const hook = await startHook()
   hook.answer = 500

@@ -114,20 +114,6 @@ test('a scrape reads the state of the store, the worker and the receiver', async
   })
 })
 
-test('a removed endpoint has no series, and a new one of its name begins with 0', async () => {
-  const { metrics, store, values } = openTestMetrics()
-  await addTestEndpoint(store, 'main')
-  const [endpoint = { id: '', name: '' }] = await store.listEndpoints()
-  for (const notice of runNotices())
-    metrics.count(notice.kind === 'delivery.received' ? { ...notice, endpoint: endpoint.id } : notice)
-  const accepted = 'upshot_deliveries_total{endpoint="main",verdict="accepted"}'
-  expect((await values())[accepted]).toBe(1)
-  await store.removeEndpoint(endpoint, NOW)
-  expect(Object.keys(await values()).filter((name) => /endpoint="(main|end_)/.test(name))).toEqual([])
-  await addTestEndpoint(store, 'main')
-  expect((await values())[accepted]).toBe(0)
-})
-
 test('OpenMetrics has an example of each histogram with its trace, and the text format has none', async () => {
   const { metrics, text } = openTestMetrics()
   for (const notice of runNotices()) metrics.count(notice)

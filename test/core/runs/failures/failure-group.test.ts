@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupFailure, mergeFailureGroups } from '../../../../src/core/runs/failures/failure-group.ts'
+import { groupFailure } from '../../../../src/core/runs/failures/failure-group.ts'
 
 const masked = (message: string) => groupFailure('w', { name: 'Error', message }).message
 
@@ -47,18 +47,4 @@ test('failures of one kind share a group, whatever file and key they are about',
 test('an HTTP status stays in a message, because each status needs another answer', () => {
   expect(masked('HTTP 404 for fil_1')).toBe('HTTP 404 for <id>')
   expect(masked('HTTP 503 for fil_1')).not.toBe(masked('HTTP 404 for fil_1'))
-})
-
-test('groups of several slices are added up, the one with the newest failure first', () => {
-  const kind = groupFailure('w', { name: 'Error', message: 'a' })
-  const other = groupFailure('w', { name: 'Error', message: 'b' })
-  const merged = mergeFailureGroups([
-    { ...kind, runs: 2, resolved: 1, firstAt: 10, lastAt: 20, lastRun: 'run_2', byHour: { 0: 2 } },
-    { ...other, runs: 1, resolved: 0, firstAt: 30, lastAt: 30, lastRun: 'run_3', byHour: { 0: 1 } },
-    { ...kind, runs: 3, resolved: 1, firstAt: 1, lastAt: 5, lastRun: 'run_1', byHour: { 0: 1, 1: 2 } },
-  ])
-  expect(merged).toEqual([
-    { ...other, runs: 1, resolved: 0, firstAt: 30, lastAt: 30, lastRun: 'run_3', byHour: { 0: 1 } },
-    { ...kind, runs: 5, resolved: 2, firstAt: 1, lastAt: 20, lastRun: 'run_2', byHour: { 0: 3, 1: 2 } },
-  ])
 })

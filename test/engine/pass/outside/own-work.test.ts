@@ -57,15 +57,6 @@ test('a pass parks after a quarter of a second of stillness, and tells the place
   ])
 })
 
-test('work that a step has begun does not keep the pass from parking', async ({ engine }) => {
-  await engine.serve('left', async ({ step }) => {
-    await step.run('begin', () => void delay(20_000, undefined, { ref: true }))
-    await step.sleep('nap', '1m')
-  })
-  expect(await engine.run('left')).toMatchObject({ status: 'waiting' })
-  expect(engine.heard.filter(({ kind }) => kind === 'code.pending')).toEqual([])
-})
-
 test('a timer outside steps is told once, with its place, where timers are told', async () => {
   const { engine, run } = await sleepBeside(() => Promise.all([delay(1), AbortSignal.timeout(60_000)]), {
     tellsTimers: true,

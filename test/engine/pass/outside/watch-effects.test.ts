@@ -37,23 +37,6 @@ async function tell(run: (context: RunContext, url: string) => Promise<unknown>,
 
 const read = async (url: string, init?: RequestInit) => (await fetch(url, init)).text()
 
-test('a request and a connection outside steps are told, once for each place, with file and line', async () => {
-  const told = await tell(async (_context, url) => {
-    for (let turn = 0; turn < 2; turn++) await read(url)
-    const { port } = new URL(url)
-    await new Promise<void>((done) => connect(Number(port), '127.0.0.1', done).end())
-  })
-  expect(told).toMatchObject([
-    {
-      call: 'fetch GET',
-      step: null,
-      where: 'outside',
-      place: expect.stringMatching(/watch-effects\.test\.ts:\d+:\d+$/),
-    },
-    { call: 'connect', step: null, where: 'outside', place: expect.stringMatching(/watch-effects\.test\.ts:\d+:\d+$/) },
-  ])
-})
-
 test('a step that declares what it does is told of nothing', async () => {
   const told = await tell(async ({ step }, url) => {
     await step.run('write', () => read(url, { method: 'POST' }))

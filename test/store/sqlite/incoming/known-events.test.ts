@@ -92,13 +92,6 @@ test('the filter of a full block is stored, and built again when its row is miss
   expect(await second.save('evt_10')).toBe('new')
 })
 
-test('an event that repeats within one group commit is known', async () => {
-  const only = openProcess(join(tempFolder(), 'events.db'))
-  onTestFinished(() => only.close())
-  const kinds = await Promise.all(['evt_1', 'evt_2', 'evt_1', 'evt_2'].map(only.save))
-  expect(kinds).toEqual(['new', 'new', 'known', 'known'])
-})
-
 test('a Bloom filter never denies what is in it, and is seldom wrong about the rest', () => {
   const rows = 2_000
   const filter = new BloomFilter(rows)

@@ -1,10 +1,10 @@
-import { userInfo } from 'node:os'
 import type { AccessRole } from '../../core/access/role.ts'
 import { LOGIN_CODE_MS } from '../../core/access/session.ts'
 import { hashSecret } from '../../core/access/token.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import { readUser } from '../../project/read-user.ts'
 
 /**
  * A link that logs in to the dashboard, once within ten minutes. `adminUrl`: of the running app.
@@ -20,13 +20,4 @@ export async function makeLoginLink(
   await store.saveLoginCode({ hash: hashSecret(code), name: readUser(), role, expiresAt })
   // A browser sends what follows `#` to no server, so the code reaches no log.
   return { url: `${url ?? adminUrl}${basePath}/login#${code}`, expiresAt }
-}
-
-/** A user without an entry in the system's list, as in many containers, is named by number. */
-function readUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`
-  }
 }

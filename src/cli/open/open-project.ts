@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { hostname, userInfo } from 'node:os'
+import { hostname } from 'node:os'
 import { UpshotError } from '../../core/errors.ts'
 import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
 import type { ReadStore, Store } from '../../core/store/store.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { ConfigFlags } from '../../project/config/variables.ts'
+import { readUser } from '../../project/read-user.ts'
 import { commandClock, followDatabase } from './command-clock.ts'
 import type { ServerChoice } from './find-server.ts'
 import type { Operations, PersonStore } from './operations.ts'
@@ -217,13 +218,4 @@ const ROLE = 'owner'
 /** The person at this command line, as the system names them. Nothing proves that name. */
 export function describeOperator(reason: string | null): Operator {
   return { actor: `cli:${readUser()}`, role: ROLE, from: hostname(), reason }
-}
-
-/** A user without an entry in the system's list, as in many containers, is named by number. */
-function readUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`
-  }
 }

@@ -1,8 +1,9 @@
-import { hostname, userInfo } from 'node:os'
+import { hostname } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonValue } from '../../../core/json.ts'
 import { DEFAULT_POLICY, type GuardPolicy } from '../../../core/safety/guard.ts'
 import type { Store } from '../../../core/store/store.ts'
+import { readUser } from '../../../project/read-user.ts'
 
 const TARGET = 'guard'
 
@@ -24,13 +25,4 @@ export async function noteGuard(
 /** As the audit log gives it back. */
 function toJsonValue(policy: GuardPolicy): JsonValue {
   return JSON.parse(JSON.stringify(policy))
-}
-
-/** A user without an entry in the system's list, as in many containers, is named by number. */
-export function readUser(): string {
-  try {
-    return userInfo().username
-  } catch {
-    return `uid-${process.getuid?.() ?? 'unknown'}`
-  }
 }

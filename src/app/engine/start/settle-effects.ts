@@ -5,7 +5,7 @@ import { type EffectsMode, presentMode } from '../../../core/safety/stop.ts'
 import { listSwitches, SWITCH_ACTION } from '../../../core/store/list-switches.ts'
 import { PROCESS_SILENCE_MS, type ProcessRecord } from '../../../core/store/process-record.ts'
 import type { Store } from '../../../core/store/store.ts'
-import { readUser } from './note-guard.ts'
+import { readUser } from '../../../project/read-user.ts'
 
 type ModeStore = Pick<Store, 'listActions' | 'recordAction' | 'listProcesses'>
 

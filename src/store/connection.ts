@@ -27,3 +27,22 @@ export interface Connection {
   /** The same, which gives the first column of each row. */
   pluck<Given extends unknown[] | object = unknown[], Value = unknown>(text: string): Statement<Values<Given>, Value>
 }
+
+/** A table on one connection, which prepares its statements as it is made. */
+export abstract class Table<Own extends Connection = Connection> {
+  protected readonly db: Own
+
+  constructor(db: Own) {
+    this.db = db
+  }
+}
+
+/** A table that works with others, or with the keys of the vault. */
+export abstract class JoinedTable<Parts, Own extends Connection = Connection> extends Table<Own> {
+  protected readonly parts: Parts
+
+  constructor(db: Own, parts: Parts) {
+    super(db)
+    this.parts = parts
+  }
+}

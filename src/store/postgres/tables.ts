@@ -24,29 +24,35 @@ export function openTables(db: Connection, vault: Vault) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
   const weeks = new WeekTable(db)
-  const bodies = new BodyPruning(db, weeks)
+  const bodies = new BodyPruning(db, { weeks })
   return {
     ...shared,
     /** Takes part in every transaction. */
     parts: shared.gates,
     events,
     weeks,
-    claims: new Claims(db, shared.claimReader),
-    retention: new Pruning(db, shared, {
-      edge: (kind) => weeks.edge(kind),
-      pruneBodies: (slice) => bodies.prune(slice),
+    claims: new Claims(db, { reader: shared.claimReader }),
+    retention: new Pruning(db, {
+      ...shared,
+      driver: {
+        edge: (kind) => weeks.edge(kind),
+        pruneBodies: (slice) => bodies.prune(slice),
+      },
     }),
-    pruneCounts: new PruneCounts(db, shared, {
-      weeks,
-      countBodies: (before, limit) => bodies.count(before, limit),
+    pruneCounts: new PruneCounts(db, {
+      ...shared,
+      driver: {
+        weeks,
+        countBodies: (before, limit) => bodies.count(before, limit),
+      },
     }),
-    serverRoom: new ServerRoomView(db, weeks),
-    workers: new WorkerTable(db, shared.gates),
+    serverRoom: new ServerRoomView(db, { weeks }),
+    workers: new WorkerTable(db, shared),
     arrivals: new DeliverySaves(db),
     clock: db.pluck<[], number>(`SELECT ${DATABASE_NOW}`),
     eventSearch: new EventSearcher(db),
     journal: new JournalSaves(db),
-    limitedEnds: new LimitedEnds(db, shared.claimReader),
+    limitedEnds: new LimitedEnds(db, { reader: shared.claimReader }),
     admissionCalls: new AdmissionCalls(db),
     writeBegins: new WriteBegins(db),
     logPosition: new LogPosition(db),

@@ -19,19 +19,25 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(prep
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
   const { claimReader, gates, unmatched, workflows } = shared
-  const bodies = new BodyPruning(db, events)
+  const bodies = new BodyPruning(db, { events })
   return {
     ...shared,
     events,
-    claims: new Claims(db, claimReader, workflows),
-    retention: new Pruning(db, shared, {
-      // A file gives no space back however its rows go, so it has no weeks.
-      edge: async () => Number.MAX_SAFE_INTEGER,
-      pruneBodies: (slice) => bodies.prune(slice),
+    claims: new Claims(db, { reader: claimReader, workflows }),
+    retention: new Pruning(db, {
+      ...shared,
+      driver: {
+        // A file gives no space back however its rows go, so it has no weeks.
+        edge: async () => Number.MAX_SAFE_INTEGER,
+        pruneBodies: (slice) => bodies.prune(slice),
+      },
     }),
-    pruneCounts: new PruneCounts(db, shared, {
-      weeks: { list: async () => [], measure: async () => 0 },
-      countBodies: (before, limit) => bodies.count(before, limit),
+    pruneCounts: new PruneCounts(db, {
+      ...shared,
+      driver: {
+        weeks: { list: async () => [], measure: async () => 0 },
+        countBodies: (before, limit) => bodies.count(before, limit),
+      },
     }),
     changes: openChangeCount(db.raw),
     deliveries: new DeliveryTable(db, { events, unmatched }),

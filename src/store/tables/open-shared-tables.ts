@@ -60,32 +60,32 @@ import { WaitTable } from './waits/wait-table.ts'
 /** The tables that both databases have in the same shape, on one connection. */
 export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const schedules = new ScheduleTable(db)
-  const ticks = new TickTable(db, schedules)
+  const ticks = new TickTable(db, { schedules })
   const gates = new GateTable(db)
-  const workflows = new WorkflowTable(db, gates, schedules)
+  const workflows = new WorkflowTable(db, { gates, schedules })
   const told = new ToldTable(db)
   const runs = new RunTable(db, { events, ticks, gates, told })
   const steps = new StepTable(db)
-  const cursors = new MatchCursorTable(db, events)
-  const ownEvents = new OwnEvents(db, events, () => workflows.routes())
+  const cursors = new MatchCursorTable(db, { events })
+  const ownEvents = new OwnEvents(db, { events, routes: () => workflows.routes() })
   const words = openApprovals(db, vault, ownEvents)
   const { approvals } = words
   const guard = new GuardTable(db)
-  const effects = new EffectTable(db, guard)
-  const reserved = new ReservedTable(db, guard)
+  const effects = new EffectTable(db, { guard })
+  const reserved = new ReservedTable(db, { guard })
   const effectSearch = new EffectSearch(db)
-  const seals = new SealTable(db, vault, effectSearch)
+  const seals = new SealTable(db, { vault, effects: effectSearch })
   const textSearch = new TextSearch(db)
   const stops = new StopTable(db)
   const withdrawals = new WithdrawalTable(db, { approvals, stops })
-  const approvalWaits = new ApprovalWaits(db, (run) => runs.wake(run))
-  const hooks = new HookTable(db, vault, { runs, ownEvents })
+  const approvalWaits = new ApprovalWaits(db, { wake: (run) => runs.wake(run) })
+  const hooks = new HookTable(db, { vault, runs, ownEvents })
   const closings = new ClosingTable(db)
   const asked = { approvals, approvalWaits, reserved, withdrawals, hooks }
   const waits = new WaitTable(db, { runs, events, cursors, closings, ownEvents, schedules, ...asked })
   const audits = new AuditTable(db)
   const operations = new RunOperations(db, { runs, steps, told, withdrawals, closings })
-  const replays = new ReplayTable(db, events)
+  const replays = new ReplayTable(db, { events })
   const bulks = new BulkTable(db)
   return {
     ...openPlainTables(db, vault),
@@ -96,10 +96,10 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     textSearch,
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { events, ticks }),
-    runSearch: new RunSearch(db, events, told),
+    runSearch: new RunSearch(db, { events, told }),
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, told, waits }),
-    ledger: new DeliveryLedger(db, events),
+    ledger: new DeliveryLedger(db, { events }),
     sweeps: new SweepTable(db, { approvals, ownEvents }),
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
@@ -108,9 +108,9 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
 
 /** Approvals, and the words of people about them. */
 function openApprovals(db: Connection, vault: Vault, ownEvents: OwnEvents) {
-  const approvals = new ApprovalTable(db, ownEvents)
+  const approvals = new ApprovalTable(db, { ownEvents })
   const approvalSearch = new ApprovalSearch(db)
-  const approvers = new ApproverTable(db, vault)
+  const approvers = new ApproverTable(db, { vault })
   const votes = new VoteTable(db)
   const proofs = new ApprovalProofs({ approvals, approvalSearch, approvers, votes })
   return { approvals, approvalSearch, approvers, votes, proofs }
@@ -120,12 +120,12 @@ function openApprovals(db: Connection, vault: Vault, ownEvents: OwnEvents) {
 function openPlainTables(db: Connection, vault: Vault) {
   return {
     access: new AccessTable(db),
-    accounts: new AccountTable(db, vault),
+    accounts: new AccountTable(db, { vault }),
     alerts: new AlertTable(db),
     shapes: new ShapeTable(db),
-    captures: new CaptureTable(db, vault),
+    captures: new CaptureTable(db, { vault }),
     refusals: new RefusalTable(db),
-    endpoints: new EndpointTable(db, vault),
+    endpoints: new EndpointTable(db, { vault }),
     failureStates: new FailureStateTable(db),
     hours: new HourTable(db),
     keptAnswers: new IdempotencyTable(db),

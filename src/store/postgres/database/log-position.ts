@@ -1,3 +1,4 @@
+import { Table } from '../../connection.ts'
 import type { Connection } from './connection.ts'
 
 /** The end of a server's log that is on its disk: every commit that was answered is before it. */
@@ -14,25 +15,19 @@ export interface Identity {
 }
 
 /** Tells how much of the primary's log a standby has replayed. */
-export class LogPosition {
-  readonly #end
-  readonly #reached
-  readonly #identity
-
-  constructor(db: Connection) {
-    this.#end = db.prepare<[], LogEnd>(
-      `SELECT pg_current_wal_flush_lsn()::text AS position,
-         ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int AS timeline`,
-    )
-    // The receiver of the log knows the timeline first, and tells it to members of pg_monitor only.
-    this.#reached = db.prepare<[{ position: string }], { isReplayed: boolean; timeline: number }>(
-      `SELECT pg_last_wal_replay_lsn() >= @position::pg_lsn AS isReplayed,
-         greatest(restart.timeline_id, recovery.min_recovery_end_timeline,
-           (SELECT received_tli FROM pg_stat_wal_receiver)) AS timeline
-       FROM pg_control_checkpoint() AS restart, pg_control_recovery() AS recovery`,
-    )
-    this.#identity = db.prepare<[], Identity>(IDENTITY)
-  }
+export class LogPosition extends Table<Connection> {
+  readonly #end = this.db.prepare<[], LogEnd>(
+    `SELECT pg_current_wal_flush_lsn()::text AS position,
+       ('x' || substr(pg_walfile_name(pg_current_wal_flush_lsn()), 1, 8))::bit(32)::int AS timeline`,
+  )
+  // The receiver of the log knows the timeline first, and tells it to members of pg_monitor only.
+  readonly #reached = this.db.prepare<[{ position: string }], { isReplayed: boolean; timeline: number }>(
+    `SELECT pg_last_wal_replay_lsn() >= @position::pg_lsn AS isReplayed,
+       greatest(restart.timeline_id, recovery.min_recovery_end_timeline,
+         (SELECT received_tli FROM pg_stat_wal_receiver)) AS timeline
+     FROM pg_control_checkpoint() AS restart, pg_control_recovery() AS recovery`,
+  )
+  readonly #identity = this.db.prepare<[], Identity>(IDENTITY)
 
   /** Of a primary. */
   async end(): Promise<LogEnd> {

@@ -1,20 +1,16 @@
 import type { Writable } from '../../../core/store/store.ts'
+import { Table } from '../../connection.ts'
 import type { Connection } from './connection.ts'
 import { isUsable, type Schema } from './migrate.ts'
 
 /** Writes one row, to detect a database that is read-only, full, or migrated by a newer Upshot. */
-export class WriteProbe {
-  readonly #write
-  readonly #state
-
-  constructor(db: Connection) {
-    this.#write = db.prepare<[number]>('UPDATE write_probe SET written_at = ?')
-    // Names of standbys to wait for are seen by every user; those that are connected, too.
-    this.#state = db.prepare<[], Schema & { isReplicated: boolean | null }>(
-      `SELECT version, least, CASE WHEN current_setting('synchronous_standby_names') <> '' THEN true
-         WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN false END AS isReplicated FROM schema_version`,
-    )
-  }
+export class WriteProbe extends Table<Connection> {
+  readonly #write = this.db.prepare<[number]>('UPDATE write_probe SET written_at = ?')
+  // Names of standbys to wait for are seen by every user; those that are connected, too.
+  readonly #state = this.db.prepare<[], Schema & { isReplicated: boolean | null }>(
+    `SELECT version, least, CASE WHEN current_setting('synchronous_standby_names') <> '' THEN true
+       WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN false END AS isReplicated FROM schema_version`,
+  )
 
   async run(now: number): Promise<Writable> {
     await this.#write.run(now)

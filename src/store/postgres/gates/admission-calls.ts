@@ -1,5 +1,6 @@
 import type { AdmissionAnswer, AdmissionPlan, AdmissionVerdict } from '../../../core/runs/admission.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
+import { Table } from '../../connection.ts'
 import { asJson } from '../database/calls/as-json.ts'
 import type { Call } from '../database/calls/call.ts'
 import { bigints, texts } from '../database/calls/columns.ts'
@@ -35,12 +36,8 @@ export function isPlainAdmission(plan: AdmissionPlan, now: number): boolean {
 }
 
 /** Takes many claimed runs to their gates in one call. */
-export class AdmissionCalls {
-  readonly #admit: Call<AnswerRow>
-
-  constructor(db: Connection) {
-    this.#admit = db.prepareCall('SELECT * FROM admit_runs_1(?, ?, ?, ?, ?)')
-  }
+export class AdmissionCalls extends Table<Connection> {
+  readonly #admit: Call<AnswerRow> = this.db.prepareCall('SELECT * FROM admit_runs_1(?, ?, ?, ?, ?)')
 
   async save(admissions: readonly PlainAdmission[]): Promise<PlainAnswer[]> {
     const rows = await this.#admit.all(

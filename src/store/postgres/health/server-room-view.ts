@@ -1,6 +1,7 @@
 import { readIdTime } from '../../../core/ids.ts'
 import { WEEK_KINDS, type WeekKind } from '../../../core/store/retention.ts'
 import type { ServerRoom, ServerState, WeekRoom } from '../../../core/store/server.ts'
+import { JoinedTable, Table } from '../../connection.ts'
 import type { Week } from '../../tables/upkeep/prune-counts.ts'
 import type { Connection } from '../database/connection.ts'
 import type { WeekTable } from '../upkeep/week-table.ts'
@@ -9,23 +10,16 @@ import type { WeekTable } from '../upkeep/week-table.ts'
 const MAX_TABLES = 12
 
 /** Sizes of the tables, by the catalogue alone, and the weeks of those that have some. */
-export class ServerRoomView {
-  readonly #weeks: Pick<WeekTable, 'list' | 'measure'>
-  readonly #tables
-  readonly #size
-
-  constructor(db: Connection, weeks: Pick<WeekTable, 'list' | 'measure'>) {
-    this.#weeks = weeks
-    this.#size = db.pluck<[], number>('SELECT pg_database_size(current_database())')
-    this.#tables = db.prepare<[number], ServerRoom['tables'][number]>(
-      `SELECT coalesce(whole.relname, part.relname)::text AS "table",
-         coalesce(sum(pg_total_relation_size(part.oid)), 0)::bigint AS bytes
-       FROM pg_class AS part LEFT JOIN pg_inherits ON inhrelid = part.oid
-         LEFT JOIN pg_class AS whole ON whole.oid = inhparent
-       WHERE part.relnamespace = current_schema()::regnamespace AND part.relkind = 'r'
-       GROUP BY 1 ORDER BY bytes DESC, 1 LIMIT ?`,
-    )
-  }
+export class ServerRoomView extends JoinedTable<{ weeks: Pick<WeekTable, 'list' | 'measure'> }, Connection> {
+  readonly #size = this.db.pluck<[], number>('SELECT pg_database_size(current_database())')
+  readonly #tables = this.db.prepare<[number], ServerRoom['tables'][number]>(
+    `SELECT coalesce(whole.relname, part.relname)::text AS "table",
+       coalesce(sum(pg_total_relation_size(part.oid)), 0)::bigint AS bytes
+     FROM pg_class AS part LEFT JOIN pg_inherits ON inhrelid = part.oid
+       LEFT JOIN pg_class AS whole ON whole.oid = inhparent
+     WHERE part.relnamespace = current_schema()::regnamespace AND part.relkind = 'r'
+     GROUP BY 1 ORDER BY bytes DESC, 1 LIMIT ?`,
+  )
 
   async read(now: number): Promise<ServerRoom> {
     const weeks = []
@@ -34,10 +28,10 @@ export class ServerRoomView {
   }
 
   async #readWeeks(kind: WeekKind, now: number): Promise<WeekRoom> {
-    const weeks = await this.#weeks.list(kind)
+    const weeks = await this.parts.weeks.list(kind)
     const kept = weeks.filter(({ from }) => from !== null && from <= now)
     const oldest = kept.find(hasEnd)
-    const bytes = oldest === undefined ? 0 : await this.#weeks.measure(kind, [oldest])
+    const bytes = oldest === undefined ? 0 : await this.parts.weeks.measure(kind, [oldest])
     return {
       kind,
       kept: kept.length,
@@ -56,24 +50,20 @@ interface Row extends Omit<ServerState, 'weeksUntil'> {
 }
 
 /** The server, as far as a user without rights over it may look. */
-export class ServerStateView {
-  readonly #read
-
-  constructor(db: Connection) {
-    this.#read = db.prepare<[], Row>(
-      `SELECT pg_database_size(current_database()) AS databaseBytes,
-         (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
-         current_setting('max_connections')::int AS mostConnections,
-         coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start)) FROM pg_stat_activity
-           WHERE datname = current_database() AND pid <> pg_backend_pid()), 0) AS oldestTransactionS,
-         coalesce((SELECT n_dead_tup FROM pg_stat_user_tables
-           WHERE schemaname = current_schema() AND relname = 'work'), 0) AS deadRows,
-         (SELECT count(*) FROM pg_stat_replication) AS standbys,
-         current_setting('synchronous_standby_names') <> '' AS isReplicated,
-         (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FROM pg_stat_replication) AS lagBytes,
-         (SELECT lower FROM list_weeks_1('run') WHERE upper IS NULL) AS open`,
-    )
-  }
+export class ServerStateView extends Table<Connection> {
+  readonly #read = this.db.prepare<[], Row>(
+    `SELECT pg_database_size(current_database()) AS databaseBytes,
+       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
+       current_setting('max_connections')::int AS mostConnections,
+       coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start)) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid()), 0) AS oldestTransactionS,
+       coalesce((SELECT n_dead_tup FROM pg_stat_user_tables
+         WHERE schemaname = current_schema() AND relname = 'work'), 0) AS deadRows,
+       (SELECT count(*) FROM pg_stat_replication) AS standbys,
+       current_setting('synchronous_standby_names') <> '' AS isReplicated,
+       (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FROM pg_stat_replication) AS lagBytes,
+       (SELECT lower FROM list_weeks_1('run') WHERE upper IS NULL) AS open`,
+  )
 
   async read(): Promise<ServerState | null> {
     const row = await this.#read.get()

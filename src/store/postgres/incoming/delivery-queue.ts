@@ -1,5 +1,6 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
+import { Table } from '../../connection.ts'
 import { describeStalePlan } from '../../rows/runs/describe-stale.ts'
 import { SecretUses } from '../../tables/incoming/secret-uses.ts'
 import type { Call } from '../database/calls/call.ts'
@@ -28,16 +29,11 @@ type Answer = DeliveryReceipt | null
 const COLUMNS = 19
 
 /** Saves many deliveries of one stream in one call. */
-export class DeliverySaves {
-  readonly #save: Call<SavedRow>
-  readonly #uses: SecretUses
-
-  constructor(db: Connection) {
-    this.#uses = new SecretUses(db)
-    this.#save = db.prepareCall<SavedRow>(
-      `SELECT number, seq, verdict, is_taken, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
-    )
-  }
+export class DeliverySaves extends Table<Connection> {
+  readonly #uses: SecretUses = new SecretUses(this.db)
+  readonly #save: Call<SavedRow> = this.db.prepareCall<SavedRow>(
+    `SELECT number, seq, verdict, is_taken, era_1() AS era FROM save_deliveries_1(${Array(COLUMNS + 1).fill('?')})`,
+  )
 
   async save(stream: number, planned: readonly PlannedDelivery[]): Promise<Answer[]> {
     const deliveries = planned.map(({ delivery }) => delivery)

@@ -1,5 +1,6 @@
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import { PAUSED_REASON } from '../../../core/runs/run.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { GateTable } from '../../tables/gates/gate-table.ts'
 import type { ClaimReader, ClaimRow } from '../../tables/runs/claim-reader.ts'
 import { prepareFirstClaimable } from '../../tables/runs/first-claimable.ts'
@@ -22,28 +23,21 @@ interface ClaimOrder {
 type Marks = [turns: readonly number[], after: readonly string[], due: number | null]
 
 /** Claims runs of the queue. Index: those of `work`, in their order. */
-export class Claims {
-  readonly #reader: ClaimReader
-  readonly #sql
+export class Claims extends JoinedTable<{ reader: ClaimReader }, Connection> {
   /** The first run that a claim would give the worker, were it free; null: none. */
-  readonly findClaimable
-
-  constructor(db: Connection, reader: ClaimReader) {
-    this.#reader = reader
-    this.findClaimable = prepareFirstClaimable(db)
-    this.#sql = {
-      claim: db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
-        'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
-      ),
-      // A run that a worker claims now is passed over. As a subquery, the function is called once;
-      // without, once for each row of `work`.
-      hold: db.pluck<
-        [ClaimKind, string, number, number, ...Marks],
-        string
-      >(`UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
-           WHERE run_id = ANY ((SELECT ids FROM claimable_1(?, ?, ?, ?, ?, ?, ?))::text[])
-             AND workflow IN (SELECT workflow FROM workflow_pause) RETURNING run_id`),
-    }
+  readonly findClaimable = prepareFirstClaimable(this.db)
+  readonly #sql = {
+    claim: this.db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
+      'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    // A run that a worker claims now is passed over. As a subquery, the function is called once;
+    // without, once for each row of `work`.
+    hold: this.db.pluck<
+      [ClaimKind, string, number, number, ...Marks],
+      string
+    >(`UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
+         WHERE run_id = ANY ((SELECT ids FROM claimable_1(?, ?, ?, ?, ?, ?, ?))::text[])
+           AND workflow IN (SELECT workflow FROM workflow_pause) RETURNING run_id`),
   }
 
   /** Null where runs of paused workflows are first in the queue: they have to be held before. */
@@ -55,7 +49,7 @@ export class Claims {
     const rows = await this.#sql.claim.all(kind, worker, limit, now, number, ...marksOf(start))
     const passed = rows.filter((row) => row.id !== null)
     if (passed.length < rows.length) return null
-    return { runs: await this.#reader.read(passed, () => ({ worker, now })), passed }
+    return { runs: await this.parts.reader.read(passed, () => ({ worker, now })), passed }
   }
 
   /** Holds the runs of paused workflows among the next ones, and returns their number. */

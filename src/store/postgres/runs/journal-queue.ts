@@ -2,6 +2,7 @@ import { newId } from '../../../core/ids.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Checkpoint, StepFailure } from '../../../core/runs/step.ts'
 import type { Invocation, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
+import { Table } from '../../connection.ts'
 import type { Park } from '../../tables/runs/run-table.ts'
 import { endOf, isInLedger, readEnd, type StepFacts } from '../../tables/safety/effect-table.ts'
 import { asJson } from '../database/calls/as-json.ts'
@@ -64,12 +65,10 @@ const NO_FACTS: StepFacts = { input: null }
 const PARAMETERS = 27
 
 /** Saves many steps, and parks and completes many runs, in one call. */
-export class JournalSaves {
-  readonly #save: Call<{ number: number; verdict: JournalVerdict }>
-
-  constructor(db: Connection) {
-    this.#save = db.prepareCall(`SELECT number, verdict FROM save_journal_1(${Array(PARAMETERS).fill('?')})`)
-  }
+export class JournalSaves extends Table<Connection> {
+  readonly #save: Call<{ number: number; verdict: JournalVerdict }> = this.db.prepareCall(
+    `SELECT number, verdict FROM save_journal_1(${Array(PARAMETERS).fill('?')})`,
+  )
 
   /** The verdict of each call's lease. */
   async save(calls: readonly PlainCall[]): Promise<JournalVerdict[]> {

@@ -1,4 +1,5 @@
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { ClaimReader, ClaimRow } from '../../tables/runs/claim-reader.ts'
 import type { Call } from '../database/calls/call.ts'
 import { bigints, texts } from '../database/calls/columns.ts'
@@ -22,17 +23,11 @@ const STALE: LimitedVerdict = { verdict: 'stale', next: undefined }
 type EndRow = { number: number; verdict: JournalVerdict } & (ClaimRow | { id: null })
 
 /** Completes many limited runs in one call, each of which lets the next of its gates in. */
-export class LimitedEnds {
-  readonly #reader: ClaimReader
-  readonly #end: Call<EndRow>
-
-  constructor(db: Connection, reader: ClaimReader) {
-    this.#reader = reader
-    this.#end = db.prepareCall(
-      `SELECT ended.number, verdict, next.*, era_1() AS era FROM end_limited_1(?, ?, ?, ?, ?, ?, ?) AS ended
-         LEFT JOIN LATERAL claimed_by_1(ended.worker, ended.claim) AS next ON true`,
-    )
-  }
+export class LimitedEnds extends JoinedTable<{ reader: ClaimReader }, Connection> {
+  readonly #end: Call<EndRow> = this.db.prepareCall(
+    `SELECT ended.number, verdict, next.*, era_1() AS era FROM end_limited_1(?, ?, ?, ?, ?, ?, ?) AS ended
+       LEFT JOIN LATERAL claimed_by_1(ended.worker, ended.claim) AS next ON true`,
+  )
 
   /** The verdict of each end, in their order. */
   async save(ends: readonly LimitedEnd[]): Promise<LimitedVerdict[]> {
@@ -50,7 +45,7 @@ export class LimitedEnds {
       now: ends[number - 1]?.now ?? 0,
     })
     const handedOn = rows.filter((row) => row.id !== null)
-    const runs = await this.#reader.read(handedOn, facts)
+    const runs = await this.parts.reader.read(handedOn, facts)
     const next = new Map(handedOn.map(({ number }, index) => [number, runs[index]]))
     const verdicts = new Map(rows.map(({ number, verdict }) => [number, { verdict, next: next.get(number) }]))
     return ends.map((_, index) => verdicts.get(index + 1) ?? STALE)

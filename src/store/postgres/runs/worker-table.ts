@@ -1,7 +1,6 @@
 import type { Recovery } from '../../../core/runs/blame.ts'
-import type { GateTable } from '../../tables/gates/gate-table.ts'
+import type { Connection } from '../../connection.ts'
 import { Workers } from '../../tables/runs/workers.ts'
-import type { Connection } from '../database/connection.ts'
 import { DATABASE_NOW, workerLock } from '../database/direct-session.ts'
 
 /** Silence after which a worker is dead, and after which its lock is looked at; in milliseconds. */
@@ -13,12 +12,7 @@ const SILENT_MS = 3_000
  * with its lock free. A lock alone proves nothing: a failover frees them all.
  */
 export class WorkerTable extends Workers {
-  readonly #sql
-
-  constructor(db: Connection, gates: GateTable) {
-    super(db, gates)
-    this.#sql = prepareWorkers(db)
-  }
+  readonly #sql = prepareWorkers(this.db)
 
   startWorker(id: string, now: number): Promise<void> {
     return this.beatWorker(id, now)

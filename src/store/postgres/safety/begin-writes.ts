@@ -1,6 +1,7 @@
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { EffectAsk } from '../../../core/safety/effect.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
+import { Table } from '../../connection.ts'
 import { describeState } from '../../tables/safety/effect-table.ts'
 import { guardSlots } from '../../tables/safety/guard-table.ts'
 import { asJson } from '../database/calls/as-json.ts'
@@ -26,12 +27,10 @@ export function asPlainBegin(lease: Lease, asks: readonly EffectAsk[], options: 
 }
 
 /** Begins many writes in one call. Which effects limits let begin is decided in `Permits`. */
-export class WriteBegins {
-  readonly #begin: Call<{ number: number; verdict: BeginVerdict }>
-
-  constructor(db: Connection) {
-    this.#begin = db.prepareCall('SELECT number, verdict FROM begin_writes_1(?, ?, ?, ?)')
-  }
+export class WriteBegins extends Table<Connection> {
+  readonly #begin: Call<{ number: number; verdict: BeginVerdict }> = this.db.prepareCall(
+    'SELECT number, verdict FROM begin_writes_1(?, ?, ?, ?)',
+  )
 
   /** The verdict of each write. */
   async save(begins: readonly PlainBegin[]): Promise<BeginVerdict[]> {

@@ -2,6 +2,7 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventSearch } from '../../../core/incoming/event-search.ts'
 import { markEvent, readEventMark } from '../../../core/store/events.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import { Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { EVENT_COLUMNS } from '../../tables/incoming/events.ts'
 import { bodySearchOf, describeSearch, describeTimes, fitsBody } from '../../tables/search/event-conditions.ts'
@@ -13,13 +14,7 @@ type Edge = Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'>
 type Order = 'DESC' | 'ASC'
 
 /** Searches events by content, newest first, one slice at a time. Index: event_received. */
-export class EventSearcher {
-  readonly #db: Connection
-
-  constructor(db: Connection) {
-    this.#db = db
-  }
-
+export class EventSearcher extends Table<Connection> {
   async searchEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
     const { span, within, edge, items } = await this.#read(search, slice, 'DESC')
     const last = items.at(-1)
@@ -27,7 +22,7 @@ export class EventSearcher {
       return { items, next: edge ? markEvent(edge) : null, ...(await this.#measure(within)) }
     }
     // The page is full before the slice is read to its end.
-    const { rows } = await this.#measure([...span, this.#db.sql.events.at('>=', last)])
+    const { rows } = await this.#measure([...span, this.db.sql.events.at('>=', last)])
     return { items, next: markEvent(last), rows, from: last.receivedAt }
   }
 
@@ -39,7 +34,7 @@ export class EventSearcher {
   }
 
   async #read(search: EventSearch, { rows, limit, after }: SearchSlice, order: Order) {
-    const { events } = this.#db.sql
+    const { events } = this.db.sql
     const [beyond, upTo] = order === 'DESC' ? (['<', '>='] as const) : (['>', '<='] as const)
     const span = describeTimes(search)
     if (after !== null) span.push(events.at(beyond, readEventMark(after)))
@@ -50,9 +45,9 @@ export class EventSearcher {
 
   async #findEdge(span: Condition[], rows: number, order: Order): Promise<Edge | undefined> {
     const { where, values } = buildWhere(span)
-    const edge = this.#db.prepare<unknown[], Edge>(
+    const edge = this.db.prepare<unknown[], Edge>(
       `SELECT received_at AS receivedAt, stream, seq FROM event ${where}
-       ORDER BY ${this.#db.sql.events.order(order)} LIMIT 2 OFFSET ?`,
+       ORDER BY ${this.db.sql.events.order(order)} LIMIT 2 OFFSET ?`,
     )
     const [last, further] = await edge.all(...values, rows - 1)
     return further === undefined ? undefined : last
@@ -60,7 +55,7 @@ export class EventSearcher {
 
   async #measure(within: Condition[]): Promise<{ rows: number; from: number | null }> {
     const { where, values } = buildWhere(within)
-    const found = this.#db.prepare<unknown[], { rows: number; from: number | null }>(
+    const found = this.db.prepare<unknown[], { rows: number; from: number | null }>(
       `SELECT count(*) AS rows, min(received_at) AS "from" FROM event ${where}`,
     )
     return (await found.get(...values)) ?? { rows: 0, from: null }
@@ -70,10 +65,10 @@ export class EventSearcher {
     search: EventSearch,
     { within, limit, order }: { within: Condition[]; limit: number; order: Order },
   ): Promise<EventRecord[]> {
-    const { sql } = this.#db
+    const { sql } = this.db
     const ofBody = bodySearchOf(search)
     const { where, values } = buildWhere([...within, ...describeSearch(search, sql)])
-    const found = this.#db.prepare<unknown[], EventRecord>(
+    const found = this.db.prepare<unknown[], EventRecord>(
       `SELECT ${EVENT_COLUMNS} FROM full_event AS event ${where} ORDER BY ${sql.events.order(order)} LIMIT ?`,
     )
     const events = await found.all(...values, ofBody ? null : limit)

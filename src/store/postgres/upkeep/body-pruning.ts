@@ -1,4 +1,5 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
+import { JoinedTable } from '../../connection.ts'
 import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
@@ -6,14 +7,8 @@ import type { Connection } from '../database/connection.ts'
 import type { WeekTable } from './week-table.ts'
 
 /** Removes bodies that no unfinished run needs, except those of weeks that go at once. */
-export class BodyPruning {
-  readonly #weeks: WeekTable
-  readonly #sql
-
-  constructor(db: Connection, weeks: WeekTable) {
-    this.#weeks = weeks
-    this.#sql = prepareBodies(db)
-  }
+export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
+  readonly #sql = prepareBodies(this.db)
 
   async count(before: number, limit: number): Promise<Counted> {
     return (await this.#sql.count.get({ receivedAt: 0, seq: -1, before, limit })) ?? { read: 0, rows: 0 }
@@ -21,7 +16,7 @@ export class BodyPruning {
 
   async prune({ before, limit, after }: PruneSlice): Promise<PruneProgress> {
     const from = after === null ? { receivedAt: 0, seq: -1 } : readPosition(after)
-    const edge = Math.min(before, await this.#weeks.edge('payloads'))
+    const edge = Math.min(before, await this.parts.weeks.edge('payloads'))
     const found = await this.#sql.listOld.all({ ...from, before: edge, limit })
     const slice = found.slice(0, countFitting(found))
     const emptied = slice.filter((row) => row.is_needed === 0)

@@ -1,5 +1,6 @@
 import { firstId, readIdTime } from '../../../core/ids.ts'
 import type { WeekKind } from '../../../core/store/retention.ts'
+import { Table } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { Week } from '../../tables/upkeep/prune-counts.ts'
 import type { Connection } from '../database/connection.ts'
@@ -43,53 +44,40 @@ const isOld = (status: string, finishedAt: string) =>
     OR ${status} IN (${list(FAILED)}) AND ${finishedAt} < @failures, false)`
 
 /** Partitions of the tables that retention empties, a week each. */
-export class WeekTable {
-  readonly #list
-  readonly #measure
-  readonly #cut
-  readonly #part
-  readonly #failed
-  readonly #staying
-  readonly #dropRuns
-  readonly #dropDeliveries
-  readonly #dropBodies
-  readonly #keep
-
-  constructor(db: Connection) {
-    this.#list = db.prepare<[string], { lower: string | null; upper: string | null }>(
-      'SELECT lower, upper FROM list_weeks_1(?)',
-    )
-    this.#measure = db.pluck<
-      [string, string[]],
-      number
-    >(`SELECT coalesce(sum(pg_total_relation_size(to_regclass(quote_ident(week.name)))), 0)::bigint
-         FROM unnest(week_tables_1(?)) AS tab, list_weeks_1(tab) AS week WHERE week.upper = ANY (?::text[])`)
-    this.#cut = db.pluck<[string, string, string], boolean>('SELECT cut_week_1(?, ?, ?)')
-    // Index: primary key of outcome, and nothing but that.
-    this.#part = db.prepare<[string, string, number], { rows: number; last: string | null }>(
-      `SELECT count(*) AS rows, max(run_id) AS last FROM (
-         SELECT run_id FROM outcome WHERE run_id > ? AND run_id < ? ORDER BY run_id LIMIT ?) AS part`,
-    )
-    // Index: outcome_ended_badly.
-    this.#failed = db.pluck<[string, string], number>(
-      `SELECT count(*) FROM outcome WHERE status IN (${list(FAILED)}) AND run_id > ? AND run_id <= ?`,
-    )
-    // Index: primary key of outcome. A folded run stays as long as the one that absorbed it.
-    this.#staying = db.prepare<[Scan], { id: string; hasFailed: boolean }>(
-      `SELECT run_id AS id, status IN (${list(FAILED)}) AS hasFailed FROM outcome
-       WHERE run_id > @after AND run_id <= @upTo AND (NOT ${isOld('status', 'finished_at')}
-         OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('outcome.folded_into')} AND NOT (
-           run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})))`,
-    )
-    this.#dropRuns = db.pluck<[string, string[], number], number | null>('SELECT drop_runs_1(?, ?, ?)')
-    this.#dropDeliveries = db.prepare<[string], { deliveries: number; refusals: number }>(
-      'SELECT deliveries, refusals FROM drop_deliveries_1(?)',
-    )
-    this.#dropBodies = db.prepare<[string, number], { bodies: number; kept: number }>(
-      'SELECT bodies, kept FROM drop_bodies_1(?, ?)',
-    )
-    this.#keep = db.pluck<[string, string, number], boolean>('SELECT keep_week_1(?, ?, ?)')
-  }
+export class WeekTable extends Table<Connection> {
+  readonly #list = this.db.prepare<[string], { lower: string | null; upper: string | null }>(
+    'SELECT lower, upper FROM list_weeks_1(?)',
+  )
+  readonly #measure = this.db.pluck<
+    [string, string[]],
+    number
+  >(`SELECT coalesce(sum(pg_total_relation_size(to_regclass(quote_ident(week.name)))), 0)::bigint
+       FROM unnest(week_tables_1(?)) AS tab, list_weeks_1(tab) AS week WHERE week.upper = ANY (?::text[])`)
+  readonly #cut = this.db.pluck<[string, string, string], boolean>('SELECT cut_week_1(?, ?, ?)')
+  // Index: primary key of outcome, and nothing but that.
+  readonly #part = this.db.prepare<[string, string, number], { rows: number; last: string | null }>(
+    `SELECT count(*) AS rows, max(run_id) AS last FROM (
+       SELECT run_id FROM outcome WHERE run_id > ? AND run_id < ? ORDER BY run_id LIMIT ?) AS part`,
+  )
+  // Index: outcome_ended_badly.
+  readonly #failed = this.db.pluck<[string, string], number>(
+    `SELECT count(*) FROM outcome WHERE status IN (${list(FAILED)}) AND run_id > ? AND run_id <= ?`,
+  )
+  // Index: primary key of outcome. A folded run stays as long as the one that absorbed it.
+  readonly #staying = this.db.prepare<[Scan], { id: string; hasFailed: boolean }>(
+    `SELECT run_id AS id, status IN (${list(FAILED)}) AS hasFailed FROM outcome
+     WHERE run_id > @after AND run_id <= @upTo AND (NOT ${isOld('status', 'finished_at')}
+       OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('outcome.folded_into')} AND NOT (
+         run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})))`,
+  )
+  readonly #dropRuns = this.db.pluck<[string, string[], number], number | null>('SELECT drop_runs_1(?, ?, ?)')
+  readonly #dropDeliveries = this.db.prepare<[string], { deliveries: number; refusals: number }>(
+    'SELECT deliveries, refusals FROM drop_deliveries_1(?)',
+  )
+  readonly #dropBodies = this.db.prepare<[string, number], { bodies: number; kept: number }>(
+    'SELECT bodies, kept FROM drop_bodies_1(?, ?)',
+  )
+  readonly #keep = this.db.pluck<[string, string, number], boolean>('SELECT keep_week_1(?, ?, ?)')
 
   /** Oldest first. The last one is open. */
   async list(kind: WeekKind): Promise<Week[]> {

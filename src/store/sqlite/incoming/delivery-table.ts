@@ -1,47 +1,34 @@
 import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { SecretUses } from '../../tables/incoming/secret-uses.ts'
 import type { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
 import { IS_READY } from '../../tables/runs/first-claimable.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 
 /** Saves deliveries with their events and runs. */
-export class DeliveryTable {
+export class DeliveryTable extends JoinedTable<{ events: EventTable; unmatched: UnmatchedTallyTable }> {
   /** A transaction watcher of the group commit. */
-  readonly uses: SecretUses
-  readonly #events: EventTable
-  readonly #unmatched: UnmatchedTallyTable
-  readonly #insert
-  readonly #insertRun
-  readonly #queueRun
-  readonly #insertClaimed
-  readonly #mayClaim
-
-  constructor(db: Connection, { events, unmatched }: { events: EventTable; unmatched: UnmatchedTallyTable }) {
-    this.#events = events
-    this.uses = new SecretUses(db)
-    this.#unmatched = unmatched
-    this.#insert = db.prepare(
-      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    this.#insertRun = db.prepare('INSERT INTO run (id, workflow, event_seq, created_at) VALUES (?, ?, ?, ?)')
-    this.#queueRun = db.prepare(`INSERT INTO work (run_id, workflow, status, rank) VALUES (?, ?, 'pending', ?)`)
-    this.#insertClaimed = db.prepare(
-      `INSERT INTO work (run_id, workflow, status, rank, started_at, worker, code_hash, fence)
-       VALUES (?, ?, 'running', ?, ?, ?, ?, ${FIRST_FENCE})`,
-    )
-    // A claim would give just this run: nothing is queued or due, and its workflow is not paused.
-    // Index: the first rows of work_ready and work_waiting, and the primary key.
-    this.#mayClaim = db.pluck<[number, string], number>(`SELECT NOT EXISTS (SELECT 1 FROM work WHERE ${IS_READY})
-           AND NOT EXISTS (SELECT 1 FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
-           AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`)
-  }
+  readonly uses: SecretUses = new SecretUses(this.db)
+  readonly #insert = this.db.prepare(
+    `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  readonly #insertRun = this.db.prepare('INSERT INTO run (id, workflow, event_seq, created_at) VALUES (?, ?, ?, ?)')
+  readonly #queueRun = this.db.prepare(`INSERT INTO work (run_id, workflow, status, rank) VALUES (?, ?, 'pending', ?)`)
+  readonly #insertClaimed = this.db.prepare(
+    `INSERT INTO work (run_id, workflow, status, rank, started_at, worker, code_hash, fence)
+     VALUES (?, ?, 'running', ?, ?, ?, ?, ${FIRST_FENCE})`,
+  )
+  // A claim would give just this run: nothing is queued or due, and its workflow is not paused.
+  // Index: the first rows of work_ready and work_waiting, and the primary key.
+  readonly #mayClaim = this.db.pluck<[number, string], number>(`SELECT NOT EXISTS (SELECT 1 FROM work WHERE ${IS_READY})
+         AND NOT EXISTS (SELECT 1 FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?)
+         AND NOT EXISTS (SELECT 1 FROM workflow_pause WHERE workflow = ?)`)
 
   async save(delivery: IncomingDelivery): Promise<DeliveryReceipt> {
-    const saved = await this.#events.save(delivery)
+    const saved = await this.parts.events.save(delivery)
     const receipt = await this.#startRuns(saved, delivery)
     const { id, endpointId, receivedAt, event, body, facts } = delivery
     const bodyBytes = Buffer.byteLength(body)
@@ -56,7 +43,7 @@ export class DeliveryTable {
       JSON.stringify(facts),
     )
     if (facts.secret !== undefined) await this.uses.note(endpointId, facts.secret, receivedAt)
-    if (facts.unmatched && receipt.verdict === 'accepted') this.#unmatched.note(event.type, receivedAt)
+    if (facts.unmatched && receipt.verdict === 'accepted') this.parts.unmatched.note(event.type, receivedAt)
     return receipt
   }
 

@@ -1,6 +1,7 @@
 import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
+import { JoinedTable } from '../../connection.ts'
 import { type ClaimReader, type ClaimRow, claimColumns } from '../../tables/runs/claim-reader.ts'
 import { IS_READY, prepareFirstClaimable } from '../../tables/runs/first-claimable.ts'
 import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
@@ -14,21 +15,11 @@ const MAX_HELD = 500
 const MAX_SUSPECTS = 100
 
 /** Claims runs of the queue. */
-export class Claims {
-  readonly #reader: ClaimReader
-  readonly #workflows: WorkflowTable
-  readonly #sql
-  readonly #partial
+export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: WorkflowTable }, SqliteConnection> {
+  readonly #sql = prepareStatements(this.db)
+  readonly #partial = new PartialQueue(this.db.raw)
   /** The first run that a claim would give the worker; null: none. */
-  readonly findClaimable
-
-  constructor(db: SqliteConnection, reader: ClaimReader, workflows: WorkflowTable) {
-    this.#reader = reader
-    this.#workflows = workflows
-    this.#sql = prepareStatements(db)
-    this.#partial = new PartialQueue(db.raw)
-    this.findClaimable = prepareFirstClaimable(db)
-  }
+  readonly findClaimable = prepareFirstClaimable(this.db)
 
   async claim(worker: string, limit: number, now: number): Promise<ClaimedRun[]> {
     const foreign = await this.#elsewhere(worker)
@@ -40,7 +31,7 @@ export class Claims {
   /** Claims a run that an end has let in; none where another one comes before it. */
   async claimNext(worker: string, id: string, now: number): Promise<ClaimedRun[]> {
     const isNext = (await this.#sql.isNext.get(id)) !== undefined
-    const isPaused = isNext && (await this.#workflows.paused()).has((await this.#sql.workflowOf.get(id)) ?? '')
+    const isPaused = isNext && (await this.parts.workflows.paused()).has((await this.#sql.workflowOf.get(id)) ?? '')
     return isNext && !isPaused ? this.#claimAll(async () => [id], worker, now) : []
   }
 
@@ -71,12 +62,12 @@ export class Claims {
 
   /** Holds runs of paused workflows until none is at the head of the queue, up to `MAX_HELD`. */
   async #holdPaused(claimable: () => Promise<string[]>): Promise<void> {
-    const paused = await this.#workflows.paused()
+    const paused = await this.parts.workflows.paused()
     if (paused.size === 0) return
     for (let held = 0; held < MAX_HELD; ) {
       const before = held
       for (const id of await claimable()) {
-        if (paused.has((await this.#sql.workflowOf.get(id)) ?? '') && (await this.#workflows.hold(id))) held += 1
+        if (paused.has((await this.#sql.workflowOf.get(id)) ?? '') && (await this.parts.workflows.hold(id))) held += 1
       }
       if (held === before) return
     }
@@ -90,7 +81,7 @@ export class Claims {
       const row = await this.#sql.claimed.get(id)
       if (row) rows.push(row)
     }
-    return this.#reader.read(rows, () => ({ worker, now }))
+    return this.parts.reader.read(rows, () => ({ worker, now }))
   }
 
   /** Workflows that other workers have and this one lacks. A dead worker takes its set with it. */

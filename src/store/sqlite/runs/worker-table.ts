@@ -18,18 +18,16 @@ interface WorkerRow {
 export class WorkerTable extends Workers {
   readonly #lockFolder: string | null
   readonly #locks = new Map<string, ProcessLock>()
-  readonly #beat
-  readonly #list
+  readonly #beat = this.db.prepare(
+    `INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (@id, @lockFile, @now, @now)
+     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+  )
+  readonly #list = this.db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
 
   /** Without a lock folder (a database in memory), only a missing heartbeat tells a dead worker. */
   constructor(db: Connection, gates: GateTable, lockFolder: string | null) {
-    super(db, gates)
+    super(db, { gates })
     this.#lockFolder = lockFolder
-    this.#beat = db.prepare(
-      `INSERT INTO worker (id, lock_file, started_at, seen_at) VALUES (@id, @lockFile, @now, @now)
-       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-    )
-    this.#list = db.prepare<[], WorkerRow>('SELECT id, lock_file, seen_at FROM worker')
   }
 
   async startWorker(id: string, now: number): Promise<void> {

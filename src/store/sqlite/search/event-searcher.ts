@@ -1,6 +1,7 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { type EventSearch, parsePathPattern } from '../../../core/incoming/event-search.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
+import { Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import { EVENT_COLUMNS } from '../../tables/incoming/events.ts'
 import { bodySearchOf, describeSearch, describeTimes, fitsBody } from '../../tables/search/event-conditions.ts'
@@ -23,25 +24,20 @@ interface Span {
 }
 
 /** Searches events by content, newest first, one slice of numbers at a time. */
-export class EventSearcher {
-  readonly #db: SqliteConnection
-  readonly subjects: SubjectIndex
-  readonly #at
-  readonly #newest
-  readonly #oldest
+export class EventSearcher extends Table<SqliteConnection> {
+  readonly subjects: SubjectIndex = new SubjectIndex(this.db)
+  // Index: primary key, for all of these.
+  readonly #at = this.db.prepare<[number], { seq: number; receivedAt: number }>(
+    'SELECT seq, received_at AS receivedAt FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
+  )
+  readonly #newest = this.db.pluck<[], number | null>('SELECT max(seq) FROM event')
+  readonly #oldest = this.db.pluck<[], number | null>('SELECT min(seq) FROM event')
 
   constructor(db: SqliteConnection) {
+    super(db)
     db.raw.function('fits_body', { deterministic: true }, (body, search) =>
       Number(fitsBody(String(body), JSON.parse(String(search)))),
     )
-    this.#db = db
-    this.subjects = new SubjectIndex(db)
-    // Index: primary key, for all of these.
-    this.#at = db.prepare<[number], { seq: number; receivedAt: number }>(
-      'SELECT seq, received_at AS receivedAt FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
-    )
-    this.#newest = db.pluck<[], number | null>('SELECT max(seq) FROM event')
-    this.#oldest = db.pluck<[], number | null>('SELECT min(seq) FROM event')
   }
 
   async searchEvents(search: EventSearch, slice: SearchSlice): Promise<SearchPart<EventRecord>> {
@@ -86,7 +82,7 @@ export class EventSearcher {
     }
     const { top, oldest: bottom } = span
     const { found, reached } = await this.subjects.find(subject, { top, bottom, limit: slice.limit })
-    const items = await this.#find(search, [this.#db.sql.isOneOf('seq', 'bigint'), found], slice.limit)
+    const items = await this.#find(search, [this.db.sql.isOneOf('seq', 'bigint'), found], slice.limit)
     const last = items.at(-1)
     if (items.length === slice.limit && last) {
       return { items, next: String(last.seq), rows: found.length, from: last.receivedAt }
@@ -100,12 +96,12 @@ export class EventSearcher {
     limit: number,
     order: 'ASC' | 'DESC' = 'DESC',
   ): Promise<EventRecord[]> {
-    const { sql } = this.#db
+    const { sql } = this.db
     const conditions = [within, ...describeTimes(search), ...describeSearch(search, sql)]
     const ofBody = bodySearchOf(search)
     if (ofBody) conditions.push(['fits_body(body, ?)', JSON.stringify(ofBody)])
     const { where, values } = buildWhere(conditions)
-    const found = this.#db.prepare<unknown[], EventRecord>(
+    const found = this.db.prepare<unknown[], EventRecord>(
       `SELECT ${EVENT_COLUMNS} FROM full_event AS event ${where} ORDER BY ${sql.events.order(order)} LIMIT ?`,
     )
     return found.all(...values, limit)

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { listWholeSubjects, widenSubject } from '../../../core/service/subjects.ts'
 import type { SubjectBatch } from '../../../core/store/events.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** Events of one block. Its rows take some eighty pages, which a batch writes once. */
 const BLOCK_EVENTS = 4_096
@@ -14,34 +14,25 @@ const MANY = 0
  * Finds events by what they tell of. It is filled in the background, so that no delivery pays for
  * it. See decision 61.
  */
-export class SubjectIndex {
-  readonly #mark
-  readonly #sizes
-  readonly #bodies
-  readonly #insert
-  readonly #saveMark
-  readonly #find
-
-  constructor(db: Connection) {
-    // Index: primary keys, for all of these.
-    this.#mark = db.pluck<[], number>('SELECT seq FROM subject_indexed')
-    this.#sizes = db.prepare<[number, number], { events: number; bytes: number }>(
-      `SELECT count(*) AS events, coalesce(sum(octet_length(body)), 0) AS bytes
-       FROM (SELECT body FROM event WHERE seq > ? ORDER BY seq LIMIT ?)`,
-    )
-    this.#bodies = db.prepare<[number, number], { seq: number; body: string }>(
-      'SELECT seq, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
-    )
-    this.#insert = db.prepare('INSERT OR IGNORE INTO event_subject (block, subject, seq) VALUES (?, ?, ?)')
-    // Compare-and-set: another process may have saved the same batch.
-    this.#saveMark = db.prepare(
-      `INSERT INTO subject_indexed (one, seq) VALUES (1, @to)
-       ON CONFLICT (one) DO UPDATE SET seq = excluded.seq WHERE seq = @after`,
-    )
-    this.#find = db.pluck<[number, string, number, number], number>(`SELECT DISTINCT seq FROM event_subject
-         WHERE block = ? AND subject IN (SELECT value FROM json_each(?)) AND seq BETWEEN ? AND ?
-         ORDER BY seq DESC`)
-  }
+export class SubjectIndex extends Table {
+  // Index: primary keys, for all of these.
+  readonly #mark = this.db.pluck<[], number>('SELECT seq FROM subject_indexed')
+  readonly #sizes = this.db.prepare<[number, number], { events: number; bytes: number }>(
+    `SELECT count(*) AS events, coalesce(sum(octet_length(body)), 0) AS bytes
+     FROM (SELECT body FROM event WHERE seq > ? ORDER BY seq LIMIT ?)`,
+  )
+  readonly #bodies = this.db.prepare<[number, number], { seq: number; body: string }>(
+    'SELECT seq, body FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
+  )
+  readonly #insert = this.db.prepare('INSERT OR IGNORE INTO event_subject (block, subject, seq) VALUES (?, ?, ?)')
+  // Compare-and-set: another process may have saved the same batch.
+  readonly #saveMark = this.db.prepare(
+    `INSERT INTO subject_indexed (one, seq) VALUES (1, @to)
+     ON CONFLICT (one) DO UPDATE SET seq = excluded.seq WHERE seq = @after`,
+  )
+  readonly #find = this.db.pluck<[number, string, number, number], number>(`SELECT DISTINCT seq FROM event_subject
+       WHERE block = ? AND subject IN (SELECT value FROM json_each(?)) AND seq BETWEEN ? AND ?
+       ORDER BY seq DESC`)
 
   /** The number up to which events are indexed. */
   async indexedTo(): Promise<number> {

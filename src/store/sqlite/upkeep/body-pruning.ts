@@ -1,5 +1,6 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
 import { countFitting } from '../../tables/upkeep/pruning.ts'
@@ -10,14 +11,8 @@ import { blockOf } from '../search/subject-index.ts'
 const EVENTS_AT_ONCE = 2_000
 
 /** Empties bodies that no unfinished run needs. */
-export class BodyPruning {
-  readonly #events: EventTable
-  readonly #sql
-
-  constructor(db: Connection, events: EventTable) {
-    this.#events = events
-    this.#sql = prepareBodies(db)
-  }
+export class BodyPruning extends JoinedTable<{ events: EventTable }> {
+  readonly #sql = prepareBodies(this.db)
 
   /** Ends at the first event that is young enough, as a prune does. */
   async count(before: number, limit: number): Promise<Counted> {
@@ -45,7 +40,7 @@ export class BodyPruning {
     const slice = old.slice(0, countFitting(old))
     const firstNeeded = slice.find((row) => row.is_needed === 1)
     const emptied = slice.filter((row) => row.bytes > 0 && row.is_needed === 0)
-    for (const { seq } of emptied) await this.#events.dropBody(seq)
+    for (const { seq } of emptied) await this.parts.events.dropBody(seq)
     await this.#sql.dropSubjects.run(blockOf(mark), limit)
     const end = slice.at(-1)?.seq ?? from
     // The next round begins at the first body that stayed, or at the end of this slice.

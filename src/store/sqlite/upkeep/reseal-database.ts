@@ -122,7 +122,7 @@ export async function resealDatabase(
     await new GroupCommit(db).write(async () => {
       await new AuditTable(connection).recordAction(entry, 'done')
       for (const place of SEALED_COLUMNS) counts[place.counts] += reseal(db, place, { present, next })
-      await new SealTable(connection, next, new EffectSearch(connection)).rekey(entry.at)
+      await new SealTable(connection, { vault: next, effects: new EffectSearch(connection) }).rekey(entry.at)
     })
     return counts
   } finally {

@@ -24,10 +24,10 @@ export async function verifyLedgerFile(
     const connection = openConnection(db)
     const effects = new EffectSearch(connection)
     const vault = createVault(vaultKey)
-    const seals = new SealTable(connection, vault, effects)
+    const seals = new SealTable(connection, { vault, effects })
     const votes = new VoteTable(connection)
     const approvals = new ApprovalSearch(connection)
-    const approvers = new ApproverTable(connection, vault)
+    const approvers = new ApproverTable(connection, { vault })
     const reads: LedgerReads = {
       listEffects: (query) => effects.listEffects(query),
       listSeals: (query) => seals.listSeals(query),

@@ -8,6 +8,7 @@ import {
 } from '../../../core/safety/approval.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import { afterAll } from '../../rows/build-where.ts'
 
 /** Selects approvals; every part narrows. */
@@ -19,12 +20,8 @@ interface ApprovalFilter {
 }
 
 /** Approvals and their lists, as people read them. */
-export class ApprovalSearch {
-  readonly #sql
-
-  constructor(db: Connection) {
-    this.#sql = { ...prepareLists(db), ...prepareFacts(db) }
-  }
+export class ApprovalSearch extends Table {
+  readonly #sql = { ...prepareLists(this.db), ...prepareFacts(this.db) }
 
   /** The approval that a question of `step.approve` opened; null while there is none. */
   async findQuestion(runId: string, step: string, now: number): Promise<Approval | null> {

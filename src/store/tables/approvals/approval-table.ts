@@ -3,6 +3,7 @@ import type { Question } from '../../../core/runs/wait.ts'
 import { chainHash, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import {
@@ -18,14 +19,8 @@ import {
 } from './approval-search.ts'
 
 /** Approvals and the lists that they are for. Each that opens or ends makes an event. */
-export class ApprovalTable {
-  readonly #sql
-  readonly #ownEvents: OwnEvents
-
-  constructor(db: Connection, ownEvents: OwnEvents) {
-    this.#ownEvents = ownEvents
-    this.#sql = { ...prepareApprovalStatements(db), ...prepareItemStatements(db) }
-  }
+export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
+  readonly #sql = { ...prepareApprovalStatements(this.db), ...prepareItemStatements(this.db) }
 
   /** The open approval of a hold; one that is over expires first, and is none. */
   async findOpen(hold: string, now: number): Promise<ApprovalRow | null> {
@@ -42,7 +37,7 @@ export class ApprovalTable {
     const hash = seedHash({ ...opening, id, question })
     await this.#sql.insert.run({ ...opening, id, hash })
     const { openedAt, expiresAt } = opening
-    await this.#ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
+    await this.parts.ownEvents.tell(planApprovalEvent({ ...opening, id, expiresAt }, openedAt, null))
     return await this.require(id)
   }
 
@@ -139,7 +134,7 @@ export class ApprovalTable {
     const { status, items } = row
     const { kind, workflow, account, why, needs, role } = row
     const about = { id, kind, workflow, account, why, needs, role, expiresAt }
-    await this.#ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
+    await this.parts.ownEvents.tell(planApprovalEvent(about, at ?? openedAt, { status, items, by, reason }))
   }
 
   async find(id: string): Promise<ApprovalRow | null> {

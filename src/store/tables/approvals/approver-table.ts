@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Approver } from '../../../core/safety/approval.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { approverOwner } from '../incoming/sealed-owners.ts'
 import type { EffectTable, Note } from '../safety/effect-table.ts'
@@ -13,19 +13,11 @@ interface ApproverRow {
 }
 
 /** Everybody who was ever allowed to decide. A row is sealed, so that no SQL can make one. */
-export class ApproverTable {
-  readonly #vault: Vault
-  readonly #list
-  readonly #insert
-  readonly #update
-
-  constructor(db: Connection, vault: Vault) {
-    this.#vault = vault
-    // Index: primary key. There are few people.
-    this.#list = db.prepare<[], ApproverRow>('SELECT number, name, sealed FROM approver ORDER BY number')
-    this.#insert = db.prepare('INSERT INTO approver (number, name, sealed) VALUES (?, ?, ?)')
-    this.#update = db.prepare('UPDATE approver SET sealed = ? WHERE number = ?')
-  }
+export class ApproverTable extends JoinedTable<{ vault: Vault }> {
+  // Index: primary key. There are few people.
+  readonly #list = this.db.prepare<[], ApproverRow>('SELECT number, name, sealed FROM approver ORDER BY number')
+  readonly #insert = this.db.prepare('INSERT INTO approver (number, name, sealed) VALUES (?, ?, ?)')
+  readonly #update = this.db.prepare('UPDATE approver SET sealed = ? WHERE number = ?')
 
   /** By name, removed ones included. */
   async listApprovers(): Promise<Approver[]> {
@@ -56,13 +48,13 @@ export class ApproverTable {
   }
 
   #seal(number: number, { name, publicKey, roles, addedAt, removedAt }: Approver): Buffer {
-    return this.#vault.seal(approverOwner(number), JSON.stringify({ name, publicKey, roles, addedAt, removedAt }))
+    return this.parts.vault.seal(approverOwner(number), JSON.stringify({ name, publicKey, roles, addedAt, removedAt }))
   }
 
   /** A row that is not ours stands for a person whom no signature fits. */
   #read({ number, name, sealed }: ApproverRow): Approver {
     try {
-      return JSON.parse(this.#vault.open(approverOwner(number), sealed))
+      return JSON.parse(this.parts.vault.open(approverOwner(number), sealed))
     } catch {
       return { name, publicKey: '', roles: [], addedAt: 0, removedAt: null }
     }

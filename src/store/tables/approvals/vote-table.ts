@@ -1,37 +1,31 @@
 import type { VoteReads } from '../../../core/safety/votes/verified-votes.ts'
 import type { VoteRecord } from '../../../core/safety/votes/vote-record.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 interface VoteRow extends Omit<VoteRecord, 'only'> {
   /** The numbers of the approved items as JSON text; null for all. */
   only: string | null
 }
 
-/** The words of people on approvals. A person has one word, the last one. */
-export class VoteTable {
-  readonly #save
-  readonly #list
-  readonly #listOf
+const COLUMNS = 'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq AS effectSeq'
 
-  constructor(db: Connection) {
-    // Index: primary key, for all.
-    this.#save = db.prepare(
-      `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, items, answer, at, signature,
-         effect_seq)
-       VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @at, @signature, @effectSeq)
-       ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
-         hash = excluded.hash, items = excluded.items, answer = excluded.answer, at = excluded.at,
-         signature = excluded.signature, effect_seq = excluded.effect_seq`,
-    )
-    const columns =
-      'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq AS effectSeq'
-    this.#list = db.prepare<[string, string, number], VoteRow>(
-      `SELECT ${columns} FROM approval_vote WHERE (approval, actor) > (?, ?) ORDER BY approval, actor LIMIT ?`,
-    )
-    this.#listOf = db.prepare<[string, number], VoteRow>(
-      `SELECT ${columns} FROM approval_vote WHERE approval = ? ORDER BY actor LIMIT ?`,
-    )
-  }
+/** The words of people on approvals. A person has one word, the last one. */
+export class VoteTable extends Table {
+  // Index: primary key, for all.
+  readonly #save = this.db.prepare(
+    `INSERT INTO approval_vote (approval, actor, verdict, reason, hash, items, answer, at, signature,
+       effect_seq)
+     VALUES (@approval, @actor, @verdict, @reason, @hash, @only, @answer, @at, @signature, @effectSeq)
+     ON CONFLICT (approval, actor) DO UPDATE SET verdict = excluded.verdict, reason = excluded.reason,
+       hash = excluded.hash, items = excluded.items, answer = excluded.answer, at = excluded.at,
+       signature = excluded.signature, effect_seq = excluded.effect_seq`,
+  )
+  readonly #list = this.db.prepare<[string, string, number], VoteRow>(
+    `SELECT ${COLUMNS} FROM approval_vote WHERE (approval, actor) > (?, ?) ORDER BY approval, actor LIMIT ?`,
+  )
+  readonly #listOf = this.db.prepare<[string, number], VoteRow>(
+    `SELECT ${COLUMNS} FROM approval_vote WHERE approval = ? ORDER BY actor LIMIT ?`,
+  )
 
   async save({ only, ...vote }: VoteRecord): Promise<void> {
     await this.#save.run({ ...vote, only: only === null ? null : JSON.stringify(only) })

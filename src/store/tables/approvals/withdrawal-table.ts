@@ -1,4 +1,5 @@
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 import { MAX_CARRIED } from './approval-search.ts'
@@ -15,16 +16,8 @@ interface Withdrawal {
 }
 
 /** Takes back what runs asked for that ended or begin anew. See decision 82. */
-export class WithdrawalTable {
-  readonly #approvals: ApprovalTable
-  readonly #stops: StopTable
-  readonly #sql
-
-  constructor(db: Connection, { approvals, stops }: { approvals: ApprovalTable; stops: StopTable }) {
-    this.#approvals = approvals
-    this.#stops = stops
-    this.#sql = prepareStatements(db)
-  }
+export class WithdrawalTable extends JoinedTable<{ approvals: ApprovalTable; stops: StopTable }> {
+  readonly #sql = prepareStatements(this.db)
 
   /** Takes back all that a run has asked for. Later commits tell the rest of a long list. */
   async begin(runId: string, at: number | null): Promise<void> {
@@ -32,14 +25,14 @@ export class WithdrawalTable {
     if (fence === undefined) return
     const all = { runId, fence, at, afterStep: '', afterKey: '' }
     // The run's row is locked, and other writes lock it last: waiting here could be for each other.
-    if (await this.#stops.tryLock()) await this.#takeBack(all)
+    if (await this.parts.stops.tryLock()) await this.#takeBack(all)
     else await this.#sql.save.run(all)
   }
 
   /** Goes on with one of them; false where none is left. */
   async carryOn(): Promise<boolean> {
     if ((await this.#sql.first.get()) === undefined) return false
-    await this.#stops.lock()
+    await this.parts.stops.lock()
     const next = await this.#sql.first.get()
     if (next) await this.#takeBack(next)
     return next !== undefined
@@ -56,7 +49,7 @@ export class WithdrawalTable {
       const place = { afterStep: items.at(-1)?.step ?? afterStep, afterKey: keys.at(-1) ?? afterKey }
       await this.#sql.save.run({ runId, fence, at, ...place })
     }
-    for (const id of new Set(items.map(({ approval }) => approval))) await this.#approvals.closeEmpty(id, at)
+    for (const id of new Set(items.map(({ approval }) => approval))) await this.parts.approvals.closeEmpty(id, at)
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type BulkStatus,
   MAX_REFUSALS,
 } from '../../../core/safety/bulk.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 interface BulkRow {
   id: string
@@ -28,48 +28,36 @@ const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'
 const NOTHING: BulkCount = { total: 0, runs: 0, first: [] }
 
 /** Operations on many runs or events. A cursor moves in the commit of the slice that it passes. */
-export class BulkTable {
-  readonly #insert
-  readonly #claim
-  readonly #find
-  readonly #list
-  readonly #move
-  readonly #end
-  readonly #add
-  readonly #refuse
-  readonly #refusals
-
-  constructor(db: Connection) {
-    // Index: bulk_open, with the few operations that are not over.
-    this.#claim = db.prepare<{ owner: string; now: number; silentSince: number }, BulkRow>(
-      `UPDATE bulk SET owner = @owner, seen_at = @now WHERE id = (
-         SELECT id FROM bulk WHERE status IN ('counting', 'running')
-           AND (owner IS NULL OR owner = @owner OR seen_at <= @silentSince) ORDER BY id LIMIT 1
-         ${db.sql.skipLocked})
-       RETURNING ${COLUMNS}`,
-    )
-    // Index: primary key, from here on.
-    this.#insert = db.prepare(`INSERT INTO bulk (id, plan, status, count) VALUES (?, ?, 'counting', ?)`)
-    this.#find = db.prepare<[string], BulkRow>(`SELECT ${COLUMNS} FROM bulk WHERE id = ?`)
-    this.#list = db.prepare<[string, number], BulkRow>(
-      `SELECT ${COLUMNS} FROM bulk WHERE id < ? ORDER BY id DESC LIMIT ?`,
-    )
-    this.#move = db.prepare<Move>(
-      `UPDATE bulk SET status = @status, count = @count, cursor = @next, seen_at = @now, ended_at = @endedAt
-       WHERE id = @id AND owner = @owner AND status = @was AND cursor IS NOT DISTINCT FROM @after`,
-    )
-    this.#end = db.prepare(
-      `UPDATE bulk SET status = 'aborted', ended_at = ? WHERE id = ? AND status IN ('counting', 'running')`,
-    )
-    this.#add = db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
-    this.#refuse = db.prepare(
-      `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT ?, ?, ?
-       WHERE (SELECT refused FROM bulk WHERE id = ?) + CAST(? AS bigint) <= ${MAX_REFUSALS}`,
-    )
-    this.#refusals = db.prepare<[string], BulkRefusal>(
-      'SELECT target, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY number',
-    )
-  }
+export class BulkTable extends Table {
+  // Index: bulk_open, with the few operations that are not over.
+  readonly #claim = this.db.prepare<{ owner: string; now: number; silentSince: number }, BulkRow>(
+    `UPDATE bulk SET owner = @owner, seen_at = @now WHERE id = (
+       SELECT id FROM bulk WHERE status IN ('counting', 'running')
+         AND (owner IS NULL OR owner = @owner OR seen_at <= @silentSince) ORDER BY id LIMIT 1
+       ${this.db.sql.skipLocked})
+     RETURNING ${COLUMNS}`,
+  )
+  // Index: primary key, from here on.
+  readonly #insert = this.db.prepare(`INSERT INTO bulk (id, plan, status, count) VALUES (?, ?, 'counting', ?)`)
+  readonly #find = this.db.prepare<[string], BulkRow>(`SELECT ${COLUMNS} FROM bulk WHERE id = ?`)
+  readonly #list = this.db.prepare<[string, number], BulkRow>(
+    `SELECT ${COLUMNS} FROM bulk WHERE id < ? ORDER BY id DESC LIMIT ?`,
+  )
+  readonly #move = this.db.prepare<Move>(
+    `UPDATE bulk SET status = @status, count = @count, cursor = @next, seen_at = @now, ended_at = @endedAt
+     WHERE id = @id AND owner = @owner AND status = @was AND cursor IS NOT DISTINCT FROM @after`,
+  )
+  readonly #end = this.db.prepare(
+    `UPDATE bulk SET status = 'aborted', ended_at = ? WHERE id = ? AND status IN ('counting', 'running')`,
+  )
+  readonly #add = this.db.prepare('UPDATE bulk SET done = done + ?, refused = refused + ? WHERE id = ?')
+  readonly #refuse = this.db.prepare(
+    `INSERT INTO bulk_refusal (bulk_id, target, why) SELECT ?, ?, ?
+     WHERE (SELECT refused FROM bulk WHERE id = ?) + CAST(? AS bigint) <= ${MAX_REFUSALS}`,
+  )
+  readonly #refusals = this.db.prepare<[string], BulkRefusal>(
+    'SELECT target, why FROM bulk_refusal WHERE bulk_id = ? ORDER BY number',
+  )
 
   /** Starts an operation; the next process that is free performs it. */
   async startBulk(plan: BulkPlan): Promise<void> {

@@ -1,5 +1,6 @@
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** A gate of one workflow for one key. */
 type GateKey = [workflow: string, gate: Gate['name'], key: string]
@@ -41,26 +42,17 @@ interface FreedPlace {
  * The gates and the runs at them. A run takes its gates in order and keeps those it passed, so no
  * two runs wait for each other. See decision 5.
  */
-export class GateTable {
-  readonly #db: Connection
-  readonly #rules
-  readonly #places
-  readonly #starts
-  readonly #runs
+export class GateTable extends Table {
   /** Gates where this transaction freed a place. */
   #freed: GateKey[] = []
   /** Runs that it has let in, until they are asked for. */
   #letIn: string[] = []
   /** The run that {@link pass} takes through its gates now; its row still says `running`. */
   #passing: Candidate | null = null
-
-  constructor(db: Connection) {
-    this.#db = db
-    this.#rules = prepareRules(db)
-    this.#places = preparePlaces(db)
-    this.#starts = prepareStarts(db)
-    this.#runs = prepareRuns(db)
-  }
+  readonly #rules = prepareRules(this.db)
+  readonly #places = preparePlaces(this.db)
+  readonly #starts = prepareStarts(this.db)
+  readonly #runs = prepareRuns(this.db)
 
   /** Admits the next runs wherever this transaction freed a place. */
   async ending(): Promise<void> {
@@ -109,7 +101,7 @@ export class GateTable {
 
   /** Locks a gate to the end of the transaction: what is read behind it is what counts. */
   async #lock(at: GateKey): Promise<void> {
-    await this.#db.lock(at)
+    await this.db.lock(at)
   }
 
   #note(freed: readonly FreedPlace[]): void {

@@ -1,5 +1,5 @@
 import type { AlertBook } from '../../../core/alerts/alert-book.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** The book of a rule, and a number that rises with each change of it. */
 interface KeptBook {
@@ -8,23 +8,18 @@ interface KeptBook {
 }
 
 /** The memory of each alert rule, which all processes share. */
-export class AlertTable {
-  readonly #load
-  readonly #insert
-  readonly #update
-  readonly #keep
-
-  constructor(db: Connection) {
-    // Index: primary key.
-    this.#load = db.prepare<[string], { book: string; version: number }>(
-      'SELECT book, version FROM alert_book WHERE rule = ?',
-    )
-    this.#insert = db.prepare(
-      'INSERT INTO alert_book (rule, book, version) VALUES (?, ?, 1) ON CONFLICT (rule) DO NOTHING',
-    )
-    this.#update = db.prepare('UPDATE alert_book SET book = ?, version = version + 1 WHERE rule = ? AND version = ?')
-    this.#keep = db.prepare(`DELETE FROM alert_book WHERE NOT ${db.sql.isOneOf('rule', 'text')}`)
-  }
+export class AlertTable extends Table {
+  // Index: primary key.
+  readonly #load = this.db.prepare<[string], { book: string; version: number }>(
+    'SELECT book, version FROM alert_book WHERE rule = ?',
+  )
+  readonly #insert = this.db.prepare(
+    'INSERT INTO alert_book (rule, book, version) VALUES (?, ?, 1) ON CONFLICT (rule) DO NOTHING',
+  )
+  readonly #update = this.db.prepare(
+    'UPDATE alert_book SET book = ?, version = version + 1 WHERE rule = ? AND version = ?',
+  )
+  readonly #keep = this.db.prepare(`DELETE FROM alert_book WHERE NOT ${this.db.sql.isOneOf('rule', 'text')}`)
 
   /** Null when there is none yet. */
   async loadAlertBook(rule: string): Promise<KeptBook | null> {

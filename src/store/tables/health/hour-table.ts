@@ -3,6 +3,7 @@ import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
 import type { CountedHour, DeliveryHour, DueHour, HourCount, RunHour } from '../../../core/store/run-hour.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import { FOR_PERSON, OLDEST_PENDING, UNFINISHED } from '../runs/open-runs.ts'
 
 /**
@@ -35,20 +36,12 @@ const SLICE = 5_000
 const MAX_COUNT = 100_000
 
 /** Hours that are over, counted once, and live counts of partial indexes. */
-export class HourTable {
-  readonly #due
-  readonly #rows
-  readonly #saves
-  readonly #lists
-  readonly #counts
-
-  constructor(db: Connection) {
-    this.#due = prepareDue(db)
-    this.#rows = prepareRows(db)
-    this.#saves = prepareSaves(db)
-    this.#lists = prepareLists(db)
-    this.#counts = prepareCounts(db)
-  }
+export class HourTable extends Table {
+  readonly #due = prepareDue(this.db)
+  readonly #rows = prepareRows(this.db)
+  readonly #saves = prepareSaves(this.db)
+  readonly #lists = prepareLists(this.db)
+  readonly #counts = prepareCounts(this.db)
 
   /**
    * The oldest hour before `now` that is not counted, or marked; null: none. Marked hours first:

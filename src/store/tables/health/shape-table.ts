@@ -1,5 +1,5 @@
 import type { ShapeBook } from '../../../core/service/shapes/shape-book.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** The book of all types, and a number that rises with each change of it. */
 interface KeptShapes {
@@ -8,16 +8,12 @@ interface KeptShapes {
 }
 
 /** The outlines of all event types, in one row. */
-export class ShapeTable {
-  readonly #load
-  readonly #insert
-  readonly #update
-
-  constructor(db: Connection) {
-    this.#load = db.prepare<[], { book: string; version: number }>('SELECT book, version FROM shape_book')
-    this.#insert = db.prepare('INSERT INTO shape_book (id, book, version) VALUES (1, ?, 1) ON CONFLICT (id) DO NOTHING')
-    this.#update = db.prepare('UPDATE shape_book SET book = ?, version = version + 1 WHERE version = ?')
-  }
+export class ShapeTable extends Table {
+  readonly #load = this.db.prepare<[], { book: string; version: number }>('SELECT book, version FROM shape_book')
+  readonly #insert = this.db.prepare(
+    'INSERT INTO shape_book (id, book, version) VALUES (1, ?, 1) ON CONFLICT (id) DO NOTHING',
+  )
+  readonly #update = this.db.prepare('UPDATE shape_book SET book = ?, version = version + 1 WHERE version = ?')
 
   /** Null when there is none yet. */
   async loadShapeBook(): Promise<KeptShapes | null> {

@@ -19,6 +19,7 @@ import type {
   SweepHold,
 } from '../../../core/store/sweeps.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
@@ -58,18 +59,8 @@ type Key = [account: string, storage: string, file: string, type: string]
 const LAST = '\u{10FFFF}'
 
 /** Sweeps, the files that they saw, and what they found. */
-export class SweepTable {
-  readonly #db: Connection
-  readonly #sql
-  readonly #approvals: ApprovalTable
-  readonly #ownEvents: OwnEvents
-
-  constructor(db: Connection, parts: { approvals: ApprovalTable; ownEvents: OwnEvents }) {
-    this.#db = db
-    this.#sql = prepareSweeps(db)
-    this.#approvals = parts.approvals
-    this.#ownEvents = parts.ownEvents
-  }
+export class SweepTable extends JoinedTable<{ approvals: ApprovalTable; ownEvents: OwnEvents }> {
+  readonly #sql = prepareSweeps(this.db)
 
   async loadSweep(account: string, storage: StorageName): Promise<KeptSweep | null> {
     const row = await this.#sql.find.get(account, storage)
@@ -213,7 +204,7 @@ export class SweepTable {
     if (await this.#sql.told.get(account, storage, file, type)) return false
     const made = await this.#sql.make.run({ account, storage, file, type, event: event.id })
     if (made.changes !== 1) return false
-    await this.#ownEvents.send(event, 'reconcile')
+    await this.parts.ownEvents.send(event, 'reconcile')
     return true
   }
 
@@ -224,7 +215,7 @@ export class SweepTable {
   /** Newest first. */
   listFindings(query: FindingQuery): Promise<FileFinding[]> {
     const { sql, values } = selectFindings(query)
-    return this.#db.prepare<unknown[], FileFinding>(sql).all(...values)
+    return this.db.prepare<unknown[], FileFinding>(sql).all(...values)
   }
 
   async #replace({ account, storage, state, version }: KeptSweep): Promise<boolean> {
@@ -275,12 +266,13 @@ export class SweepTable {
     const hold = `repair/${account}/${storage}`
     const opening = { hold, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
     const approval =
-      (await this.#approvals.findOpen(hold, now)) ?? (await this.#approvals.open({ kind: 'repair', ...opening }))
+      (await this.parts.approvals.findOpen(hold, now)) ??
+      (await this.parts.approvals.open({ kind: 'repair', ...opening }))
     const items = found.map(({ file, type, path }) => ({
       ...{ runId: '', step: type, target: `${storage}:${file}` },
       asked: { ...NOTHING_ASKED, path },
     }))
-    await this.#approvals.join(approval, items)
+    await this.parts.approvals.join(approval, items)
     return approval.id
   }
 }

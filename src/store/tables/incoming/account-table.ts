@@ -1,6 +1,6 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Account } from '../../../core/service/account.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { accountOwner } from './sealed-owners.ts'
 
@@ -15,39 +15,29 @@ interface AccountRow {
 }
 
 /** Accounts, with their API keys sealed. */
-export class AccountTable {
-  readonly #vault: Vault
-  readonly #save
-  readonly #remove
-  readonly #users
-  readonly #find
-  readonly #list
-
-  constructor(db: Connection, vault: Vault) {
-    this.#vault = vault
-    // Index: primary key, down to the next comment.
-    this.#save = db.prepare(
-      `INSERT INTO account (name, base_url, api_key, fallback_key, plan, storages, created_at)
-       VALUES (@name, @baseUrl, @apiKey, @fallbackKey, @plan, @storages, @createdAt)
-       ON CONFLICT (name) DO UPDATE SET base_url = excluded.base_url, api_key = excluded.api_key,
-         fallback_key = excluded.fallback_key, plan = excluded.plan, storages = excluded.storages`,
-    )
-    this.#remove = db.prepare('DELETE FROM account WHERE name = ?')
-    this.#find = db.prepare<[string], AccountRow>('SELECT * FROM account WHERE name = ?')
-    this.#list = db.prepare<[], AccountRow>('SELECT * FROM account ORDER BY name')
-    // No index: there are few endpoints.
-    this.#users = db.pluck<[string], string>(
-      'SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name',
-    )
-  }
+export class AccountTable extends JoinedTable<{ vault: Vault }> {
+  // Index: primary key, down to the next comment.
+  readonly #save = this.db.prepare(
+    `INSERT INTO account (name, base_url, api_key, fallback_key, plan, storages, created_at)
+     VALUES (@name, @baseUrl, @apiKey, @fallbackKey, @plan, @storages, @createdAt)
+     ON CONFLICT (name) DO UPDATE SET base_url = excluded.base_url, api_key = excluded.api_key,
+       fallback_key = excluded.fallback_key, plan = excluded.plan, storages = excluded.storages`,
+  )
+  readonly #remove = this.db.prepare('DELETE FROM account WHERE name = ?')
+  readonly #find = this.db.prepare<[string], AccountRow>('SELECT * FROM account WHERE name = ?')
+  readonly #list = this.db.prepare<[], AccountRow>('SELECT * FROM account ORDER BY name')
+  // No index: there are few endpoints.
+  readonly #users = this.db.pluck<[string], string>(
+    'SELECT name FROM endpoint WHERE account = ? AND removed_at IS NULL ORDER BY name',
+  )
 
   /** Adds an account, or changes everything about the one with its name but `createdAt`. */
   async saveAccount(account: Account): Promise<void> {
     const { name, apiKey, fallbackKey, plan, storages } = account
     await this.#save.run({
       ...account,
-      apiKey: this.#vault.seal(accountOwner(name, 'key'), apiKey),
-      fallbackKey: fallbackKey === null ? null : this.#vault.seal(accountOwner(name, 'fallback'), fallbackKey),
+      apiKey: this.parts.vault.seal(accountOwner(name, 'key'), apiKey),
+      fallbackKey: fallbackKey === null ? null : this.parts.vault.seal(accountOwner(name, 'fallback'), fallbackKey),
       plan: JSON.stringify(plan),
       storages: JSON.stringify(storages),
     })
@@ -82,8 +72,8 @@ export class AccountTable {
     return {
       name,
       baseUrl: row.base_url,
-      apiKey: this.#vault.open(accountOwner(name, 'key'), row.api_key),
-      fallbackKey: row.fallback_key && this.#vault.open(accountOwner(name, 'fallback'), row.fallback_key),
+      apiKey: this.parts.vault.open(accountOwner(name, 'key'), row.api_key),
+      fallbackKey: row.fallback_key && this.parts.vault.open(accountOwner(name, 'fallback'), row.fallback_key),
       plan: JSON.parse(row.plan),
       storages: JSON.parse(row.storages),
       createdAt: row.created_at,

@@ -1,5 +1,5 @@
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { captureOwner } from './sealed-owners.ts'
 
@@ -17,32 +17,22 @@ interface SealedContent {
 }
 
 /** Unverified deliveries of learning endpoints, sealed. */
-export class CaptureTable {
-  readonly #vault: Vault
-  readonly #insert
-  readonly #list
-  readonly #sizes
-  readonly #delete
-  readonly #drop
-
-  constructor(db: Connection, vault: Vault) {
-    this.#vault = vault
-    // Index: primary key of endpoint. Another process may have ended the learning meanwhile.
-    this.#insert = db.prepare(
-      `INSERT INTO capture (id, endpoint_id, received_at, bytes, sealed)
-       SELECT @id, id, @receivedAt, @bytes, @sealed FROM endpoint WHERE id = @endpointId AND status = 'learning'`,
-    )
-    // Index: capture_endpoint, backwards for the newest first.
-    this.#list = db.prepare<[string], CaptureRow>(
-      'SELECT id, endpoint_id, received_at, sealed FROM capture WHERE endpoint_id = ? ORDER BY id',
-    )
-    this.#sizes = db.prepare<[string], { id: string; bytes: number }>(
-      'SELECT id, bytes FROM capture WHERE endpoint_id = ? ORDER BY id DESC',
-    )
-    this.#drop = db.prepare('DELETE FROM capture WHERE endpoint_id = ?')
-    // Index: primary key.
-    this.#delete = db.prepare('DELETE FROM capture WHERE id = ?')
-  }
+export class CaptureTable extends JoinedTable<{ vault: Vault }> {
+  // Index: primary key of endpoint. Another process may have ended the learning meanwhile.
+  readonly #insert = this.db.prepare(
+    `INSERT INTO capture (id, endpoint_id, received_at, bytes, sealed)
+     SELECT @id, id, @receivedAt, @bytes, @sealed FROM endpoint WHERE id = @endpointId AND status = 'learning'`,
+  )
+  // Index: capture_endpoint, backwards for the newest first.
+  readonly #list = this.db.prepare<[string], CaptureRow>(
+    'SELECT id, endpoint_id, received_at, sealed FROM capture WHERE endpoint_id = ? ORDER BY id',
+  )
+  readonly #sizes = this.db.prepare<[string], { id: string; bytes: number }>(
+    'SELECT id, bytes FROM capture WHERE endpoint_id = ? ORDER BY id DESC',
+  )
+  readonly #drop = this.db.prepare('DELETE FROM capture WHERE endpoint_id = ?')
+  // Index: primary key.
+  readonly #delete = this.db.prepare('DELETE FROM capture WHERE id = ?')
 
   /**
    * Keeps a capture within `CAPTURE_LIMITS`. False when the endpoint is no longer in learning mode,
@@ -53,7 +43,7 @@ export class CaptureTable {
     const text = JSON.stringify(content)
     const bytes = body.byteLength + JSON.stringify(headers).length
     if (bytes > CAPTURE_LIMITS.bytes) return false
-    const sealed = this.#vault.seal(captureOwner(endpointId, id), text)
+    const sealed = this.parts.vault.seal(captureOwner(endpointId, id), text)
     if ((await this.#insert.run({ id, endpointId, receivedAt, bytes, sealed })).changes === 0) return false
     await this.#makeRoom(endpointId)
     return true
@@ -62,7 +52,7 @@ export class CaptureTable {
   /** Oldest first. */
   async listCaptures(endpointId: string): Promise<Capture[]> {
     return (await this.#list.all(endpointId)).map((row) => {
-      const text = this.#vault.open(captureOwner(endpointId, row.id), row.sealed)
+      const text = this.parts.vault.open(captureOwner(endpointId, row.id), row.sealed)
       const { headers, body } = JSON.parse(text) as SealedContent
       return { id: row.id, endpointId, receivedAt: row.received_at, headers, body: Buffer.from(body, 'base64') }
     })

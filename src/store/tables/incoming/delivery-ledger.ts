@@ -1,7 +1,7 @@
 import { firstId } from '../../../core/ids.ts'
 import type { DeliveryQuery, DeliveryRecord, Verdict } from '../../../core/incoming/delivery.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Dialect } from '../../dialect.ts'
 import { afterAll, buildWhere, type Condition } from '../../rows/build-where.ts'
 import type { Events } from './events.ts'
@@ -16,44 +16,33 @@ function readDelivery(row: DeliveryRow): DeliveryRecord {
 }
 
 /** The read side of the delivery ledger. Ids sort by time, so the primary key is a time index. */
-export class DeliveryLedger {
-  readonly #db: Connection
-  readonly #events: Events
-  readonly #find
-  readonly #ids
-  readonly #ofEvent
-  readonly #count
-
-  constructor(db: Connection, events: Events) {
-    this.#db = db
-    this.#events = events
-    // Index: primary key, for both.
-    this.#ids = db.pluck<[string, string, number], string>(
-      'SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
-    )
-    this.#find = db.prepare<[string], DeliveryRow & { seq: number | null }>(
-      `SELECT ${COLUMNS}, event_seq AS seq FROM delivery WHERE id = ?`,
-    )
-    // Index: primary key, within the event's millisecond, for the first delivery; delivery_repeat
-    // for the others.
-    this.#ofEvent = db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
-      `SELECT ${COLUMNS} FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
-       UNION ALL
-       SELECT ${COLUMNS} FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
-       ORDER BY id DESC LIMIT @limit`,
-    )
-    // Index: primary key, from the first delivery since the moment.
-    this.#count = db.prepare<[string, string], { verdict: Verdict; count: number }>(
-      'SELECT verdict, count(*) AS count FROM delivery WHERE id >= ? AND endpoint_id = ? GROUP BY verdict',
-    )
-  }
+export class DeliveryLedger extends JoinedTable<{ events: Events }> {
+  // Index: primary key, for both.
+  readonly #ids = this.db.pluck<[string, string, number], string>(
+    'SELECT id FROM delivery WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+  )
+  readonly #find = this.db.prepare<[string], DeliveryRow & { seq: number | null }>(
+    `SELECT ${COLUMNS}, event_seq AS seq FROM delivery WHERE id = ?`,
+  )
+  // Index: primary key, within the event's millisecond, for the first delivery; delivery_repeat
+  // for the others.
+  readonly #ofEvent = this.db.prepare<[{ seq: number; from: string; to: string; limit: number }], DeliveryRow>(
+    `SELECT ${COLUMNS} FROM delivery WHERE id >= @from AND id < @to AND event_seq = @seq AND verdict = 'accepted'
+     UNION ALL
+     SELECT ${COLUMNS} FROM delivery WHERE event_seq = @seq AND verdict IN ('duplicate', 'conflict')
+     ORDER BY id DESC LIMIT @limit`,
+  )
+  // Index: primary key, from the first delivery since the moment.
+  readonly #count = this.db.prepare<[string, string], { verdict: Verdict; count: number }>(
+    'SELECT verdict, count(*) AS count FROM delivery WHERE id >= ? AND endpoint_id = ? GROUP BY verdict',
+  )
 
   /** Newest first. */
   async listDeliveries({ limit, ...filter }: DeliveryQuery): Promise<DeliveryRecord[]> {
-    const { index, conditions } = describeFilter(filter, this.#db.sql)
+    const { index, conditions } = describeFilter(filter, this.db.sql)
     const { where, values } = buildWhere(conditions)
-    const rows = this.#db.prepare<unknown[], DeliveryRow>(
-      `SELECT ${COLUMNS} FROM delivery ${this.#db.sql.along(index)} ${where} ORDER BY id DESC LIMIT ?`,
+    const rows = this.db.prepare<unknown[], DeliveryRow>(
+      `SELECT ${COLUMNS} FROM delivery ${this.db.sql.along(index)} ${where} ORDER BY id DESC LIMIT ?`,
     )
     return (await rows.all(...values, limit)).map(readDelivery)
   }
@@ -71,7 +60,7 @@ export class DeliveryLedger {
     const row = await this.#find.get(id)
     if (!row) return null
     const { seq, ...delivery } = row
-    return { delivery: readDelivery(delivery), event: seq === null ? null : await this.#events.find(seq) }
+    return { delivery: readDelivery(delivery), event: seq === null ? null : await this.parts.events.find(seq) }
   }
 
   /** All deliveries of an event, duplicates included; newest first. */
@@ -79,7 +68,7 @@ export class DeliveryLedger {
     { id, account }: Pick<EventRecord, 'id' | 'account'>,
     limit: number,
   ): Promise<DeliveryRecord[]> {
-    const event = await this.#events.findIn(account, id)
+    const event = await this.parts.events.findIn(account, id)
     if (!event) return []
     const { seq, receivedAt } = event
     const moment = { from: firstId('dlv', receivedAt), to: firstId('dlv', receivedAt + 1) }

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Endpoint, EndpointName, SecretUse } from '../../../core/incoming/endpoint.ts'
 import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 
 interface EndpointRow {
@@ -24,60 +24,45 @@ interface SecretRow {
 }
 
 /** Endpoints, with their secrets sealed. */
-export class EndpointTable {
-  readonly #vault: Vault
-  readonly #insert
-  readonly #insertAccount
-  readonly #saveSecret
-  readonly #update
-  readonly #remove
-  readonly #exists
-  readonly #dropSecrets
-  readonly #list
-  readonly #names
-  readonly #uses
-  readonly #secrets
-  readonly #raise
-
-  constructor(db: Connection, vault: Vault) {
-    this.#vault = vault
-    // Index: endpoint_name, and the one of `path`.
-    this.#insert = db.prepare(
-      `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at, revision)
-       VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt, @revision)
-       ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
-    )
-    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
-    // Index: primary key, down to the next comment. A known secret keeps its `last_used_at`.
-    this.#saveSecret = db.prepare(
-      `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (endpoint_id, position) DO UPDATE
-         SET sealed = excluded.sealed, active_from = excluded.active_from, until = excluded.until`,
-    )
-    this.#update = db.prepare(
-      `UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ?, revision = revision + 1
-       WHERE id = ? AND revision = ? AND removed_at IS NULL`,
-    )
-    this.#remove = db.prepare(
-      `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
-    )
-    this.#exists = db.pluck<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL')
-    this.#dropSecrets = db.prepare(
-      `DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT (${db.sql.isOneOf('position', 'bigint')})`,
-    )
-    this.#secrets = db.prepare<[string], SecretRow>(
-      'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
-    )
-    this.#uses = db.prepare<[string], SecretUse>(
-      'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
-    )
-    // No index: there are few endpoints.
-    this.#list = db.prepare<[], EndpointRow>('SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id')
-    this.#names = db.prepare<[], EndpointName>(
-      'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
-    )
-    this.#raise = db.prepare('UPDATE endpoint_version SET version = version + 1')
-  }
+export class EndpointTable extends JoinedTable<{ vault: Vault }> {
+  // Index: endpoint_name, and the one of `path`.
+  readonly #insert = this.db.prepare(
+    `INSERT INTO endpoint (id, name, path, account, events, scheme, status, created_at, revision)
+     VALUES (@id, @name, @path, @account, @events, @scheme, @status, @createdAt, @revision)
+     ON CONFLICT (name) WHERE removed_at IS NULL DO NOTHING`,
+  )
+  readonly #insertAccount = this.db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
+  // Index: primary key, down to the next comment. A known secret keeps its `last_used_at`.
+  readonly #saveSecret = this.db.prepare(
+    `INSERT INTO endpoint_secret (endpoint_id, position, sealed, active_from, until) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (endpoint_id, position) DO UPDATE
+       SET sealed = excluded.sealed, active_from = excluded.active_from, until = excluded.until`,
+  )
+  readonly #update = this.db.prepare(
+    `UPDATE endpoint SET account = ?, events = ?, scheme = ?, status = ?, revision = revision + 1
+     WHERE id = ? AND revision = ? AND removed_at IS NULL`,
+  )
+  readonly #remove = this.db.prepare(
+    `UPDATE endpoint SET removed_at = ?, status = 'disabled' WHERE id = ? AND removed_at IS NULL`,
+  )
+  readonly #exists = this.db.pluck<[string], number>('SELECT 1 FROM endpoint WHERE id = ? AND removed_at IS NULL')
+  readonly #dropSecrets = this.db.prepare(
+    `DELETE FROM endpoint_secret WHERE endpoint_id = ? AND NOT (${this.db.sql.isOneOf('position', 'bigint')})`,
+  )
+  readonly #secrets = this.db.prepare<[string], SecretRow>(
+    'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+  )
+  readonly #uses = this.db.prepare<[string], SecretUse>(
+    'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+  )
+  // No index: there are few endpoints.
+  readonly #list = this.db.prepare<[], EndpointRow>(
+    'SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id',
+  )
+  readonly #names = this.db.prepare<[], EndpointName>(
+    'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
+  )
+  readonly #raise = this.db.prepare('UPDATE endpoint_version SET version = version + 1')
 
   /** `conflict` for a name that is taken. */
   async addEndpoint(endpoint: Endpoint): Promise<void> {
@@ -133,7 +118,7 @@ export class EndpointTable {
   async #saveSecrets({ id, account, secrets }: Endpoint): Promise<void> {
     await this.#insertAccount.run(account)
     for (const { position, value, activeFrom, until } of secrets) {
-      await this.#saveSecret.run(id, position, this.#vault.seal(id, value), activeFrom, until)
+      await this.#saveSecret.run(id, position, this.parts.vault.seal(id, value), activeFrom, until)
     }
     await this.#raise.run()
   }
@@ -148,7 +133,7 @@ export class EndpointTable {
       scheme: { ...DEFAULT_SCHEME, ...JSON.parse(row.scheme) },
       secrets: (await this.#secrets.all(row.id)).map((secret) => ({
         position: secret.position,
-        value: this.#vault.open(row.id, secret.sealed),
+        value: this.parts.vault.open(row.id, secret.sealed),
         activeFrom: secret.active_from,
         until: secret.until,
       })),

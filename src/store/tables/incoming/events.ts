@@ -2,6 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { type EventRange, readEventMark } from '../../../core/store/events.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 
 /** Selects events; every part narrows. */
@@ -30,16 +31,10 @@ export const EVENT_COLUMNS = `event.stream, event.seq, event.id, event.account, 
   event.created_at AS createdAt, event.received_at AS receivedAt, event.body`
 
 /** The stored events, each once per account. Index: primary keys, except where one is named. */
-export abstract class Events {
+export abstract class Events extends Table {
   /** How many streams there are; numbers of two events of one stream differ by a multiple of it. */
   abstract readonly streams: number
-  readonly #db: Connection
-  readonly #sql
-
-  constructor(db: Connection) {
-    this.#db = db
-    this.#sql = prepareReads(db)
-  }
+  readonly #sql = prepareReads(this.db)
 
   /** Saves an event of our own. Null when it is known. */
   abstract saveOwn(event: OwnEvent): Promise<number | null>
@@ -66,14 +61,14 @@ export abstract class Events {
    * person use `searchEvents`.
    */
   async listEvents({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
-    const { events } = this.#db.sql
+    const { events } = this.db.sql
     const conditions: Condition[] = []
     if (type !== undefined) conditions.push(['type = ?', type])
     if (since !== undefined) conditions.push(['received_at >= ?', since])
     if (until !== undefined) conditions.push(['received_at < ?', until])
     if (before !== undefined) conditions.push(events.at('<', readEventMark(before)))
     const { where, values } = buildWhere(conditions)
-    const list = this.#db.prepare<unknown[], EventRecord>(
+    const list = this.db.prepare<unknown[], EventRecord>(
       `SELECT ${EVENT_COLUMNS} FROM full_event AS event ${where} ORDER BY ${events.order('DESC')} LIMIT ?`,
     )
     return list.all(...values, limit)

@@ -2,35 +2,25 @@ import { newId } from '../../../core/ids.ts'
 import type { EventOrigin } from '../../../core/incoming/event.ts'
 import { planRuns, type Route } from '../../../core/incoming/route.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { Events } from './events.ts'
 
 /** Saves events of our own, with the runs that they start. */
-export class OwnEvents {
-  readonly #events: Events
-  readonly #routes: () => Promise<readonly Route[] | null>
-  readonly #insertRun
-  readonly #queue
-  readonly #insertAccount
-
-  constructor(db: Connection, events: Events, routes: () => Promise<readonly Route[] | null>) {
-    this.#events = events
-    this.#routes = routes
-    // Index: primary keys of run and workflow.
-    this.#insertRun = db.prepare<[{ run: string; workflow: string; seq: number; createdAt: number; depth: number }]>(
-      'INSERT INTO run (id, workflow, event_seq, created_at, depth) VALUES (@run, @workflow, @seq, @createdAt, @depth)',
-    )
-    this.#queue = db.prepare<[string]>(QUEUE_RUN)
-    this.#insertAccount = db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
-  }
+export class OwnEvents extends JoinedTable<{ events: Events; routes: () => Promise<readonly Route[] | null> }> {
+  // Index: primary keys of run and workflow.
+  readonly #insertRun = this.db.prepare<
+    [{ run: string; workflow: string; seq: number; createdAt: number; depth: number }]
+  >('INSERT INTO run (id, workflow, event_seq, created_at, depth) VALUES (@run, @workflow, @seq, @createdAt, @depth)')
+  readonly #queue = this.db.prepare<[string]>(QUEUE_RUN)
+  readonly #insertAccount = this.db.prepare('INSERT INTO event_account (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
 
   /** Saves an event once, however often it is sent. Its number; null where it is known. */
   async send(
     { id, type, account, createdAt, body, workflows, depth = 0 }: SentEvent,
     origin: EventOrigin = 'send',
   ): Promise<number | null> {
-    const seq = await this.#events.saveOwn({ id, type, account, createdAt, body, origin })
+    const seq = await this.parts.events.saveOwn({ id, type, account, createdAt, body, origin })
     if (seq === null) return null
     // No endpoint may ever have named it.
     await this.#insertAccount.run(account)
@@ -44,6 +34,6 @@ export class OwnEvents {
 
   /** Saves an event that the store itself makes; it starts the workflows of the present routes. */
   async tell(event: Omit<SentEvent, 'workflows'>): Promise<number | null> {
-    return this.send({ ...event, workflows: planRuns(event.type, (await this.#routes()) ?? []) })
+    return this.send({ ...event, workflows: planRuns(event.type, (await this.parts.routes()) ?? []) })
   }
 }

@@ -1,5 +1,6 @@
 import type { Refusal, RefusalTally, RefusedDelivery } from '../../../core/incoming/delivery.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** Rows of refusals that are kept for each verdict. */
 const MAX_REFUSALS = 10_000
@@ -7,35 +8,33 @@ const MAX_REFUSALS = 10_000
 const MAX_REMOVED = 8
 
 /** The refusals in the delivery ledger, and their counts. */
-export class RefusalTable {
-  readonly #insert
-  readonly #count
-  readonly #oldest
-  readonly #delete
-  readonly #tally
+export class RefusalTable extends Table {
   readonly #maxRefusals: number
+  readonly #insert = this.db.prepare(
+    `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  // Index: primary key.
+  readonly #count = this.db.pluck<
+    [Refusal, number, number],
+    number
+  >(`INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
+       ON CONFLICT (verdict) DO UPDATE SET listed = refusal_tally.listed + excluded.listed,
+         dropped = refusal_tally.dropped + excluded.dropped
+       RETURNING listed`)
+  // Index: delivery_refused.
+  readonly #oldest = this.db.pluck<[Refusal, number], string>(
+    'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
+  )
+  // Index: primary key.
+  readonly #delete = this.db.prepare('DELETE FROM delivery WHERE id = ?')
+  readonly #tally = this.db.prepare<[], RefusalTally>(
+    'SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict',
+  )
 
   constructor(db: Connection, maxRefusals = MAX_REFUSALS) {
+    super(db)
     this.#maxRefusals = maxRefusals
-    this.#insert = db.prepare(
-      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    // Index: primary key.
-    this.#count = db.pluck<
-      [Refusal, number, number],
-      number
-    >(`INSERT INTO refusal_tally (verdict, listed, dropped) VALUES (?, ?, ?)
-         ON CONFLICT (verdict) DO UPDATE SET listed = refusal_tally.listed + excluded.listed,
-           dropped = refusal_tally.dropped + excluded.dropped
-         RETURNING listed`)
-    // Index: delivery_refused.
-    this.#oldest = db.pluck<[Refusal, number], string>(
-      'SELECT id FROM delivery WHERE verdict = ? AND event_id IS NULL ORDER BY id LIMIT ?',
-    )
-    // Index: primary key.
-    this.#delete = db.prepare('DELETE FROM delivery WHERE id = ?')
-    this.#tally = db.prepare<[], RefusalTally>('SELECT verdict, listed, dropped FROM refusal_tally ORDER BY verdict')
   }
 
   /**

@@ -1,20 +1,16 @@
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** A secret's row is written at most once in this time. */
 const WRITE_EVERY_MS = 60_000
 
 /** Records when each secret was last used, to the minute. A watcher of SQLite's group commit. */
-export class SecretUses {
-  readonly #write
+export class SecretUses extends Table {
   readonly #writtenAt = new Map<string, number>()
-
-  constructor(db: Connection) {
-    // Index: primary key. Another process may have recorded a later use.
-    this.#write = db.prepare<[{ endpointId: string; position: number; at: number }]>(
-      `UPDATE endpoint_secret SET last_used_at = @at
-       WHERE endpoint_id = @endpointId AND position = @position AND coalesce(last_used_at, 0) < @at`,
-    )
-  }
+  // Index: primary key. Another process may have recorded a later use.
+  readonly #write = this.db.prepare<[{ endpointId: string; position: number; at: number }]>(
+    `UPDATE endpoint_secret SET last_used_at = @at
+     WHERE endpoint_id = @endpointId AND position = @position AND coalesce(last_used_at, 0) < @at`,
+  )
 
   async note(endpointId: string, position: number, at: number): Promise<void> {
     const key = `${endpointId} ${position}`

@@ -1,27 +1,22 @@
 import type { UnmatchedTally } from '../../../core/incoming/delivery.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /**
  * Counts accepted events that no workflow starts on: one row per type, written once a commit. A
  * watcher of SQLite's group commit; on PostgreSQL, the call that saves deliveries counts.
  */
-export class UnmatchedTallyTable {
-  readonly #add
-  readonly #list
+export class UnmatchedTallyTable extends Table {
   #noted = new Map<string, { events: number; at: number }>()
-
-  constructor(db: Connection) {
-    // Index: primary key.
-    this.#add = db.prepare<[string, number, number]>(
-      `INSERT INTO unmatched_tally (type, events, last_at) VALUES (?, ?, ?)
-       ON CONFLICT (type) DO UPDATE SET events = unmatched_tally.events + excluded.events,
-         last_at = ${db.sql.greatest}(unmatched_tally.last_at, excluded.last_at)`,
-    )
-    // A few dozen rows: the types of one service.
-    this.#list = db.prepare<[], UnmatchedTally>(
-      'SELECT type, events, last_at AS lastAt FROM unmatched_tally ORDER BY events DESC, type',
-    )
-  }
+  // Index: primary key.
+  readonly #add = this.db.prepare<[string, number, number]>(
+    `INSERT INTO unmatched_tally (type, events, last_at) VALUES (?, ?, ?)
+     ON CONFLICT (type) DO UPDATE SET events = unmatched_tally.events + excluded.events,
+       last_at = ${this.db.sql.greatest}(unmatched_tally.last_at, excluded.last_at)`,
+  )
+  // A few dozen rows: the types of one service.
+  readonly #list = this.db.prepare<[], UnmatchedTally>(
+    'SELECT type, events, last_at AS lastAt FROM unmatched_tally ORDER BY events DESC, type',
+  )
 
   note(type: string, at: number): void {
     const events = 1 + (this.#noted.get(type)?.events ?? 0)

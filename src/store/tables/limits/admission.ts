@@ -10,6 +10,7 @@ import {
 import type { Lease } from '../../../core/runs/lease.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { type Applicant, type Gathering, isFull } from '../../rows/limits/gathering.ts'
 import { describeStale } from '../../rows/runs/describe-stale.ts'
 import type { GateTable, Standing } from '../gates/gate-table.ts'
@@ -21,27 +22,9 @@ import type { WaitTable } from '../waits/wait-table.ts'
  * Decides about limited runs: which joins another, which waits in line, which starts. Each call
  * runs within one transaction.
  */
-export class Admission {
-  readonly #db: Connection
-  readonly #gates: GateTable
-  readonly #ends: RunTable
-  readonly #told: ToldTable
-  readonly #waits: WaitTable
-  readonly #runs
-  readonly #gatherings
-
-  constructor(
-    db: Connection,
-    { gates, runs, told, waits }: { gates: GateTable; runs: RunTable; told: ToldTable; waits: WaitTable },
-  ) {
-    this.#db = db
-    this.#gates = gates
-    this.#ends = runs
-    this.#told = told
-    this.#waits = waits
-    this.#runs = prepareRuns(db)
-    this.#gatherings = prepareGatherings(db)
-  }
+export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; told: ToldTable; waits: WaitTable }> {
+  readonly #runs = prepareRuns(this.db)
+  readonly #gatherings = prepareGatherings(this.db)
 
   /**
    * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed place
@@ -50,15 +33,15 @@ export class Admission {
   async admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
     const run = await this.#runs.find.get(lease)
     if (!run) throw describeStale(lease)
-    if (plan.tags) await this.#told.saveTags(run.id, plan.tags)
+    if (plan.tags) await this.parts.told.saveTags(run.id, plan.tags)
     if (plan.isOnlyTagged) return { verdict: await this.#letIn(run, plan), canceled: [] }
     // Before the first admission of a limited run, `started_at` is only the moment of a claim.
     const hasStarted = plan.hasStarted || (run.gate_state !== null && run.started_at !== null)
     // A throttle counts first starts only, so a run that started keeps its other gates.
     const gates = hasStarted ? plan.gates.filter((gate) => gate.name !== 'throttle') : plan.gates
     await this.#runs.saveGates.run(JSON.stringify(gates), -plan.priority, run.id)
-    await this.#gates.saveRules(run.workflow, gates)
-    await this.#gates.freePlaces(run.id)
+    await this.parts.gates.saveRules(run.workflow, gates)
+    await this.parts.gates.freePlaces(run.id)
     if (!hasStarted) return await this.#decideFirst(run, plan, now)
     return {
       verdict: await this.#enterGates(run, { ...plan, gates, mayStart: true }, { now, hasStarted }),
@@ -101,8 +84,8 @@ export class Admission {
     { now, hasStarted }: { now: number; hasStarted: boolean },
   ): Promise<AdmissionVerdict> {
     const { id, workflow } = run
-    for (const gate of gates) if (gate.name === 'throttle') await this.#gates.expireStarts(workflow, gate, now)
-    const standing = await this.#gates.pass({ runId: id, workflow, priority, gates, wakeAt })
+    for (const gate of gates) if (gate.name === 'throttle') await this.parts.gates.expireStarts(workflow, gate, now)
+    const standing = await this.parts.gates.pass({ runId: id, workflow, priority, gates, wakeAt })
     if (standing) return await this.#standInLine(run, standing, hasStarted)
     if (!mayStart) {
       await this.#runs.admitPending.run(id)
@@ -110,7 +93,7 @@ export class Admission {
     }
     const startedAt = hasStarted ? (run.started_at ?? now) : now
     await this.#runs.admit.run(startedAt, id)
-    await this.#gates.start(id, now)
+    await this.parts.gates.start(id, now)
     return { kind: 'admitted', startedAt, folded: run.folded ?? 0 }
   }
 
@@ -131,15 +114,15 @@ export class Admission {
   ): Promise<AdmissionVerdict> {
     const { kind: status, reason } = verdict
     const byRule = status === 'canceled'
-    await this.#ends.endAny(id, { status, reason, byRule, foldedInto, isStarted: false }, now)
-    await this.#waits.runEnded(id, now)
+    await this.parts.runs.endAny(id, { status, reason, byRule, foldedInto, isStarted: false }, now)
+    await this.parts.waits.runEnded(id, now)
     return verdict
   }
 
   /** The holder of a singleton's place if it invoked this run, directly or not; else null. */
   async #findHolderAbove(run: Applicant, gate: Gate): Promise<string | null> {
     if (run.depth === 0) return null
-    const holder = await this.#gates.findHolder(run.workflow, gate, run.id)
+    const holder = await this.parts.gates.findHolder(run.workflow, gate, run.id)
     return holder !== null && (await this.#runs.isAbove.get(run.id, holder)) === 1 ? holder : null
   }
 
@@ -150,7 +133,7 @@ export class Admission {
     { onConflict }: AdmissionPlan,
     now: number,
   ): Promise<{ verdict?: AdmissionVerdict; canceled?: string[] }> {
-    const holder = await this.#gates.findHolder(run.workflow, gate, run.id)
+    const holder = await this.parts.gates.findHolder(run.workflow, gate, run.id)
     if (holder === null) return {}
     if (onConflict === 'skip') {
       return {
@@ -161,12 +144,12 @@ export class Admission {
       const reason = `singleton: the newer ${holder} is unfinished`
       return { verdict: await this.#finish(run, { kind: 'canceled', reason }, now) }
     }
-    return { canceled: await this.#waits.cancel(holder, `singleton: replaced by ${run.id}`, now, true) }
+    return { canceled: await this.parts.waits.cancel(holder, `singleton: replaced by ${run.id}`, now, true) }
   }
 
   /** Gathers, or joins the run that gathers; null when this run has gathered all its events. */
   async #join(run: Applicant, fold: Fold, wakeAt: number | null, now: number): Promise<AdmissionVerdict | null> {
-    await this.#db.lock(['fold', run.workflow, fold.key])
+    await this.db.lock(['fold', run.workflow, fold.key])
     const open = await this.#gatherings.find.get(run.workflow, fold.key)
     if (open?.run_id === run.id) return await this.#keepGathering(run, fold, open, now)
     if (run.folded !== null) {
@@ -182,8 +165,8 @@ export class Admission {
     }
     if ((open.event_seq ?? 0) > (run.event_seq ?? 0)) return await this.#foldInto(run, fold, open, now)
     const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto: run.id, isTaken: true } as const
-    await this.#ends.endAny(open.run_id, ending, now)
-    await this.#waits.runEnded(open.run_id, now)
+    await this.parts.runs.endAny(open.run_id, ending, now)
+    await this.parts.waits.runEnded(open.run_id, now)
     return await this.#openGathering(run, fold, { since: open.since, folded: open.folded + 1, wakeAt, now })
   }
 
@@ -223,7 +206,7 @@ export class Admission {
     const verdict = await this.#finish(run, { kind: 'skipped', reason: `folded into ${open.run_id}` }, now, open.run_id)
     if (isFull(fold, folded)) {
       await this.#gatherings.close.run(open.run_id)
-      await this.#gates.moveOn(open.run_id, open.wake_at)
+      await this.parts.gates.moveOn(open.run_id, open.wake_at)
       return verdict
     }
     const due_at = computeDue(fold, { since: open.since, now })

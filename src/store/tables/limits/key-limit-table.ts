@@ -1,4 +1,4 @@
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** The shared state of an API key's request limit. See decision 22. */
 interface KeptLimit {
@@ -9,19 +9,15 @@ interface KeptLimit {
 }
 
 /** The limiter's state that processes with the same API key share, one row per key. */
-export class KeyLimitTable {
-  readonly #load
-  readonly #insert
-  readonly #update
-
-  constructor(db: Connection) {
-    // Index: primary key.
-    this.#load = db.prepare<[string], KeptLimit>('SELECT state, version FROM key_limit WHERE key = ?')
-    this.#insert = db.prepare(
-      'INSERT INTO key_limit (key, state, version) VALUES (?, ?, 1) ON CONFLICT (key) DO NOTHING',
-    )
-    this.#update = db.prepare('UPDATE key_limit SET state = ?, version = version + 1 WHERE key = ? AND version = ?')
-  }
+export class KeyLimitTable extends Table {
+  // Index: primary key.
+  readonly #load = this.db.prepare<[string], KeptLimit>('SELECT state, version FROM key_limit WHERE key = ?')
+  readonly #insert = this.db.prepare(
+    'INSERT INTO key_limit (key, state, version) VALUES (?, ?, 1) ON CONFLICT (key) DO NOTHING',
+  )
+  readonly #update = this.db.prepare(
+    'UPDATE key_limit SET state = ?, version = version + 1 WHERE key = ? AND version = ?',
+  )
 
   /**
    * The state shared by all processes that use an API key; `key` is its hash. Null when there is

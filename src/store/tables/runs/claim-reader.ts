@@ -5,26 +5,18 @@ import type { RunRoot } from '../../../core/runs/trace.ts'
 import { MAX_CHAIN } from '../../../core/runs/wait.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { type Events, requireEvent } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import type { RunTable } from './run-table.ts'
 import type { StepTable } from './step-table.ts'
 
 /** Reads the rows of claimed runs, with what made each. Index: primary keys. */
-export class ClaimReader {
-  readonly #events: Events
-  readonly #ticks: TickTable
-  readonly #asClaimed
-  readonly #findRoot
-
-  constructor(db: Connection, { events, ticks }: { events: Events; ticks: TickTable }) {
-    this.#events = events
-    this.#ticks = ticks
-    this.#findRoot = prepareFindRoot(db)
-    this.#asClaimed = db.prepare<[string[]], ClaimRow>(
-      `SELECT ${claimColumns(db.sql)} FROM full_run AS run WHERE ${db.sql.isOneOf('run.id', 'text')}`,
-    )
-  }
+export class ClaimReader extends JoinedTable<{ events: Events; ticks: TickTable }> {
+  readonly #findRoot = prepareFindRoot(this.db)
+  readonly #asClaimed = this.db.prepare<[string[]], ClaimRow>(
+    `SELECT ${claimColumns(this.db.sql)} FROM full_run AS run WHERE ${this.db.sql.isOneOf('run.id', 'text')}`,
+  )
 
   /** Runs as a claim would give them. A run without a start begins at its making. */
   async readAsClaimed(runIds: readonly string[]): Promise<ClaimedRun[]> {
@@ -37,14 +29,15 @@ export class ClaimReader {
     facts: (row: Row) => { worker: string; now: number },
   ): Promise<ClaimedRun[]> {
     const seqs = rows.flatMap(({ event_seq }) => event_seq ?? [])
-    const events = seqs.length === 0 ? new Map() : await this.#events.getAll(seqs)
+    const events = seqs.length === 0 ? new Map() : await this.parts.events.getAll(seqs)
     return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row, events), facts(row)))
   }
 
   async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
     if (row.event_seq !== null) return { kind: 'event', event: requireEvent(events.get(row.event_seq), row.event_seq) }
     const account = row.account ?? DEFAULT_ACCOUNT
-    const tick = row.tick_at === null ? null : await this.#ticks.get(row.schedule ?? row.workflow, row.tick_at, account)
+    const tick =
+      row.tick_at === null ? null : await this.parts.ticks.get(row.schedule ?? row.workflow, row.tick_at, account)
     if (row.input !== null) {
       const root = await this.#findRoot(row.id, row.workflow)
       const call = { kind: 'call', account, input: row.input, parentRun: row.parent_run ?? '', root } as const

@@ -1,4 +1,5 @@
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** A run whose children are canceled, and how far that is done. */
 export interface Closing {
@@ -10,12 +11,8 @@ export interface Closing {
 }
 
 /** Runs that have more children to cancel than one commit does. */
-export class ClosingTable {
-  readonly #sql
-
-  constructor(db: Connection) {
-    this.#sql = prepareStatements(db)
-  }
+export class ClosingTable extends Table {
+  readonly #sql = prepareStatements(this.db)
 
   /**
    * The unfinished children of a run that may not outlive it, and that no step of it waits for. A

@@ -2,30 +2,26 @@ import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { UpshotError } from '../../../core/errors.ts'
 import type { PackedOutput } from '../../../core/runs/step.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** The key of a run's own output. */
 const RUN_KEY = ''
 
 /** Outputs of steps and runs, in their rows or apart in `large_output`. */
-export class OutputTable {
-  readonly #save
-  readonly #saveSize
-  readonly #ofStep
-  readonly #ofRun
-  readonly #packed
-
-  constructor(db: Connection) {
-    // Index: primary keys of large_output, step and run.
-    this.#save = db.prepare(
-      `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
-       ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
-    )
-    this.#saveSize = db.prepare('UPDATE outcome SET apart_bytes = ? WHERE run_id = ?')
-    this.#ofStep = db.pluck<[string, string], string | null>('SELECT output FROM step WHERE run_id = ? AND key = ?')
-    this.#ofRun = db.pluck<[string], string | null>('SELECT output FROM outcome WHERE run_id = ?')
-    this.#packed = db.pluck<[string, string], Buffer>('SELECT packed FROM large_output WHERE run_id = ? AND key = ?')
-  }
+export class OutputTable extends Table {
+  // Index: primary keys of large_output, step and run.
+  readonly #save = this.db.prepare(
+    `INSERT INTO large_output (run_id, key, packed) VALUES (?, ?, ?)
+     ON CONFLICT (run_id, key) DO UPDATE SET packed = excluded.packed`,
+  )
+  readonly #saveSize = this.db.prepare('UPDATE outcome SET apart_bytes = ? WHERE run_id = ?')
+  readonly #ofStep = this.db.pluck<[string, string], string | null>(
+    'SELECT output FROM step WHERE run_id = ? AND key = ?',
+  )
+  readonly #ofRun = this.db.pluck<[string], string | null>('SELECT output FROM outcome WHERE run_id = ?')
+  readonly #packed = this.db.pluck<[string, string], Buffer>(
+    'SELECT packed FROM large_output WHERE run_id = ? AND key = ?',
+  )
 
   async save(runId: string, key: string, packed: Uint8Array): Promise<void> {
     await this.#save.run(runId, key, packed)

@@ -2,7 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { PlannedRun } from '../../../core/store/planned-run.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { Events } from '../incoming/events.ts'
 import { describeMissing } from './run-operations.ts'
@@ -10,24 +10,16 @@ import { describeMissing } from './run-operations.ts'
 type Replay = { id: string; workflow: string; origin: 'replay' | 'plan'; now: number }
 
 /** Makes runs of events that are stored. */
-export class ReplayTable {
-  readonly #events: Events
-  readonly #insert
-  readonly #latestRun
-  readonly #queue
-
-  constructor(db: Connection, events: Events) {
-    this.#events = events
-    this.#insert = db.prepare(
-      `INSERT INTO run (id, workflow, event_seq, since_seq, created_at, origin, origin_run)
-       VALUES (@id, @workflow, @seq, ${db.sql.newestEvent('CAST(@account AS text)')}, @now, @origin, @before)`,
-    )
-    // Index: run_caused.
-    this.#latestRun = db.pluck<[number, string], string | null>(
-      `SELECT max(id) FROM run WHERE event_seq = ? AND workflow = ? AND handler = 'run'`,
-    )
-    this.#queue = db.prepare<[string]>(QUEUE_RUN)
-  }
+export class ReplayTable extends JoinedTable<{ events: Events }> {
+  readonly #insert = this.db.prepare(
+    `INSERT INTO run (id, workflow, event_seq, since_seq, created_at, origin, origin_run)
+     VALUES (@id, @workflow, @seq, ${this.db.sql.newestEvent('CAST(@account AS text)')}, @now, @origin, @before)`,
+  )
+  // Index: run_caused.
+  readonly #latestRun = this.db.pluck<[number, string], string | null>(
+    `SELECT max(id) FROM run WHERE event_seq = ? AND workflow = ? AND handler = 'run'`,
+  )
+  readonly #queue = this.db.prepare<[string]>(QUEUE_RUN)
 
   /**
    * Starts new runs of a stored event, one for each workflow, and returns their ids. `not_found`
@@ -50,7 +42,7 @@ export class ReplayTable {
   }
 
   async #requireBody({ id, account }: { id: string; account: string }): Promise<EventRecord> {
-    const event = await this.#events.findIn(account, id)
+    const event = await this.parts.events.findIn(account, id)
     if (!event) throw describeMissing(`event ${id} in the account "${account}"`)
     if (event.body === '') {
       throw new UpshotError('conflict', `The body of event ${id} is pruned, so it cannot be replayed.`, {

@@ -4,6 +4,7 @@ import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
 import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { WithdrawalTable } from '../../tables/approvals/withdrawal-table.ts'
 import type { ClosingTable } from './closing-table.ts'
@@ -28,27 +29,17 @@ interface OperationTables {
 }
 
 /** Operations of a person on runs: start, retry, resume and fork. */
-export class RunOperations {
-  readonly #tables: OperationTables
-  readonly #continue
-  readonly #forks
-  readonly #sleeps
-  readonly #start
-  readonly #queue
-
-  constructor(db: Connection, tables: OperationTables) {
-    this.#tables = tables
-    this.#continue = prepareContinue(db)
-    this.#forks = prepareForks(db)
-    this.#sleeps = prepareSleeps(db)
-    // Index: primary key.
-    this.#start = db.prepare<[Invocation]>(
-      `INSERT INTO run (id, workflow, input, account, since_seq, created_at)
-       VALUES (@run, @workflow, @input, @account, ${db.sql.newestEvent('@account')}, @createdAt)
-       ON CONFLICT (id) DO NOTHING`,
-    )
-    this.#queue = db.prepare<[string]>(QUEUE_RUN)
-  }
+export class RunOperations extends JoinedTable<OperationTables> {
+  readonly #continue = prepareContinue(this.db)
+  readonly #forks = prepareForks(this.db)
+  readonly #sleeps = prepareSleeps(this.db)
+  // Index: primary key.
+  readonly #start = this.db.prepare<[Invocation]>(
+    `INSERT INTO run (id, workflow, input, account, since_seq, created_at)
+     VALUES (@run, @workflow, @input, @account, ${this.db.sql.newestEvent('@account')}, @createdAt)
+     ON CONFLICT (id) DO NOTHING`,
+  )
+  readonly #queue = this.db.prepare<[string]>(QUEUE_RUN)
 
   /** Starts a run of a callable workflow, as `step.invoke` does. False when the id is taken. */
   async startRun(start: Invocation): Promise<boolean> {
@@ -62,20 +53,20 @@ export class RunOperations {
    * state, or where it would end again at once.
    */
   async retryRun(runId: string, now: number): Promise<boolean> {
-    const run = await this.#tables.runs.findRun(runId)
+    const run = await this.parts.runs.findRun(runId)
     if (!run || findObstacle('retry', run, now) !== null) return false
     if ((await this.#continue.queueAgain.run(runId)).changes === 0) return false
     await this.#continue.dropOutcome.run(runId)
     await this.#continue.liftEnd.run(runId)
-    await this.#tables.runs.markHour(runId, null)
-    const steps = await this.#tables.steps.listSteps(runId)
+    await this.parts.runs.markHour(runId, null)
+    const steps = await this.parts.steps.listSteps(runId)
     const keys = new Set(planReset(steps, run.error))
     const repeated = steps.filter(({ key }) => keys.has(key))
     // Outcomes after a repeated one may not come again: the code gets those that it asks for.
     if (repeated.length > 0) await this.#continue.forgetOrder.run(runId, Math.min(...repeated.map(numberOf)))
     for (const key of keys) await this.#continue.resetStep.run(runId, key)
     // The retried step may ask again for an effect that was denied.
-    await this.#tables.withdrawals.begin(runId, now)
+    await this.parts.withdrawals.begin(runId, now)
     // The waits of a run end with it, so its open steps begin again.
     await this.#continue.dropWaitingSteps.run(runId)
     return true
@@ -99,7 +90,7 @@ export class RunOperations {
    * `carryOutDecision` cancels what it has invoked. False when it does not wait for a person.
    */
   async resumeRun(runId: string, { fromScratch }: { fromScratch: boolean }): Promise<boolean> {
-    const hasDiverged = (await this.#tables.runs.findRun(runId))?.reason?.startsWith(DIVERGED) ?? false
+    const hasDiverged = (await this.parts.runs.findRun(runId))?.reason?.startsWith(DIVERGED) ?? false
     if (!fromScratch) {
       if ((await this.#continue.resume.run(runId)).changes === 0) return false
       // A person accepts the present code, so what is recorded is delivered by name.
@@ -107,11 +98,11 @@ export class RunOperations {
       return true
     }
     if ((await this.#continue.restart.run(runId)).changes === 0) return false
-    await this.#tables.withdrawals.begin(runId, null)
-    await this.#tables.closings.restart(runId)
+    await this.parts.withdrawals.begin(runId, null)
+    await this.parts.closings.restart(runId)
     await this.#continue.dropSteps.run(runId)
     await this.#continue.dropOutputs.run(runId)
-    await this.#tables.told.drop(runId)
+    await this.parts.told.drop(runId)
     return true
   }
 
@@ -134,7 +125,7 @@ export class RunOperations {
     const id = newId('run', now)
     if ((await this.#forks.insert.run({ id, source, now })).changes === 0) throw describeMissing(`run ${source}`)
     await this.#forks.queue.run({ id, source, now })
-    await this.#tables.told.copyTags(source, id)
+    await this.parts.told.copyTags(source, id)
     for (const key of keys) {
       if ((await this.#forks.copyStep.run({ id, source, key })).changes === 0)
         throw describeMissing(`finished step "${key}" in run ${source}`)

@@ -5,6 +5,7 @@ import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, Successor } from '../../../core/runs/run.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { Events } from '../incoming/events.ts'
@@ -58,27 +59,10 @@ const IS_SOUND = 'crashes = 0, suspicion = 0'
 const IS_LEASED = `run_id = @runId AND fence = @fence AND status = 'running'`
 
 /** The runs: from the queue to their ends. Index: primary keys, except where one is named. */
-export class RunTable {
-  readonly #events: Events
-  readonly #ticks: TickTable
-  readonly #gates: GateTable
-  readonly #told: ToldTable
-  readonly #hasRowLocks: boolean
-  readonly #sql
-  readonly countOpenRuns
-
-  constructor(
-    db: Connection,
-    { events, ticks, gates, told }: { events: Events; ticks: TickTable; gates: GateTable; told: ToldTable },
-  ) {
-    this.#events = events
-    this.#ticks = ticks
-    this.#gates = gates
-    this.#told = told
-    this.#hasRowLocks = db.sql.hasRowLocks
-    this.#sql = { ...prepareParks(db), ...prepareEnds(db), ...prepareReads(db) }
-    this.countOpenRuns = prepareOpenRuns(db)
-  }
+export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; gates: GateTable; told: ToldTable }> {
+  readonly #hasRowLocks: boolean = this.db.sql.hasRowLocks
+  readonly #sql = { ...prepareParks(this.db), ...prepareEnds(this.db), ...prepareReads(this.db) }
+  readonly countOpenRuns = prepareOpenRuns(this.db)
 
   /** Ends a run under its lease; false when that is stale. */
   async end(lease: Lease, ending: Ending, now: number): Promise<boolean> {
@@ -88,7 +72,7 @@ export class RunTable {
   /** Ends a run whatever it does; false when it was over. */
   async endAny(runId: string, ending: Ending, now: number): Promise<boolean> {
     // The gates of a run in line come before its row, as in every other write. See decision 62.
-    await this.#gates.lockGatesOf(runId)
+    await this.parts.gates.lockGatesOf(runId)
     return this.#end(runId, null, ending, now)
   }
 
@@ -97,7 +81,7 @@ export class RunTable {
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
-    await this.#told.copyTags(lease.runId, successor.run)
+    await this.parts.told.copyTags(lease.runId, successor.run)
     await this.#sql.movePlaces.run(successor.run, lease.runId)
     await this.#sql.moveWait.run(successor.run, lease.runId)
     if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
@@ -116,7 +100,7 @@ export class RunTable {
     const id = newId('run', now)
     if ((await this.#sql.followUpRun.run(id, now, runId)).changes === 0) return
     await this.#sql.followUpWork.run(id, runId)
-    await this.#told.copyTags(runId, id)
+    await this.parts.told.copyTags(runId, id)
   }
 
   /** A run is pending at once if something that it awaits came during its pass. */
@@ -126,13 +110,13 @@ export class RunTable {
     const isOver = awaits.length > 0 && (await this.#sql.isResolved.get(lease.runId, [...awaits])) === 1
     if (isOver) await this.#sql.goOn.run(lease)
     else await this.#sql.park.run({ ...lease, dueAt, reason, hasNotStarted, awaits: awaits.length > 0 })
-    if (!isOver) await this.#gates.sleep(lease.runId)
+    if (!isOver) await this.parts.gates.sleep(lease.runId)
     return true
   }
 
   async postpone(lease: Lease, { dueAt, error }: { dueAt: number; error: Failure }): Promise<boolean> {
     const { changes } = await this.#sql.postpone.run({ ...lease, dueAt, error: JSON.stringify(error) })
-    if (changes === 1) await this.#gates.sleep(lease.runId)
+    if (changes === 1) await this.parts.gates.sleep(lease.runId)
     return changes === 1
   }
 
@@ -189,7 +173,7 @@ export class RunTable {
       for (const each of next) found.add(each)
     }
     const seqs = await this.#sql.events.all([...found])
-    const events = await Array.fromAsync(seqs, (seq) => this.#events.get(seq))
+    const events = await Array.fromAsync(seqs, (seq) => this.parts.events.get(seq))
     return events.sort((a, b) => a.receivedAt - b.receivedAt || a.seq - b.seq)
   }
 
@@ -219,8 +203,9 @@ export class RunTable {
     )
     // Most runs end in the hour that their id tells.
     if (hourOf(readIdTime(runId)) !== hourOf(now)) await this.markHour(runId, now)
-    if (was.tick_at !== null) await this.#ticks.startQueued(was.tick_schedule ?? was.workflow, was.tick_account ?? '')
-    if (was.gate_state !== null) await this.#gates.leave(runId)
+    if (was.tick_at !== null)
+      await this.parts.ticks.startQueued(was.tick_schedule ?? was.workflow, was.tick_account ?? '')
+    if (was.gate_state !== null) await this.parts.gates.leave(runId)
     return true
   }
 

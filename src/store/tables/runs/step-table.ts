@@ -7,6 +7,7 @@ import {
   type StepStatus,
 } from '../../../core/runs/step.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
 /** Null in most rows, which a statement without them writes. Each value takes 3 % of the time. */
@@ -15,48 +16,32 @@ const RARE_COLUMNS = ['apart_bytes', 'error', 'target', 'due_at', 'settled']
 export const STEP_COLUMNS: readonly string[] = [...COLUMNS, ...RARE_COLUMNS]
 
 /** The journal: one row per step with its last attempt, and one per failed attempt. */
-export class StepTable {
-  readonly #save
-  readonly #savePlain
-  readonly #appendFailure
-  readonly #list
-  readonly #listFailures
-  readonly #listDeletes
-
-  constructor(db: Connection) {
-    // Index: primary key.
-    const save = (columns: readonly string[]) =>
-      db.prepare(
-        `INSERT INTO step (run_id, ${columns}) VALUES (?, ${columns.map(() => '?')})
-         ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
-           output = excluded.output, finished_at = excluded.finished_at,
-           ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
-      )
-    this.#savePlain = save(COLUMNS)
-    this.#save = save(STEP_COLUMNS)
-    this.#appendFailure = db.prepare(
-      'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
-    )
-    // Index: primary key; the steps of the run are sorted in memory.
-    this.#list = db.prepare<[number, number, string], StepRow>(
-      `SELECT key, position, kind, effect, status, attempt,
-         CASE WHEN octet_length(output) <= CAST(? AS bigint) THEN output END AS output,
-         CASE WHEN octet_length(output) > CAST(? AS bigint) THEN octet_length(output) ELSE apart_bytes END
-           AS apart_bytes,
-         error, target, started_at, finished_at, due_at, settled
-       FROM step WHERE run_id = ? ORDER BY position`,
-    )
-    // Index: step_delete, then the primary keys of run and event.
-    this.#listDeletes = db.prepare<[string[], string], StepRow>(
-      `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
-       WHERE step.effect = 'delete' AND ${db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
-         AND coalesce(event.account, run.account, 'default') = ?`,
-    )
-    // Index: step_failure_run.
-    this.#listFailures = db.prepare<[string], { key: string; attempt: number; failed_at: number; error: string }>(
-      'SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY number',
-    )
-  }
+export class StepTable extends Table {
+  readonly #save = prepareSave(this.db, STEP_COLUMNS)
+  readonly #savePlain = prepareSave(this.db, COLUMNS)
+  readonly #appendFailure = this.db.prepare(
+    'INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES (?, ?, ?, ?, ?)',
+  )
+  // Index: primary key; the steps of the run are sorted in memory.
+  readonly #list = this.db.prepare<[number, number, string], StepRow>(
+    `SELECT key, position, kind, effect, status, attempt,
+       CASE WHEN octet_length(output) <= CAST(? AS bigint) THEN output END AS output,
+       CASE WHEN octet_length(output) > CAST(? AS bigint) THEN octet_length(output) ELSE apart_bytes END
+         AS apart_bytes,
+       error, target, started_at, finished_at, due_at, settled
+     FROM step WHERE run_id = ? ORDER BY position`,
+  )
+  // Index: step_delete, then the primary keys of run and event.
+  readonly #listDeletes = this.db.prepare<[string[], string], StepRow>(
+    `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
+     WHERE step.effect = 'delete' AND ${this.db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
+       AND coalesce(event.account, run.account, 'default') = ?`,
+  )
+  // Index: step_failure_run.
+  readonly #listFailures = this.db.prepare<
+    [string],
+    { key: string; attempt: number; failed_at: number; error: string }
+  >('SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY number')
 
   /** Adds or changes a step of a run that the caller has locked. */
   async save(runId: string, step: Checkpoint, failure?: StepFailure): Promise<void> {
@@ -131,4 +116,14 @@ function readStep(row: StepRow): Checkpoint {
   if (row.apart_bytes !== null) step.apartBytes = row.apart_bytes
   if (row.settled !== null) step.settled = row.settled
   return step
+}
+
+/** Adds or changes a step. Index: primary key. */
+function prepareSave(db: Connection, columns: readonly string[]) {
+  return db.prepare(
+    `INSERT INTO step (run_id, ${columns}) VALUES (?, ${columns.map(() => '?')})
+     ON CONFLICT (run_id, key) DO UPDATE SET status = excluded.status, attempt = excluded.attempt,
+       output = excluded.output, finished_at = excluded.finished_at,
+       ${RARE_COLUMNS.map((column) => `${column} = excluded.${column}`)}`,
+  )
 }

@@ -1,37 +1,28 @@
 import type { Progress } from '../../../core/runs/told/progress.ts'
 import type { Tag, Tags } from '../../../core/runs/told/tags.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** Tags and progress, as runs tell them. Index: primary keys, except where one is named. */
-export class ToldTable {
-  readonly #saveTags
-  readonly #saveProgress
-  readonly #copyTags
-  readonly #dropTags
-  readonly #dropProgress
-  readonly #count
-
-  constructor(db: Connection) {
-    this.#saveTags = db.prepare<[string, string]>(
-      `INSERT INTO run_tag (run_id, name, value) SELECT ?, value ->> 0, value ->> 1 FROM ${db.sql.rows}
-       WHERE true ON CONFLICT (run_id, name) DO UPDATE SET value = excluded.value`,
-    )
-    this.#copyTags = db.prepare<[string, string]>(
-      'INSERT INTO run_tag (run_id, name, value) SELECT ?, name, value FROM run_tag WHERE run_id = ?',
-    )
-    this.#saveProgress = db.prepare<[Progress & { runId: string }]>(
-      `INSERT INTO run_progress (run_id, done, total, failed, note, rate, told_at)
-       VALUES (@runId, @done, @total, @failed, @note, @rate, @at)
-       ON CONFLICT (run_id) DO UPDATE SET done = excluded.done, total = excluded.total, failed = excluded.failed,
-         note = excluded.note, rate = excluded.rate, told_at = excluded.told_at`,
-    )
-    this.#dropTags = db.prepare<[string]>('DELETE FROM run_tag WHERE run_id = ?')
-    this.#dropProgress = db.prepare<[string]>('DELETE FROM run_progress WHERE run_id = ?')
-    // Index: run_tag_value.
-    this.#count = db.pluck<[string, string, number], number>(
-      'SELECT count(*) FROM (SELECT 1 FROM run_tag WHERE name = ? AND value = ? LIMIT ?) AS few',
-    )
-  }
+export class ToldTable extends Table {
+  readonly #saveTags = this.db.prepare<[string, string]>(
+    `INSERT INTO run_tag (run_id, name, value) SELECT ?, value ->> 0, value ->> 1 FROM ${this.db.sql.rows}
+     WHERE true ON CONFLICT (run_id, name) DO UPDATE SET value = excluded.value`,
+  )
+  readonly #copyTags = this.db.prepare<[string, string]>(
+    'INSERT INTO run_tag (run_id, name, value) SELECT ?, name, value FROM run_tag WHERE run_id = ?',
+  )
+  readonly #saveProgress = this.db.prepare<[Progress & { runId: string }]>(
+    `INSERT INTO run_progress (run_id, done, total, failed, note, rate, told_at)
+     VALUES (@runId, @done, @total, @failed, @note, @rate, @at)
+     ON CONFLICT (run_id) DO UPDATE SET done = excluded.done, total = excluded.total, failed = excluded.failed,
+       note = excluded.note, rate = excluded.rate, told_at = excluded.told_at`,
+  )
+  readonly #dropTags = this.db.prepare<[string]>('DELETE FROM run_tag WHERE run_id = ?')
+  readonly #dropProgress = this.db.prepare<[string]>('DELETE FROM run_progress WHERE run_id = ?')
+  // Index: run_tag_value.
+  readonly #count = this.db.pluck<[string, string, number], number>(
+    'SELECT count(*) FROM (SELECT 1 FROM run_tag WHERE name = ? AND value = ? LIMIT ?) AS few',
+  )
 
   async saveTags(runId: string, tags: Tags): Promise<void> {
     const rows = Object.entries(tags)

@@ -1,19 +1,14 @@
 import { decideBlame, type Harm, type Recovery, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 
 type LeasedRun = RunName & Suspect
 
 /** Workers and their leases. Each database tells a dead one in its own way. */
-export abstract class Workers {
-  readonly #gates: GateTable
-  readonly #sql
-
-  constructor(db: Connection, gates: GateTable) {
-    this.#gates = gates
-    this.#sql = prepareLeases(db)
-  }
+export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
+  readonly #sql = prepareLeases(this.db)
 
   /** Registers a worker. Its process holds a lock until it ends, however it ends. */
   abstract startWorker(id: string, now: number): Promise<void>
@@ -56,7 +51,7 @@ export abstract class Workers {
       const status = reason === null ? 'pending' : 'waiting'
       await this.#sql.takeBack.run({ run, ...counts, reason, status })
       recovery.count += 1
-      if (reason !== null) await this.#gates.sleep(run)
+      if (reason !== null) await this.parts.gates.sleep(run)
       if (reason !== null) recovery.parked.push({ run, workflow, reason })
       else if (kind === 'isolate') recovery.suspects.push({ run, workflow })
     }

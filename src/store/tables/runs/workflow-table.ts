@@ -3,7 +3,7 @@ import type { Route } from '../../../core/incoming/route.ts'
 import { MADE_TO_ACT_REASON, NO_MODULE_REASON, PAUSED_REASON, RECHECK_MS } from '../../../core/runs/run.ts'
 import type { CronTrigger } from '../../../core/runs/schedule.ts'
 import type { LoadedWorkflows, SavedWorkflows, WorkflowRecord } from '../../../core/runs/workflow-record.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 import type { ScheduleTable } from '../schedules/schedule-table.ts'
 
@@ -24,98 +24,79 @@ const IS_HELD = `status = 'waiting' AND reason = '${PAUSED_REASON}'`
 const MAX_AT_ONCE = 1_000
 
 /** Workflows as the process that loads the modules saw them, with their routes and pauses. */
-export class WorkflowTable {
-  readonly #gates: GateTable
-  readonly #schedules: ScheduleTable
-  readonly #list
-  readonly #insert
-  readonly #touch
-  readonly #delete
-  readonly #routes
-  readonly #insertRoute
-  readonly #pauses
-  readonly #pause
-  readonly #unpause
-  readonly #pendingOf
-  readonly #hold
-  readonly #held
-  readonly #countHeld
-  readonly #release
-  readonly #lookAgain
-  readonly #forgotten
-  readonly #dropSet
-  readonly #addToSet
-  readonly #sets
-  readonly #version
-  readonly #peek
-  readonly #raise
-
-  constructor(db: Connection, gates: GateTable, schedules: ScheduleTable) {
-    this.#gates = gates
-    this.#schedules = schedules
-    // Whole tables of a few dozen rows, in the order of their primary keys.
-    this.#list = db.prepare<[], WorkflowRow>(
-      `SELECT workflow.id, file, schedule.plan, workflow.input, priority, run_timeout, loaded_at
-       FROM workflow LEFT JOIN schedule ON schedule.id = workflow.id AND next_at IS NOT NULL ORDER BY workflow.id`,
-    )
-    this.#insert = db.prepare(
-      'INSERT INTO workflow (id, file, input, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
-    )
-    this.#touch = db.prepare('UPDATE workflow SET loaded_at = ? WHERE id = ?')
-    this.#delete = db.prepare('DELETE FROM workflow WHERE id = ?')
-    this.#routes = db.prepare<[], { workflow: string; event_type: string; priority: number }>(
-      'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
-    )
-    this.#insertRoute = db.prepare('INSERT INTO route (workflow, event_type) VALUES (?, ?) ON CONFLICT DO NOTHING')
-    // The lock of every write of workflows, held to its commit: two processes never mix their sets.
-    this.#version = db.pluck<[], number>(`SELECT version FROM workflow_version ${db.sql.forUpdate()}`)
-    this.#peek = db.pluck<[], number>('SELECT version FROM workflow_version')
-    this.#raise = db.prepare('UPDATE workflow_version SET version = version + 1')
-    this.#pauses = db.prepare<[], { workflow: string; paused_at: number }>(
-      'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
-    )
-    this.#pause = db.prepare('INSERT INTO workflow_pause (workflow, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING')
-    this.#unpause = db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
-    // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
-    this.#pendingOf = db.pluck<
-      [string, number],
-      string
-    >(`SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND workflow = ?
-         ORDER BY turn, run_id LIMIT ?`)
-    // Index: primary key.
-    this.#hold = db.prepare(
-      `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
-       WHERE run_id = ? AND status IN ('pending', 'waiting')`,
-    )
-    // Index: run_paused, oldest first.
-    this.#held = db.pluck<[string, number], string>(
-      `SELECT run_id FROM work WHERE workflow = ? AND ${IS_HELD} ORDER BY run_id LIMIT ?`,
-    )
-    this.#countHeld = db.prepare<[], { workflow: string; held: number }>(
-      `SELECT workflow, count(*) AS held FROM work WHERE ${IS_HELD} GROUP BY workflow`,
-    )
-    // Index: run_paused, once for each of a few dozen workflows.
-    this.#forgotten = db.pluck<
-      [],
-      string
-    >(`SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
-           SELECT 1 FROM work WHERE work.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`)
-    // Index: primary key, down to the next comment.
-    this.#dropSet = db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
-    this.#addToSet = db.prepare('INSERT INTO worker_workflow (worker, workflow) VALUES (?, ?) ON CONFLICT DO NOTHING')
-    // No index: a few workers with a few dozen workflows each.
-    this.#sets = db.prepare<[], { worker: string; workflow: string }>('SELECT worker, workflow FROM worker_workflow')
-    // Index: primary key.
-    this.#release = db.prepare(`UPDATE work SET status = 'pending', reason = NULL WHERE run_id = ? AND ${IS_HELD}`)
-    // Index: work_waiting, from now to the last moment at which such a run is due.
-    this.#lookAgain = db.prepare<[number, number, number, number]>(
-      `UPDATE work SET due_at = ? WHERE run_id IN (
-         SELECT run_id FROM work
-         WHERE status = 'waiting' AND due_at > ? AND due_at <= ?
-           AND (reason LIKE '${NO_MODULE_REASON}%' OR reason = '${MADE_TO_ACT_REASON}')
-         ORDER BY due_at LIMIT ? ${db.sql.skipLocked})`,
-    )
-  }
+export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: ScheduleTable }> {
+  // Whole tables of a few dozen rows, in the order of their primary keys.
+  readonly #list = this.db.prepare<[], WorkflowRow>(
+    `SELECT workflow.id, file, schedule.plan, workflow.input, priority, run_timeout, loaded_at
+     FROM workflow LEFT JOIN schedule ON schedule.id = workflow.id AND next_at IS NOT NULL ORDER BY workflow.id`,
+  )
+  readonly #insert = this.db.prepare(
+    'INSERT INTO workflow (id, file, input, priority, run_timeout, loaded_at) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  readonly #touch = this.db.prepare('UPDATE workflow SET loaded_at = ? WHERE id = ?')
+  readonly #delete = this.db.prepare('DELETE FROM workflow WHERE id = ?')
+  readonly #routes = this.db.prepare<[], { workflow: string; event_type: string; priority: number }>(
+    'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
+  )
+  readonly #insertRoute = this.db.prepare(
+    'INSERT INTO route (workflow, event_type) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  // The lock of every write of workflows, held to its commit: two processes never mix their sets.
+  readonly #version = this.db.pluck<[], number>(`SELECT version FROM workflow_version ${this.db.sql.forUpdate()}`)
+  readonly #peek = this.db.pluck<[], number>('SELECT version FROM workflow_version')
+  readonly #raise = this.db.prepare('UPDATE workflow_version SET version = version + 1')
+  readonly #pauses = this.db.prepare<[], { workflow: string; paused_at: number }>(
+    'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
+  )
+  readonly #pause = this.db.prepare(
+    'INSERT INTO workflow_pause (workflow, paused_at) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  readonly #unpause = this.db.prepare('DELETE FROM workflow_pause WHERE workflow = ?')
+  // Index: run_ready, with the rows of all workflows. Used once per slice of a pause.
+  readonly #pendingOf = this.db.pluck<
+    [string, number],
+    string
+  >(`SELECT run_id FROM work WHERE status = 'pending' AND suspicion < 2 AND workflow = ?
+       ORDER BY turn, run_id LIMIT ?`)
+  // Index: primary key.
+  readonly #hold = this.db.prepare(
+    `UPDATE work SET status = 'waiting', due_at = NULL, awaits = 0, reason = '${PAUSED_REASON}'
+     WHERE run_id = ? AND status IN ('pending', 'waiting')`,
+  )
+  // Index: run_paused, oldest first.
+  readonly #held = this.db.pluck<[string, number], string>(
+    `SELECT run_id FROM work WHERE workflow = ? AND ${IS_HELD} ORDER BY run_id LIMIT ?`,
+  )
+  readonly #countHeld = this.db.prepare<[], { workflow: string; held: number }>(
+    `SELECT workflow, count(*) AS held FROM work WHERE ${IS_HELD} GROUP BY workflow`,
+  )
+  // Index: run_paused, once for each of a few dozen workflows.
+  readonly #forgotten = this.db.pluck<
+    [],
+    string
+  >(`SELECT id FROM workflow WHERE id NOT IN (SELECT workflow FROM workflow_pause) AND EXISTS (
+         SELECT 1 FROM work WHERE work.workflow = workflow.id AND ${IS_HELD}) LIMIT 1`)
+  // Index: primary key, down to the next comment.
+  readonly #dropSet = this.db.prepare('DELETE FROM worker_workflow WHERE worker = ?')
+  readonly #addToSet = this.db.prepare(
+    'INSERT INTO worker_workflow (worker, workflow) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
+  // No index: a few workers with a few dozen workflows each.
+  readonly #sets = this.db.prepare<[], { worker: string; workflow: string }>(
+    'SELECT worker, workflow FROM worker_workflow',
+  )
+  // Index: primary key.
+  readonly #release = this.db.prepare(
+    `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = ? AND ${IS_HELD}`,
+  )
+  // Index: work_waiting, from now to the last moment at which such a run is due.
+  readonly #lookAgain = this.db.prepare<[number, number, number, number]>(
+    `UPDATE work SET due_at = ? WHERE run_id IN (
+       SELECT run_id FROM work
+       WHERE status = 'waiting' AND due_at > ? AND due_at <= ?
+         AND (reason LIKE '${NO_MODULE_REASON}%' OR reason = '${MADE_TO_ACT_REASON}')
+       ORDER BY due_at LIMIT ? ${this.db.sql.skipLocked})`,
+  )
 
   /** Replaces all workflows, except those of broken modules and of other workers in `living`. */
   async save(
@@ -152,7 +133,7 @@ export class WorkflowTable {
         details: { fix: 'Remove its module from the workflows folder, and start that worker again.' },
       })
     }
-    await this.#schedules.saveLines([], [workflow], now)
+    await this.parts.schedules.saveLines([], [workflow], now)
     if ((await this.#delete.run(workflow)).changes === 0) {
       throw new UpshotError('not_found', `There is no workflow "${workflow}".`)
     }
@@ -187,7 +168,7 @@ export class WorkflowTable {
     }
     const lines = wanted.flatMap(({ id, file, schedule: line }) => (line === null ? [] : [{ id, file, line }]))
     const gone = known.filter(({ id, schedule }) => schedule !== null && lines.every((line) => line.id !== id))
-    await this.#schedules.saveLines(
+    await this.parts.schedules.saveLines(
       lines,
       gone.map(({ id }) => id),
       now,
@@ -271,7 +252,7 @@ export class WorkflowTable {
 
   async hold(runId: string): Promise<boolean> {
     const { changes } = await this.#hold.run(runId)
-    if (changes === 1) await this.#gates.sleep(runId)
+    if (changes === 1) await this.parts.gates.sleep(runId)
     return changes === 1
   }
 }

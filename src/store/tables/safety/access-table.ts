@@ -2,6 +2,7 @@ import { type AdminSession, type LoginCode, sessionBounds } from '../../../core/
 import type { AdminToken } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 const SESSION = `id, name, role, cookie_hash AS cookieHash, key_hash AS keyHash, address,
   created_at AS createdAt, seen_at AS seenAt`
@@ -9,16 +10,10 @@ const TOKEN = `id, name, role, hash, created_at AS createdAt, expires_at AS expi
   last_used_at AS lastUsedAt, revoked_at AS revokedAt`
 
 /** Sessions, login codes and tokens of the admin API: small tables, read by hash. */
-export class AccessTable {
-  readonly #codes
-  readonly #sessions
-  readonly #tokens
-
-  constructor(db: Connection) {
-    this.#codes = prepareCodes(db)
-    this.#sessions = prepareSessions(db)
-    this.#tokens = prepareTokens(db)
-  }
+export class AccessTable extends Table {
+  readonly #codes = prepareCodes(this.db)
+  readonly #sessions = prepareSessions(this.db)
+  readonly #tokens = prepareTokens(this.db)
 
   async saveLoginCode(code: LoginCode): Promise<void> {
     await this.#codes.insert.run(code)

@@ -6,7 +6,7 @@ import {
   type AuditRecord,
   LASTING_TARGET,
 } from '../../../core/safety/audit.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 
 interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
@@ -15,23 +15,16 @@ interface AuditRow extends Omit<AuditRecord, 'from' | 'parameters'> {
 }
 
 /** The audit log. Its rows are appended; a trigger refuses to change one. */
-export class AuditTable {
-  readonly #db: Connection
-  readonly #add
-  readonly #prune
-
-  constructor(db: Connection) {
-    this.#db = db
-    this.#add = db.prepare(
-      `INSERT INTO audit (id, at, actor, role, origin, action, target, reason, parameters, outcome, error)
-       VALUES (@id, @at, @actor, @role, @origin, @action, @target, @reason, @parameters, @outcome, @error)`,
-    )
-    // Index: primary key, from the oldest row on.
-    this.#prune = db.prepare(
-      `DELETE FROM audit WHERE id IN (
-         SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?)`,
-    )
-  }
+export class AuditTable extends Table {
+  readonly #add = this.db.prepare(
+    `INSERT INTO audit (id, at, actor, role, origin, action, target, reason, parameters, outcome, error)
+     VALUES (@id, @at, @actor, @role, @origin, @action, @target, @reason, @parameters, @outcome, @error)`,
+  )
+  // Index: primary key, from the oldest row on.
+  readonly #prune = this.db.prepare(
+    `DELETE FROM audit WHERE id IN (
+       SELECT id FROM audit WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?)`,
+  )
 
   /** Appends the row of an action outside the store's own writes; returns its id. */
   async recordAction(entry: AuditEntry, outcome: AuditOutcome, error: string | null = null): Promise<string> {
@@ -44,7 +37,7 @@ export class AuditTable {
   /** Newest first. Index: primary key backwards, or audit_target. */
   async listActions({ limit, ...filter }: AuditFilter & { limit: number }): Promise<AuditRecord[]> {
     const { where, values } = describeFilter(filter)
-    const rows = this.#db.prepare<unknown[], AuditRow>(`SELECT * FROM audit ${where} ORDER BY id DESC LIMIT ?`)
+    const rows = this.db.prepare<unknown[], AuditRow>(`SELECT * FROM audit ${where} ORDER BY id DESC LIMIT ?`)
     return (await rows.all(...values, limit)).map(({ origin, parameters, ...row }) => ({
       ...row,
       from: origin,

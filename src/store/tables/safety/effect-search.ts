@@ -2,7 +2,8 @@ import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter } from '../../../core/store/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import type { Connection, Statement } from '../../connection.ts'
+import type { Statement } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 
 /** A page of rows, oldest first. */
@@ -15,21 +16,16 @@ interface EffectPage {
 const NEWEST_FIRST = 'ORDER BY at DESC, seq DESC'
 
 /** Reads the effect ledger. A search visits one index, newest first, and at most one slice. */
-export class EffectSearch {
-  readonly #db: Connection
-  /** Selects rows, each with the id of the event that caused it. */
-  readonly #select: string
+export class EffectSearch extends Table {
   /** The statement of the newest list: a reader of many runs asks the same of each. */
   #listing: { sql: string; rows: Statement<unknown[], EffectRecord> } | null = null
-
-  constructor(db: Connection) {
-    this.#db = db
-    this.#select = `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
-        run_id AS runId, step, event_seq AS eventSeq,
-        (SELECT id FROM event WHERE ${db.sql.isEvent('effect.event_seq')}) AS eventId,
-        code, approval, actor, asked, expect, before, outcome, proof, error, erased
-      FROM effect`
-  }
+  /** Selects rows, each with the id of the event that caused it. */
+  readonly #select: string =
+    `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
+      run_id AS runId, step, event_seq AS eventSeq,
+      (SELECT id FROM event WHERE ${this.db.sql.isEvent('effect.event_seq')}) AS eventId,
+      code, approval, actor, asked, expect, before, outcome, proof, error, erased
+    FROM effect`
 
   /**
    * Newest first; with `after` those numbered above it, in the order of their numbers. -Infinity:
@@ -46,7 +42,7 @@ export class EffectSearch {
       ...this.#describe(filter),
     ])
     // Index: primary key.
-    const rows = this.#db.prepare<unknown[], EffectRecord>(
+    const rows = this.db.prepare<unknown[], EffectRecord>(
       `${this.#select} ${this.#along(null)} ${where} ORDER BY seq LIMIT ?`,
     )
     return rows.all(...values, limit)
@@ -57,7 +53,7 @@ export class EffectSearch {
    * `prunedTo`, in their order. Reads every step.
    */
   async listLostBegins({ prunedTo, limit }: { prunedTo: number; limit: number }): Promise<LostBegin[]> {
-    const rows = this.#db.prepare<[number, number], LostBegin>(
+    const rows = this.db.prepare<[number, number], LostBegin>(
       `SELECT run_id AS runId, key AS step, effect_seq AS seq FROM step
        WHERE effect_seq > ? AND NOT EXISTS (SELECT 1 FROM effect WHERE effect.seq = step.effect_seq
          AND effect.phase = 'begun' AND effect.run_id = step.run_id AND effect.step = step.key)
@@ -83,7 +79,7 @@ export class EffectSearch {
     const { index, along, rest } = planEffectPath(filter)
     const after = beyond === null ? [] : [atPosition('>', beyond)]
     const { where, values } = buildWhere([...along, ...after, ...this.#describe(rest)])
-    const rows = this.#db.prepare<unknown[], EffectRecord>(
+    const rows = this.db.prepare<unknown[], EffectRecord>(
       `${this.#select} ${this.#along(index)} ${where} ORDER BY at, seq LIMIT ?`,
     )
     return rows.all(...values, limit)
@@ -92,14 +88,14 @@ export class EffectSearch {
   async #read({ index, along, rest }: Path, within: Condition[], limit: number): Promise<EffectRecord[]> {
     const { where, values } = buildWhere([...along, ...within, ...this.#describe(rest)])
     const sql = `${this.#select} ${this.#along(index)} ${where} ${NEWEST_FIRST} LIMIT ?`
-    if (this.#listing?.sql !== sql) this.#listing = { sql, rows: this.#db.prepare<unknown[], EffectRecord>(sql) }
+    if (this.#listing?.sql !== sql) this.#listing = { sql, rows: this.db.prepare<unknown[], EffectRecord>(sql) }
     return this.#listing.rows.all(...values, limit)
   }
 
   /** The last row of a slice of so many; undefined where there are fewer. */
   async #findEdge({ index, along }: Path, below: Condition[], rows: number): Promise<EffectPosition | undefined> {
     const { where, values } = buildWhere([...along, ...below])
-    const edge = this.#db.prepare<unknown[], EffectPosition>(
+    const edge = this.db.prepare<unknown[], EffectPosition>(
       `SELECT at, seq FROM effect ${this.#along(index)} ${where} ${NEWEST_FIRST} LIMIT 1 OFFSET ?`,
     )
     return edge.get(...values, rows - 1)
@@ -107,7 +103,7 @@ export class EffectSearch {
 
   async #count({ index, along }: Path, within: Condition[]): Promise<Looked> {
     const { where, values } = buildWhere([...along, ...within])
-    const looked = this.#db.prepare<unknown[], { rows: number; oldest: number | null }>(
+    const looked = this.db.prepare<unknown[], { rows: number; oldest: number | null }>(
       `SELECT count(*) AS rows, min(at) AS oldest FROM effect ${this.#along(index)} ${where}`,
     )
     const { rows = 0, oldest = null } = (await looked.get(...values)) ?? {}
@@ -115,12 +111,12 @@ export class EffectSearch {
   }
 
   #along(index: string | null): string {
-    return this.#db.sql.along(index)
+    return this.db.sql.along(index)
   }
 
   /** The conditions of a filter. */
   #describe({ phases, since, until, ...columns }: EffectFilter): Condition[] {
-    const conditions: Condition[] = phases === undefined ? [] : [[this.#db.sql.isOneOf('phase', 'text'), [...phases]]]
+    const conditions: Condition[] = phases === undefined ? [] : [[this.db.sql.isOneOf('phase', 'text'), [...phases]]]
     for (const [name, value] of Object.entries(columns)) {
       if (value !== undefined) conditions.push([`${COMPARED[name as keyof typeof columns]} = ?`, value])
     }

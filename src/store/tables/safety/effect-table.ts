@@ -12,20 +12,13 @@ import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { GuardTable } from './guard-table.ts'
 
 /** The effect ledger. Its rows are appended; a trigger refuses to change one. */
-export class EffectTable {
-  readonly #db: Connection
-  readonly #guard: GuardTable
-  readonly #writes
-
-  constructor(db: Connection, guard: GuardTable) {
-    this.#db = db
-    this.#guard = guard
-    this.#writes = prepareWrites(db)
-  }
+export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
+  readonly #writes = prepareWrites(this.db)
 
   /** The ledger row in which a step's effect began; null where it has not. */
   async findBegun(runId: string, key: string): Promise<number | null> {
@@ -81,7 +74,7 @@ export class EffectTable {
     const place = { storage: storageOf(begun.target), folder: folderOf(begun.path) }
     const source = { runId, workflow: begun.workflow, account: begun.account, ...place }
     const size = { count: 1, bytes: begun.bytes ?? 0 }
-    await this.#guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
+    await this.parts.guard.refund(source, begun.approval === null ? 'delete' : 'approved', size, begun.at)
   }
 
   /** Appends a decision, a switch, or an action by hand; returns the number of its row. */
@@ -137,7 +130,7 @@ export class EffectTable {
 
   /** Seals wait for it: the rows below a number that they cover are all committed. */
   async #lock(): Promise<void> {
-    await this.#db.lock(['ledger'], 'shared')
+    await this.db.lock(['ledger'], 'shared')
   }
 
   async #writeOnce(runId: string, step: Checkpoint, input: string | null, before: string | null = null): Promise<void> {

@@ -1,7 +1,7 @@
 import type { EffectClass } from '../../../core/safety/effect.ts'
 import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS } from '../../../core/safety/guard.ts'
 import type { GuardUse } from '../../../core/store/effects.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 interface Sum {
   count: number | null
@@ -9,35 +9,27 @@ interface Sum {
 }
 
 /** How many effects have begun, by scope and slot of time. Index: the primary key throughout. */
-export class GuardTable {
-  readonly #sum
-  readonly #add
-  readonly #dropOld
-  readonly #take
-  readonly #list
-
-  constructor(db: Connection) {
-    this.#sum = db.prepare<[string, string, number, number], Sum>(
-      `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
-       WHERE scope = ? AND class = ? AND width = ? AND slot >= ?`,
-    )
-    this.#add = db.pluck<
-      [string, string, number, number, number, number],
-      number
-    >(`INSERT INTO guard_use (scope, class, width, slot, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
-           bytes = guard_use.bytes + excluded.bytes
-         RETURNING count`)
-    this.#dropOld = db.prepare('DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND slot < ?')
-    this.#take = db.prepare(
-      `UPDATE guard_use SET count = ${db.sql.greatest}(0, count - ?), bytes = ${db.sql.greatest}(0, bytes - ?)
-       WHERE scope = ? AND class = ? AND width = ? AND slot = ?`,
-    )
-    this.#list = db.prepare<[number, number], { scope: string; class: UseClass; count: number; bytes: number }>(
-      `SELECT scope, class, sum(count) AS count, sum(bytes) AS bytes FROM guard_use
-       WHERE width = ? AND slot >= ? GROUP BY scope, class HAVING sum(count) > 0 ORDER BY scope, class`,
-    )
-  }
+export class GuardTable extends Table {
+  readonly #sum = this.db.prepare<[string, string, number, number], Sum>(
+    `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
+     WHERE scope = ? AND class = ? AND width = ? AND slot >= ?`,
+  )
+  readonly #add = this.db.pluck<
+    [string, string, number, number, number, number],
+    number
+  >(`INSERT INTO guard_use (scope, class, width, slot, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
+         bytes = guard_use.bytes + excluded.bytes
+       RETURNING count`)
+  readonly #dropOld = this.db.prepare('DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND slot < ?')
+  readonly #take = this.db.prepare(
+    `UPDATE guard_use SET count = ${this.db.sql.greatest}(0, count - ?), bytes = ${this.db.sql.greatest}(0, bytes - ?)
+     WHERE scope = ? AND class = ? AND width = ? AND slot = ?`,
+  )
+  readonly #list = this.db.prepare<[number, number], { scope: string; class: UseClass; count: number; bytes: number }>(
+    `SELECT scope, class, sum(count) AS count, sum(bytes) AS bytes FROM guard_use
+     WHERE width = ? AND slot >= ? GROUP BY scope, class HAVING sum(count) > 0 ORDER BY scope, class`,
+  )
 
   /** The sum that counts against a limit now, in its own unit. */
   async used({ scope, what, window }: Limit, now: number): Promise<number> {

@@ -1,4 +1,4 @@
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** The first answers are kept for this long. */
 const KEPT_ANSWER_MS = 86_400_000
@@ -11,25 +11,17 @@ interface KeptAnswer {
 }
 
 /** First answers to requests with an `Idempotency-Key`. */
-export class IdempotencyTable {
-  readonly #prune
-  readonly #insert
-  readonly #find
-  readonly #finish
-  readonly #drop
-
-  constructor(db: Connection) {
-    // Index: kept_answer_age, then the primary key.
-    this.#prune = db.prepare('DELETE FROM kept_answer WHERE at <= ?')
-    this.#insert = db.prepare(
-      'INSERT INTO kept_answer (caller, key, request, at) VALUES (?, ?, ?, ?) ON CONFLICT (caller, key) DO NOTHING',
-    )
-    this.#find = db.prepare<[string, string], KeptAnswer>(
-      'SELECT request, answer FROM kept_answer WHERE caller = ? AND key = ?',
-    )
-    this.#finish = db.prepare('UPDATE kept_answer SET answer = ? WHERE caller = ? AND key = ?')
-    this.#drop = db.prepare('DELETE FROM kept_answer WHERE caller = ? AND key = ?')
-  }
+export class IdempotencyTable extends Table {
+  // Index: kept_answer_age, then the primary key.
+  readonly #prune = this.db.prepare('DELETE FROM kept_answer WHERE at <= ?')
+  readonly #insert = this.db.prepare(
+    'INSERT INTO kept_answer (caller, key, request, at) VALUES (?, ?, ?, ?) ON CONFLICT (caller, key) DO NOTHING',
+  )
+  readonly #find = this.db.prepare<[string, string], KeptAnswer>(
+    'SELECT request, answer FROM kept_answer WHERE caller = ? AND key = ?',
+  )
+  readonly #finish = this.db.prepare('UPDATE kept_answer SET answer = ? WHERE caller = ? AND key = ?')
+  readonly #drop = this.db.prepare('DELETE FROM kept_answer WHERE caller = ? AND key = ?')
 
   /** Null for the first request with the caller's key; else that request. */
   async beginAnswer(

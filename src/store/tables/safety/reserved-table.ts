@@ -2,7 +2,7 @@ import type { Lease } from '../../../core/runs/lease.ts'
 import type { EffectAsk, EffectClass } from '../../../core/safety/effect.ts'
 import { type EffectShare, sizeOf } from '../../../core/safety/effect-group.ts'
 import type { EffectSource } from '../../../core/safety/guard.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { GuardTable } from './guard-table.ts'
 
 /** Places that are counted for effects of a list that have not begun. */
@@ -26,37 +26,27 @@ function sourceOfReserved({ run_id: runId, workflow, account, storage, folder }:
 }
 
 /** Places that are counted for lists of effects, until each effect begins. See decision 81. */
-export class ReservedTable {
-  readonly #guard: GuardTable
-  readonly #add
-  readonly #note
-  readonly #take
-  readonly #list
-  readonly #drop
-
-  constructor(db: Connection, guard: GuardTable) {
-    this.#guard = guard
-    // Index: primary key throughout.
-    this.#add = db.prepare(
-      `INSERT INTO guard_reserved (run_id, fence, list, class, storage, folder, workflow, account, at, count, bytes)
-       VALUES (@runId, @fence, @list, @class, @storage, @folder, @workflow, @account, @at, @count, @bytes)
-       ON CONFLICT (run_id, fence, list, class, storage, folder) DO UPDATE SET
-         count = guard_reserved.count + excluded.count, bytes = guard_reserved.bytes + excluded.bytes`,
-    )
-    // The end of a run looks for waits first. No step has such a key.
-    this.#note = db.prepare(
-      `INSERT INTO wait (run_id, key) VALUES (?, '#reserved') ON CONFLICT (run_id, key) DO NOTHING`,
-    )
-    this.#take = db.pluck<
-      [number, string, number, number, string, string, string, number],
-      number
-    >(`UPDATE guard_reserved SET count = count - 1, bytes = bytes - ?
-         WHERE run_id = ? AND fence = ? AND list = ? AND class = ? AND storage = ? AND folder = ?
-           AND count > 0 AND bytes >= ?
-         RETURNING at`)
-    this.#list = db.prepare<[string], ReservedRow>('SELECT * FROM guard_reserved WHERE run_id = ?')
-    this.#drop = db.prepare('DELETE FROM guard_reserved WHERE run_id = ? AND fence = ? AND list = ?')
-  }
+export class ReservedTable extends JoinedTable<{ guard: GuardTable }> {
+  // Index: primary key throughout.
+  readonly #add = this.db.prepare(
+    `INSERT INTO guard_reserved (run_id, fence, list, class, storage, folder, workflow, account, at, count, bytes)
+     VALUES (@runId, @fence, @list, @class, @storage, @folder, @workflow, @account, @at, @count, @bytes)
+     ON CONFLICT (run_id, fence, list, class, storage, folder) DO UPDATE SET
+       count = guard_reserved.count + excluded.count, bytes = guard_reserved.bytes + excluded.bytes`,
+  )
+  // The end of a run looks for waits first. No step has such a key.
+  readonly #note = this.db.prepare(
+    `INSERT INTO wait (run_id, key) VALUES (?, '#reserved') ON CONFLICT (run_id, key) DO NOTHING`,
+  )
+  readonly #take = this.db.pluck<
+    [number, string, number, number, string, string, string, number],
+    number
+  >(`UPDATE guard_reserved SET count = count - 1, bytes = bytes - ?
+       WHERE run_id = ? AND fence = ? AND list = ? AND class = ? AND storage = ? AND folder = ?
+         AND count > 0 AND bytes >= ?
+       RETURNING at`)
+  readonly #list = this.db.prepare<[string], ReservedRow>('SELECT * FROM guard_reserved WHERE run_id = ?')
+  readonly #drop = this.db.prepare('DELETE FROM guard_reserved WHERE run_id = ? AND fence = ? AND list = ?')
 
   /** Counts places for a list of this pass. */
   async add(
@@ -66,7 +56,7 @@ export class ReservedTable {
     at: number,
   ): Promise<void> {
     const { workflow, account, storage, folder } = source
-    await this.#guard.reserve(source, kind, { count, bytes }, at)
+    await this.parts.guard.reserve(source, kind, { count, bytes }, at)
     await this.#add.run({
       runId,
       fence,
@@ -106,7 +96,7 @@ export class ReservedTable {
 
   async #giveBack(rows: readonly ReservedRow[]): Promise<void> {
     for (const row of rows) {
-      await this.#guard.refund(sourceOfReserved(row), row.class, { count: row.count, bytes: row.bytes }, row.at)
+      await this.parts.guard.refund(sourceOfReserved(row), row.class, { count: row.count, bytes: row.bytes }, row.at)
       await this.#drop.run(row.run_id, row.fence, row.list)
     }
   }

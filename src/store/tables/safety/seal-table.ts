@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import { digestRows, macOf, type SealKey, type SealKind, type SealState } from '../../../core/safety/ledger/seal.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { sealKeyOwner } from '../incoming/sealed-owners.ts'
 import type { EffectSearch } from './effect-search.ts'
@@ -41,18 +42,9 @@ const KEY_BYTES = 32
 const MAX_COUNTED = 10_000
 
 /** The chain over the effect ledger. Its rows are appended. See decision 58. */
-export class SealTable {
-  readonly #db: Connection
-  readonly #effects: EffectSearch
-  readonly #keys: SealKeys
-  readonly #sql
-
-  constructor(db: Connection, vault: Vault, effects: EffectSearch) {
-    this.#db = db
-    this.#effects = effects
-    this.#keys = new SealKeys(db, vault)
-    this.#sql = prepareSealStatements(db)
-  }
+export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch }> {
+  readonly #keys = new SealKeys(this.db, this.parts)
+  readonly #sql = prepareSealStatements(this.db)
 
   async head(): Promise<Seal | null> {
     const found = await this.#sql.head.get()
@@ -80,7 +72,7 @@ export class SealTable {
 
   /** One seal at a time, and none beside a ledger row that is not committed. */
   async lock(): Promise<void> {
-    await this.#db.lock(['ledger'])
+    await this.db.lock(['ledger'])
   }
 
   /** The key of the seal that covers a ledger row. */
@@ -100,7 +92,7 @@ export class SealTable {
   async sealEffects({ now, limit }: { now: number; limit: number }): Promise<SealedRows> {
     await this.lock()
     const head = await this.head()
-    const rows = await this.#effects.listEffects({ after: head?.last ?? 0, limit })
+    const rows = await this.parts.effects.listEffects({ after: head?.last ?? 0, limit })
     const newest = rows.at(-1)
     if (newest === undefined) return { rows: 0, head, hasDecision: false }
     const key = await this.#keys.current()
@@ -155,23 +147,16 @@ export class SealTable {
 }
 
 /** The keys of the chain. Each is sealed under its number, so that none takes another's place. */
-class SealKeys {
-  readonly #vault: Vault
-  readonly #list
-  readonly #add
-
-  constructor(db: Connection, vault: Vault) {
-    this.#vault = vault
-    // Index: primary key.
-    this.#list = db.prepare<[], { number: number; sealed: Buffer }>(
-      'SELECT number, sealed FROM effect_key ORDER BY number',
-    )
-    this.#add = db.prepare('INSERT INTO effect_key (number, sealed) VALUES (?, ?)')
-  }
+class SealKeys extends JoinedTable<{ vault: Vault }> {
+  // Index: primary key.
+  readonly #list = this.db.prepare<[], { number: number; sealed: Buffer }>(
+    'SELECT number, sealed FROM effect_key ORDER BY number',
+  )
+  readonly #add = this.db.prepare('INSERT INTO effect_key (number, sealed) VALUES (?, ?)')
 
   async list(): Promise<SealKey[]> {
     return (await this.#list.all()).map(({ number, sealed }) => {
-      const secret = Buffer.from(this.#vault.open(sealKeyOwner(number), sealed), 'base64')
+      const secret = Buffer.from(this.parts.vault.open(sealKeyOwner(number), sealed), 'base64')
       return { number, secret: new Uint8Array(secret) }
     })
   }
@@ -184,7 +169,7 @@ class SealKeys {
   /** Adds a key, which is the current one from then on. */
   async make(number: number): Promise<SealKey> {
     const secret = new Uint8Array(randomBytes(KEY_BYTES))
-    await this.#add.run(number, this.#vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
+    await this.#add.run(number, this.parts.vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
     return { number, secret }
   }
 }

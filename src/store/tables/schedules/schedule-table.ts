@@ -11,6 +11,7 @@ import type {
 } from '../../../core/runs/schedule.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** A schedule as its writers lock it. */
 interface KnownSchedule {
@@ -55,12 +56,8 @@ type EditedSchedule = Omit<NewSchedule, 'owner' | 'madeBy' | 'depth'>
 const LAST = '~'
 
 /** Schedules: the cron lines of modules, and what people and code add. */
-export class ScheduleTable {
-  readonly #sql
-
-  constructor(db: Connection) {
-    this.#sql = { ...prepareWrites(db), ...prepareReads(db) }
-  }
+export class ScheduleTable extends Table {
+  readonly #sql = { ...prepareWrites(this.db), ...prepareReads(this.db) }
 
   /** Locks the row to the end of the transaction. */
   async lock(id: string): Promise<KnownSchedule | undefined> {

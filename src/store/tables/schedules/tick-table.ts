@@ -2,7 +2,7 @@ import { newId } from '../../../core/ids.ts'
 import { PAUSED_REASON, QUEUED_TICK_REASON, type RunStatus } from '../../../core/runs/run.ts'
 import type { DueTick, Overlap, TickOptions } from '../../../core/runs/schedule.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { ScheduleTable } from './schedule-table.ts'
 
 interface Blocker {
@@ -25,68 +25,52 @@ interface TickRun {
 }
 
 /** The due moments of schedules. */
-export class TickTable {
-  readonly #db: Connection
-  readonly #schedules: ScheduleTable
-  readonly #insert
-  readonly #insertRun
-  readonly #insertWork
-  readonly #insertSkipped
-  readonly #startQueued
-  readonly #get
-  readonly #before
-  readonly #moments
-  readonly #blockers
-
-  constructor(db: Connection, schedules: ScheduleTable) {
-    this.#db = db
-    this.#schedules = schedules
-    // Index: primary keys of tick and workflow, down to the next comment.
-    this.#insert = db.prepare(
-      `INSERT INTO tick (schedule, scheduled_for, account, recorded_at, missed, run_id, is_manual)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (schedule, scheduled_for, account) DO NOTHING`,
-    )
-    this.#insertRun = db.prepare<[TickRun]>(
-      `INSERT INTO run (id, workflow, tick_at, schedule, input, account, depth, created_at, origin, since_seq)
-       VALUES (@run, @workflow, @tickAt, @schedule, @input, @account, @depth, @now, @origin,
-         ${db.sql.newestEvent('@account')})`,
-    )
-    this.#insertWork = db.prepare<[TickRun]>(
-      `INSERT INTO work (run_id, workflow, status, reason, tick_at, tick_schedule, tick_account, rank)
-       VALUES (@run, @workflow, @status, @reason, @tickAt, @schedule, @account, -coalesce(
-         (SELECT priority FROM workflow WHERE id = @workflow), 0))`,
-    )
-    this.#insertSkipped = db.prepare<[TickRun]>(
-      `INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, finished_at)
-       VALUES (@run, @workflow, @status, @reason, 0, 0, 0, @now)`,
-    )
-    this.#get = db.pluck<[string, number, string], number>(
-      'SELECT missed FROM tick WHERE schedule = ? AND scheduled_for = ? AND account = ?',
-    )
-    this.#before = db.pluck<
-      [string, number, string],
-      number
-    >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for < ? AND account = ?
-         ORDER BY scheduled_for DESC LIMIT 1`)
-    this.#moments = db.pluck<
-      [string, number, number, number],
-      number
-    >(`SELECT DISTINCT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
-         ORDER BY scheduled_for LIMIT ?`)
-    // Index: work_ticking, from here on.
-    this.#startQueued = db.prepare<[{ schedule: string; account: string }]>(
-      `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = (
-         SELECT run_id FROM work WHERE tick_schedule = @schedule AND tick_account = @account AND tick_at IS NOT NULL
-           AND status = 'waiting'
-           AND reason = '${QUEUED_TICK_REASON}' ORDER BY tick_at LIMIT 1)
-       AND NOT EXISTS (SELECT 1 FROM work WHERE tick_schedule = @schedule AND tick_account = @account
-         AND tick_at IS NOT NULL AND reason IS DISTINCT FROM '${QUEUED_TICK_REASON}')`,
-    )
-    this.#blockers = db.prepare<[string, string], Blocker>(
-      `SELECT run_id AS id, reason FROM work WHERE tick_schedule = ? AND tick_account = ? AND tick_at IS NOT NULL
-       ORDER BY tick_at`,
-    )
-  }
+export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
+  // Index: primary keys of tick and workflow, down to the next comment.
+  readonly #insert = this.db.prepare(
+    `INSERT INTO tick (schedule, scheduled_for, account, recorded_at, missed, run_id, is_manual)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (schedule, scheduled_for, account) DO NOTHING`,
+  )
+  readonly #insertRun = this.db.prepare<[TickRun]>(
+    `INSERT INTO run (id, workflow, tick_at, schedule, input, account, depth, created_at, origin, since_seq)
+     VALUES (@run, @workflow, @tickAt, @schedule, @input, @account, @depth, @now, @origin,
+       ${this.db.sql.newestEvent('@account')})`,
+  )
+  readonly #insertWork = this.db.prepare<[TickRun]>(
+    `INSERT INTO work (run_id, workflow, status, reason, tick_at, tick_schedule, tick_account, rank)
+     VALUES (@run, @workflow, @status, @reason, @tickAt, @schedule, @account, -coalesce(
+       (SELECT priority FROM workflow WHERE id = @workflow), 0))`,
+  )
+  readonly #insertSkipped = this.db.prepare<[TickRun]>(
+    `INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, finished_at)
+     VALUES (@run, @workflow, @status, @reason, 0, 0, 0, @now)`,
+  )
+  readonly #get = this.db.pluck<[string, number, string], number>(
+    'SELECT missed FROM tick WHERE schedule = ? AND scheduled_for = ? AND account = ?',
+  )
+  readonly #before = this.db.pluck<
+    [string, number, string],
+    number
+  >(`SELECT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for < ? AND account = ?
+       ORDER BY scheduled_for DESC LIMIT 1`)
+  readonly #moments = this.db.pluck<
+    [string, number, number, number],
+    number
+  >(`SELECT DISTINCT scheduled_for FROM tick WHERE schedule = ? AND scheduled_for BETWEEN ? AND ?
+       ORDER BY scheduled_for LIMIT ?`)
+  // Index: work_ticking, from here on.
+  readonly #startQueued = this.db.prepare<[{ schedule: string; account: string }]>(
+    `UPDATE work SET status = 'pending', reason = NULL WHERE run_id = (
+       SELECT run_id FROM work WHERE tick_schedule = @schedule AND tick_account = @account AND tick_at IS NOT NULL
+         AND status = 'waiting'
+         AND reason = '${QUEUED_TICK_REASON}' ORDER BY tick_at LIMIT 1)
+     AND NOT EXISTS (SELECT 1 FROM work WHERE tick_schedule = @schedule AND tick_account = @account
+       AND tick_at IS NOT NULL AND reason IS DISTINCT FROM '${QUEUED_TICK_REASON}')`,
+  )
+  readonly #blockers = this.db.prepare<[string, string], Blocker>(
+    `SELECT run_id AS id, reason FROM work WHERE tick_schedule = ? AND tick_account = ? AND tick_at IS NOT NULL
+     ORDER BY tick_at`,
+  )
 
   /**
    * Saves a tick and its run in one commit, and returns the run's id. Null when the tick exists,
@@ -100,7 +84,7 @@ export class TickTable {
     options: TickOptions = {},
   ): Promise<string | null> {
     const { overlap = 'allow', account = DEFAULT_ACCOUNT, isLast = true, isManual = false, look } = options
-    const known = await (look ? this.#schedules.take(schedule) : this.#schedules.lock(schedule))
+    const known = await (look ? this.parts.schedules.take(schedule) : this.parts.schedules.lock(schedule))
     const { workflow = schedule, input = null, depth = 0 } = known ?? {}
     // A line in code may have no row: tests and moves record for its workflow. No other one may.
     if (!known && schedule.startsWith('sch_')) return null
@@ -109,7 +93,7 @@ export class TickTable {
     if (look !== undefined && (known?.handled_at ?? 0) >= scheduledFor) return null
     const isSuppressed = !isManual && (known?.paused_at ?? null) !== null
     const run = isSuppressed ? null : newId('run', now)
-    await this.#db.lock(['tick', schedule])
+    await this.db.lock(['tick', schedule])
     const isNew =
       run !== null &&
       (await this.#insert.run(schedule, scheduledFor, account, now, missed, run, isManual ? 1 : 0)).changes === 1
@@ -120,18 +104,18 @@ export class TickTable {
       await this.#insertRun.run(row)
       const isSkipped = start.status === 'skipped'
       await (isSkipped ? this.#insertSkipped : this.#insertWork).run(row)
-      if (isSkipped && !isManual) await this.#schedules.countSkipped(schedule)
+      if (isSkipped && !isManual) await this.parts.schedules.countSkipped(schedule)
     }
     if (known && isLast && !isManual) {
-      await this.#schedules.settle(schedule, scheduledFor, missed, isSuppressed)
-      if (look) await this.#schedules.lookAtSchedule(schedule, look, now)
+      await this.parts.schedules.settle(schedule, scheduledFor, missed, isSuppressed)
+      if (look) await this.parts.schedules.lookAtSchedule(schedule, look, now)
     }
     return isNew ? run : null
   }
 
   /** Lets the next queued tick go on, if no other of its schedule and account is unfinished. */
   async startQueued(schedule: string, account: string): Promise<void> {
-    await this.#db.lock(['tick', schedule])
+    await this.db.lock(['tick', schedule])
     await this.#startQueued.run({ schedule, account })
   }
 

@@ -5,7 +5,7 @@ import type { Run, RunFilter } from '../../../core/runs/run.ts'
 import type { Tags } from '../../../core/runs/told/tags.ts'
 import type { FailureFilter } from '../../../core/store/runs.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { afterAll, boundIds, buildWhere, type Condition, type IdSpan, narrowSpan } from '../../rows/build-where.ts'
 import type { Events } from '../incoming/events.ts'
 import { type RunRow, readRun, selectRuns } from '../runs/select-runs.ts'
@@ -51,33 +51,22 @@ interface FailureRow {
 }
 
 /** Lists of runs for a person. Each read visits one index, newest first, and at most one slice. */
-export class RunSearch {
-  readonly #db: Connection
-  readonly #tables: { events: Events; told: ToldTable }
-  readonly #created
-  readonly #ended
-  readonly #zones
-  readonly #ids
-
-  constructor(db: Connection, events: Events, told: ToldTable) {
-    this.#db = db
-    this.#tables = { events, told }
-    // Index: primary key, for both.
-    this.#ids = db.pluck<[string, string, number], string>(
-      'SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
-    )
-    this.#zones = new WorkflowZones(db)
-    this.#ended = db.prepare<
-      [number, string, number, number],
-      Omit<FailureRow, 'resolution'> & { tags: string | null }
-    >(
-      `SELECT run_id AS id, workflow, error, finished_at, ${db.sql.tagsOf('outcome.run_id')} AS tags FROM outcome
-       WHERE status = 'failed' AND (finished_at, run_id) > (CAST(? AS bigint), ?) AND finished_at < ?
-         AND resolution IS NULL
-       ORDER BY finished_at, run_id LIMIT ?`,
-    )
-    this.#created = db.pluck<[string], number>('SELECT created_at FROM run WHERE id = ?')
-  }
+export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> {
+  // Index: primary key, for both.
+  readonly #ids = this.db.pluck<[string, string, number], string>(
+    'SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+  )
+  readonly #zones = new WorkflowZones(this.db)
+  readonly #ended = this.db.prepare<
+    [number, string, number, number],
+    Omit<FailureRow, 'resolution'> & { tags: string | null }
+  >(
+    `SELECT run_id AS id, workflow, error, finished_at, ${this.db.sql.tagsOf('outcome.run_id')} AS tags FROM outcome
+     WHERE status = 'failed' AND (finished_at, run_id) > (CAST(? AS bigint), ?) AND finished_at < ?
+       AND resolution IS NULL
+     ORDER BY finished_at, run_id LIMIT ?`,
+  )
+  readonly #created = this.db.pluck<[string], number>('SELECT created_at FROM run WHERE id = ?')
 
   /**
    * Newest first. Reads until `limit` runs match, which may be every run: for a filter of a person
@@ -101,7 +90,7 @@ export class RunSearch {
 
   /** One slice of the runs that match; `searchPage` joins slices. */
   async searchRuns(filter: RunFilter, slice: SearchSlice): Promise<SearchPart<Run>> {
-    const path = await planRunPath(filter, this.#tables, this.#db.sql)
+    const path = await planRunPath(filter, this.parts, this.db.sql)
     if (!path.isWhole || filter.workflow === undefined) return this.#searchPath(path, slice)
     const zone = await this.#zones.find(filter.workflow, slice.after)
     const part = await this.#searchPath(narrow(path, { from: zone.from }), slice)
@@ -121,10 +110,10 @@ export class RunSearch {
 
   /** The failed runs of one slice by kind, whatever its `limit`; see `mergeFailureGroups`. */
   async groupFailures(filter: FailureFilter, slice: SearchSlice): Promise<SearchPart<FailureGroup>> {
-    const path = await planRunPath({ ...filter, status: 'failed' }, this.#tables, this.#db.sql)
+    const path = await planRunPath({ ...filter, status: 'failed' }, this.parts, this.db.sql)
     const span = await this.#findSpan(path, slice)
     const { where, values } = buildWhere(conditionsOf(span.path))
-    const rows = this.#db.prepare<unknown[], FailureRow>(
+    const rows = this.db.prepare<unknown[], FailureRow>(
       `SELECT run.id, run.workflow, run.error, run.finished_at, run.resolution FROM full_run AS run ${where}`,
     )
     const kept = (await rows.all(...values)).filter((row) => path.keeps?.(row) ?? true)
@@ -153,21 +142,19 @@ export class RunSearch {
   async #read(path: RunPath, limit: number): Promise<Run[]> {
     if (path.keeps !== null) return this.#readKept({ ...path, keeps: path.keeps }, limit)
     const { where, values } = buildWhere(conditionsOf(path))
-    const rows = this.#db.prepare<unknown[], RunRow>(
-      `${selectRuns(this.#db.sql)} ${where} ORDER BY run.id DESC LIMIT ?`,
-    )
+    const rows = this.db.prepare<unknown[], RunRow>(`${selectRuns(this.db.sql)} ${where} ORDER BY run.id DESC LIMIT ?`)
     return (await rows.all(...values, limit)).map(readRun)
   }
 
   /** The same where our code decides: first the ids of the runs, then their rows. */
   async #readKept(path: RunPath & { keeps: NonNullable<RunPath['keeps']> }, limit: number): Promise<Run[]> {
     const { where, values } = buildWhere(conditionsOf(path))
-    const candidates = this.#db.prepare<unknown[], { id: string; workflow: string; error: string | null }>(
+    const candidates = this.db.prepare<unknown[], { id: string; workflow: string; error: string | null }>(
       `SELECT run.id, run.workflow, run.error FROM full_run AS run ${where} ORDER BY run.id DESC`,
     )
     const kept = (await candidates.all(...values)).filter(path.keeps).slice(0, limit)
-    const rows = this.#db.prepare<[string[]], RunRow>(
-      `${selectRuns(this.#db.sql)} WHERE ${this.#db.sql.isOneOf('run.id', 'text')} ORDER BY run.id DESC`,
+    const rows = this.db.prepare<[string[]], RunRow>(
+      `${selectRuns(this.db.sql)} WHERE ${this.db.sql.isOneOf('run.id', 'text')} ORDER BY run.id DESC`,
     )
     return (await rows.all(kept.map(({ id }) => id))).map(readRun)
   }
@@ -175,12 +162,12 @@ export class RunSearch {
   async #findSpan(whole: RunPath, { rows, after }: SearchSlice): Promise<Span> {
     const path = narrow(whole, { below: after ?? undefined })
     const { where, values } = buildWhere(foundIn(path))
-    const edge = this.#db.pluck<unknown[], string>(
+    const edge = this.db.pluck<unknown[], string>(
       `SELECT run.id FROM ${path.source} AS run ${where} ORDER BY run.id DESC LIMIT 1 OFFSET ?`,
     )
     const id = await edge.get(...values, rows - 1)
     if (id !== undefined) return { path: narrow(path, { from: id }), last: await this.#at(id), rows, isLast: false }
-    const rest = this.#db.prepare<unknown[], { id: string | null; count: number }>(
+    const rest = this.db.prepare<unknown[], { id: string | null; count: number }>(
       `SELECT min(run.id) AS id, count(*) AS count FROM ${path.source} AS run ${where}`,
     )
     const { id: oldest = null, count = 0 } = (await rest.get(...values)) ?? {}
@@ -193,7 +180,7 @@ export class RunSearch {
 
   async #countDownTo(path: RunPath, id: string): Promise<number> {
     const { where, values } = buildWhere(foundIn(narrow(path, { from: id })))
-    const count = this.#db.pluck<unknown[], number>(`SELECT count(*) FROM ${path.source} AS run ${where}`)
+    const count = this.db.pluck<unknown[], number>(`SELECT count(*) FROM ${path.source} AS run ${where}`)
     return (await count.get(...values)) ?? 0
   }
 }

@@ -1,5 +1,5 @@
 import { firstId, readIdTime } from '../../../core/ids.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 const HOUR_MS = 3_600_000
 /** The newest counted hour is read like the present one: a run of it may be committed late. */
@@ -16,19 +16,15 @@ interface Zone {
  * Hours in which a workflow has runs, by the hours that are counted. The list of a rare workflow
  * visits only these. See decision 48.
  */
-export class WorkflowZones {
-  readonly #counted
-  readonly #newestBelow
-  readonly #has
-
-  constructor(db: Connection) {
-    // Index: primary keys; run_hour is read from an hour down to the first that has the workflow.
-    this.#counted = db.pluck<[], number>('SELECT hour FROM hour_counted')
-    this.#newestBelow = db.pluck<[number, string], number>(
-      'SELECT hour FROM run_hour WHERE hour < ? AND workflow = ? ORDER BY hour DESC LIMIT 1',
-    )
-    this.#has = db.pluck<[number, string], number>('SELECT 1 FROM run_hour WHERE hour = ? AND workflow = ? LIMIT 1')
-  }
+export class WorkflowZones extends Table {
+  // Index: primary keys; run_hour is read from an hour down to the first that has the workflow.
+  readonly #counted = this.db.pluck<[], number>('SELECT hour FROM hour_counted')
+  readonly #newestBelow = this.db.pluck<[number, string], number>(
+    'SELECT hour FROM run_hour WHERE hour < ? AND workflow = ? ORDER BY hour DESC LIMIT 1',
+  )
+  readonly #has = this.db.pluck<[number, string], number>(
+    'SELECT 1 FROM run_hour WHERE hour = ? AND workflow = ? LIMIT 1',
+  )
 
   /** The stretch below the position `after`; null: from the newest run on. */
   async find(workflow: string, after: string | null): Promise<Zone> {

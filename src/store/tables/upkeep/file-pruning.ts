@@ -1,6 +1,6 @@
 import { type FileEvent, isTooNew, judgeTold } from '../../../core/service/sweep/judge-file.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import {
   type ForgottenFile,
   type JudgedRow,
@@ -19,19 +19,15 @@ import {
  * Forgets files that are gone, and what events told of files that are judged. Rows that a sweep may
  * still need stay, whatever their age.
  */
-export class FilePruning {
-  readonly #sql
-
-  constructor(db: Connection) {
-    this.#sql = {
-      sweeps: db.prepare<[], SweepRow>(SWEEP_SQL.list),
-      forget: db.prepare<[{ before: number; limit: number }], ForgottenFile>(SWEEP_SQL.forget),
-      note: db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(SWEEP_SQL.noteForgotten),
-      toldAfter: db.prepare<[ToldPlace & { limit: number }], FileEvent>(SWEEP_SQL.toldAfter),
-      judged: db.prepare<[number, string], JudgedRow>(SWEEP_SQL.judged),
-      judge: db.prepare<[number, number, string]>(SWEEP_SQL.judge),
-      untell: db.prepare<[string, string, string, string, string]>(SWEEP_SQL.untell),
-    }
+export class FilePruning extends Table {
+  readonly #sql = {
+    sweeps: this.db.prepare<[], SweepRow>(SWEEP_SQL.list),
+    forget: this.db.prepare<[{ before: number; limit: number }], ForgottenFile>(SWEEP_SQL.forget),
+    note: this.db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(SWEEP_SQL.noteForgotten),
+    toldAfter: this.db.prepare<[ToldPlace & { limit: number }], FileEvent>(SWEEP_SQL.toldAfter),
+    judged: this.db.prepare<[number, string], JudgedRow>(SWEEP_SQL.judged),
+    judge: this.db.prepare<[number, number, string]>(SWEEP_SQL.judge),
+    untell: this.db.prepare<[string, string, string, string, string]>(SWEEP_SQL.untell),
   }
 
   async prune({ before, now = before, limit, after }: PruneSlice): Promise<PruneProgress> {

@@ -9,6 +9,7 @@ import {
   weekBoundOf,
 } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { SealTable } from '../safety/seal-table.ts'
@@ -60,16 +61,8 @@ const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
 }
 
 /** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
-export class PruneCounts {
-  readonly #seals: SealTable
-  readonly #driver: Driver
-  readonly #sql
-
-  constructor(db: Connection, { seals }: { seals: SealTable }, driver: Driver) {
-    this.#seals = seals
-    this.#driver = driver
-    this.#sql = prepareCounts(db)
-  }
+export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver }> {
+  readonly #sql = prepareCounts(this.db)
 
   /** Counts what a prune would remove of a kind, from the oldest row on, and changes nothing. */
   async countPrunable({ kind, bounds, now, limit }: PruneQuestion): Promise<Prunable> {
@@ -84,14 +77,14 @@ export class PruneCounts {
   async #reachOf(kind: PruneKind, { bounds, before }: { bounds: PruneBounds; before: number }): Promise<Reach> {
     const weekKind = WEEKS_OF[kind]
     if (weekKind === undefined) return { from: before, below: before, weeks: null }
-    const weeks = await this.#driver.weeks.list(weekKind)
+    const weeks = await this.parts.driver.weeks.list(weekKind)
     const bound = weekBoundOf(weekKind, bounds)
     const due = weeks.filter(({ from, to }) => bound !== null && from !== null && to !== null && to <= bound)
     const edge = due.at(-1)?.to ?? weeks[0]?.to ?? Number.MAX_SAFE_INTEGER
     const below = Math.min(before, edge)
     // Failures go with the weeks of runs, and refusals with those of deliveries.
     const isOwner = weekKind === kind && due.length > 0
-    const bytes = isOwner ? await this.#driver.weeks.measure(weekKind, due) : 0
+    const bytes = isOwner ? await this.parts.driver.weeks.measure(weekKind, due) : 0
     return { from: due[0]?.from ?? below, below, weeks: isOwner ? { count: due.length, bytes } : null }
   }
 
@@ -115,11 +108,11 @@ export class PruneCounts {
       case 'deliveries':
         return await this.#sql.deliveries.get(firstId('dlv', below), limit)
       case 'payloads':
-        return await this.#driver.countBodies(below, limit)
+        return await this.parts.driver.countBodies(below, limit)
       case 'audit':
         return await this.#sql.audit.get(firstId('aud', before), limit)
       case 'effects': {
-        const upTo = (await this.#seals.findPrunable(before, limit)) ?? (await this.#seals.prunedTo())
+        const upTo = (await this.parts.seals.findPrunable(before, limit)) ?? (await this.parts.seals.prunedTo())
         return await this.#sql.effects.get(upTo, limit)
       }
       case 'files':

@@ -1,6 +1,7 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
@@ -20,6 +21,7 @@ export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures:
 export const REFUSED = `verdict NOT IN ('accepted', 'duplicate', 'conflict')`
 
 interface PrunedTables {
+  driver: Driver
   audits: AuditTable
   effects: EffectTable
   seals: SealTable
@@ -37,26 +39,11 @@ interface Driver {
  * Deletes old rows, one small slice per call, except those of weeks that go at once. See decisions
  * 17 and 80.
  */
-export class Pruning {
-  readonly #audits: AuditTable
-  readonly #effects: EffectTable
-  readonly #seals: SealTable
-  readonly #driver: Driver
-  readonly #files: FilePruning
-  readonly #runs
-  readonly #rests
-  readonly #deliveries
-
-  constructor(db: Connection, { audits, effects, seals }: PrunedTables, driver: Driver) {
-    this.#audits = audits
-    this.#effects = effects
-    this.#seals = seals
-    this.#driver = driver
-    this.#files = new FilePruning(db)
-    this.#runs = prepareRuns(db)
-    this.#rests = prepareRests(db)
-    this.#deliveries = prepareDeliveries(db)
-  }
+export class Pruning extends JoinedTable<PrunedTables> {
+  readonly #files = new FilePruning(this.db)
+  readonly #runs = prepareRuns(this.db)
+  readonly #rests = prepareRests(this.db)
+  readonly #deliveries = prepareDeliveries(this.db)
 
   /** Removes rows older than the bound, in one small commit. */
   async prune(slice: PruneSlice): Promise<PruneProgress> {
@@ -68,7 +55,7 @@ export class Pruning {
       case 'deliveries':
         return this.#pruneDeliveries(slice, slice.kind)
       case 'payloads':
-        return this.#driver.pruneBodies(slice)
+        return this.parts.driver.pruneBodies(slice)
       case 'audit':
         return this.#pruneAudit(slice)
       case 'effects':
@@ -86,7 +73,7 @@ export class Pruning {
     let next = after ?? ''
     let pruned = 0
     if (rows >= limit) return { pruned, next }
-    const edge = Math.min(before, await this.#driver.edge('runs'))
+    const edge = Math.min(before, await this.parts.driver.edge('runs'))
     const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
     for (const { id, workflow, tick_at, schedule, folded_into, is_old } of found) {
       next = id
@@ -128,7 +115,7 @@ export class Pruning {
     { before, limit, after }: PruneSlice,
     kind: 'refusals' | 'deliveries',
   ): Promise<PruneProgress> {
-    const edge = Math.min(before, await this.#driver.edge('deliveries'))
+    const edge = Math.min(before, await this.parts.driver.edge('deliveries'))
     const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
     const ofKind = found.filter((row) => row.is_of_kind === 1)
     for (const { id, verdict } of ofKind) {
@@ -139,7 +126,7 @@ export class Pruning {
   }
 
   async #pruneAudit({ before, limit }: PruneSlice): Promise<PruneProgress> {
-    const pruned = await this.#audits.prune(before, limit)
+    const pruned = await this.parts.audits.prune(before, limit)
     return { pruned, next: pruned < limit ? null : '' }
   }
 
@@ -148,13 +135,13 @@ export class Pruning {
    * tells at each moment which rows may be missing, whatever ends the process.
    */
   async #pruneEffects({ before, now = before, limit }: PruneSlice): Promise<PruneProgress> {
-    await this.#seals.lock()
-    const pruned = await this.#effects.prune(await this.#seals.prunedTo(), limit)
+    await this.parts.seals.lock()
+    const pruned = await this.parts.effects.prune(await this.parts.seals.prunedTo(), limit)
     if (pruned === limit) return { pruned, next: '' }
-    const prunedTo = await this.#seals.findPrunable(before, limit)
+    const prunedTo = await this.parts.seals.findPrunable(before, limit)
     if (prunedTo === null) return { pruned, next: null }
-    await this.#seals.append({ kind: 'pruned', at: now, prunedTo })
-    await this.#effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
+    await this.parts.seals.append({ kind: 'pruned', at: now, prunedTo })
+    await this.parts.effects.note({ at: now, phase: 'noted', operation: 'prune', outcome: `rows up to ${prunedTo}` })
     return { pruned, next: '' }
   }
 }

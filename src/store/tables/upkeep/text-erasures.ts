@@ -4,7 +4,7 @@ import type { Words } from '../../../core/safety/create-eraser.ts'
 import { createEraser, type Eraser } from '../../../core/safety/create-eraser.ts'
 import { type ErasedMark, macTexts } from '../../../core/safety/ledger/erased-rows.ts'
 import type { TextKey } from '../../../core/store/search-texts.ts'
-import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { EffectSearch } from '../safety/effect-search.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
@@ -37,20 +37,12 @@ const SEALED_AT_ONCE = 1_000
 const NAME_DIGITS = 8
 
 /** Erases words from rows, and keeps the effect ledger provable. See decision 100. */
-export class TextErasures {
-  readonly #db: Connection
-  readonly #parts: Parts
-
-  constructor(db: Connection, parts: Parts) {
-    this.#db = db
-    this.#parts = parts
-  }
-
+export class TextErasures extends JoinedTable<Parts> {
   /** Erases words in one small commit; returns the rows that had them. */
   async eraseTexts(erasure: TextErasure): Promise<number> {
-    const { textSearch } = this.#parts
+    const { textSearch } = this.parts
     const place = textSearch.get(erasure.table)
-    await this.#db.prepare(this.#db.sql.wipe).get()
+    await this.db.prepare(this.db.sql.wipe).get()
     if (place.table === LEDGER.table) return this.#eraseInLedger(erasure)
     const eraser = createEraser(erasure.words)
     const code = await this.#openCodes()
@@ -64,8 +56,8 @@ export class TextErasures {
     const { table, packed } = place
     const columns = [...textColumns(place), ...(packed === undefined ? [] : [packed])]
     const where = place.key.map((column) => `${column} = ?`).join(' AND ')
-    const row = await this.#db
-      .prepare<unknown[], Row>(`SELECT ${columns.join(', ')} FROM ${table} WHERE ${where} ${this.#db.sql.forUpdate()}`)
+    const row = await this.db
+      .prepare<unknown[], Row>(`SELECT ${columns.join(', ')} FROM ${table} WHERE ${where} ${this.db.sql.forUpdate()}`)
       .get(...key)
     if (row === undefined) return false
     const changed = changesOf(place, row, with_)
@@ -76,7 +68,7 @@ export class TextErasures {
     const names = Object.keys(changed)
     if (names.length === 0) return false
     const sets = names.map((name) => (name === 'body_hash' ? `${name} = coalesce(${name}, ?)` : `${name} = ?`))
-    await this.#db
+    await this.db
       .prepare<unknown[]>(`UPDATE ${table} SET ${sets.join(', ')} WHERE ${where}`)
       .run(...Object.values(changed), ...key)
     return true
@@ -84,7 +76,7 @@ export class TextErasures {
 
   /** A word of a person about text in the ledger, which has the MACs of before and after. */
   async #eraseInLedger({ words, keys, actor, reason, now }: TextErasure): Promise<number> {
-    const { seals, effects, effectSearch } = this.#parts
+    const { seals, effects, effectSearch } = this.parts
     while ((await seals.sealEffects({ now, limit: SEALED_AT_ONCE })).rows === SEALED_AT_ONCE);
     const means = { eraser: createEraser(words), code: await this.#openCodes() }
     const marks: ErasedMark[] = []
@@ -104,7 +96,7 @@ export class TextErasures {
     const by = await effects.note({ at: now, phase: 'noted', operation: 'erase', actor, error: reason, asked })
     for (const { seq, was, changed } of changes) {
       const sets = [...Object.keys(changed), 'erased'].map((name) => `${name} = ?`).join(', ')
-      await this.#db
+      await this.db
         .prepare<unknown[]>(`UPDATE effect SET ${sets} WHERE seq = ?`)
         .run(...Object.values(changed), JSON.stringify({ by, was }), seq)
     }
@@ -115,13 +107,13 @@ export class TextErasures {
   async #noteApprovals({ table, keys, actor, reason, now }: TextErasure): Promise<void> {
     if (!/^approval(_item|_vote)?$/.test(table)) return
     for (const approval of new Set(keys.map(([id]) => String(id)))) {
-      await this.#parts.effects.note({ at: now, phase: 'noted', operation: 'erase', approval, actor, error: reason })
+      await this.parts.effects.note({ at: now, phase: 'noted', operation: 'erase', approval, actor, error: reason })
     }
   }
 
   /** Equal names have equal codes in all tables. Only who has the key can test a guess. */
   async #openCodes(): Promise<Means['code']> {
-    const secret = await this.#parts.seals.firstSecret()
+    const secret = await this.parts.seals.firstSecret()
     return (match) => createHmac('sha256', secret).update(match).digest('hex').slice(0, NAME_DIGITS)
   }
 }

@@ -1,7 +1,7 @@
 import type { Words } from '../../../core/safety/create-eraser.ts'
 import { createEraser } from '../../../core/safety/create-eraser.ts'
 import type { FoundText, TextKey } from '../../../core/store/search-texts.ts'
-import type { Connection } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 import { unpackOutput } from '../runs/output-table.ts'
 import { type TextTable, textTables } from './text-columns.ts'
 
@@ -28,14 +28,10 @@ const PACKED_ROWS = 20
 type Row = Record<string, string | number | Uint8Array | null>
 
 /** Finds words in the texts of all tables, a stretch of one table at a time. */
-export class TextSearch {
-  readonly #db: Connection
-  readonly #tables: ReadonlyMap<string, TextTable>
-
-  constructor(db: Connection) {
-    this.#db = db
-    this.#tables = new Map(textTables(db.sql.bodies).map((each) => [each.table, each]))
-  }
+export class TextSearch extends Table {
+  readonly #tables: ReadonlyMap<string, TextTable> = new Map(
+    textTables(this.db.sql.bodies).map((each) => [each.table, each]),
+  )
 
   /** The tables with text of people. */
   async listTextTables(): Promise<string[]> {
@@ -56,7 +52,7 @@ export class TextSearch {
     const limit = place.packed === undefined ? ROWS : PACKED_ROWS
     const begin = after === null ? '' : `WHERE (${keys}) > (${marks})`
     const from = after ?? []
-    const stretch = await this.#db
+    const stretch = await this.db
       .prepare<unknown[], Row>(`SELECT ${keys} FROM ${table} ${begin} ORDER BY ${keys} LIMIT ${limit}`)
       .all(...from)
     const last = stretch.at(-1)
@@ -67,7 +63,7 @@ export class TextSearch {
     const within = [...(after === null ? [] : [`(${keys}) > (${marks})`]), `(${keys}) <= (${marks})`]
     const columns = [...new Set([...place.key, ...texts, ...(place.packed === undefined ? [] : [place.packed])])]
     const hinted = eraser.hint === null || place.packed !== undefined ? [] : [hintedBy(texts, eraser.hint)]
-    const rows = await this.#db
+    const rows = await this.db
       .prepare<unknown[], Row>(
         `SELECT ${columns.join(', ')}, ${place.neededBy ?? 'NULL'} AS needed_by FROM ${table} AS given
          WHERE ${[...within, ...hinted].join(' AND ')} ORDER BY ${keys}`,

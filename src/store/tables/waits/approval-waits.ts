@@ -1,4 +1,5 @@
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import { type Asking, AskingTable } from './asking-table.ts'
 
@@ -9,18 +10,10 @@ interface StepOfRun {
 }
 
 /** The waits of steps for people: for an approval, or for the end of a stop. */
-export class ApprovalWaits {
+export class ApprovalWaits extends JoinedTable<{ wake: (run: string) => Promise<boolean> }> {
   /** The waits of held effects that ask again. */
-  readonly asking: AskingTable
-  readonly #wake: (run: string) => Promise<boolean>
-  readonly #sql
-
-  /** `wake` returns true for a run that waited. */
-  constructor(db: Connection, wake: (run: string) => Promise<boolean>) {
-    this.#wake = wake
-    this.#sql = prepareStatements(db)
-    this.asking = new AskingTable(db, wake)
-  }
+  readonly asking = new AskingTable(this.db, this.parts)
+  readonly #sql = prepareStatements(this.db)
 
   /** The step of an effect waits until people have decided, or for the end of a `stop`. */
   async awaitPermit(runId: string, key: string, approval: string): Promise<void> {
@@ -55,7 +48,7 @@ export class ApprovalWaits {
 
   async #wakeRuns(runs: readonly string[]): Promise<number> {
     let woken = 0
-    for (const run of [...new Set(runs)].sort()) woken += (await this.#wake(run)) ? 1 : 0
+    for (const run of [...new Set(runs)].sort()) woken += (await this.parts.wake(run)) ? 1 : 0
     return woken
   }
 }

@@ -1,4 +1,5 @@
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { MAX_CARRIED } from '../approvals/approval-search.ts'
 
 /** The held effects that ask again: those of the guard, or those of a stop. */
@@ -10,15 +11,8 @@ interface Place {
 }
 
 /** Lets held effects ask again: their waits end at once, and their runs wake. See decision 82. */
-export class AskingTable {
-  readonly #wake: (runId: string) => Promise<boolean>
-  readonly #sql
-
-  /** `wake` returns true for a run that waited. */
-  constructor(db: Connection, wake: (runId: string) => Promise<boolean>) {
-    this.#wake = wake
-    this.#sql = prepareStatements(db)
-  }
+export class AskingTable extends JoinedTable<{ wake: (runId: string) => Promise<boolean> }> {
+  readonly #sql = prepareStatements(this.db)
 
   /** Ends the waits, and wakes the first runs; returns how many. Later commits wake the rest. */
   async begin(what: Asking): Promise<number> {
@@ -40,7 +34,7 @@ export class AskingTable {
   async #wakeNext(what: Asking): Promise<number> {
     const found = await this.#sql[what].all(MAX_CARRIED)
     let woken = 0
-    for (const run of [...new Set(found.map((each) => each.run))].sort()) woken += (await this.#wake(run)) ? 1 : 0
+    for (const run of [...new Set(found.map((each) => each.run))].sort()) woken += (await this.parts.wake(run)) ? 1 : 0
     const last = found.length < MAX_CARRIED ? undefined : found.at(-1)
     await this.#sql.carry.run(last?.approval ?? null, last?.run ?? null, what)
     return woken

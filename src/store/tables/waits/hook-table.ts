@@ -9,6 +9,7 @@ import {
   stateOf,
 } from '../../../core/incoming/hook.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import { HOOK_KEY_OWNER, hookOwner } from '../incoming/sealed-owners.ts'
@@ -30,36 +31,27 @@ interface HookRow {
 }
 
 interface HookTables {
+  vault: Vault
   runs: Pick<RunTable, 'lockAll' | 'wake'>
   ownEvents: OwnEvents
 }
 
 /** The hooks of runs, and their answers. */
-export class HookTable {
-  readonly #vault: Vault
-  readonly #runs: HookTables['runs']
-  readonly #ownEvents: OwnEvents
-  readonly #sql
-
-  constructor(db: Connection, vault: Vault, { runs, ownEvents }: HookTables) {
-    this.#vault = vault
-    this.#runs = runs
-    this.#ownEvents = ownEvents
-    this.#sql = { ...prepareHooks(db), ...prepareAnswers(db) }
-  }
+export class HookTable extends JoinedTable<HookTables> {
+  readonly #sql = { ...prepareHooks(this.db), ...prepareAnswers(this.db) }
 
   /** The key of the tokens of all hooks, as text. The first call makes it. */
   async loadHookKey(): Promise<string> {
     const known = await this.#sql.key.get()
-    if (known) return this.#vault.open(HOOK_KEY_OWNER, known)
-    await this.#sql.saveKey.run(this.#vault.seal(HOOK_KEY_OWNER, randomBytes(32).toString('hex')))
+    if (known) return this.parts.vault.open(HOOK_KEY_OWNER, known)
+    await this.#sql.saveKey.run(this.parts.vault.seal(HOOK_KEY_OWNER, randomBytes(32).toString('hex')))
     // Another process may have been first.
     return this.loadHookKey()
   }
 
   /** Opens a hook; one that is open already stays. */
   async open(runId: string, step: string, { sign, data, ...hook }: Omit<Hook, 'runId' | 'step'>): Promise<void> {
-    const sealed = sign === null ? null : this.#vault.seal(hookOwner(hook.id), sign.secret)
+    const sealed = sign === null ? null : this.parts.vault.seal(hookOwner(hook.id), sign.secret)
     const scheme = sign === null ? null : JSON.stringify(sign.scheme)
     await this.#sql.insert.run({
       ...hook,
@@ -77,7 +69,7 @@ export class HookTable {
     if (!row) return null
     const { scheme, sealed } = row
     const isSigned = scheme !== null && sealed !== null
-    const sign = isSigned ? { scheme: JSON.parse(scheme), secret: this.#vault.open(hookOwner(id), sealed) } : null
+    const sign = isSigned ? { scheme: JSON.parse(scheme), secret: this.parts.vault.open(hookOwner(id), sealed) } : null
     return { ...readHook(row, (await this.#sql.listHolders.all(id)).length > 0), sign }
   }
 
@@ -108,7 +100,7 @@ export class HookTable {
   async #take(answer: HookAnswer): Promise<HookReceipt> {
     const { hook: id, receivedAt, sameness } = answer
     const holders = await this.#sql.listHolders.all(id)
-    await this.#runs.lockAll(holders)
+    await this.parts.runs.lockAll(holders)
     const row = await this.#sql.lock.get(id)
     if (row === undefined) return refuse('unknown_hook')
     const same = await this.#sql.findSame.get(id, sameness)
@@ -118,11 +110,11 @@ export class HookTable {
     const state = stateOf(hook, receivedAt)
     if (state === 'answered') return refuse(hook.isAwaited && receivedAt < hook.expiresAt ? 'answered' : 'closed')
     if (state !== 'open') return refuse('closed')
-    const seq = await this.#ownEvents.tell(event)
+    const seq = await this.parts.ownEvents.tell(event)
     if (seq === null) throw new Error(`event ${event.id} is known, and no answer of hook ${id}`)
     await this.#sql.insertAnswer.run(id, seq, sameness)
     let woken = 0
-    for (const run of await this.#sql.resolve.all(seq, id)) if (await this.#runs.wake(run)) woken += 1
+    for (const run of await this.#sql.resolve.all(seq, id)) if (await this.parts.runs.wake(run)) woken += 1
     return this.#tell(answer, { event, seq, verdict: 'accepted', woken })
   }
 

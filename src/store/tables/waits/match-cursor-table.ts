@@ -1,6 +1,7 @@
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Events } from '../incoming/events.ts'
 
 /** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */
@@ -17,18 +18,10 @@ interface CursorRow {
 }
 
 /** How far events are matched for each key, and the keys of the matched events. */
-export class MatchCursorTable {
-  readonly #events: Events
-  readonly #cursors
-  readonly #keys
-  readonly #waits
-
-  constructor(db: Connection, events: Events) {
-    this.#events = events
-    this.#cursors = prepareCursors(db)
-    this.#keys = prepareKeys(db)
-    this.#waits = prepareWaits(db)
-  }
+export class MatchCursorTable extends JoinedTable<{ events: Events }> {
+  readonly #cursors = prepareCursors(this.db)
+  readonly #keys = prepareKeys(this.db)
+  readonly #waits = prepareWaits(this.db)
 
   async list(): Promise<MatchCursor[]> {
     const rows = await this.#cursors.list.all()
@@ -53,7 +46,7 @@ export class MatchCursorTable {
    * match. A cursor without open waits stands still, and jumps to the new wait.
    */
   async cover({ type, name, version, account, value, at }: EventWait, since: number): Promise<number | null> {
-    const stream = this.#events.streamOf(account)
+    const stream = this.parts.events.streamOf(account)
     // Locked to the commit: a batch either sees the new wait, or has moved the cursor already.
     const cursor = await this.#cursors.find.get(type, name, version, stream)
     if (!cursor) {
@@ -83,7 +76,7 @@ export class MatchCursorTable {
   /** Moves a cursor, and deletes a slice of old keys and of unused cursors. */
   async move(id: number, { from, to, now }: { from: number; to: number; now: number }): Promise<void> {
     await this.#cursors.move.run(to, now, id, from)
-    const kept = to - KEPT_EVENTS * this.#events.streams
+    const kept = to - KEPT_EVENTS * this.parts.events.streams
     await this.#cursors.raiseFloor.run(kept, id)
     await this.#keys.prune.run({ id, to: kept })
     for (const unused of await this.#cursors.listUnused.all(now - UNUSED_MS)) {

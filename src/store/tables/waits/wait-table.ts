@@ -3,6 +3,7 @@ import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/match
 import type { Run } from '../../../core/runs/run.ts'
 import { type EventWait, type Invocation, LINK, type Question, type SavedWithStep } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
@@ -47,18 +48,10 @@ interface WaitTables {
 }
 
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
-export class WaitTable {
-  readonly #tables: WaitTables
-  readonly #waits
-  readonly #runRows
-  readonly #hasRowLocks: boolean
-
-  constructor(db: Connection, tables: WaitTables) {
-    this.#tables = tables
-    this.#hasRowLocks = db.sql.hasRowLocks
-    this.#waits = prepareWaits(db)
-    this.#runRows = prepareRuns(db)
-  }
+export class WaitTable extends JoinedTable<WaitTables> {
+  readonly #hasRowLocks: boolean = this.db.sql.hasRowLocks
+  readonly #waits = prepareWaits(this.db)
+  readonly #runRows = prepareRuns(this.db)
 
   /** Saves the rest of a step's commit, after its checkpoint. */
   async saveWithStep(runId: string, key: string, saved: SavedWithStep): Promise<void> {
@@ -67,12 +60,12 @@ export class WaitTable {
     if (isSettled) await this.#waits.delete.run(runId, key)
     if (wait) await this.#open(runId, key, wait, { isCancel: false })
     if (invoke) await this.#invoke(runId, key, invoke)
-    if (send) await this.#tables.ownEvents.send(send)
-    if (schedule) await this.#tables.schedules.upsert(schedule, schedule.madeAt)
-    if (unschedule !== undefined) await this.#tables.schedules.removeOfCode(unschedule)
-    if (hook) await this.#tables.hooks.open(runId, key, hook)
+    if (send) await this.parts.ownEvents.send(send)
+    if (schedule) await this.parts.schedules.upsert(schedule, schedule.madeAt)
+    if (unschedule !== undefined) await this.parts.schedules.removeOfCode(unschedule)
+    if (hook) await this.parts.hooks.open(runId, key, hook)
     if (approve) await this.#ask(runId, key, approve)
-    if (expire) await this.#tables.approvals.expire(expire.approval, expire.now)
+    if (expire) await this.parts.approvals.expire(expire.approval, expire.now)
     if (cancel) await this.cancel(cancel.run, cancel.reason, cancel.now)
   }
 
@@ -88,7 +81,7 @@ export class WaitTable {
       if ((await this.#waits.findEvent.get(runId, key)) !== undefined) continue
       const match = await this.#open(runId, key, wait, { isCancel: true })
       if (match === null) continue
-      const { id, type } = await this.#tables.events.get(match)
+      const { id, type } = await this.parts.events.get(match)
       await this.cancel(runId, describeCancel(id, type), now, true)
       return false
     }
@@ -98,13 +91,13 @@ export class WaitTable {
   /** The event that resolved a step's wait; null: none so far. */
   async findMatch(runId: string, key: string): Promise<EventRecord | null> {
     const seq = await this.#waits.findEvent.get(runId, key)
-    return typeof seq === 'number' ? await this.#tables.events.get(seq) : null
+    return typeof seq === 'number' ? await this.parts.events.get(seq) : null
   }
 
   /** The run that a step waits for, or the newest of its chain; null for no such wait. */
   async findInvoked(runId: string, key: string): Promise<Run | null> {
     const child = await this.#waits.findChild.get(runId, key)
-    return typeof child === 'string' ? this.#tables.runs.findRun(child) : null
+    return typeof child === 'string' ? this.parts.runs.findRun(child) : null
   }
 
   /** Keys of the steps whose wait an event, another run or people have ended. */
@@ -116,17 +109,17 @@ export class WaitTable {
   async lockParents(runId: string): Promise<void> {
     if (!this.#hasRowLocks) return
     const parents = await this.#waits.listParents.all(runId)
-    if (parents.length > 0) await this.#tables.runs.lockAll([...parents, runId])
+    if (parents.length > 0) await this.parts.runs.lockAll([...parents, runId])
   }
 
   /** Deletes the waits of an ended run and wakes the run that invoked it. Returns true. */
   async runEnded(runId: string, now: number): Promise<true> {
     // Most runs have no waits: this check is cheaper than two statements that change no row.
     if ((await this.#waits.concernsRun.get(runId, runId)) === undefined) return true
-    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.#tables.withdrawals.begin(runId, now)
-    await this.#tables.reserved.releaseRun(runId)
+    if ((await this.#waits.awaitsPeople.get(runId)) !== undefined) await this.parts.withdrawals.begin(runId, now)
+    await this.parts.reserved.releaseRun(runId)
     await this.#waits.deleteOthers.run(runId)
-    for (const parent of await this.#waits.resolveParent.all(runId)) await this.#tables.runs.wake(parent)
+    for (const parent of await this.#waits.resolveParent.all(runId)) await this.parts.runs.wake(parent)
     return true
   }
 
@@ -146,7 +139,7 @@ export class WaitTable {
 
   /** Goes on with the children of a run; false where none is left. */
   async closeMore(now: number): Promise<boolean> {
-    const next = await this.#tables.closings.take()
+    const next = await this.parts.closings.take()
     if (next) await this.#cancelBelow([next], now)
     return next !== undefined
   }
@@ -156,20 +149,20 @@ export class WaitTable {
     for (let parent = parents.pop(); parent; parent = parents.pop()) {
       const { reason } = parent
       const room = MAX_CLOSED - canceled.length
-      const children = await this.#tables.closings.listChildren(parent, room + 1)
+      const children = await this.parts.closings.listChildren(parent, room + 1)
       for (const child of children.slice(0, room)) {
         if (!(await this.#cancelOne(child, { reason, byRule: false }, now))) continue
         canceled.push(child)
         parents.push(describeCanceled(child))
       }
       const after = children[room - 1] ?? parent.after
-      if (children.length > room) await this.#tables.closings.save({ ...parent, after })
+      if (children.length > room) await this.parts.closings.save({ ...parent, after })
     }
     return canceled
   }
 
   async #cancelOne(runId: string, why: { reason: string; byRule: boolean }, now: number): Promise<boolean> {
-    const isUnfinished = await this.#tables.runs.endAny(runId, { status: 'canceled', isTaken: true, ...why }, now)
+    const isUnfinished = await this.parts.runs.endAny(runId, { status: 'canceled', isTaken: true, ...why }, now)
     return isUnfinished && (await this.runEnded(runId, now))
   }
 
@@ -178,7 +171,7 @@ export class WaitTable {
    * cursors.
    */
   async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
-    const unmoved = await this.#tables.cursors.listUnmoved(batch)
+    const unmoved = await this.parts.cursors.listUnmoved(batch)
     const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))
     const result: MatchResult = { woken: 0, canceled: [] }
     let left = MAX_RESOLVED
@@ -186,12 +179,12 @@ export class WaitTable {
     for (const key of batch.keys) {
       const cursor = cursors.get(key.cursor)
       if (!cursor || !unmoved.has(key.cursor) || key.seq > to) continue
-      await this.#tables.cursors.addKey(key)
+      await this.parts.cursors.addKey(key)
       left -= await this.#resolveWaits(cursor, key, { limit: left, now, result })
       // The next batch begins with this event again and resolves the remaining waits.
       if (left <= 0) to = key.seq - 1
     }
-    for (const id of unmoved) await this.#tables.cursors.move(id, { from: batch.from, to, now })
+    for (const id of unmoved) await this.parts.cursors.move(id, { from: batch.from, to, now })
     return result
   }
 
@@ -205,24 +198,24 @@ export class WaitTable {
     const found = await this.#waits.findMatching.all(
       type,
       name,
-      this.#tables.events.streamOf(account),
+      this.parts.events.streamOf(account),
       account,
       value,
       seq,
       limit,
     )
-    await this.#tables.runs.lockAll(found.map(({ run_id }) => run_id))
+    await this.parts.runs.lockAll(found.map(({ run_id }) => run_id))
     for (const wait of found) {
       if (done >= limit) break
       done += 1
       if (wait.is_cancel === 1) {
-        const reason = describeCancel(event, (await this.#tables.events.get(seq)).type)
+        const reason = describeCancel(event, (await this.parts.events.get(seq)).type)
         const canceled = await this.cancel(wait.run_id, reason, now, true)
         done += canceled.length
         for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {
         await this.#waits.resolve.run(seq, wait.run_id, wait.key)
-        if (await this.#tables.runs.wake(wait.run_id)) result.woken += 1
+        if (await this.parts.runs.wake(wait.run_id)) result.woken += 1
       }
     }
     return done
@@ -235,10 +228,10 @@ export class WaitTable {
     wait: EventWait,
     { isCancel }: { isCancel: boolean },
   ): Promise<number | null> {
-    const stream = this.#tables.events.streamOf(wait.account)
+    const stream = this.parts.events.streamOf(wait.account)
     const since = await this.#numberBefore(runId, wait)
     if (wait.hook !== undefined) return this.#openAtHook(runId, key, wait.hook, since)
-    const match = await this.#tables.cursors.cover(wait, since)
+    const match = await this.parts.cursors.cover(wait, since)
     const { account, type, name, value } = wait
     await this.#waits.insert.run({
       ...{ runId, key, isCancel, account, stream, type, name, value, since, match },
@@ -249,19 +242,19 @@ export class WaitTable {
 
   /** No cursor tells of an answer: its own commit does. */
   async #openAtHook(runId: string, key: string, hook: string, since: number): Promise<number | null> {
-    const match = await this.#tables.hooks.findAnswer(hook, since)
+    const match = await this.parts.hooks.findAnswer(hook, since)
     await this.#waits.insertAtHook.run({ runId, key, hook, match, isResolved: match !== null })
     return match
   }
 
   /** The number of the last event that does not count for a wait. */
   async #numberBefore(runId: string, { account, since, hook }: EventWait): Promise<number> {
-    if (since === 'now') return (await this.#tables.events.newest()).get(this.#tables.events.streamOf(account)) ?? 0
+    if (since === 'now') return (await this.parts.events.newest()).get(this.parts.events.streamOf(account)) ?? 0
     if (since === 'run') return hook !== undefined ? 0 : ((await this.#runRows.newestAtStart.get(runId)) ?? 0)
     // A hook may be older than a run that has it, which is a fork then.
     const newestAtChain = hook === undefined ? ((await this.#runRows.newestAtChain.get(runId)) ?? 0) : 0
     // An event that is pruned by now was older than all that are left.
-    const seqs = await Array.fromAsync(since.after, (event) => this.#tables.events.findSeqs(event, account))
+    const seqs = await Array.fromAsync(since.after, (event) => this.parts.events.findSeqs(event, account))
     return Math.max(newestAtChain, ...seqs.flat())
   }
 
@@ -277,8 +270,8 @@ export class WaitTable {
   }
 
   async #ask(runId: string, key: string, question: Question): Promise<void> {
-    const approval = await this.#tables.approvals.ask(runId, key, question)
-    await this.#tables.approvalWaits.awaitAnswer(runId, key, approval)
+    const approval = await this.parts.approvals.ask(runId, key, question)
+    await this.parts.approvalWaits.awaitAnswer(runId, key, approval)
   }
 }
 

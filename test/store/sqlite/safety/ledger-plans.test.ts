@@ -77,8 +77,8 @@ test('a verification reads the ledger by its primary key, and sorts nothing', as
 test('sealing and pruning read no table from end to end, and sort nothing', async () => {
   const plans = (
     await plansOf(async (db) => {
-      const effects = new EffectTable(db, new GuardTable(db))
-      const seals = new SealTable(db, createVault(Buffer.alloc(32)), new EffectSearch(db))
+      const effects = new EffectTable(db, { guard: new GuardTable(db) })
+      const seals = new SealTable(db, { vault: createVault(Buffer.alloc(32)), effects: new EffectSearch(db) })
       await effects.prune(1, 1)
       await effects.listDeletes('default', ['storage_a:fil_1'])
       await seals.listSeals({ limit: 1 })

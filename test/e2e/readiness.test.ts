@@ -2,10 +2,11 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../src/author/define-workflow.ts'
 import { UpshotError } from '../../src/core/errors.ts'
-import { planEndpoint } from '../../src/core/incoming/endpoint.ts'
+import { currentSecret, planEndpoint } from '../../src/core/incoming/endpoint.ts'
 import { SCHEME_PRESETS } from '../../src/core/incoming/signature.ts'
 import { sqliteOptions } from '../../src/project/data-dir/open-store.ts'
 import { openSharedStore } from '../../src/store/open-store.ts'
+import { postDelivery } from '../support/post-delivery.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { testConfig } from '../support/test-config.ts'
@@ -64,7 +65,7 @@ test('an app is not ready after a newer Upshot has migrated its database', async
   expect((await ask(urls.admin)).ready).toBe(true)
 })
 
-test('an app is not ready while it drains, and answers until its last run has ended', async () => {
+test('an app that drains is not ready and takes no delivery, and answers until its last step has ended', async () => {
   const arrived = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   const slow = defineWorkflow({
@@ -78,11 +79,16 @@ test('an app is not ready while it drains, and answers until its last run has en
       }),
   })
   const { app, urls, sandbox } = await startTestApp({ workflows: [slow] })
+  const [endpoint] = await app.store.listEndpoints()
+  const deliver = (id: string) =>
+    postDelivery(urls.endpoints.sandbox ?? '', endpoint === undefined ? '' : currentSecret(endpoint), id)
   await sandbox.storage('storage_a').put('/x.txt', 'x')
   await arrived.promise
   const stopped = app.stop()
+  expect(await deliver('evt_late')).toEqual({ status: 503, retryAfter: 2 })
   expect(await ask(urls.admin)).toMatchObject({ status: 503, checks: { app: 'stopping' } })
   gate.resolve()
   await stopped
   await expect(fetch(`${urls.admin}/readyz`)).rejects.toThrow()
+  await expect(deliver('evt_later')).rejects.toThrow()
 })

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { defineWorkflow } from '../../../src/author/define-workflow.ts'
-import { eventBody } from '../../support/fixtures.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { startTestApp } from '../../support/test-app.ts'
 import { runHere } from '../support/run-here.ts'
@@ -55,33 +54,4 @@ test('deliveries show and events show print a delivery and an event with all tha
   expect(shown?.stdout).toMatch(/verdict +duplicate\n.*secret +matched number 0\n/s)
   expect((await upshot('deliveries', 'show', 'dlv_none')).exit).toBe(5)
   expect((await upshot('events', 'show', 'evt_none')).exit).toBe(5)
-})
-
-test('deliveries list filters by verdict, endpoint and time, and counts the refusals without a row', async () => {
-  const { app, dataDir, upshot, post, ids } = await startLedger()
-  expect([await post(eventBody('evt_1')), await post(eventBody('evt_2'), 'another-secret-of-somebody-else')]).toEqual([
-    200, 401,
-  ])
-  // A refusal is written after its answer. Writes are in order, so the next 200 proves it.
-  expect(await post(eventBody('evt_3'))).toBe(200)
-  expect([(await ids('--verdict', 'refused')).length, (await ids('--verdict', 'accepted,duplicate')).length]).toEqual([
-    1, 2,
-  ])
-  expect(await ids('--since', '1h', '--verdict', 'bad_signature')).toEqual(await ids('--verdict', 'refused'))
-  expect(await ids('--since', '2999-01-01')).toEqual([])
-  expect((await upshot('deliveries', 'list', '--endpoint', 'sandbox', '--verdict', 'bad_signature')).json.data).toEqual(
-    [],
-  )
-  await app.store.countRefusals({ overloaded: 1_234, stale: 2 })
-  const told = await runHere(dataDir, ['deliveries', 'list', '--verdict', 'refused'])
-  expect(told.stderr).toContain('dropped or pruned: 1,234 overloaded, 2 stale.')
-  for (const others of [[], ['--verdict', 'accepted'], ['--verdict', 'stale', '--endpoint', 'shop']]) {
-    expect((await runHere(dataDir, ['deliveries', 'list', ...others])).stderr).not.toContain('Not listed')
-  }
-  const wrong = await Promise.all([
-    upshot('deliveries', 'list', '--verdict', 'lost'),
-    upshot('deliveries', 'list', '--since', 'yesterday'),
-    upshot('deliveries', 'list', '--endpoint', 'nobody'),
-  ])
-  expect(wrong.map(({ exit }) => exit)).toEqual([2, 2, 5])
 })

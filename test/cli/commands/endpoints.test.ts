@@ -28,20 +28,6 @@ test('endpoints test sends a signed, a forged and a repeated delivery, and start
   expect(told.stdout).toMatch(/forged +refused +refused +401/)
 })
 
-test('a disabled endpoint refuses deliveries and fails its test with exit 7, until it is enabled', async () => {
-  const { endpoints, dataDir, post, secret } = await startShop()
-  expect((await endpoints('disable', 'shop')).json.data).toMatchObject({ name: 'shop', status: 'disabled' })
-  const body = eventBody('evt_1')
-  expect(await post(body, opensslHmac(secret, body))).toBe(401)
-  const tried = await runHere(dataDir, ['endpoints', 'test', 'shop'])
-  expect(tried).toMatchObject({ exit: 7, stderr: expect.stringContaining('upshot endpoints enable shop') })
-  expect(tried.stdout).toMatch(/signed +accepted +refused +401/)
-  expect((await endpoints('test', 'shop')).json).toMatchObject({ ok: true, data: { isPassed: false, isStored: false } })
-
-  expect((await endpoints('enable', 'shop')).json.data).toMatchObject({ status: 'active' })
-  expect(await post(body, opensslHmac(secret, body))).toBe(200)
-})
-
 test('an endpoint set by the environment cannot be changed, and the error names the variable', async () => {
   const service = {
     SERVICE_BASE_URL: 'https://api.example.com/v1',
@@ -86,50 +72,6 @@ test('an endpoint is removed only after a confirmation, and its deliveries keep 
   expect((await runHere(dataDir, ['events', 'show', 'evt_kept', '--json'])).exit).toBe(0)
   expect((await endpoints('show', 'shop')).exit).toBe(5)
   expect((await endpoints('add', 'shop')).exit).toBe(0)
-})
-
-test('endpoints edit changes events, account, scheme or header alone, and keeps the rest', async () => {
-  const { endpoints, dataDir, post, secret } = await startShop()
-  expect((await endpoints('edit', 'shop', '--events', 'file.*')).json.data).toMatchObject({
-    events: ['file.*'],
-    scheme: { header: 'X-Service-Signature' },
-    account: 'default',
-  })
-  const edited = (await endpoints('edit', 'shop', '--scheme', 'sha256-prefix', '--header', 'X-Hub')).json.data
-  expect(edited).toMatchObject({ events: ['file.*'], scheme: { header: 'X-Hub', grammar: 'prefix' } })
-  const body = eventBody('evt_1')
-  expect(await post(body, opensslHmac(secret, body))).toBe(401)
-  expect(await post(body, '', { 'x-hub': `sha256=${opensslHmac(secret, body)}` })).toBe(200)
-
-  const dry = await endpoints('edit', 'shop', '--events', '*', '--dry-run')
-  expect(dry.json.data).toMatchObject({ events: ['*'] })
-  expect((await endpoints('show', 'shop')).json.data.events).toEqual(['file.*'])
-  const [nothing, unknown, unfit, unread] = await Promise.all([
-    endpoints('edit', 'shop'),
-    endpoints('edit', 'shop', '--account', 'nobody'),
-    endpoints('edit', 'shop', '--scheme', '{"secret":"hex"}'),
-    endpoints('edit', 'shop', '--scheme', '{"algorithm":"md5"}'),
-  ])
-  expect([nothing, unknown, unfit, unread].map((result) => result?.exit)).toEqual([2, 5, 2, 2])
-  expect(unknown?.json.error.fix).toContain('upshot accounts add nobody')
-  expect(unread?.json.error.message).toContain('algorithm')
-  expect((await runHere(dataDir, ['endpoints', 'show', 'shop'])).stdout).toContain('sha256=<signature>')
-})
-
-test('endpoints pin accepts a scheme in the form that endpoints show prints', async () => {
-  const { endpoints, post, secret } = await startShop()
-  const scheme = JSON.stringify({ algorithm: 'sha256', encoding: 'hex', header: 'X-Pinned' })
-  expect((await endpoints('pin', 'shop', '--scheme', scheme)).json.data).toMatchObject({
-    scheme: { header: 'X-Pinned' },
-    status: 'active',
-  })
-  const body = eventBody('evt_1')
-  expect(await post(body, '', { 'x-pinned': opensslHmac(secret, body) })).toBe(200)
-  const shown = (await endpoints('show', 'shop')).json.data
-  expect((await endpoints('pin', 'shop', '--scheme', JSON.stringify(shown.scheme))).json.data.scheme).toEqual(
-    shown.scheme,
-  )
-  expect((await endpoints('pin', 'shop')).exit).toBe(2)
 })
 
 test('endpoint commands print the public address, or the local one with advice', async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { Run } from '../../../../src/core/runs/run.ts'
 import { planAdmission } from '../../../contract/support/ask-admission.ts'
-import { checkpoint, queueRun } from '../../../support/fixtures.ts'
+import { queueRun } from '../../../support/fixtures.ts'
 import { runHere } from '../../support/run-here.ts'
 import { failRun, openTestProject, statusOf, test } from '../../support/test-project.ts'
 
@@ -62,47 +62,4 @@ test('runs retry asks with the number of selected runs, and changes nothing unde
   expect(await Promise.all(ids.map((id) => statusOf(store, id)))).toEqual(['pending', 'pending'])
   const none = await cli('runs', 'retry', '--since', '2099-01-01')
   expect(none).toMatchObject({ exit: 0, json: { data: { done: 0 } } })
-})
-
-test('runs resume resumes a waiting run, and discards its steps only with --restart', async ({ store, cli }) => {
-  const id = await queueRun(store, 'evt_1', 'count', Date.now())
-  const park = async () => {
-    const [run] = await store.claimRuns('wrk_1', 1, Date.now())
-    if (!run) throw new Error('a run was queued')
-    await store.saveCheckpoint(run.lease, checkpoint('a'))
-    await store.parkRun(run.lease, { dueAt: null, reason: 'its filter threw' })
-  }
-  await park()
-  expect((await cli('runs', 'resume', id)).json.data).toMatchObject({ done: 1 })
-  expect(await store.listSteps(id)).toHaveLength(1)
-  await park()
-  expect(await cli('runs', 'resume', id, '--restart')).toMatchObject({ exit: 3 })
-  expect((await cli('runs', 'resume', id, '--restart', '--yes')).json.data).toMatchObject({ done: 1 })
-  expect(await store.listSteps(id)).toEqual([])
-})
-
-test('runs fork starts a new run from a step with a given result, and both runs show the relation', async () => {
-  const { dataDir, store, cli } = await openTestProject()
-  const id = await failRun(store, 'evt_1')
-  const forked = await cli('runs', 'fork', id, '--from-step', 'b', '--set-output', '{"by":"hand"}')
-  expect(forked.json.data).toMatchObject({ originRun: id, origin: 'fork' })
-  const { id: run } = forked.json.data
-  const shown = await cli('runs', 'show', run)
-  expect(shown.json.data).toMatchObject({
-    origin: 'fork',
-    originRun: id,
-    steps: [
-      { key: 'a', output: 'from a' },
-      { key: 'b', status: 'completed', output: { by: 'hand' } },
-    ],
-  })
-  expect((await cli('runs', 'show', id)).json.data.children).toMatchObject([
-    { id: run, workflow: 'follow-up', status: 'pending', origin: 'fork', handler: 'run' },
-  ])
-  expect((await runHere(dataDir, ['runs', 'show', run])).stdout).toMatch(new RegExp(`lineage +forked from ${id}\n`))
-  expect((await runHere(dataDir, ['runs', 'show', id])).stdout).toMatch(new RegExp(`${run} +forked from it +pending`))
-  const unknown = await cli('runs', 'fork', id, '--from-step', 'z')
-  expect(unknown).toMatchObject({ exit: 5, json: { error: { fix: 'Choose one of: a, b.' } } })
-  expect(await cli('runs', 'fork', id, '--from-step', 'b', '--set-output', '{by}')).toMatchObject({ exit: 2 })
-  expect((await cli('runs', 'list', '--origin', 'fork')).json.data).toMatchObject([{ id: run }])
 })

@@ -18,27 +18,6 @@ test('sandbox keys are created with any scope, listed without their values, and 
   expect((await run('key', 'new', 'x', '--scope', 'admin', '--permission', 'files:read')).exit).toBe(2)
 })
 
-test('sandbox faults are added, listed and cleared', async () => {
-  const { sandbox, run, json } = await openSandboxCommand()
-  const args = ['fault', 'add', 'files.list', '503', 'x2', '10ms', 'skip=1']
-  expect((await json(...args, '--dry-run')).data).toMatchObject({ done: false })
-  expect(sandbox.faults.list()).toEqual([])
-  const fault = (await json(...args)).data
-  expect(sandbox.faults.list()).toMatchObject([{ on: 'files.list', status: 503, times: 2, latencyMs: 10, skip: 1 }])
-  await json('fault', 'add', 'delivery', '1m', 'type=file.*', 'probability=0.5')
-  expect(sandbox.faults.list()[1]).toMatchObject({ on: 'delivery', delayMs: 60_000, probability: 0.5 })
-  expect((await run('fault', 'list')).stdout).toMatch(/flt_1 +files\.list +0\/2/)
-  expect(await run('fault', 'add', 'delivery', '503')).toMatchObject({
-    ...{ exit: 2, stderr: expect.stringContaining('it does nothing on delivery') },
-  })
-  expect((await run('fault', 'add', 'files.list')).exit).toBe(2)
-  expect((await run('fault', 'add', 'nowhere', 'drop')).exit).toBe(2)
-  expect((await json('fault', 'clear', fault.id)).data).toEqual({ cleared: [fault.id] })
-  expect((await run('fault', 'clear', fault.id)).exit).toBe(5)
-  await json('fault', 'clear')
-  expect(sandbox.faults.list()).toEqual([])
-})
-
 test('the sandbox clock is advanced and set back to real time', async () => {
   const { sandbox, run, json } = await openSandboxCommand()
   const before = sandbox.clock.now()

@@ -1,34 +1,5 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSandboxCommand } from '../../support/sandbox-command.ts'
-
-test('sandbox storage puts, lists and removes files', async () => {
-  const { sandbox, folder, run, json } = await openSandboxCommand()
-  const file = join(folder, 'report.pdf')
-  writeFileSync(file, 'a report')
-  expect((await json('storage', 'put', file, 'storage_a:/in/')).data).toMatchObject({ path: '/in/report.pdf', size: 8 })
-  await json('storage', 'put', file, 'storage_a:/in/deep/named.pdf')
-  expect((await json('storage', 'ls', 'storage_a:/in')).data).toMatchObject([
-    { path: '/in/deep', type: 'folder' },
-    { path: '/in/report.pdf', size: 8 },
-  ])
-  expect((await json('storage', 'ls', 'storage-a', '--recursive')).data).toHaveLength(4)
-  expect((await run('storage', 'ls', 'storage_a:/none')).exit).toBe(5)
-  expect((await run('storage', 'put', join(folder, 'none'), 'storage_a:/')).exit).toBe(2)
-  expect((await run('storage', 'put', folder, 'storage_a:/')).stderr).toContain('directory of the storage')
-  expect((await run('storage', 'ls', 'storage_z:/')).exit).toBe(2)
-
-  expect((await run('storage', 'rm', 'storage_a:/in')).stderr).toContain('--recursive')
-  const asked = await run('storage', 'rm', 'storage_a:/in/', '--recursive')
-  expect(asked).toMatchObject({ exit: 3, stderr: expect.stringContaining('2 files (16 B)') })
-  expect((await json('storage', 'rm', 'storage_a:/in', '--recursive', '--dry-run')).data.deleted).toBe(false)
-  expect(sandbox.storage('storage_a').list()).toHaveLength(4)
-  expect((await json('storage', 'rm', 'storage_a:/in', '--recursive', '--yes')).data).toMatchObject({ files: 2 })
-  expect(sandbox.events.list({ type: 'file.deleted' })).toHaveLength(2)
-  expect((await run('storage', 'rm', 'storage_a:/in', '--yes')).exit).toBe(5)
-  expect((await run('storage', 'rm', 'storage_a:/', '--recursive', '--yes')).exit).toBe(2)
-})
 
 test('sandbox transfer transfers files and folders, and exits with 7 and the file name on failure', async () => {
   const { sandbox, run, json } = await openSandboxCommand()

@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
@@ -15,9 +14,7 @@ test('a key that throws or returns no string parks the run for a person before i
     }) as never,
   }
   const run = () => 'ran'
-  await engine.start(
-    Object.entries(keys).map(([id, key]) => defineWorkflow({ id, on: '*', concurrency: { limit: 1, key }, run })),
-  )
+  await engine.start(Object.entries(keys).map(([id, key]) => define(id, { concurrency: { limit: 1, key } }, run)))
   const why = async (id: string) => engine.run(id, `evt_${id}`)
   const forPerson = { status: 'waiting', dueAt: null, isInLine: false, startedAt: null }
   expect(await why('throws')).toMatchObject({ ...forPerson, reason: 'the key of `concurrency` threw: no folder' })
@@ -34,21 +31,21 @@ test.each([
   ['an error', () => Promise.reject(new Error('late'))],
 ])('a run whose filter returns a promise of %s waits for a person and has not started', async (_, where) => {
   const engine = createTestEngine()
-  await engine.start([defineWorkflow({ id: 'filtered', on: '*', where: where as never, run: () => 1 })])
+  await engine.serve('filtered', { where: where as never }, () => 1)
   const reason = 'its `where` returned a promise; it must be synchronous'
   expect(await engine.run('filtered')).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, reason })
 })
 
 test('limit keys that hold half of a character park the run instead of counting as one key', async ({ engine }) => {
   const singleton = { key: () => '\ud800' }
-  await engine.start([defineWorkflow({ id: 'halves', on: '*', singleton, run: () => 1 })])
+  await engine.serve('halves', { singleton }, () => 1)
   const reason = expect.stringMatching(/^the key of `singleton` holds half of a character/)
   expect(await engine.run('halves')).toMatchObject({ status: 'waiting', startedAt: null, reason })
 })
 
 test('a workflow without limits never calls the store to admit a run', async ({ engine }) => {
   const store = { ...engine.store, admitRun: () => Promise.reject(new Error('asked')) }
-  await engine.start([defineWorkflow({ id: 'plain', on: '*', priority: 3, run: () => 1 })], { store })
+  await engine.start([define('plain', { priority: 3 }, () => 1)], { store })
   await queueRun(engine.store, 'evt_0', 'plain')
   expect(await engine.run('plain')).toMatchObject({ status: 'completed' })
 })

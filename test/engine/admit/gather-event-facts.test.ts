@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 import { deliver, filesOf } from '../support/files-in-runs.ts'
@@ -10,12 +9,11 @@ const deleted = { service: 'storage_a', file: { id: 'fil_1' } }
 
 const sweep = define('sweep', { on: 'file.created' }, ({ files }) => files.delete(ref))
 
-const watch = defineWorkflow({
-  id: 'watch',
-  on: 'file.deleted',
-  where: (event) => !event.isSelfCaused,
-  run: ({ event }) => event.isSelfCaused,
-})
+const watch = define(
+  'watch',
+  { on: 'file.deleted', where: (event) => !event.isSelfCaused },
+  ({ event }) => event.isSelfCaused,
+)
 
 test('`isSelfCaused` is false when our delete came too late', async ({ engine }) => {
   const filesFor = filesOf({ delete: async () => ({ outcome: 'not_found', proof: 'none' }) })

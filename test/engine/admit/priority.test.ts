@@ -6,17 +6,17 @@ import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 test('runs with a higher priority are claimed first, even the one that came last', async ({ engine }) => {
   const order: unknown[] = []
-  const workflow = defineWorkflow({
-    id: 'ranked',
-    on: 'file.created',
-    priority: (event) => Number(event.data.rank),
-    run: ({ event }) => {
+  const workflow = define(
+    'ranked',
+    { on: 'file.created', priority: (event) => Number(event.data.rank) },
+    ({ event }) => {
       order.push(event.data.rank)
     },
-  })
+  )
   await sendEvents(
     engine,
     workflow,
@@ -30,7 +30,7 @@ test('runs with a higher priority are claimed first, even the one that came last
 
 test.each([101, 1.5, Number.NaN, '1'])('a priority of %j parks the run for a person', async (priority) => {
   const engine = createTestEngine()
-  await engine.start([defineWorkflow({ id: 'odd', on: '*', priority: () => priority as number, run: () => 'ran' })])
+  await engine.serve('odd', { priority: () => priority as number }, () => 'ran')
   expect(await engine.run('odd')).toMatchObject({
     status: 'waiting',
     dueAt: null,

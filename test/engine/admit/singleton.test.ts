@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import type { ServiceEvent } from '../../../src/core/incoming/event.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 const folderOf = (event: ServiceEvent) => String(event.data.folder)
 
@@ -12,12 +12,9 @@ const numbers = (count: number, folder = 'a') => Array.from({ length: count }, (
 
 test('a singleton skips a new run of its key and names the run at work', async ({ engine }) => {
   const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'single',
-    on: 'file.created',
-    singleton: { key: folderOf },
-    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
-  })
+  const workflow = define('single', { on: 'file.created', singleton: { key: folderOf } }, ({ run, step }) =>
+    step.run('work', () => latches.work(run.id)),
+  )
   const worker = await engine.start([workflow])
   const [first = '', second = '', other = ''] = await sendEvents(
     engine,
@@ -39,17 +36,16 @@ test('a singleton skips a new run of its key and names the run at work', async (
 
 test('a singleton counts a sleeping run as unfinished, and `queue` puts others in line', async ({ engine }) => {
   const order: string[] = []
-  const workflow = defineWorkflow({
-    id: 'queued',
-    on: 'file.created',
-    singleton: { onConflict: 'queue' },
-    run: async ({ run, step }) => {
+  const workflow = define(
+    'queued',
+    { on: 'file.created', singleton: { onConflict: 'queue' } },
+    async ({ run, step }) => {
       await step.run('begin', () => {
         order.push(run.id)
       })
       await step.sleep('nap', '1m')
     },
-  })
+  )
   const worker = await engine.start([workflow])
   const ids = await sendEvents(engine, workflow, numbers(2), [worker])
   const runs = await awaitRuns(engine, (all) => all.every((run) => run.status === 'waiting'))

@@ -1,19 +1,14 @@
 import { expect } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { NOW } from '../../support/fixtures.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { test } from '../../support/test-engine.ts'
+import { define } from '../../support/workflows.ts'
 
 test('a throttle starts no more runs per period than its limit, and all of them in the end', async ({ engine }) => {
   const starts: number[] = []
-  const workflow = defineWorkflow({
-    id: 'throttled',
-    on: '*',
-    throttle: { limit: 2, per: '1m' },
-    run: () => {
-      starts.push((engine.clock.now() - NOW) / 1_000)
-    },
+  const workflow = define('throttled', { throttle: { limit: 2, per: '1m' } }, () => {
+    starts.push((engine.clock.now() - NOW) / 1_000)
   })
   const worker = await engine.start([workflow])
   await sendEvents(engine, workflow, Array(5).fill({}), [worker])
@@ -34,7 +29,7 @@ test('a throttle starts no more runs per period than its limit, and all of them 
 })
 
 test('a clock that is set back closes a throttle for at most one period', async ({ engine }) => {
-  const workflow = defineWorkflow({ id: 'back', on: '*', throttle: { limit: 1, per: '1m' }, run: () => 1 })
+  const workflow = define('back', { throttle: { limit: 1, per: '1m' } }, () => 1)
   const worker = await engine.start([workflow])
   await sendEvents(engine, workflow, [{}], [worker])
   await awaitRuns(engine, haveStatus({ completed: 1 }))

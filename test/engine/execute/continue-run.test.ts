@@ -157,15 +157,13 @@ const insideStep = (step: {
 }) => step.run('outer', () => step.continueAs({}), { retry: { attempts: 1 } })
 
 test('continueAs in onFailure is refused with a clear error', async () => {
-  const workflow = defineWorkflow({
-    id: 'fails',
-    on: 'go',
-    retry: { attempts: 1 },
-    run: () => {
+  const workflow = define(
+    'fails',
+    { on: 'go', retry: { attempts: 1 }, onFailure: ({ step }) => step.continueAs({ data: {} }) },
+    () => {
       throw new Error('no')
     },
-    onFailure: ({ step }) => step.continueAs({ data: {} }),
-  })
+  )
   await using t = await testbed({ workflows: [workflow] })
   await t.send('go')
   expect(t.runs(workflow).at(-1)).toMatchObject({

@@ -6,7 +6,7 @@ import { test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
 test('a run whose `where` returns false is skipped', async ({ engine }) => {
-  await engine.start([defineWorkflow({ id: 'picky', on: 'file.created', where: () => false, run: () => 'ran' })])
+  await engine.serve('picky', { on: 'file.created', where: () => false }, () => 'ran')
   expect(await engine.run('picky')).toMatchObject({
     status: 'skipped',
     reason: 'its `where` returned false',
@@ -16,16 +16,13 @@ test('a run whose `where` returns false is skipped', async ({ engine }) => {
 
 test('a filter that throws parks the run for a person', async ({ engine }) => {
   let hasRun = false
-  await engine.start([
-    defineWorkflow({
-      id: 'broken',
-      on: 'file.created',
-      where: (event) => (event.data.file as { owner: { name: string } }).owner.name === 'me',
-      run: () => {
-        hasRun = true
-      },
-    }),
-  ])
+  await engine.serve(
+    'broken',
+    { on: 'file.created', where: (event) => (event.data.file as { owner: { name: string } }).owner.name === 'me' },
+    () => {
+      hasRun = true
+    },
+  )
   expect(await engine.run('broken')).toMatchObject({ status: 'waiting', dueAt: null })
   expect(hasRun).toBe(false)
 })

@@ -68,23 +68,16 @@ test('a run over its time gives its steps at work their signal, and fails after 
   const begun = Promise.withResolvers<void>()
   const latch = Promise.withResolvers<void>()
   const order: string[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'overdue',
-      on: '*',
-      timeout: { run: '1m' },
-      run: ({ step }) =>
-        step.run('slow', async ({ signal }) => {
-          begun.resolve()
-          await new Promise((resolve) => signal.addEventListener('abort', resolve))
-          order.push('signal')
-          await latch.promise
-          order.push('slow')
-          return 'cleaned up'
-        }),
-      onFailure: () => void order.push('onFailure'),
+  await engine.serve('overdue', { timeout: { run: '1m' }, onFailure: () => void order.push('onFailure') }, ({ step }) =>
+    step.run('slow', async ({ signal }) => {
+      begun.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      order.push('signal')
+      await latch.promise
+      order.push('slow')
+      return 'cleaned up'
     }),
-  ])
+  )
   const ended = engine.run('overdue')
   await begun.promise
   const handled = engine.notices.once('run.completed')

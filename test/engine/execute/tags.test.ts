@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { awaitFound, awaitStatus } from '../../support/await-runs.ts'
 import { sendEvents } from '../../support/send-events.ts'
 import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
@@ -19,7 +18,7 @@ test('a run has the tags of its event before its code begins, also while no slot
     await gate
   }
   const tags = ({ id }: { id: string }) => ({ event: id, batch: 7, first: true, none: null, empty: '' })
-  const workflow = defineWorkflow({ id: 'tagged', on: '*', tags, run })
+  const workflow = define('tagged', { tags }, run)
   const worker = await engine.start([workflow], { slots: 1, admitsAhead: () => true })
   const [first = ''] = await sendEvents(engine, workflow, [{}], [worker])
   await awaitStatus(engine, first, 'running')
@@ -57,9 +56,7 @@ test('a function of tags that throws or misfits makes the run wait for a person,
     object: /the value of "customer" must be text, a number or a boolean, not a value of type object$/,
     many: /it returned 11 tags, and a run has at most 10$/,
   }
-  await engine.start(
-    Object.entries(given).map(([id, tags]) => defineWorkflow({ id, on: '*', tags: tags as never, run: () => 'ran' })),
-  )
+  await engine.start(Object.entries(given).map(([id, tags]) => define(id, { tags: tags as never }, () => 'ran')))
   for (const [id, reason] of Object.entries(reasons)) {
     const run = await engine.run(id, `evt_${id}`)
     expect(run).toMatchObject({ status: 'waiting', dueAt: null, startedAt: null, tags: {} })
@@ -69,22 +66,19 @@ test('a function of tags that throws or misfits makes the run wait for a person,
 
 test('tags in code are written with the next step, changed by name, and not lost at the end', async ({ engine }) => {
   const seen: unknown[] = []
-  await engine.start([
-    defineWorkflow({
-      id: 'coded',
-      on: '*',
-      tags: () => ({ customer: 'acme', region: 'eu' }),
-      run: async ({ run: { id }, step, tag }) => {
-        tag('region', 'us')
-        tag('files', 3)
-        await step.run('a', () => tag('inside', 'yes'))
-        await step.run('b', async () => seen.push(await tagsOf(engine, id)))
-        await step.sleep('nap', '1m')
-        tag('last', true)
-        return id
-      },
-    }),
-  ])
+  await engine.serve(
+    'coded',
+    { tags: () => ({ customer: 'acme', region: 'eu' }) },
+    async ({ run: { id }, step, tag }) => {
+      tag('region', 'us')
+      tag('files', 3)
+      await step.run('a', () => tag('inside', 'yes'))
+      await step.run('b', async () => seen.push(await tagsOf(engine, id)))
+      await step.sleep('nap', '1m')
+      tag('last', true)
+      return id
+    },
+  )
   const parked = await engine.run('coded')
   const first = { customer: 'acme', region: 'us', files: '3', inside: 'yes' }
   expect(parked).toMatchObject({ status: 'waiting', tags: first })

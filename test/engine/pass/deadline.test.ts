@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { awaitRuns, haveStatus } from '../../support/await-runs.ts'
 import { createLatches } from '../../support/create-latches.ts'
 import { NOW } from '../../support/fixtures.ts'
@@ -9,13 +8,11 @@ import { define } from '../../support/workflows.ts'
 
 test('a run that has not started by its `timeout.start` is canceled, even in line', async ({ engine }) => {
   const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'impatient',
-    on: '*',
-    concurrency: { limit: 1 },
-    timeout: { start: '1h', step: '1d' },
-    run: ({ run, step }) => step.run('work', () => latches.work(run.id)),
-  })
+  const workflow = define(
+    'impatient',
+    { concurrency: { limit: 1 }, timeout: { start: '1h', step: '1d' } },
+    ({ run, step }) => step.run('work', () => latches.work(run.id)),
+  )
   const worker = await engine.start([workflow])
   const [first = '', second = ''] = await sendEvents(engine, workflow, [{}, {}], [worker])
   await awaitRuns(engine, haveStatus({ running: 1, waiting: 1 }))
@@ -59,13 +56,11 @@ test('sleeps count towards `timeout.run`, and the run wakes in time to fail', as
 
 test('the time of a run begins when it starts, not while it waits in line or for its module', async ({ engine }) => {
   const latches = createLatches(engine)
-  const workflow = defineWorkflow({
-    id: 'patient',
-    on: '*',
-    concurrency: { limit: 1 },
-    timeout: { run: '1h', step: '1d' },
-    run: ({ run, step, now }) => step.run('work', () => latches.work(run.id)).then(now),
-  })
+  const workflow = define(
+    'patient',
+    { concurrency: { limit: 1 }, timeout: { run: '1h', step: '1d' } },
+    ({ run, step, now }) => step.run('work', () => latches.work(run.id)).then(now),
+  )
   const workflows: (typeof workflow)[] = []
   const worker = await engine.start(workflows)
   const [first = '', second = ''] = await sendEvents(engine, workflow, [{}, {}], [worker])

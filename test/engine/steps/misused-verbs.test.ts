@@ -1,10 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import type { RunContext } from '../../../src/author/context.ts'
 import { cron } from '../../../src/author/cron.ts'
 import { defineEvent } from '../../../src/author/define-event.ts'
-import { defineWorkflow } from '../../../src/author/define-workflow.ts'
 import { callable } from '../../../src/author/trigger.ts'
-import { createTestEngine } from '../../support/test-engine.ts'
+import { createTestEngine, test } from '../../support/test-engine.ts'
 
 /** The context as JavaScript has it: without types. */
 type Untyped = { [Api in 'step' | 'files']: Record<string, (...given: unknown[]) => unknown> }
@@ -16,7 +15,7 @@ const file = { service: 'storage_a', id: 'fil_1' }
 async function failWith(misuse: (context: Untyped) => unknown) {
   const engine = createTestEngine()
   const run = async (context: RunContext) => misuse(context as unknown as Untyped)
-  await engine.start([defineWorkflow({ id: 'misuse', on: '*', retry: { attempts: 4 }, run })])
+  await engine.serve('misuse', { retry: { attempts: 4 } }, run)
   const ended = await engine.run('misuse')
   return { ...ended, steps: await engine.store.listSteps(ended.id) }
 }
@@ -153,13 +152,12 @@ test.each<[misuse: () => unknown, fault: string]>([
   expect(misuse).toThrow(fault)
 })
 
-test('an error in place of text or facts is logged', async () => {
-  const engine = createTestEngine()
+test('an error in place of text or facts is logged', async ({ engine }) => {
   const run = async ({ log }: RunContext) => {
     log.error(new Error('lost') as never)
     log.warn('odd', new Error('facts') as never)
   }
-  await engine.start([defineWorkflow({ id: 'logs', on: '*', run })])
+  await engine.serve('logs', run)
   await engine.run('logs')
   expect(engine.heard.filter(({ kind }) => kind === 'run.log')).toMatchObject([
     { level: 'error', message: 'lost' },

@@ -78,16 +78,13 @@ test('a workflow cannot send an event of a type under upshot', async ({ engine }
 /** Sends an event whose run sends the next one; the first run has this depth. */
 async function sendChain(depth: number, run: (send: () => Promise<unknown>, nap: () => Promise<void>) => unknown) {
   const engine = createTestEngine()
-  const again = defineWorkflow({
-    id: 'again',
-    on: 'ping',
-    run: ({ step }) =>
-      run(
-        () => step.send('next', 'pong', {}),
-        () => step.sleep('nap', '1m'),
-      ),
-  })
-  await engine.start([again, defineWorkflow({ id: 'end', on: 'pong', run: () => 'done' })])
+  const again = define('again', { on: 'ping' }, ({ step }) =>
+    run(
+      () => step.send('next', 'pong', {}),
+      () => step.sleep('nap', '1m'),
+    ),
+  )
+  await engine.start([again, define('end', { on: 'pong' }, () => 'done')])
   const body = JSON.stringify({ id: 'evt_first', type: 'ping', created: new Date(NOW).toISOString(), data: {} })
   const event = { id: 'evt_first', type: 'ping', account: 'default', createdAt: NOW, body, depth }
   const about = { id: 'sch_1', name: 'first', owner: 'code', madeBy: 'run_0', workflow: null } as const

@@ -46,8 +46,8 @@ export interface Reception {
   /** When the sender may try again; default 2 s for every 503. */
   retryAfterMs?: number
   /**
-   * Looks for a retired secret that signed it; null: none did. Call it after the answer, whose time
-   * would tell that there are such secrets.
+   * Looks for the cause of a signature that does not fit, such as a retired secret; null: not
+   * found. Call it after the answer, whose time would tell of what was found.
    */
   lookBack?: () => DeliveryFacts | null
 }

@@ -48,7 +48,7 @@ interface Arrival extends Pick<RawDelivery, 'id' | 'receivedAt' | 'isProbe'> {
 /** After a refusal, a shorter rest of the body is read, so that the connection can be reused. */
 const SHORT_BODY_BYTES = 65_536
 
-/** Refused deliveries of one endpoint that are compared with its retired secrets. */
+/** Refused deliveries of one endpoint, or of all hooks, whose signature is looked into. */
 const LOOK_BACK_RATE = { perSecond: 5, burst: 20 }
 
 /** A body, with the bytes to give back to the share of its address. */
@@ -154,7 +154,7 @@ export class DeliveryHandler {
     return refusal('consumed')
   }
 
-  /** Adds that a retired secret signed it. In a flood, a few deliveries a second are tried. */
+  /** Adds why its signature does not fit. In a flood, a few deliveries a second are tried. */
   #lookBack({ receivedAt }: Arrival, reception: Reception): Reception {
     const { lookBack, endpointId, facts } = reception
     if (lookBack === undefined || this.#lookBacks.take(endpointId ?? '', receivedAt) > 0) return reception

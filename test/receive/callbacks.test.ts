@@ -217,6 +217,30 @@ test.each(SIGNED)('an answer signed as %s is verified, and any other is 401', as
   expect((await told()).map(({ verdict }) => verdict)).toContain('bad_signature')
 })
 
+test.each<[why: string, secret: string, headers: Record<string, string>, reason: RegExp]>([
+  [
+    'by another scheme',
+    scanner,
+    { 'X-Hub-Signature-256': `sha256=${opensslHmac(scanner, CLEAN)}` },
+    /another scheme: write sign\.scheme of the hook as "sha256-prefix", with the header x-hub-signature-256/i,
+  ],
+  [
+    'without the line break of our secret',
+    `${scanner}\n`,
+    { 'X-Service-Signature': opensslHmac(scanner, CLEAN) },
+    /Our secret has white space around it/,
+  ],
+  ['by nobody we know', scanner, { 'X-Service-Signature': opensslHmac('another', CLEAN) }, /^mismatch$/],
+])('a signature %s is told of in the ledger, and the sender learns nothing', async (_why, secret, headers, reason) => {
+  const { send, told } = await openCallback({ sign: { scheme: SCHEME_PRESETS.hex, secret } })
+  const answer = await send(CLEAN, { ...JSON_TYPE, ...headers })
+  expect(answer.status).toBe(401)
+  expect(JSON.stringify(answer.body)).not.toMatch(/scheme|white space/)
+  const [refused] = await told()
+  expect(refused).toMatchObject({ verdict: 'bad_signature', facts: { reason: expect.stringMatching(reason) } })
+  expect(JSON.stringify(refused)).not.toContain(scanner)
+})
+
 test('a hook with `many` takes each answer; the same key of a sender is the same answer', async () => {
   const { send, store, lease } = await openCallback({ isMany: true })
   for (let turn = 0; turn < 2; turn++) expect((await send(CLEAN)).body.data.verdict).toBe('accepted')

@@ -7,11 +7,13 @@ import { findMisfits } from '../../core/incoming/hook-data.ts'
 import { verifySignature } from '../../core/incoming/signature.ts'
 import { isPlainObject, type JsonValue } from '../../core/json.ts'
 import type { Publish } from '../../core/notices.ts'
+import { solveScheme } from '../../core/solver/solve-scheme.ts'
 import type { Store } from '../../core/store/store.ts'
 import {
   type Addressee,
   describeMistrust,
   nameMediaType,
+  pickSigningHeaders,
   type RawDelivery,
   type Reception,
 } from '../accept-delivery.ts'
@@ -64,7 +66,10 @@ export class Callbacks {
       const signature = verifySignature(sign.scheme, [sign.secret], delivery, delivery.receivedAt)
       if (signature.kind !== 'valid') {
         const { verdict, facts } = describeMistrust(signature, sign.scheme, this.#parts.clockJump())
-        return refuse(verdict, { ...name(hook), ...facts })
+        const reception = refuse(verdict, { ...name(hook), ...facts })
+        return verdict === 'bad_signature'
+          ? { ...reception, lookBack: () => explain(sign.secret, delivery) }
+          : reception
       }
     }
     const state = stateOf(hook, delivery.receivedAt)
@@ -106,6 +111,21 @@ export class Callbacks {
     })
     return this.#key
   }
+}
+
+/** Longest body that is compared with other schemes: each of them hashes it. */
+const EXPLAINED_BYTES = 65_536
+
+/** The cause of a signature that does not fit, in words that hold no secret; null: not found. */
+function explain(secret: string, { body, rawHeaders, receivedAt }: RawDelivery): DeliveryFacts | null {
+  if (body.length > EXPLAINED_BYTES) return null
+  const headers = pickSigningHeaders(rawHeaders)
+  const solution = solveScheme({ headers, body, secrets: [secret], receivedAt })
+  if (solution.kind === 'near') return solution.cause === 'missing_header' ? null : { reason: solution.advice }
+  if (solution.kind === 'none') return null
+  const { preset, scheme } = solution
+  const signs = preset === null ? JSON.stringify(scheme) : `"${preset}", with the header ${scheme.header}`
+  return { reason: `The sender signs by another scheme: write sign.scheme of the hook as ${signs}.` }
 }
 
 /** The facts of the ledger about a hook. */

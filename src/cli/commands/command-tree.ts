@@ -180,10 +180,8 @@ export const COMMAND_TREE: CommandTree = {
     commands: {
       list: command('list what waits for people, newest first', () => import('./safety/approvals/list.ts')),
       show: command('show the list or the question of an approval', () => import('./safety/approvals/show.ts')),
-      ...commandsOf(() => import('./safety/approvals/decide.ts'), {
-        approve: 'approve exactly the list that you saw',
-        deny: 'deny an approval, so that its steps fail',
-      }),
+      approve: command('approve exactly the list that you saw', () => import('./safety/approvals/approve.ts')),
+      deny: command('deny an approval, so that its steps fail', () => import('./safety/approvals/decide.ts')),
     },
   },
   approvers: {

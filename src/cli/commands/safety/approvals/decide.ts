@@ -3,57 +3,19 @@ import { readFileSync } from 'node:fs'
 import type { Command } from '@commander-js/extra-typings'
 import type { AnswerOf } from '../../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import { type ApprovalTerms, type Decision, describeVote, parseNumbers } from '../../../../core/safety/approval.ts'
+import { type ApprovalTerms, type Decision, describeVote } from '../../../../core/safety/approval.ts'
 import type { Operator } from '../../../../core/safety/audit.ts'
-import { checkAnswer } from '../../../../core/safety/check-answer.ts'
 import type { Asked } from '../../../../core/safety/effect.ts'
 import { ApprovalProof } from '../../../../core/safety/votes/approval-proof.ts'
 import { processEnvironment } from '../../../../project/config/environment.ts'
 import type { Cli } from '../../../command.ts'
-import { parseJsonOption } from '../../../input/parse-option.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { refrain } from '../../../operate/act-command.ts'
 import { canAsk, confirm, typesCount } from '../../../terminal/confirm.ts'
 import type { Output } from '../../../terminal/output.ts'
 import { describeApproval } from './list.ts'
 
-export function approve(command: Command, { out, project }: Cli): void {
-  command
-    .argument('<id>', 'id of the approval, apr_…, or its beginning')
-    .option('--hash <digits>', 'the hash that "approvals show" printed; names the list that you saw')
-    .option('--only <numbers>', 'approve only these items, such as 1-40,45; the rest stays open')
-    .option('--answer <json>', 'the answer to a question that asks for one', parseJsonOption)
-    .option('--as <name>', 'decide as this registered approver')
-    .option('--key-file <file>', 'sign with the private key in this file')
-    .action((named, { hash: given, only, answer, ...voter }) =>
-      project.withOperations(async (operations) => {
-        const approval = await call(operations, 'GET /approvals/:id', { params: { id: named } })
-        const what = approval.kind === 'guard' ? `approve ${approval.openItems} items` : 'say yes'
-        const will = `${what}: ${describeApproval(approval)}`
-        if (out.given.dryRun) {
-          await confirm(out, { will })
-          return refrain(out, will)
-        }
-        const hash = await requireHash(out, approval, given)
-        const numbers = only === undefined ? null : parseNumbers(only)
-        const said = { verdict: 'approved', hash, only: numbers, answer: checkAnswer(approval, answer) } as const
-        const signed = await signWord(operations, approval, { ...said, voter, operator: project.operator })
-        const body = { ...signed, ...(only === undefined ? {} : { only }), ...(answer === undefined ? {} : { answer }) }
-        const result = await call(operations, 'POST /approvals/:id/approve', { params: { id: approval.id }, body })
-        out.result({ approval: approval.id, ...result }, () => [describeResult(result)])
-      }),
-    )
-}
-
-function describeResult({ status, granted, moved, next, missing }: AnswerOf<'POST /approvals/:id/approve'>): string {
-  if (status === 'open')
-    return `Your word counts. ${missing} more ${missing === 1 ? 'person has' : 'people have'} to agree.`
-  const rest = next === null ? '' : ` The other ${moved} wait in approval ${next}.`
-  if (granted === 0) return 'Approved.'
-  return `Approved ${granted} ${granted === 1 ? 'item' : 'items'}.${rest}`
-}
-
-export function deny(command: Command, { out, project }: Cli): void {
+export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('<id>', 'id of the approval, apr_…, or its beginning')
     .option('--as <name>', 'decide as this registered approver')
@@ -76,9 +38,11 @@ export function deny(command: Command, { out, project }: Cli): void {
     )
 }
 
-type Approval = AnswerOf<'GET /approvals/:id'>
+export type Approval = AnswerOf<'GET /approvals/:id'>
 type Items = AnswerOf<'GET /approvals/:id/items'>
 type Item = Items['items'][number]
+/** An item with what its hash covers. */
+export type ApprovalItem = Awaited<ReturnType<typeof readProof>>['items'][number]
 
 /** Items of one answer. */
 const MAX_ITEMS = 5_000
@@ -90,13 +54,13 @@ export interface Voter {
 }
 
 /** The word of a person about an approval. */
-interface Word extends Pick<Decision, 'verdict' | 'hash' | 'only' | 'answer'> {
+export interface Word extends Pick<Decision, 'verdict' | 'hash' | 'only' | 'answer'> {
   voter: Voter
   operator: Pick<Operator, 'actor' | 'reason'>
 }
 
 /** The body of a decision: signed, where a key is named. */
-async function signWord(
+export async function signWord(
   operations: Operations,
   approval: Approval,
   { voter: { as, keyFile }, operator, ...word }: Word,

@@ -11,12 +11,11 @@ import { formatBytes, formatMoment, formatText } from '../../../terminal/format-
 import type { Output } from '../../../terminal/output.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
-import { readProof } from './decide.ts'
+import { type ApprovalItem, readProof } from './decide.ts'
 import { describeApproval } from './list.ts'
 
 type Approval = AnswerOf<'GET /approvals/:id'>
 type ApprovalQuestion = NonNullable<Approval['question']>
-type ApprovalItem = Awaited<ReturnType<typeof readProof>>['items'][number]
 
 const SHOWN = 50
 const EVERY_ITEM = 1_000_000
@@ -154,7 +153,7 @@ const ALL_ITEMS = 1_000_000
 /**
  * Previews how the runs of an open approval go on from where they stand. Real reads, and no effect.
  */
-async function foresee(
+export async function foresee(
   out: Output,
   operations: Operations,
   approval: AnswerOf<'GET /approvals/:id'>,

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import { z } from 'zod'
+import { ACCESS_ROLES } from '../../core/access/role.ts'
 import { MAX_LOAD_MS } from '../../core/blockage.ts'
 import { UpshotError } from '../../core/errors.ts'
 import { DEFAULT_MAX_STEPS, MAX_STEPS } from '../../core/runs/step.ts'
 import { DEFAULT_GUARD } from '../../core/safety/guard.ts'
 import { guardSchema } from '../../core/safety/guard-schema.ts'
-import { isLoopback } from '../../core/service/account.ts'
-import { adminConfig } from './admin-config.ts'
+import { DEFAULT_ACCOUNT, isLoopback } from '../../core/service/account.ts'
+import { STORAGES, type StorageName } from '../../core/service/storage.ts'
+import type { SweepPlan } from '../../core/service/sweep/sweep-plan.ts'
 import { alertConfig } from './alert-config.ts'
 import { durationSetting, readDuration } from './duration-setting.ts'
 import { importWithin } from './import-within.ts'
-import { reconcileConfig } from './reconcile-config.ts'
 
 const age = (fallback: string) =>
   z
@@ -35,7 +36,7 @@ export const publicUrl = z
 function isFitPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, hostname, search, hash, username, password } = new URL(text)
-  return (protocol === 'https:' || isLoopback(hostname)) && `${search}${hash}${username}${password}` === ''
+  return isPrivate({ protocol, hostname }) && `${search}${hash}${username}${password}` === ''
 }
 
 /** Longer than a real event may come late and than the longest grace, each at most 30 days. */
@@ -53,6 +54,105 @@ const filesBurst = z
 
 /** The engine's pulse is looked at four times in this time, beside the work of a busy machine. */
 const MIN_HANG_MS = 1_000
+
+const role = z.enum(ACCESS_ROLES)
+
+const adminUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => URL.canParse(text) && isFit(new URL(text)), {
+    error: 'must be an https address, or http with a host on this machine, without path, query or login',
+  })
+  .transform((text) => new URL(text).origin)
+
+function isFit({ protocol, hostname, pathname, search, hash, username }: URL): boolean {
+  return isPrivate({ protocol, hostname }) && pathname === '/' && `${search}${hash}${username}` === ''
+}
+
+function isPrivate({ protocol, hostname }: Pick<URL, 'protocol' | 'hostname'>): boolean {
+  return protocol === 'https:' || isLoopback(hostname)
+}
+
+/** The part of the project file about the admin server. */
+const adminConfig = z
+  .strictObject({
+    host: z.string().min(1).default('127.0.0.1'),
+    url: adminUrl.nullable().default(null),
+    basePath: z
+      .string()
+      .regex(/^(\/[\w.-]+)+$/, 'must be a path such as "/ops", without a slash at its end')
+      .or(z.literal(''))
+      .default(''),
+    metrics: z.enum(['token', 'open']).default('token'),
+    proxy: z
+      .strictObject({
+        header: z
+          .string()
+          .regex(/^[\w-]+$/)
+          .transform((name) => name.toLowerCase()),
+        from: z.array(z.string().min(1)).min(1),
+        roles: z.record(z.string(), role),
+      })
+      .nullable()
+      .default(null),
+    oidc: z
+      .strictObject({
+        issuer: z.url({ protocol: /^https?$/ }).refine((text) => isPrivate(new URL(text)), {
+          error: 'must be an https address, or http with a host on this machine',
+        }),
+        clientId: z.string().min(1),
+        scope: z.string().min(1).default('openid profile email'),
+        groupsClaim: z.string().min(1).default('groups'),
+        roles: z.record(z.string(), role),
+      })
+      .nullable()
+      .default(null),
+  })
+  .refine(({ host, url }) => url !== null || host === 'localhost' || isLoopback(host) || host === '::1', {
+    path: ['url'],
+    error: 'is needed where host is not on this machine: the address at which browsers reach the admin server',
+  })
+  .prefault({})
+
+/** The shortest time from one sweep to the next. */
+const MIN_EVERY_MS = 60_000
+
+/** A file that is gone is known for longer: see `retention.files`. */
+const MAX_GRACE_MS = 30 * 24 * 60 * 60_000
+
+/** A number is a share as in `0.1`, text one as in `10%`. */
+const budget = z
+  .union([z.number(), z.string().regex(/^\d+(\.\d+)?%$/, 'must be a share such as "10%"')])
+  .default('10%')
+  .transform((given) => (typeof given === 'number' ? given : Number.parseFloat(given) / 100))
+  .refine((share) => share >= 0.001 && share <= 1, 'must be a share from "0.1%" to "100%"')
+
+const sweep = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/(.*[^/])?$/, 'must begin with "/" and not end with one')
+    .default('/'),
+  recursive: z.boolean().default(true),
+  every: durationSetting('6h').refine((ms) => ms >= MIN_EVERY_MS, 'must be at least 1m'),
+  budget,
+  grace: durationSetting('8h').refine((ms) => ms <= MAX_GRACE_MS, 'must be at most 30d'),
+  repair: z.enum(['report', 'events']).default('report'),
+})
+
+const NAME = new RegExp(`^(?:[\\w.-]{1,100}/)?(?:${STORAGES.join('|')})$`)
+
+/** Sweeps by storage, or by account and storage. */
+const reconcileConfig = z
+  .record(
+    z.string().regex(NAME, `must be ${STORAGES.join(', ')}, or one of an account such as "acme/storage_a"`),
+    sweep,
+  )
+  .default({})
+  .transform((plans) => Object.entries(plans).map(([name, plan]) => asPlan(name, plan)))
+
+function asPlan(name: string, { every, grace, ...rest }: z.output<typeof sweep>): SweepPlan {
+  const [storage = '', account = DEFAULT_ACCOUNT] = name.split('/').toReversed()
+  return { account, storage: storage as StorageName, ...rest, everyMs: every, graceMs: grace }
+}
 
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),

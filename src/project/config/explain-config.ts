@@ -2,7 +2,7 @@ import { isAbsolute, relative } from 'node:path'
 import { redactUrls } from '../../core/errors.ts'
 import { loadConfigFile, readConfigFile } from './config-file.ts'
 import type { Environment } from './environment.ts'
-import { flattenSettings } from './flatten-settings.ts'
+import { flattenSettings } from './list-settings.ts'
 import { type Config, findConfigFile, loadConfig } from './load-config.ts'
 import { VARIABLES } from './variables.ts'
 

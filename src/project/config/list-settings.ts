@@ -1,5 +1,4 @@
 import { redactUrls } from '../../core/errors.ts'
-import { flattenSettings } from './flatten-settings.ts'
 import type { Config } from './load-config.ts'
 
 /**
@@ -22,4 +21,13 @@ export function listSettings(config: Config): { setting: string; value: string }
       : {}),
   }
   return [...flattenSettings(chosen)].map(([setting, value]) => ({ setting, value: redactUrls(value) }))
+}
+
+/** Every leaf of settings by its path, such as `receive.bodyBytes`. */
+export function flattenSettings(value: unknown, path = ''): Map<string, string> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return new Map([[path, typeof value === 'string' ? value : JSON.stringify(value)]])
+  }
+  const entries = Object.entries(value).filter(([, part]) => part !== undefined)
+  return new Map(entries.flatMap(([name, part]) => [...flattenSettings(part, path === '' ? name : `${path}.${name}`)]))
 }

@@ -6,7 +6,7 @@ const STALL_MS = 60_000
 /** Looks in which it is seen: one alone may come late, because this thread was blocked. */
 const LOOKS = 4
 /** Answers of one turn. Others come in between, which may be wanted first. */
-const SLICE = 16
+const SLICE = 6
 
 interface OpenCall {
   method: string

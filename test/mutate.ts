@@ -98,17 +98,17 @@ function listNamed(folder: string, file: string): string[] {
     .filter((named) => existsSync(join(folder, named)))
 }
 
-/** All tests: first that of the same name, then those whose imports lead to a file in few steps. */
+/** All tests: first those beside the mirror of a file, then those whose imports soon lead to it. */
 function listTests(users: Map<string, string[]>, file: string): string[] {
   const steps = new Map([[file, 0]])
   for (const [name, count] of steps) {
     for (const user of users.get(name) ?? []) if (!steps.has(user)) steps.set(user, count + 1)
   }
-  const room = file.split('/')[1]
   const mirrored = file.replace(/^src/, 'test').replace(/ts$/, 'test.ts')
   const rank = (test: string) => {
-    if (test === mirrored) return 0
-    return (steps.get(test) ?? 1_000) + (test.startsWith(`test/${room}/`) ? 0 : 0.5)
+    const count = steps.get(test) ?? 1_000
+    if (test === mirrored || count === 1_000) return test === mirrored ? 0 : count
+    return dirname(test) === dirname(mirrored) ? count / 100 : count
   }
   const tests = [...users.keys(), ...[...users.values()].flat()].filter((name) => name.endsWith('.test.ts'))
   return [...new Set(tests)].toSorted((one, other) => rank(one) - rank(other))

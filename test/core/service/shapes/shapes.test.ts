@@ -153,6 +153,7 @@ test('an enumeration needs 50 texts, each word three times, and a name that is o
   expect(write(50, 'status')).toContain(`z.enum(['w0', 'w1'])`)
   expect(write(49, 'status')).toContain('z.string()')
   expect(write(50, 'status', (n) => (n < 2 ? 'rare' : 'often'))).toContain('z.string()')
+  expect(write(50, 'status', (n) => (n < 3 ? 'rare' : 'often'))).toContain(`z.enum(['often', 'rare'])`)
   expect(write(50, 'userName')).toContain('z.string()')
   expect(write(39, 'kind', (n) => `w${n % 13}`)).toContain('z.string()')
 })

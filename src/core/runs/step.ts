@@ -166,6 +166,14 @@ export function planReset(steps: readonly Checkpoint[], error: Failure | null): 
   return failed.filter((step) => step.key === error?.step || isLast(step)).map((step) => step.key)
 }
 
+/** The part of a run that a new one takes over. */
+export interface Fork {
+  /** Keys of finished steps to copy. */
+  keys: readonly string[]
+  /** A step with a result given by hand, as JSON text; null: none. */
+  edited: { key: string; output: string } | null
+}
+
 /**
  * Keys of the finished steps that began before `fromStep`. Throws `not_found` with up to 20 known
  * steps as the fix.

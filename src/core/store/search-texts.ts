@@ -12,6 +12,17 @@ export interface FoundText {
   neededBy: string | null
 }
 
+/** Rows whose text goes. */
+export interface TextErasure {
+  words: Words
+  table: string
+  keys: readonly TextKey[]
+  /** The ledger keeps both, where its own rows change. */
+  actor: string
+  reason: string | null
+  now: number
+}
+
 /** Rows of a table with the words, by column. */
 interface TextPlace {
   table: string

@@ -1,7 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import { findObstacle, type Resolution } from '../../../core/runs/run.ts'
-import { DIVERGED, numberOf, planReset } from '../../../core/runs/step.ts'
+import { DIVERGED, type Fork, numberOf, planReset } from '../../../core/runs/step.ts'
 import type { Invocation } from '../../../core/runs/wait.ts'
 import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
@@ -11,14 +11,6 @@ import type { ClosingTable } from './closing-table.ts'
 import type { RunTable } from './run-table.ts'
 import { STEP_COLUMNS, type StepTable } from './step-table.ts'
 import type { ToldTable } from './told-table.ts'
-
-/** The part of a run that a new one takes over. */
-interface Fork {
-  /** Keys of finished steps to copy. */
-  keys: readonly string[]
-  /** A step with a result given by hand, as JSON text; null: none. */
-  edited: { key: string; output: string } | null
-}
 
 interface OperationTables {
   runs: RunTable

@@ -1,26 +1,14 @@
 import { createHmac, hash } from 'node:crypto'
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { Words } from '../../../core/safety/create-eraser.ts'
 import { createEraser, type Eraser } from '../../../core/safety/create-eraser.ts'
 import { type ErasedMark, macTexts } from '../../../core/safety/ledger/erased-rows.ts'
-import type { TextKey } from '../../../core/store/search-texts.ts'
+import type { TextErasure, TextKey } from '../../../core/store/search-texts.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { EffectSearch } from '../safety/effect-search.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { LEDGER, type TextTable } from './text-columns.ts'
 import { type TextSearch, textColumns } from './text-search.ts'
-
-/** Rows whose text goes. */
-interface TextErasure {
-  words: Words
-  table: string
-  keys: readonly TextKey[]
-  /** The ledger keeps both, where its own rows change. */
-  actor: string
-  reason: string | null
-  now: number
-}
 
 interface Parts {
   textSearch: TextSearch

@@ -31,6 +31,8 @@ inBrowser(`what comes after a list is previewed in another process, and shown be
   await look.getByRole('listitem').waitFor()
   const told = (await look.innerText()).replace(/\s+/g, ' ')
   expect(told).toMatch(/would ask for 1 effect more, 0 B write chat Nobody knows what comes after the step "tell"/)
+  expect(told).toContain(`upshot approvals approve ${approval} --hash`)
+  expect(told).toMatch(/ --hash [0-9a-f]{8} --ahead 1$/)
   expect(await inspect(page, 'look ahead')).toEqual([])
 
   rmSync(module)

@@ -14,7 +14,7 @@ type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
 /**
  * The effects that held runs would ask for after this list. A person asks, as it reads the service.
  */
-export function LookAhead({ approval: { id, kind, status } }: { approval: Approval }) {
+export function LookAhead({ approval: { id, kind, status, hash, needs } }: { approval: Approval }) {
   const mayAct = useMay('operator')
   const look = useAction('POST /approvals/:id/look-ahead')
   if (!mayAct || kind !== 'guard' || status !== 'open') return null
@@ -40,7 +40,21 @@ export function LookAhead({ approval: { id, kind, status } }: { approval: Approv
       )}
       {error && <ProblemNote error={error} />}
       {data !== undefined && !isPending && <Answer foreseen={data} />}
+      {data?.ahead.some(({ effects }) => effects > 0) && needs === 1 && (
+        <p className="quiet wrap">
+          To approve them with this list, each as it comes:{' '}
+          <code>{`upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --ahead ${countListed(data)}`}</code>
+        </p>
+      )}
     </Card>
+  )
+}
+
+/** At most as many as the command takes. */
+function countListed({ ahead }: Foreseen): number {
+  return Math.min(
+    200,
+    ahead.reduce((sum, { list }) => sum + list.length, 0),
   )
 }
 

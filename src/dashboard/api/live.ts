@@ -105,8 +105,10 @@ async function listen(send: (message: 'changed' | 'live') => void, signal: Abort
   send('live')
   let rest = ''
   try {
-    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-      const messages = `${rest}${chunk}`.split('\n\n')
+    // Not every browser can iterate a stream.
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      const messages = `${rest}${part.value}`.split('\n\n')
       rest = messages.pop() ?? ''
       if (!signal.aborted && messages.some((message) => message.includes('true'))) send('changed')
     }

@@ -145,6 +145,13 @@ test('an unknown token is 404 without a look into the database, whatever of it i
   expect((await told()).filter(({ verdict }) => verdict === 'unknown_hook')).toHaveLength(6)
 })
 
+test('a page that cannot be read is answered 503, and its fault is told', async () => {
+  const { url, path, store, heard } = await openCallback()
+  await store.close()
+  expect((await supertest(url).get(path)).status).toBe(503)
+  expect(heard).toContainEqual(expect.objectContaining({ kind: 'fault', where: 'the page of a callback' }))
+})
+
 test('a visit decides nothing: it shows what is asked, and a button that needs no script', async () => {
   const { url, path, store, lease, send } = await openCallback({ ask: 'Release <batch 7>?' })
   for (const method of ['get', 'head'] as const) {

@@ -44,7 +44,7 @@ export async function createTestReceiver(parts: Partial<ReceiverParts> & { endpo
     post(body: string | Buffer, headers: Record<string, string | undefined> = {}, to = path) {
       const all: Record<string, string | undefined> = {
         'Content-Type': 'application/json',
-        // Signs only when needed: each signature starts an openssl process.
+        // Signs only when needed.
         ...('X-Service-Signature' in headers ? {} : { 'X-Service-Signature': opensslHmac(SECRET, body) }),
         ...headers,
       }

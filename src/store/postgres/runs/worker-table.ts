@@ -1,5 +1,4 @@
 import type { Recovery } from '../../../core/runs/blame.ts'
-import type { Connection } from '../../connection.ts'
 import { Workers } from '../../tables/runs/workers.ts'
 import { DATABASE_NOW, workerLock } from '../database/direct-session.ts'
 
@@ -12,7 +11,24 @@ const SILENT_MS = 3_000
  * with its lock free. A lock alone proves nothing: a failover frees them all.
  */
 export class WorkerTable extends Workers {
-  readonly #sql = prepareWorkers(this.db)
+  /** Index: primary keys. A database has a few dozen workers. */
+  readonly #sql = {
+    beat: this.db.prepare<[string, number]>(
+      `INSERT INTO worker (id, started_at, seen_at) VALUES (?, ?, ${DATABASE_NOW})
+       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+    ),
+    living: this.db.pluck<[], string>(`SELECT id FROM worker WHERE seen_at > ${DATABASE_NOW} - ${DEAD_MS}`),
+    lockDead: this.db.pluck<
+      [],
+      string
+    >(`SELECT id FROM worker WHERE CASE WHEN seen_at > ${DATABASE_NOW} - ${SILENT_MS} THEN false
+           WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
+           ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
+         ORDER BY id FOR UPDATE SKIP LOCKED`),
+    // Index: work_leased.
+    unknown: this.db.pluck<[], string>(`SELECT DISTINCT worker FROM work WHERE status = 'running' AND NOT EXISTS (
+           SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`),
+  }
 
   startWorker(id: string, now: number): Promise<void> {
     return this.beatWorker(id, now)
@@ -35,26 +51,5 @@ export class WorkerTable extends Workers {
     // A worker that was taken for dead may claim before it says that it lives.
     for (const id of await this.#sql.unknown.all()) recovery.count += await this.endLeases(id)
     return recovery
-  }
-}
-
-/** Index: primary keys. A database has a few dozen workers. */
-function prepareWorkers(db: Connection) {
-  return {
-    beat: db.prepare<[string, number]>(
-      `INSERT INTO worker (id, started_at, seen_at) VALUES (?, ?, ${DATABASE_NOW})
-       ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-    ),
-    living: db.pluck<[], string>(`SELECT id FROM worker WHERE seen_at > ${DATABASE_NOW} - ${DEAD_MS}`),
-    lockDead: db.pluck<
-      [],
-      string
-    >(`SELECT id FROM worker WHERE CASE WHEN seen_at > ${DATABASE_NOW} - ${SILENT_MS} THEN false
-           WHEN seen_at <= ${DATABASE_NOW} - ${DEAD_MS} THEN true
-           ELSE pg_try_advisory_xact_lock(${workerLock('id')}) END
-         ORDER BY id FOR UPDATE SKIP LOCKED`),
-    // Index: work_leased.
-    unknown: db.pluck<[], string>(`SELECT DISTINCT worker FROM work WHERE status = 'running' AND NOT EXISTS (
-           SELECT 1 FROM worker WHERE worker.id = work.worker) ORDER BY worker`),
   }
 }

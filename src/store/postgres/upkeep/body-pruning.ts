@@ -8,7 +8,17 @@ import type { WeekTable } from './week-table.ts'
 
 /** Removes bodies that no unfinished run needs, except those of weeks that go at once. */
 export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
-  readonly #sql = prepareBodies(this.db)
+  /** Index: primary keys. */
+  readonly #sql = {
+    listOld: this.db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(
+      OLD_BODIES,
+    ),
+    count: this.db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], Counted>(
+      `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
+         coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
+    ),
+    drop: this.db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
+  }
 
   async count(before: number, limit: number): Promise<Counted> {
     return (await this.#sql.count.get({ receivedAt: 0, seq: -1, before, limit })) ?? { read: 0, rows: 0 }
@@ -36,15 +46,3 @@ function readPosition(after: string): { receivedAt: number; seq: number } {
 const OLD_BODIES = `SELECT seq, received_at, octet_length(body) AS bytes, ${isNeeded('event_body.seq')} AS is_needed
   FROM event_body WHERE received_at < @before AND (received_at, seq) > (@receivedAt::bigint, @seq::bigint)
   ORDER BY received_at, seq LIMIT @limit`
-
-/** Index: primary keys. */
-function prepareBodies(db: Connection) {
-  return {
-    listOld: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], OldEvent>(OLD_BODIES),
-    count: db.prepare<[{ receivedAt: number; seq: number; before: number; limit: number }], Counted>(
-      `SELECT count(*) AS read, count(*) FILTER (WHERE is_needed = 0) AS rows,
-         coalesce(sum(bytes) FILTER (WHERE is_needed = 0), 0)::bigint AS bytes FROM (${OLD_BODIES}) AS part`,
-    ),
-    drop: db.prepare<[number, number]>('DELETE FROM event_body WHERE received_at = ? AND seq = ?'),
-  }
-}

@@ -16,7 +16,53 @@ const MAX_SUSPECTS = 100
 
 /** Claims runs of the queue. */
 export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: WorkflowTable }, SqliteConnection> {
-  readonly #sql = prepareStatements(this.db)
+  /** Statements that find runs to claim, and claim one. */
+  readonly #sql = {
+    // Index: work_waiting.
+    due: this.db.pluck<
+      [number, number],
+      string
+    >(`SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
+         ORDER BY due_at LIMIT ?`),
+    // Index: work_ready, in its order.
+    ready: this.db.pluck<[number], string>(`SELECT run_id FROM work WHERE ${IS_READY} ORDER BY turn, run_id LIMIT ?`),
+    // Index: work_suspect, in its order.
+    suspects: this.db.pluck<
+      [number],
+      string
+    >(`SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= ${TRIED_ALONE}
+         ORDER BY turn, run_id LIMIT ?`),
+    // Index: work_ready, its first rows.
+    unadmitted: this.db.pluck<
+      [number],
+      string
+    >(`SELECT run_id FROM work WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
+         ORDER BY turn, run_id LIMIT ?`),
+    // Index: primary key, and the first rows of work_ready, without those that are not admitted.
+    isNext: this.db.pluck<
+      [string],
+      number
+    >(`SELECT 1 FROM work AS next WHERE run_id = ? AND ${IS_READY} AND NOT EXISTS (
+           SELECT 1 FROM work WHERE ${IS_READY} AND turn > ${-2 * UNADMITTED_PRIORITY} AND turn < next.turn)`),
+    // Index: primary keys. A limited run starts when it is admitted, not when it is claimed.
+    claim: this.db.prepare<[string, number, string]>(
+      `UPDATE work SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
+         started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
+         gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
+       WHERE run_id = ?`,
+    ),
+    claimed: this.db.prepare<[string], ClaimRow>(
+      `SELECT ${claimColumns(this.db.sql)} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
+    ),
+    workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM work WHERE run_id = ?'),
+    // Index: primary key. Asked at each claim, and empty where one worker is at work.
+    otherSet: this.db.pluck<[string], number>('SELECT 1 FROM worker_workflow WHERE worker <> ? LIMIT 1'),
+    elsewhere: this.db.pluck<
+      [string, string],
+      string
+    >(`SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
+           SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`),
+  }
   readonly #partial = new PartialQueue(this.db.raw)
   /** The first run that a claim would give the worker; null: none. */
   readonly findClaimable = prepareFirstClaimable(this.db)
@@ -87,52 +133,5 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
   /** Workflows that other workers have and this one lacks. A dead worker takes its set with it. */
   async #elsewhere(worker: string): Promise<string[]> {
     return (await this.#sql.otherSet.get(worker)) === undefined ? [] : await this.#sql.elsewhere.all(worker, worker)
-  }
-}
-
-/** Statements that find runs to claim, and claim one. */
-function prepareStatements(db: SqliteConnection) {
-  return {
-    // Index: work_waiting.
-    due: db.pluck<
-      [number, number],
-      string
-    >(`SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
-         ORDER BY due_at LIMIT ?`),
-    // Index: work_ready, in its order.
-    ready: db.pluck<[number], string>(`SELECT run_id FROM work WHERE ${IS_READY} ORDER BY turn, run_id LIMIT ?`),
-    // Index: work_suspect, in its order.
-    suspects: db.pluck<
-      [number],
-      string
-    >(`SELECT run_id FROM work WHERE status = 'pending' AND suspicion >= ${TRIED_ALONE}
-         ORDER BY turn, run_id LIMIT ?`),
-    // Index: work_ready, its first rows.
-    unadmitted: db.pluck<
-      [number],
-      string
-    >(`SELECT run_id FROM work WHERE ${IS_READY} AND turn <= ${-2 * UNADMITTED_PRIORITY}
-         ORDER BY turn, run_id LIMIT ?`),
-    // Index: primary key, and the first rows of work_ready, without those that are not admitted.
-    isNext: db.pluck<[string], number>(`SELECT 1 FROM work AS next WHERE run_id = ? AND ${IS_READY} AND NOT EXISTS (
-           SELECT 1 FROM work WHERE ${IS_READY} AND turn > ${-2 * UNADMITTED_PRIORITY} AND turn < next.turn)`),
-    // Index: primary keys. A limited run starts when it is admitted, not when it is claimed.
-    claim: db.prepare<[string, number, string]>(
-      `UPDATE work SET status = 'running', worker = ?, fence = fence + 1, due_at = NULL, reason = NULL, awaits = 0,
-         started_at = CASE WHEN gate_state IN ('in_line', 'outside') THEN started_at ELSE coalesce(started_at, ?) END,
-         gate_state = CASE gate_state WHEN 'in_line' THEN 'outside' ELSE gate_state END
-       WHERE run_id = ?`,
-    ),
-    claimed: db.prepare<[string], ClaimRow>(
-      `SELECT ${claimColumns(db.sql)} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
-    ),
-    workflowOf: db.pluck<[string], string>('SELECT workflow FROM work WHERE run_id = ?'),
-    // Index: primary key. Asked at each claim, and empty where one worker is at work.
-    otherSet: db.pluck<[string], number>('SELECT 1 FROM worker_workflow WHERE worker <> ? LIMIT 1'),
-    elsewhere: db.pluck<
-      [string, string],
-      string
-    >(`SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
-           SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`),
   }
 }

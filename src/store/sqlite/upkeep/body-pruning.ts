@@ -1,5 +1,4 @@
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import { isNeeded, type OldEvent } from '../../rows/run-sql.ts'
 import type { Counted } from '../../tables/upkeep/prune-counts.ts'
@@ -12,7 +11,20 @@ const EVENTS_AT_ONCE = 2_000
 
 /** Empties bodies that no unfinished run needs. */
 export class BodyPruning extends JoinedTable<{ events: EventTable }> {
-  readonly #sql = prepareBodies(this.db)
+  /** Index: primary keys. */
+  readonly #sql = {
+    listOld: this.db.prepare<[number, number], OldEvent>(OLD_EVENTS),
+    // Whole blocks, whose bodies are all gone.
+    dropSubjects: this.db.prepare<[number, number]>(
+      `DELETE FROM event_subject WHERE (block, subject, seq) IN
+         (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
+    ),
+    mark: this.db.pluck<[string], number>(PRUNE_MARK),
+    saveMark: this.db.prepare(
+      `INSERT INTO prune_mark (kind, position) VALUES (?, ?)
+       ON CONFLICT (kind) DO UPDATE SET position = excluded.position`,
+    ),
+  }
 
   /** Ends at the first event that is young enough, as a prune does. */
   async count(before: number, limit: number): Promise<Counted> {
@@ -55,20 +67,3 @@ const OLD_EVENTS = `SELECT seq, received_at, octet_length(body) AS bytes, ${isNe
 
 /** Position before the first event whose body may still be there. Index: primary key. */
 const PRUNE_MARK = 'SELECT position FROM prune_mark WHERE kind = ?'
-
-/** Index: primary keys. */
-function prepareBodies(db: Connection) {
-  return {
-    listOld: db.prepare<[number, number], OldEvent>(OLD_EVENTS),
-    // Whole blocks, whose bodies are all gone.
-    dropSubjects: db.prepare<[number, number]>(
-      `DELETE FROM event_subject WHERE (block, subject, seq) IN
-         (SELECT block, subject, seq FROM event_subject WHERE block < ? LIMIT ?)`,
-    ),
-    mark: db.pluck<[string], number>(PRUNE_MARK),
-    saveMark: db.prepare(
-      `INSERT INTO prune_mark (kind, position) VALUES (?, ?)
-       ON CONFLICT (kind) DO UPDATE SET position = excluded.position`,
-    ),
-  }
-}

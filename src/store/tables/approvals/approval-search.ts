@@ -7,7 +7,6 @@ import {
   type Verdict,
 } from '../../../core/safety/approval.ts'
 import { type Asked, describeAsked } from '../../../core/safety/effect.ts'
-import type { Connection } from '../../connection.ts'
 import { Table } from '../../connection.ts'
 import { afterAll } from '../../rows/build-where.ts'
 
@@ -21,7 +20,44 @@ interface ApprovalFilter {
 
 /** Approvals and their lists, as people read them. */
 export class ApprovalSearch extends Table {
-  readonly #sql = { ...prepareLists(this.db), ...prepareFacts(this.db) }
+  readonly #sql = {
+    // Index: primary key, or approval_open.
+    list: this.db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval WHERE (CAST(@before AS text) IS NULL OR id < @before)
+         AND (CAST(@status AS text) IS NULL
+           OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
+         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
+    ),
+    // Index: primary key.
+    ids: this.db.pluck<[string, string, number], string>(
+      'SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
+    ),
+    // Index: approval_open, so that the overview reads no history.
+    listOpen: this.db.prepare<[ListQuery], ApprovalRow>(
+      `SELECT * FROM approval ${this.db.sql.along('approval_open')} WHERE status = 'open' AND expires_at > @now
+         AND CAST(@status AS text) IS NOT NULL AND (CAST(@before AS text) IS NULL OR id < @before)
+         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow)
+       ORDER BY id DESC LIMIT @limit`,
+    ),
+    // One approval with its list. Index: primary keys, except where one is named.
+    find: this.db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
+    // Index: approval_hold.
+    findQuestion: this.db.pluck<[string], string>(
+      `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
+    ),
+    count: this.db.prepare<[string], { openItems: number; runs: number }>(
+      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
+         count(DISTINCT run_id) AS runs
+       FROM approval_item WHERE approval = ?`,
+    ),
+    votes: this.db.prepare<[string], VoteRow>(
+      `SELECT actor, verdict, reason, hash, answer, at, CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS isSigned
+       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
+    ),
+    items: this.db.prepare<[string, number, number], ItemRow>(
+      'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
+    ),
+  }
 
   /** The approval that a question of `step.approve` opened; null while there is none. */
   async findQuestion(runId: string, step: string, now: number): Promise<Approval | null> {
@@ -72,58 +108,12 @@ export class ApprovalSearch extends Table {
   }
 }
 
-/** One approval with its list. Index: primary keys, except where one is named. */
-function prepareFacts(db: Connection) {
-  return {
-    find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
-    // Index: approval_hold.
-    findQuestion: db.pluck<[string], string>(
-      `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
-    ),
-    count: db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
-         count(DISTINCT run_id) AS runs
-       FROM approval_item WHERE approval = ?`,
-    ),
-    votes: db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, answer, at, CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS isSigned
-       FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
-    ),
-    items: db.prepare<[string, number, number], ItemRow>(
-      'SELECT * FROM approval_item WHERE approval = ? AND number > ? ORDER BY number LIMIT ?',
-    ),
-  }
-}
-
 interface ListQuery {
   now: number
   status: string | null
   workflow: string | null
   before: string | null
   limit: number
-}
-
-/** Index: primary key, or approval_open. */
-function prepareLists(db: Connection) {
-  return {
-    list: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval WHERE (CAST(@before AS text) IS NULL OR id < @before)
-         AND (CAST(@status AS text) IS NULL
-           OR @status = CASE WHEN status = 'open' AND expires_at <= @now THEN 'expired' ELSE status END)
-         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow) ORDER BY id DESC LIMIT @limit`,
-    ),
-    // Index: primary key.
-    ids: db.pluck<[string, string, number], string>(
-      'SELECT id FROM approval WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
-    ),
-    // Index: approval_open, so that the overview reads no history.
-    listOpen: db.prepare<[ListQuery], ApprovalRow>(
-      `SELECT * FROM approval ${db.sql.along('approval_open')} WHERE status = 'open' AND expires_at > @now
-         AND CAST(@status AS text) IS NOT NULL AND (CAST(@before AS text) IS NULL OR id < @before)
-         AND (CAST(@workflow AS text) IS NULL OR workflow = @workflow)
-       ORDER BY id DESC LIMIT @limit`,
-    ),
-  }
 }
 
 /** The facts beside the row of an approval. */

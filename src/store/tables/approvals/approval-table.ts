@@ -2,7 +2,6 @@ import { newId } from '../../../core/ids.ts'
 import type { Question } from '../../../core/runs/wait.ts'
 import { chainHash, QUESTION, seedHash } from '../../../core/safety/approval.ts'
 import { planApprovalEvent } from '../../../core/safety/approval-event.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
@@ -20,7 +19,68 @@ import {
 
 /** Approvals and the lists that they are for. Each that opens or ends makes an event. */
 export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
-  readonly #sql = { ...prepareApprovalStatements(this.db), ...prepareItemStatements(this.db) }
+  readonly #sql = {
+    // Index: primary keys and approval_open, except where one is named.
+    find: this.db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
+    findOpen: this.db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
+    insert: this.db.prepare(
+      `INSERT INTO approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, role, question,
+         opened_at, expires_at)
+       VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
+         @expiresAt)`,
+    ),
+    grow: this.db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
+    close: this.db.prepare(
+      `UPDATE approval SET status = ?, decided_at = ?, answer = ?, carrying = ? WHERE id = ? AND status = 'open'`,
+    ),
+    carry: this.db.prepare('UPDATE approval SET carrying = ? WHERE id = ?'),
+    // Index: approval_carrying.
+    findCarrying: this.db.prepare<[], ApprovalRow>(
+      'SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1',
+    ),
+    closeEmpty: this.db.prepare(
+      `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at)
+       WHERE id = ? AND status = 'open'
+         AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
+    ),
+    // Index: primary key, approval_item_step and approval_item_open.
+    insertItem: this.db.prepare(
+      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
+       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
+         coalesce(CAST(@fence AS bigint), ${ofRun('fence', '@runId')}, 0))`,
+    ),
+    findItem: this.db.prepare<[string, string], FoundItem>(
+      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
+         approval.carrying
+       FROM approval_item JOIN approval ON approval.id = approval_item.approval
+       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
+       ORDER BY approval DESC LIMIT 1`,
+    ),
+    hasEarlier: this.db.prepare<[string, number, string], unknown>(
+      'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
+    ),
+    wasMoved: this.db.pluck<[string, string], number>(
+      `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
+    ),
+    withdrawStep: this.db.pluck<
+      [string, string],
+      string
+    >(`UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?
+           AND state NOT IN ('withdrawn', 'moved') RETURNING approval`),
+    findByHash: this.db.prepare<[{ approval: string; digits: string }], ItemRow>(
+      `SELECT * FROM approval_item WHERE approval = @approval AND substr(hash, 1, length(@digits)) = @digits
+       ORDER BY number DESC LIMIT 2`,
+    ),
+    openItems: this.db.prepare<[string, number, number], ItemRow>(
+      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
+       ORDER BY number LIMIT ?`,
+    ),
+    openNumbers: this.db.pluck<[string], number>(`SELECT number FROM approval_item
+         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`),
+    tell: this.db.prepare(
+      `UPDATE approval_item SET state = ? WHERE approval = ? AND ${this.db.sql.isOneOf('number', 'bigint')}`,
+    ),
+  }
 
   /** The open approval of a hold; one that is over expires first, and is none. */
   async findOpen(hold: string, now: number): Promise<ApprovalRow | null> {
@@ -165,71 +225,5 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     const subject = { runId, step, target: null, asked: null }
     await this.join(approval, [subject, ...effects.map((effect) => ({ runId, ...effect }))])
     return approval.id
-  }
-}
-
-/** Index: primary keys and approval_open, except where one is named. */
-function prepareApprovalStatements(db: Connection) {
-  return {
-    find: db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
-    findOpen: db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
-    insert: db.prepare(
-      `INSERT INTO approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, role, question,
-         opened_at, expires_at)
-       VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
-         @expiresAt)`,
-    ),
-    grow: db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
-    close: db.prepare(
-      `UPDATE approval SET status = ?, decided_at = ?, answer = ?, carrying = ? WHERE id = ? AND status = 'open'`,
-    ),
-    carry: db.prepare('UPDATE approval SET carrying = ? WHERE id = ?'),
-    // Index: approval_carrying.
-    findCarrying: db.prepare<[], ApprovalRow>('SELECT * FROM approval WHERE carrying IS NOT NULL ORDER BY id LIMIT 1'),
-    closeEmpty: db.prepare(
-      `UPDATE approval SET status = 'withdrawn', decided_at = coalesce(?, opened_at)
-       WHERE id = ? AND status = 'open'
-         AND NOT EXISTS (SELECT 1 FROM approval_item WHERE approval = approval.id AND state = 'open')`,
-    ),
-  }
-}
-
-/** Index: primary key, approval_item_step and approval_item_open. */
-function prepareItemStatements(db: Connection) {
-  return {
-    insertItem: db.prepare(
-      `INSERT INTO approval_item (approval, number, run_id, step, target, asked, bytes, hash, state, fence)
-       VALUES (@approval, @number, @runId, @step, @target, @asked, @bytes, @hash, 'open',
-         coalesce(CAST(@fence AS bigint), ${ofRun('fence', '@runId')}, 0))`,
-    ),
-    findItem: db.prepare<[string, string], FoundItem>(
-      `SELECT approval_item.*, approval.kind, approval.status, approval.expires_at, approval.why,
-         approval.carrying
-       FROM approval_item JOIN approval ON approval.id = approval_item.approval
-       WHERE run_id = ? AND step = ? AND state NOT IN ('withdrawn', 'moved') AND ${IS_ASKED_FOR}
-       ORDER BY approval DESC LIMIT 1`,
-    ),
-    hasEarlier: db.prepare<[string, number, string], unknown>(
-      'SELECT 1 FROM approval_item WHERE approval = ? AND number < ? AND state = ? LIMIT 1',
-    ),
-    wasMoved: db.pluck<[string, string], number>(
-      `SELECT 1 FROM approval_item WHERE run_id = ? AND step = ? AND state = 'moved' LIMIT 1`,
-    ),
-    withdrawStep: db.pluck<
-      [string, string],
-      string
-    >(`UPDATE approval_item SET state = 'withdrawn' WHERE run_id = ? AND step = ?
-           AND state NOT IN ('withdrawn', 'moved') RETURNING approval`),
-    findByHash: db.prepare<[{ approval: string; digits: string }], ItemRow>(
-      `SELECT * FROM approval_item WHERE approval = @approval AND substr(hash, 1, length(@digits)) = @digits
-       ORDER BY number DESC LIMIT 2`,
-    ),
-    openItems: db.prepare<[string, number, number], ItemRow>(
-      `SELECT * FROM approval_item WHERE approval = ? AND number > ? AND state = 'open' AND ${IS_ASKED_FOR}
-       ORDER BY number LIMIT ?`,
-    ),
-    openNumbers: db.pluck<[string], number>(`SELECT number FROM approval_item
-         WHERE approval = ? AND state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}`),
-    tell: db.prepare(`UPDATE approval_item SET state = ? WHERE approval = ? AND ${db.sql.isOneOf('number', 'bigint')}`),
   }
 }

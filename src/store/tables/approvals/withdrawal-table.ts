@@ -1,4 +1,3 @@
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { StopTable } from '../safety/stop-table.ts'
@@ -17,7 +16,38 @@ interface Withdrawal {
 
 /** Takes back what runs asked for that ended or begin anew. See decision 82. */
 export class WithdrawalTable extends JoinedTable<{ approvals: ApprovalTable; stops: StopTable }> {
-  readonly #sql = prepareStatements(this.db)
+  /** Index: primary keys, and approval_item_step for items. */
+  readonly #sql = {
+    fenceOf: this.db.pluck<[string], number>(`SELECT ${ofRun('fence', 'run.id')} FROM run WHERE id = ?`),
+    first: this.db.prepare<[], Withdrawal>(
+      `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
+       ORDER BY run_id LIMIT 1`,
+    ),
+    // Two lives of a run may have asked for the same step: its place comes again.
+    items: this.db.prepare<[string, number, string, number], { approval: string; number: number; step: string }>(
+      `SELECT approval, number, step FROM approval_item
+       WHERE run_id = ? AND fence <= ? AND step >= ? AND state NOT IN ('withdrawn', 'moved') ORDER BY step LIMIT ?`,
+    ),
+    keys: this.db.pluck<
+      [string, number, string, number],
+      string
+    >(`SELECT key FROM wait WHERE run_id = ? AND fence <= ? AND key > ? AND approval IS NOT NULL
+         ORDER BY key LIMIT ?`),
+    withdraw: this.db.prepare<[string]>(
+      `UPDATE approval_item SET state = 'withdrawn'
+       WHERE (approval, number) IN (SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM ${this.db.sql.rows})`,
+    ),
+    dropWaits: this.db.prepare<[string, number, string[]]>(
+      `DELETE FROM wait WHERE run_id = ? AND fence <= ? AND ${this.db.sql.isOneOf('key', 'text')}`,
+    ),
+    save: this.db.prepare<[Withdrawal]>(
+      `INSERT INTO withdrawal (run_id, fence, at, after_step, after_key)
+       VALUES (@runId, @fence, @at, @afterStep, @afterKey)
+       ON CONFLICT (run_id) DO UPDATE SET fence = excluded.fence, at = excluded.at,
+         after_step = excluded.after_step, after_key = excluded.after_key`,
+    ),
+    remove: this.db.prepare('DELETE FROM withdrawal WHERE run_id = ?'),
+  }
 
   /** Takes back all that a run has asked for. Later commits tell the rest of a long list. */
   async begin(runId: string, at: number | null): Promise<void> {
@@ -50,40 +80,5 @@ export class WithdrawalTable extends JoinedTable<{ approvals: ApprovalTable; sto
       await this.#sql.save.run({ runId, fence, at, ...place })
     }
     for (const id of new Set(items.map(({ approval }) => approval))) await this.parts.approvals.closeEmpty(id, at)
-  }
-}
-
-/** Index: primary keys, and approval_item_step for items. */
-function prepareStatements(db: Connection) {
-  return {
-    fenceOf: db.pluck<[string], number>(`SELECT ${ofRun('fence', 'run.id')} FROM run WHERE id = ?`),
-    first: db.prepare<[], Withdrawal>(
-      `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
-       ORDER BY run_id LIMIT 1`,
-    ),
-    // Two lives of a run may have asked for the same step: its place comes again.
-    items: db.prepare<[string, number, string, number], { approval: string; number: number; step: string }>(
-      `SELECT approval, number, step FROM approval_item
-       WHERE run_id = ? AND fence <= ? AND step >= ? AND state NOT IN ('withdrawn', 'moved') ORDER BY step LIMIT ?`,
-    ),
-    keys: db.pluck<
-      [string, number, string, number],
-      string
-    >(`SELECT key FROM wait WHERE run_id = ? AND fence <= ? AND key > ? AND approval IS NOT NULL
-         ORDER BY key LIMIT ?`),
-    withdraw: db.prepare<[string]>(
-      `UPDATE approval_item SET state = 'withdrawn'
-       WHERE (approval, number) IN (SELECT value ->> 0, CAST(value ->> 1 AS bigint) FROM ${db.sql.rows})`,
-    ),
-    dropWaits: db.prepare<[string, number, string[]]>(
-      `DELETE FROM wait WHERE run_id = ? AND fence <= ? AND ${db.sql.isOneOf('key', 'text')}`,
-    ),
-    save: db.prepare<[Withdrawal]>(
-      `INSERT INTO withdrawal (run_id, fence, at, after_step, after_key)
-       VALUES (@runId, @fence, @at, @afterStep, @afterKey)
-       ON CONFLICT (run_id) DO UPDATE SET fence = excluded.fence, at = excluded.at,
-         after_step = excluded.after_step, after_key = excluded.after_key`,
-    ),
-    remove: db.prepare('DELETE FROM withdrawal WHERE run_id = ?'),
   }
 }

@@ -49,9 +49,42 @@ export class GateTable extends Table {
   #letIn: string[] = []
   /** The run that {@link pass} takes through its gates now; its row still says `running`. */
   #passing: Candidate | null = null
-  readonly #rules = prepareRules(this.db)
+  /** Index: primary key of gate_rule. */
+  readonly #rules = {
+    find: this.db.prepare<[string, string], GateRule>(
+      'SELECT max_runs AS most, per_ms AS perMs FROM gate_rule WHERE workflow = ? AND gate = ?',
+    ),
+    save: this.db.prepare(
+      `INSERT INTO gate_rule (workflow, gate, max_runs, per_ms) VALUES (?, ?, ?, ?)
+       ON CONFLICT (workflow, gate) DO UPDATE SET max_runs = excluded.max_runs, per_ms = excluded.per_ms`,
+    ),
+  }
   readonly #places = preparePlaces(this.db)
-  readonly #starts = prepareStarts(this.db)
+  /** Index: primary key of throttle_start; throttle_start_until for the sweep. */
+  readonly #starts = {
+    // In one statement: a start that takes the place of a place is not missed, and not counted
+    // twice.
+    countTaken: this.db.pluck<[{ workflow: string; gate: string; key: string }], number>(`SELECT count(*) FROM (
+           SELECT 1 FROM place WHERE workflow = @workflow AND gate = @gate AND key = @key AND is_held = 1
+           UNION ALL SELECT 1 FROM throttle_start WHERE workflow = @workflow AND key = @key) AS taken`),
+    nextOpening: this.db.pluck<[string, string, number], number>(
+      'SELECT until FROM throttle_start WHERE workflow = ? AND key = ? ORDER BY until LIMIT 1 OFFSET ?',
+    ),
+    add: this.db.prepare(
+      'INSERT INTO throttle_start (workflow, key, until, run_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    // Up to 20 rows of any key, so that a key that never comes back leaves nothing behind.
+    sweep: this.db.prepare(
+      `DELETE FROM throttle_start WHERE (workflow, key, until, run_id) IN
+         (SELECT workflow, key, until, run_id FROM throttle_start WHERE until <= ? ORDER BY until LIMIT 20
+          ${this.db.sql.skipLocked})`,
+    ),
+    expire: this.db.prepare('DELETE FROM throttle_start WHERE workflow = ? AND key = ? AND until <= ?'),
+    // After the clock was set back, no start counts for longer than the throttle's own time.
+    clamp: this.db.prepare(
+      'UPDATE throttle_start SET until = @last WHERE workflow = @workflow AND key = @key AND until > @last',
+    ),
+  }
   readonly #runs = prepareRuns(this.db)
 
   /** Admits the next runs wherever this transaction freed a place. */
@@ -246,19 +279,6 @@ export class GateTable extends Table {
   }
 }
 
-/** Index: primary key of gate_rule. */
-function prepareRules(db: Connection) {
-  return {
-    find: db.prepare<[string, string], GateRule>(
-      'SELECT max_runs AS most, per_ms AS perMs FROM gate_rule WHERE workflow = ? AND gate = ?',
-    ),
-    save: db.prepare(
-      `INSERT INTO gate_rule (workflow, gate, max_runs, per_ms) VALUES (?, ?, ?, ?)
-       ON CONFLICT (workflow, gate) DO UPDATE SET max_runs = excluded.max_runs, per_ms = excluded.per_ms`,
-    ),
-  }
-}
-
 /**
  * Index: primary key of place, down to `is_held`, for what names a gate; place_run for the rest. A
  * count reads as many rows as the gate admits.
@@ -290,34 +310,6 @@ function preparePlaces(db: Connection) {
     freeAll: db.prepare<[string], FreedPlace>(`DELETE FROM place WHERE run_id = ? RETURNING ${freed}`),
     takeThrottle: db.prepare<[string], { workflow: string; key: string }>(
       `DELETE FROM place WHERE run_id = ? AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key`,
-    ),
-  }
-}
-
-/** Index: primary key of throttle_start; throttle_start_until for the sweep. */
-function prepareStarts(db: Connection) {
-  return {
-    // In one statement: a start that takes the place of a place is not missed, and not counted
-    // twice.
-    countTaken: db.pluck<[{ workflow: string; gate: string; key: string }], number>(`SELECT count(*) FROM (
-           SELECT 1 FROM place WHERE workflow = @workflow AND gate = @gate AND key = @key AND is_held = 1
-           UNION ALL SELECT 1 FROM throttle_start WHERE workflow = @workflow AND key = @key) AS taken`),
-    nextOpening: db.pluck<[string, string, number], number>(
-      'SELECT until FROM throttle_start WHERE workflow = ? AND key = ? ORDER BY until LIMIT 1 OFFSET ?',
-    ),
-    add: db.prepare(
-      'INSERT INTO throttle_start (workflow, key, until, run_id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
-    // Up to 20 rows of any key, so that a key that never comes back leaves nothing behind.
-    sweep: db.prepare(
-      `DELETE FROM throttle_start WHERE (workflow, key, until, run_id) IN
-         (SELECT workflow, key, until, run_id FROM throttle_start WHERE until <= ? ORDER BY until LIMIT 20
-          ${db.sql.skipLocked})`,
-    ),
-    expire: db.prepare('DELETE FROM throttle_start WHERE workflow = ? AND key = ? AND until <= ?'),
-    // After the clock was set back, no start counts for longer than the throttle's own time.
-    clamp: db.prepare(
-      'UPDATE throttle_start SET until = @last WHERE workflow = @workflow AND key = @key AND until > @last',
     ),
   }
 }

@@ -37,9 +37,49 @@ const MAX_COUNT = 100_000
 
 /** Hours that are over, counted once, and live counts of partial indexes. */
 export class HourTable extends Table {
-  readonly #due = prepareDue(this.db)
-  readonly #rows = prepareRows(this.db)
-  readonly #saves = prepareSaves(this.db)
+  /** Index: primary keys; run and delivery are read at their first row. */
+  readonly #due = {
+    marked: this.db.prepare<[number], DueHour>(
+      'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
+    ),
+    counted: this.db.pluck<[], number | null>('SELECT hour FROM hour_counted'),
+    oldestRun: this.db.pluck<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1'),
+    oldestDelivery: this.db.pluck<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1'),
+  }
+  /** Index: primary keys, from the first row of the hour to its last one. */
+  readonly #rows = {
+    runs: this.db.prepare<[string, string, number], HourSlice['runs'][number]>(
+      `SELECT id, workflow, status, finished_at - started_at AS ms FROM full_run WHERE id > ? AND id < ?
+       ORDER BY id LIMIT ?`,
+    ),
+    counts: this.db.prepare<[string, string, number], HourCount['runs'][number] & { last: string }>(
+      `SELECT workflow, status, count(*) AS runs, max(id) AS last
+       FROM (SELECT id, workflow, status FROM full_run WHERE id > ? AND id < ? ORDER BY id LIMIT ?) AS slice
+       GROUP BY workflow, status`,
+    ),
+    deliveries: this.db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
+      `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
+       GROUP BY endpoint_id, verdict`,
+    ),
+  }
+  /** Index: primary keys. */
+  readonly #saves = {
+    dropRuns: this.db.prepare('DELETE FROM run_hour WHERE hour = ?'),
+    run: this.db.prepare(
+      `INSERT INTO run_hour (hour, workflow, status, runs, p50_ms, p95_ms)
+       VALUES (@hour, @workflow, @status, @runs, @p50Ms, @p95Ms)`,
+    ),
+    delivery: this.db.prepare(
+      `INSERT INTO delivery_hour (hour, endpoint_id, verdict, deliveries)
+       VALUES (@hour, coalesce(@endpointId, ''), @verdict, @deliveries)
+       ON CONFLICT (hour, endpoint_id, verdict) DO UPDATE SET deliveries = excluded.deliveries`,
+    ),
+    unmark: this.db.prepare('DELETE FROM run_hour_mark WHERE hour = ? AND version = ?'),
+    counted: this.db.prepare(
+      `INSERT INTO hour_counted (one, hour) VALUES (1, ?)
+       ON CONFLICT (one) DO UPDATE SET hour = ${this.db.sql.greatest}(hour_counted.hour, excluded.hour)`,
+    ),
+  }
   readonly #lists = prepareLists(this.db)
   readonly #counts = prepareCounts(this.db)
 
@@ -118,58 +158,6 @@ export class HourTable extends Table {
 
 function bound(count = 0): BoundedCount {
   return count > MAX_COUNT ? { count: MAX_COUNT, isMore: true } : { count, isMore: false }
-}
-
-/** Index: primary keys; run and delivery are read at their first row. */
-function prepareDue(db: Connection) {
-  return {
-    marked: db.prepare<[number], DueHour>(
-      'SELECT hour, version FROM run_hour_mark WHERE hour < ? ORDER BY hour LIMIT 1',
-    ),
-    counted: db.pluck<[], number | null>('SELECT hour FROM hour_counted'),
-    oldestRun: db.pluck<[], number>('SELECT created_at FROM run ORDER BY id LIMIT 1'),
-    oldestDelivery: db.pluck<[], number>('SELECT received_at FROM delivery ORDER BY id LIMIT 1'),
-  }
-}
-
-/** Index: primary keys, from the first row of the hour to its last one. */
-function prepareRows(db: Connection) {
-  return {
-    runs: db.prepare<[string, string, number], HourSlice['runs'][number]>(
-      `SELECT id, workflow, status, finished_at - started_at AS ms FROM full_run WHERE id > ? AND id < ?
-       ORDER BY id LIMIT ?`,
-    ),
-    counts: db.prepare<[string, string, number], HourCount['runs'][number] & { last: string }>(
-      `SELECT workflow, status, count(*) AS runs, max(id) AS last
-       FROM (SELECT id, workflow, status FROM full_run WHERE id > ? AND id < ? ORDER BY id LIMIT ?) AS slice
-       GROUP BY workflow, status`,
-    ),
-    deliveries: db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
-      `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
-       GROUP BY endpoint_id, verdict`,
-    ),
-  }
-}
-
-/** Index: primary keys. */
-function prepareSaves(db: Connection) {
-  return {
-    dropRuns: db.prepare('DELETE FROM run_hour WHERE hour = ?'),
-    run: db.prepare(
-      `INSERT INTO run_hour (hour, workflow, status, runs, p50_ms, p95_ms)
-       VALUES (@hour, @workflow, @status, @runs, @p50Ms, @p95Ms)`,
-    ),
-    delivery: db.prepare(
-      `INSERT INTO delivery_hour (hour, endpoint_id, verdict, deliveries)
-       VALUES (@hour, coalesce(@endpointId, ''), @verdict, @deliveries)
-       ON CONFLICT (hour, endpoint_id, verdict) DO UPDATE SET deliveries = excluded.deliveries`,
-    ),
-    unmark: db.prepare('DELETE FROM run_hour_mark WHERE hour = ? AND version = ?'),
-    counted: db.prepare(
-      `INSERT INTO hour_counted (one, hour) VALUES (1, ?)
-       ON CONFLICT (one) DO UPDATE SET hour = ${db.sql.greatest}(hour_counted.hour, excluded.hour)`,
-    ),
-  }
 }
 
 /** Index: primary keys, from the hour on. */

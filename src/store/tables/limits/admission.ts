@@ -9,7 +9,6 @@ import {
 } from '../../../core/runs/admission.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import { isoTime } from '../../../core/time.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import { type Applicant, type Gathering, isFull } from '../../rows/limits/gathering.ts'
 import { describeStale } from '../../rows/runs/describe-stale.ts'
@@ -23,8 +22,59 @@ import type { WaitTable } from '../waits/wait-table.ts'
  * runs within one transaction.
  */
 export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; told: ToldTable; waits: WaitTable }> {
-  readonly #runs = prepareRuns(this.db)
-  readonly #gatherings = prepareGatherings(this.db)
+  /** Index: primary keys of work and run, except where one is named. */
+  readonly #runs = {
+    find: this.db.prepare<Lease, Applicant>(
+      `SELECT work.run_id AS id, work.workflow, event_seq, started_at, gate_state, folded, depth
+       FROM work JOIN run ON run.id = work.run_id
+       WHERE work.run_id = @runId AND fence = @fence AND status = 'running' ${this.db.sql.forUpdate('work')}`,
+    ),
+    saveGates: this.db.prepare(`UPDATE work SET gates = ?, rank = ?, gate_state = 'outside' WHERE run_id = ?`),
+    letIn: this.db.prepare('UPDATE work SET rank = ? WHERE run_id = ?'),
+    letInLater: this.db.prepare(
+      `UPDATE work SET rank = ?, status = 'pending', worker = NULL, started_at = NULL WHERE run_id = ?`,
+    ),
+    admit: this.db.prepare(`UPDATE work SET gate_state = 'admitted', started_at = ? WHERE run_id = ?`),
+    admitPending: this.db.prepare(
+      `UPDATE work SET status = 'pending', gate_state = 'admitted', worker = NULL, started_at = NULL WHERE run_id = ?`,
+    ),
+    putInLine: this.db.prepare(
+      `UPDATE work SET status = 'waiting', gate_state = 'in_line', worker = NULL, started_at = @startedAt,
+         due_at = @dueAt, reason = @reason
+       WHERE run_id = @id`,
+    ),
+    updateInLine: this.db.prepare(
+      `UPDATE work SET reason = @reason, due_at = @dueAt
+       WHERE run_id = @id AND status = 'waiting' AND gate_state = 'in_line'`,
+    ),
+    // Index: primary key, once per level.
+    isAbove: this.db.pluck<
+      [string, string],
+      number
+    >(`WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
+           UNION SELECT (SELECT parent_run FROM run WHERE id = above.id) FROM above WHERE id IS NOT NULL)
+         SELECT 1 FROM above WHERE id = ?`),
+    setFolded: this.db.prepare('UPDATE work SET folded = ? WHERE run_id = ?'),
+    // Index: outcome_folded, once per level.
+    folded: this.db.pluck<[string[]], string>(
+      `SELECT run_id FROM outcome WHERE ${this.db.sql.isOneOf('folded_into', 'text')}`,
+    ),
+  }
+  /** Index: primary keys of gathering and run; gathering_run to close one. */
+  readonly #gatherings = {
+    find: this.db.prepare<[string, string], Gathering>(
+      `SELECT gathering.run_id, since, gathering.due_at, wake_at, status, event_seq, coalesce(folded, 0) AS folded
+       FROM gathering JOIN work ON work.run_id = gathering.run_id JOIN run ON run.id = gathering.run_id
+       WHERE gathering.workflow = ? AND key = ? ${this.db.sql.forUpdate('work')}`,
+    ),
+    open: this.db.prepare(
+      `INSERT INTO gathering (workflow, key, run_id, since, due_at, wake_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (workflow, key) DO UPDATE SET run_id = excluded.run_id, since = excluded.since,
+         due_at = excluded.due_at, wake_at = excluded.wake_at`,
+    ),
+    close: this.db.prepare('DELETE FROM gathering WHERE run_id = ?'),
+    postpone: this.db.prepare('UPDATE gathering SET due_at = ? WHERE workflow = ? AND key = ?'),
+  }
 
   /**
    * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed place
@@ -213,60 +263,6 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
     if (due_at !== open.due_at) await this.#gatherings.postpone.run(due_at, run.workflow, fold.key)
     await this.#runs.updateInLine.run({ id: open.run_id, ...describe(fold, { ...open, due_at, folded }) })
     return verdict
-  }
-}
-
-/** Index: primary keys of work and run, except where one is named. */
-function prepareRuns(db: Connection) {
-  return {
-    find: db.prepare<Lease, Applicant>(
-      `SELECT work.run_id AS id, work.workflow, event_seq, started_at, gate_state, folded, depth
-       FROM work JOIN run ON run.id = work.run_id
-       WHERE work.run_id = @runId AND fence = @fence AND status = 'running' ${db.sql.forUpdate('work')}`,
-    ),
-    saveGates: db.prepare(`UPDATE work SET gates = ?, rank = ?, gate_state = 'outside' WHERE run_id = ?`),
-    letIn: db.prepare('UPDATE work SET rank = ? WHERE run_id = ?'),
-    letInLater: db.prepare(
-      `UPDATE work SET rank = ?, status = 'pending', worker = NULL, started_at = NULL WHERE run_id = ?`,
-    ),
-    admit: db.prepare(`UPDATE work SET gate_state = 'admitted', started_at = ? WHERE run_id = ?`),
-    admitPending: db.prepare(
-      `UPDATE work SET status = 'pending', gate_state = 'admitted', worker = NULL, started_at = NULL WHERE run_id = ?`,
-    ),
-    putInLine: db.prepare(
-      `UPDATE work SET status = 'waiting', gate_state = 'in_line', worker = NULL, started_at = @startedAt,
-         due_at = @dueAt, reason = @reason
-       WHERE run_id = @id`,
-    ),
-    updateInLine: db.prepare(
-      `UPDATE work SET reason = @reason, due_at = @dueAt
-       WHERE run_id = @id AND status = 'waiting' AND gate_state = 'in_line'`,
-    ),
-    // Index: primary key, once per level.
-    isAbove: db.pluck<[string, string], number>(`WITH RECURSIVE above (id) AS (SELECT parent_run FROM run WHERE id = ?
-           UNION SELECT (SELECT parent_run FROM run WHERE id = above.id) FROM above WHERE id IS NOT NULL)
-         SELECT 1 FROM above WHERE id = ?`),
-    setFolded: db.prepare('UPDATE work SET folded = ? WHERE run_id = ?'),
-    // Index: outcome_folded, once per level.
-    folded: db.pluck<[string[]], string>(`SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}`),
-  }
-}
-
-/** Index: primary keys of gathering and run; gathering_run to close one. */
-function prepareGatherings(db: Connection) {
-  return {
-    find: db.prepare<[string, string], Gathering>(
-      `SELECT gathering.run_id, since, gathering.due_at, wake_at, status, event_seq, coalesce(folded, 0) AS folded
-       FROM gathering JOIN work ON work.run_id = gathering.run_id JOIN run ON run.id = gathering.run_id
-       WHERE gathering.workflow = ? AND key = ? ${db.sql.forUpdate('work')}`,
-    ),
-    open: db.prepare(
-      `INSERT INTO gathering (workflow, key, run_id, since, due_at, wake_at) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (workflow, key) DO UPDATE SET run_id = excluded.run_id, since = excluded.since,
-         due_at = excluded.due_at, wake_at = excluded.wake_at`,
-    ),
-    close: db.prepare('DELETE FROM gathering WHERE run_id = ?'),
-    postpone: db.prepare('UPDATE gathering SET due_at = ? WHERE workflow = ? AND key = ?'),
   }
 }
 

@@ -1,4 +1,3 @@
-import type { Connection } from '../../connection.ts'
 import { Table } from '../../connection.ts'
 
 /** A run whose children are canceled, and how far that is done. */
@@ -12,7 +11,28 @@ export interface Closing {
 
 /** Runs that have more children to cancel than one commit does. */
 export class ClosingTable extends Table {
-  readonly #sql = prepareStatements(this.db)
+  /** Index: primary keys, run_invoked and wait_child. */
+  readonly #sql = {
+    children: this.db.pluck<
+      [string, string, number],
+      string
+    >(`SELECT id FROM run WHERE parent_run = ? AND id > ? AND outlives = 0
+           AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
+           AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
+         ORDER BY id LIMIT ?`),
+    dropWaits: this.db.prepare<[string]>(
+      `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
+         AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,
+    ),
+    save: this.db.prepare<[Closing]>(
+      `INSERT INTO closing (run_id, reason, after_run) VALUES (@runId, @reason, @after)
+       ON CONFLICT (run_id) DO UPDATE SET reason = excluded.reason, after_run = excluded.after_run`,
+    ),
+    take: this.db.prepare<[], Closing>(
+      `DELETE FROM closing WHERE run_id = (SELECT run_id FROM closing ORDER BY run_id LIMIT 1 ${this.db.sql.skipLocked})
+       RETURNING run_id AS runId, reason, after_run AS after`,
+    ),
+  }
 
   /**
    * The unfinished children of a run that may not outlive it, and that no step of it waits for. A
@@ -36,31 +56,6 @@ export class ClosingTable extends Table {
   /** One of them, which is gone with this commit; undefined: there is none. */
   take(): Promise<Closing | undefined> {
     return this.#sql.take.get()
-  }
-}
-
-/** Index: primary keys, run_invoked and wait_child. */
-function prepareStatements(db: Connection) {
-  return {
-    children: db.pluck<
-      [string, string, number],
-      string
-    >(`SELECT id FROM run WHERE parent_run = ? AND id > ? AND outlives = 0
-           AND EXISTS (SELECT 1 FROM work WHERE work.run_id = run.id)
-           AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.child_run = run.id AND wait.run_id = run.parent_run)
-         ORDER BY id LIMIT ?`),
-    dropWaits: db.prepare<[string]>(
-      `DELETE FROM wait WHERE run_id = ? AND is_cancel = 0
-         AND (child_run IS NOT NULL OR type IS NOT NULL OR hook IS NOT NULL)`,
-    ),
-    save: db.prepare<[Closing]>(
-      `INSERT INTO closing (run_id, reason, after_run) VALUES (@runId, @reason, @after)
-       ON CONFLICT (run_id) DO UPDATE SET reason = excluded.reason, after_run = excluded.after_run`,
-    ),
-    take: db.prepare<[], Closing>(
-      `DELETE FROM closing WHERE run_id = (SELECT run_id FROM closing ORDER BY run_id LIMIT 1 ${db.sql.skipLocked})
-       RETURNING run_id AS runId, reason, after_run AS after`,
-    ),
   }
 }
 

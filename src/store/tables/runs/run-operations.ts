@@ -24,7 +24,19 @@ interface OperationTables {
 export class RunOperations extends JoinedTable<OperationTables> {
   readonly #continue = prepareContinue(this.db)
   readonly #forks = prepareForks(this.db)
-  readonly #sleeps = prepareSleeps(this.db)
+  /** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
+  readonly #sleeps = {
+    next: this.db.pluck<
+      [string, number],
+      string
+    >(`SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
+         ORDER BY due_at, position LIMIT 1`),
+    dueNow: this.db.prepare(
+      `UPDATE work SET due_at = @now, fence = fence + 1
+       WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
+    ),
+    end: this.db.prepare('UPDATE step SET due_at = @now WHERE run_id = @runId AND key = @key'),
+  }
   // Index: primary key.
   readonly #start = this.db.prepare<[Invocation]>(
     `INSERT INTO run (id, workflow, input, account, since_seq, created_at)
@@ -175,22 +187,6 @@ function prepareContinue(db: Connection) {
     ),
     dropSteps: db.prepare('DELETE FROM step WHERE run_id = ?'),
     dropOutputs: db.prepare('DELETE FROM large_output WHERE run_id = ?'),
-  }
-}
-
-/** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
-function prepareSleeps(db: Connection) {
-  return {
-    next: db.pluck<
-      [string, number],
-      string
-    >(`SELECT key FROM step WHERE run_id = ? AND kind = 'sleep' AND status = 'waiting' AND due_at > ?
-         ORDER BY due_at, position LIMIT 1`),
-    dueNow: db.prepare(
-      `UPDATE work SET due_at = @now, fence = fence + 1
-       WHERE run_id = @runId AND status = 'waiting' AND due_at IS NOT NULL`,
-    ),
-    end: db.prepare('UPDATE step SET due_at = @now WHERE run_id = @runId AND key = @key'),
   }
 }
 

@@ -4,7 +4,6 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Run, Successor } from '../../../core/runs/run.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
@@ -60,8 +59,106 @@ const IS_LEASED = `run_id = @runId AND fence = @fence AND status = 'running'`
 
 /** The runs: from the queue to their ends. Index: primary keys, except where one is named. */
 export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; gates: GateTable; told: ToldTable }> {
-  readonly #hasRowLocks: boolean = this.db.sql.hasRowLocks
-  readonly #sql = { ...prepareParks(this.db), ...prepareEnds(this.db), ...prepareReads(this.db) }
+  readonly #hasRowLocks = this.db.sql.hasRowLocks
+  readonly #sql = {
+    // Statements after which a run goes on later.
+    lockLeased: this.db.prepare<[string, number], number>(
+      `SELECT 1 FROM work WHERE run_id = ? AND fence = ? AND status = 'running' ${this.db.sql.forUpdate()}`,
+    ),
+    lock: this.db.prepare<[string[]], string>(
+      `SELECT run_id FROM work WHERE ${this.db.sql.isOneOf('run_id', 'text')}
+       ORDER BY run_id ${this.db.sql.forUpdate()}`,
+    ),
+    isResolved: this.db.pluck<[string, string[]], number>(
+      `SELECT 1 FROM wait WHERE run_id = ? AND ${this.db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
+    ),
+    park: this.db.prepare<[Lease & { dueAt: number | null; reason: string; hasNotStarted: boolean; awaits: boolean }]>(
+      `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL, awaits = @awaits,
+         ${IS_SOUND},
+         started_at = CASE WHEN @hasNotStarted = 1 THEN NULL ELSE started_at END WHERE ${IS_LEASED}`,
+    ),
+    goOn: this.db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`),
+    postpone: this.db.prepare<[Lease & { dueAt: number; error: string }]>(
+      `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error,
+         attempt = attempt + 1, worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`,
+    ),
+    release: this.db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
+    // Only a run that is parked for a wait, not one that waits for a person.
+    wake: this.db.prepare<[string]>(
+      `UPDATE work SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
+       WHERE run_id = ? AND status = 'waiting' AND awaits = 1`,
+    ),
+    // Statements that end a run, and make the run that handles its failure.
+    take: this.db.prepare<[string, number], WorkRow>(
+      `DELETE FROM work WHERE run_id = ? AND fence = ? AND status = 'running' RETURNING *`,
+    ),
+    takeAny: this.db.prepare<[string], WorkRow>('DELETE FROM work WHERE run_id = ? RETURNING *'),
+    end: this.db.prepare(
+      `INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, started_at, finished_at, code_hash,
+         output, error, by_rule, gates, gate_state, folded, folded_into)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    markHour: this.db.prepare(
+      `INSERT INTO run_hour_mark (hour, version)
+       SELECT created_at / 3600000, 1 FROM run WHERE id = @runId
+         AND (CAST(@endedAt AS bigint) IS NULL OR CAST(@endedAt AS bigint) / 3600000 > created_at / 3600000)
+       ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1`,
+    ),
+    followUpRun: this.db.prepare<[string, number, string]>(
+      `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
+         origin, origin_run, handler, failure)
+       SELECT ?, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
+         ${this.db.sql.newestEvent('coalesce(run.account, event.account)')},
+         CAST(? AS bigint), 'failure', run.id, 'onFailure', outcome.error
+       FROM run JOIN outcome ON outcome.run_id = run.id
+         LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
+       WHERE run.id = ? AND handler = 'run'`,
+    ),
+    insertSuccessor: this.db.prepare(
+      `INSERT INTO run (id, workflow, tick_at, schedule, input, account, parent_run, parent_step, depth, outlives,
+         ends_by, since_seq, created_at, origin, origin_run, chain_seq, received)
+       SELECT @run, workflow, tick_at, schedule, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
+         ${this.db.sql.newestEvent('CAST(@account AS text)')}, CAST(@now AS bigint), 'continue', id,
+         coalesce(chain_seq, since_seq, event_seq, 0), @received
+       FROM run WHERE id = @runId`,
+    ),
+    queueSuccessor: this.db.prepare<[string, string]>(
+      `INSERT INTO work (run_id, workflow, status, rank, gates, gate_state, tick_at, tick_schedule, tick_account)
+       SELECT ?, workflow, 'pending', rank, gates, gate_state, tick_at, tick_schedule, tick_account
+       FROM work WHERE run_id = ?`,
+    ),
+    // Index: place_run.
+    movePlaces: this.db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),
+    // Index: wait_child.
+    moveWait: this.db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
+    workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
+    setFailureKind: this.db.prepare<[string, string]>('UPDATE outcome SET failure_group = ? WHERE run_id = ?'),
+    setSuccessor: this.db.prepare<[string, string]>('UPDATE outcome SET continued_by = ? WHERE run_id = ?'),
+    followUpWork: this.db.prepare<[string, string]>(
+      `INSERT INTO work (run_id, workflow, status, rank, folded)
+       SELECT ?, workflow, 'pending', rank, folded FROM outcome WHERE run_id = ?`,
+    ),
+    // Statements that only read.
+    find: this.db.prepare<[string], RunRow>(`${selectRuns(this.db.sql)} WHERE run.id = ?`),
+    // Index: work_leased, work_waiting and work_suspect.
+    leases: this.db.prepare<[string], Omit<Lease, 'worker'>>(
+      `SELECT run_id AS runId, fence${this.db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
+    ),
+    nextDue: this.db.pluck<[], number | null>(
+      `SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`,
+    ),
+    suspect: this.db.prepare<[], number>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`),
+    // Index: outcome_folded and primary key, once per level.
+    gathered: this.db.pluck<
+      [string[], string[]],
+      string
+    >(`SELECT run_id FROM outcome WHERE ${this.db.sql.isOneOf('folded_into', 'text')}
+         UNION ALL SELECT origin_run FROM run
+           WHERE ${this.db.sql.isOneOf('id', 'text')} AND origin IN ('fork', 'failure')`),
+    events: this.db.pluck<[string[]], number>(
+      `SELECT DISTINCT event_seq FROM run WHERE ${this.db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
+    ),
+  }
   readonly countOpenRuns = prepareOpenRuns(this.db)
 
   /** Ends a run under its lease; false when that is stale. */
@@ -217,114 +314,4 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
 
 function hourOf(moment: number): number {
   return Math.floor(moment / 3_600_000)
-}
-
-/** Statements after which a run goes on later. */
-function prepareParks(db: Connection) {
-  return {
-    lockLeased: db.prepare<[string, number], number>(
-      `SELECT 1 FROM work WHERE run_id = ? AND fence = ? AND status = 'running' ${db.sql.forUpdate()}`,
-    ),
-    lock: db.prepare<[string[]], string>(
-      `SELECT run_id FROM work WHERE ${db.sql.isOneOf('run_id', 'text')} ORDER BY run_id ${db.sql.forUpdate()}`,
-    ),
-    isResolved: db.pluck<[string, string[]], number>(
-      `SELECT 1 FROM wait WHERE run_id = ? AND ${db.sql.isOneOf('key', 'text')} AND ${IS_OVER} LIMIT 1`,
-    ),
-    park: db.prepare<[Lease & { dueAt: number | null; reason: string; hasNotStarted: boolean; awaits: boolean }]>(
-      `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = @reason, worker = NULL, awaits = @awaits,
-         ${IS_SOUND},
-         started_at = CASE WHEN @hasNotStarted = 1 THEN NULL ELSE started_at END WHERE ${IS_LEASED}`,
-    ),
-    goOn: db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`),
-    postpone: db.prepare<[Lease & { dueAt: number; error: string }]>(
-      `UPDATE work SET status = 'waiting', due_at = @dueAt, reason = 'next attempt', error = @error,
-         attempt = attempt + 1, worker = NULL, ${IS_SOUND} WHERE ${IS_LEASED}`,
-    ),
-    release: db.prepare<Lease>(`UPDATE work SET status = 'pending', worker = NULL WHERE ${IS_LEASED}`),
-    // Only a run that is parked for a wait, not one that waits for a person.
-    wake: db.prepare<[string]>(
-      `UPDATE work SET status = 'pending', due_at = NULL, reason = NULL, awaits = 0
-       WHERE run_id = ? AND status = 'waiting' AND awaits = 1`,
-    ),
-  }
-}
-
-/** Statements that end a run, and make the run that handles its failure. */
-function prepareEnds(db: Connection) {
-  return {
-    take: db.prepare<[string, number], WorkRow>(
-      `DELETE FROM work WHERE run_id = ? AND fence = ? AND status = 'running' RETURNING *`,
-    ),
-    takeAny: db.prepare<[string], WorkRow>('DELETE FROM work WHERE run_id = ? RETURNING *'),
-    end: db.prepare(
-      `INSERT INTO outcome (run_id, workflow, status, reason, rank, fence, attempt, started_at, finished_at, code_hash,
-         output, error, by_rule, gates, gate_state, folded, folded_into)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    markHour: db.prepare(
-      `INSERT INTO run_hour_mark (hour, version)
-       SELECT created_at / 3600000, 1 FROM run WHERE id = @runId
-         AND (CAST(@endedAt AS bigint) IS NULL OR CAST(@endedAt AS bigint) / 3600000 > created_at / 3600000)
-       ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1`,
-    ),
-    followUpRun: db.prepare<[string, number, string]>(
-      `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
-         origin, origin_run, handler, failure)
-       SELECT ?, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
-         ${db.sql.newestEvent('coalesce(run.account, event.account)')},
-         CAST(? AS bigint), 'failure', run.id, 'onFailure', outcome.error
-       FROM run JOIN outcome ON outcome.run_id = run.id
-         LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
-       WHERE run.id = ? AND handler = 'run'`,
-    ),
-    insertSuccessor: db.prepare(
-      `INSERT INTO run (id, workflow, tick_at, schedule, input, account, parent_run, parent_step, depth, outlives,
-         ends_by, since_seq, created_at, origin, origin_run, chain_seq, received)
-       SELECT @run, workflow, tick_at, schedule, @input, @account, parent_run, parent_step, depth, outlives, ends_by,
-         ${db.sql.newestEvent('CAST(@account AS text)')}, CAST(@now AS bigint), 'continue', id,
-         coalesce(chain_seq, since_seq, event_seq, 0), @received
-       FROM run WHERE id = @runId`,
-    ),
-    queueSuccessor: db.prepare<[string, string]>(
-      `INSERT INTO work (run_id, workflow, status, rank, gates, gate_state, tick_at, tick_schedule, tick_account)
-       SELECT ?, workflow, 'pending', rank, gates, gate_state, tick_at, tick_schedule, tick_account
-       FROM work WHERE run_id = ?`,
-    ),
-    // Index: place_run.
-    movePlaces: db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),
-    // Index: wait_child.
-    moveWait: db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
-    workflowOf: db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
-    setFailureKind: db.prepare<[string, string]>('UPDATE outcome SET failure_group = ? WHERE run_id = ?'),
-    setSuccessor: db.prepare<[string, string]>('UPDATE outcome SET continued_by = ? WHERE run_id = ?'),
-    followUpWork: db.prepare<[string, string]>(
-      `INSERT INTO work (run_id, workflow, status, rank, folded)
-       SELECT ?, workflow, 'pending', rank, folded FROM outcome WHERE run_id = ?`,
-    ),
-  }
-}
-
-/** Statements that only read. */
-function prepareReads(db: Connection) {
-  return {
-    find: db.prepare<[string], RunRow>(`${selectRuns(db.sql)} WHERE run.id = ?`),
-    // Index: work_leased, work_waiting and work_suspect.
-    leases: db.prepare<[string], Omit<Lease, 'worker'>>(
-      `SELECT run_id AS runId, fence${db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
-    ),
-    nextDue: db.pluck<[], number | null>(
-      `SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`,
-    ),
-    suspect: db.prepare<[], number>(`SELECT 1 FROM work WHERE status = 'pending' AND suspicion >= 2 LIMIT 1`),
-    // Index: outcome_folded and primary key, once per level.
-    gathered: db.pluck<
-      [string[], string[]],
-      string
-    >(`SELECT run_id FROM outcome WHERE ${db.sql.isOneOf('folded_into', 'text')}
-         UNION ALL SELECT origin_run FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND origin IN ('fork', 'failure')`),
-    events: db.pluck<[string[]], number>(
-      `SELECT DISTINCT event_seq FROM run WHERE ${db.sql.isOneOf('id', 'text')} AND event_seq IS NOT NULL`,
-    ),
-  }
 }

@@ -1,6 +1,5 @@
 import { decideBlame, type Harm, type Recovery, type Suspect, type WorkerEnd } from '../../../core/runs/blame.ts'
 import type { RunName } from '../../../core/runs/run.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { GateTable } from '../gates/gate-table.ts'
 
@@ -8,7 +7,23 @@ type LeasedRun = RunName & Suspect
 
 /** Workers and their leases. Each database tells a dead one in its own way. */
 export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
-  readonly #sql = prepareLeases(this.db)
+  /** Index: primary keys, and work_leased. */
+  readonly #sql = {
+    delete: this.db.prepare('DELETE FROM worker WHERE id = ?'),
+    dropSet: this.db.prepare('DELETE FROM worker_workflow WHERE worker = ?'),
+    leased: this.db.prepare<[string], LeasedRun>(
+      `SELECT run_id AS run, workflow, crashes, suspicion FROM work WHERE worker = ? AND status = 'running'
+       ORDER BY run_id ${this.db.sql.forUpdate()}`,
+    ),
+    // The higher fence refuses the writes of a worker that was only slow.
+    takeBack: this.db.prepare(
+      `UPDATE work SET status = @status, due_at = NULL, worker = NULL, fence = fence + 1, reason = @reason,
+         crashes = @crashes, suspicion = @suspicion WHERE run_id = @run`,
+    ),
+    endLeases: this.db.prepare(
+      `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
+    ),
+  }
 
   /** Registers a worker. Its process holds a lock until it ends, however it ends. */
   abstract startWorker(id: string, now: number): Promise<void>
@@ -57,25 +72,5 @@ export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
     }
     await this.remove(id)
     return recovery
-  }
-}
-
-/** Index: primary keys, and work_leased. */
-function prepareLeases(db: Connection) {
-  return {
-    delete: db.prepare('DELETE FROM worker WHERE id = ?'),
-    dropSet: db.prepare('DELETE FROM worker_workflow WHERE worker = ?'),
-    leased: db.prepare<[string], LeasedRun>(
-      `SELECT run_id AS run, workflow, crashes, suspicion FROM work WHERE worker = ? AND status = 'running'
-       ORDER BY run_id ${db.sql.forUpdate()}`,
-    ),
-    // The higher fence refuses the writes of a worker that was only slow.
-    takeBack: db.prepare(
-      `UPDATE work SET status = @status, due_at = NULL, worker = NULL, fence = fence + 1, reason = @reason,
-         crashes = @crashes, suspicion = @suspicion WHERE run_id = @run`,
-    ),
-    endLeases: db.prepare(
-      `UPDATE work SET status = 'pending', worker = NULL, fence = fence + 1 WHERE worker = ? AND status = 'running'`,
-    ),
   }
 }

@@ -1,7 +1,6 @@
 import { type AdminSession, type LoginCode, sessionBounds } from '../../../core/access/session.ts'
 import type { AdminToken } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import type { Connection } from '../../connection.ts'
 import { Table } from '../../connection.ts'
 
 const SESSION = `id, name, role, cookie_hash AS cookieHash, key_hash AS keyHash, address,
@@ -11,9 +10,43 @@ const TOKEN = `id, name, role, hash, created_at AS createdAt, expires_at AS expi
 
 /** Sessions, login codes and tokens of the admin API: small tables, read by hash. */
 export class AccessTable extends Table {
-  readonly #codes = prepareCodes(this.db)
-  readonly #sessions = prepareSessions(this.db)
-  readonly #tokens = prepareTokens(this.db)
+  /** Index: primary key. */
+  readonly #codes = {
+    insert: this.db.prepare(
+      'INSERT INTO login_code (hash, name, role, expires_at) VALUES (@hash, @name, @role, @expiresAt)',
+    ),
+    find: this.db.prepare<[string, number], LoginCode>(
+      'SELECT hash, name, role, expires_at AS expiresAt FROM login_code WHERE hash = ? AND expires_at > ?',
+    ),
+    take: this.db.prepare('DELETE FROM login_code WHERE hash = ? AND expires_at > ?'),
+    dropOver: this.db.prepare('DELETE FROM login_code WHERE expires_at <= ?'),
+  }
+  /** Index: the unique one of `cookie_hash`, and the primary key. */
+  readonly #sessions = {
+    insert: this.db.prepare(
+      `INSERT INTO admin_session (id, name, role, cookie_hash, key_hash, address, created_at, seen_at)
+       VALUES (@id, @name, @role, @cookieHash, @keyHash, @address, @createdAt, @seenAt)`,
+    ),
+    find: this.db.prepare<[string], AdminSession>(`SELECT ${SESSION} FROM admin_session WHERE cookie_hash = ?`),
+    list: this.db.prepare<[{ idleSince: number; madeBefore: number }], AdminSession>(
+      `SELECT ${SESSION} FROM admin_session WHERE seen_at > @idleSince AND created_at > @madeBefore ORDER BY id DESC`,
+    ),
+    touch: this.db.prepare('UPDATE admin_session SET seen_at = ? WHERE id = ?'),
+    drop: this.db.prepare('DELETE FROM admin_session WHERE id = ?'),
+    dropOver: this.db.prepare('DELETE FROM admin_session WHERE seen_at <= @idleSince OR created_at <= @madeBefore'),
+  }
+  /** Index: the unique one of `hash`, and the primary key. */
+  readonly #tokens = {
+    insert: this.db.prepare(
+      `INSERT INTO admin_token (id, name, role, hash, created_at, expires_at, last_used_at, revoked_at)
+       VALUES (@id, @name, @role, @hash, @createdAt, @expiresAt, @lastUsedAt, @revokedAt)
+       ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING`,
+    ),
+    find: this.db.prepare<[string], AdminToken>(`SELECT ${TOKEN} FROM admin_token WHERE hash = ?`),
+    list: this.db.prepare<[], AdminToken>(`SELECT ${TOKEN} FROM admin_token ORDER BY id DESC`),
+    touch: this.db.prepare('UPDATE admin_token SET last_used_at = ? WHERE id = ?'),
+    revoke: this.db.prepare('UPDATE admin_token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL'),
+  }
 
   async saveLoginCode(code: LoginCode): Promise<void> {
     await this.#codes.insert.run(code)
@@ -81,51 +114,5 @@ export class AccessTable extends Table {
   /** False when it was revoked or never there. */
   async revokeToken(id: string, now: number): Promise<boolean> {
     return (await this.#tokens.revoke.run(now, id)).changes === 1
-  }
-}
-
-/** Index: primary key. */
-function prepareCodes(db: Connection) {
-  return {
-    insert: db.prepare(
-      'INSERT INTO login_code (hash, name, role, expires_at) VALUES (@hash, @name, @role, @expiresAt)',
-    ),
-    find: db.prepare<[string, number], LoginCode>(
-      'SELECT hash, name, role, expires_at AS expiresAt FROM login_code WHERE hash = ? AND expires_at > ?',
-    ),
-    take: db.prepare('DELETE FROM login_code WHERE hash = ? AND expires_at > ?'),
-    dropOver: db.prepare('DELETE FROM login_code WHERE expires_at <= ?'),
-  }
-}
-
-/** Index: the unique one of `cookie_hash`, and the primary key. */
-function prepareSessions(db: Connection) {
-  return {
-    insert: db.prepare(
-      `INSERT INTO admin_session (id, name, role, cookie_hash, key_hash, address, created_at, seen_at)
-       VALUES (@id, @name, @role, @cookieHash, @keyHash, @address, @createdAt, @seenAt)`,
-    ),
-    find: db.prepare<[string], AdminSession>(`SELECT ${SESSION} FROM admin_session WHERE cookie_hash = ?`),
-    list: db.prepare<[{ idleSince: number; madeBefore: number }], AdminSession>(
-      `SELECT ${SESSION} FROM admin_session WHERE seen_at > @idleSince AND created_at > @madeBefore ORDER BY id DESC`,
-    ),
-    touch: db.prepare('UPDATE admin_session SET seen_at = ? WHERE id = ?'),
-    drop: db.prepare('DELETE FROM admin_session WHERE id = ?'),
-    dropOver: db.prepare('DELETE FROM admin_session WHERE seen_at <= @idleSince OR created_at <= @madeBefore'),
-  }
-}
-
-/** Index: the unique one of `hash`, and the primary key. */
-function prepareTokens(db: Connection) {
-  return {
-    insert: db.prepare(
-      `INSERT INTO admin_token (id, name, role, hash, created_at, expires_at, last_used_at, revoked_at)
-       VALUES (@id, @name, @role, @hash, @createdAt, @expiresAt, @lastUsedAt, @revokedAt)
-       ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING`,
-    ),
-    find: db.prepare<[string], AdminToken>(`SELECT ${TOKEN} FROM admin_token WHERE hash = ?`),
-    list: db.prepare<[], AdminToken>(`SELECT ${TOKEN} FROM admin_token ORDER BY id DESC`),
-    touch: db.prepare('UPDATE admin_token SET last_used_at = ? WHERE id = ?'),
-    revoke: db.prepare('UPDATE admin_token SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL'),
   }
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import { digestRows, macOf, type SealKey, type SealKind, type SealState } from '../../../core/safety/ledger/seal.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import { sealKeyOwner } from '../incoming/sealed-owners.ts'
@@ -44,7 +43,27 @@ const MAX_COUNTED = 10_000
 /** The chain over the effect ledger. Its rows are appended. See decision 58. */
 export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch }> {
   readonly #keys = new SealKeys(this.db, this.parts)
-  readonly #sql = prepareSealStatements(this.db)
+  /** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
+  readonly #sql = {
+    head: this.db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
+    list: this.db.prepare<[number, number], SealRow>(
+      'SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?',
+    ),
+    countAfter: this.db.prepare<[number, number], Omit<SealState, 'head'>>(
+      `SELECT count(*) AS unsealed, min(at) AS unsealedSince
+       FROM (SELECT at FROM effect WHERE seq > ? ORDER BY seq LIMIT ?) AS rest`,
+    ),
+    insert: this.db.prepare(
+      `INSERT INTO effect_seal (number, kind, at, key, last, rows, digest, pruned_to, note, mac)
+       VALUES (@number, @kind, @at, @key, @last, @rows, @digest, @prunedTo, @note, @mac)`,
+    ),
+    keyOf: this.db.pluck<[number], number>(
+      `SELECT key FROM effect_seal WHERE kind = 'rows' AND last >= ? ORDER BY last LIMIT 1`,
+    ),
+    prunedTo: this.db.pluck<[], number | null>('SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL'),
+    numberOf: this.db.pluck<[number], number>(`SELECT number FROM effect_seal WHERE kind = 'rows' AND last = ?`),
+    newestLast: this.db.pluck<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`),
+  }
 
   async head(): Promise<Seal | null> {
     const found = await this.#sql.head.get()
@@ -171,27 +190,5 @@ class SealKeys extends JoinedTable<{ vault: Vault }> {
     const secret = new Uint8Array(randomBytes(KEY_BYTES))
     await this.#add.run(number, this.parts.vault.seal(sealKeyOwner(number), Buffer.from(secret).toString('base64')))
     return { number, secret }
-  }
-}
-
-/** Index: primary key of effect and effect_seal; effect_seal_pruned and effect_seal_last. */
-function prepareSealStatements(db: Connection) {
-  return {
-    head: db.prepare<[], SealRow>('SELECT * FROM effect_seal ORDER BY number DESC LIMIT 1'),
-    list: db.prepare<[number, number], SealRow>('SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?'),
-    countAfter: db.prepare<[number, number], Omit<SealState, 'head'>>(
-      `SELECT count(*) AS unsealed, min(at) AS unsealedSince
-       FROM (SELECT at FROM effect WHERE seq > ? ORDER BY seq LIMIT ?) AS rest`,
-    ),
-    insert: db.prepare(
-      `INSERT INTO effect_seal (number, kind, at, key, last, rows, digest, pruned_to, note, mac)
-       VALUES (@number, @kind, @at, @key, @last, @rows, @digest, @prunedTo, @note, @mac)`,
-    ),
-    keyOf: db.pluck<[number], number>(
-      `SELECT key FROM effect_seal WHERE kind = 'rows' AND last >= ? ORDER BY last LIMIT 1`,
-    ),
-    prunedTo: db.pluck<[], number | null>('SELECT max(pruned_to) FROM effect_seal WHERE pruned_to IS NOT NULL'),
-    numberOf: db.pluck<[number], number>(`SELECT number FROM effect_seal WHERE kind = 'rows' AND last = ?`),
-    newestLast: db.pluck<[], number | null>(`SELECT max(last) FROM effect_seal WHERE kind = 'rows'`),
   }
 }

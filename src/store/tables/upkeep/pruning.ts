@@ -42,7 +42,35 @@ interface Driver {
 export class Pruning extends JoinedTable<PrunedTables> {
   readonly #files = new FilePruning(this.db)
   readonly #runs = prepareRuns(this.db)
-  readonly #rests = prepareRests(this.db)
+  /** Statements on the steps of pruned runs. Index: primary keys; step_failure_run for failures. */
+  readonly #rests = {
+    add: this.db.prepare('INSERT INTO pruned_run (run_id) VALUES (?) ON CONFLICT DO NOTHING'),
+    first: this.db.pluck<[], string>('SELECT run_id FROM pruned_run LIMIT 1'),
+    remove: this.db.prepare('DELETE FROM pruned_run WHERE run_id = ?'),
+    deleteSteps: this.db.prepare(
+      'DELETE FROM step WHERE run_id = @id AND key IN (SELECT key FROM step WHERE run_id = @id LIMIT @limit)',
+    ),
+    deleteOutputs: this.db.prepare(
+      `DELETE FROM large_output
+       WHERE run_id = @id AND key IN (SELECT key FROM large_output WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteLog: this.db.prepare(
+      `DELETE FROM run_log
+       WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteTags: this.db.prepare('DELETE FROM run_tag WHERE run_id = ?'),
+    // Index: hook_run, and the primary key of hook_answer.
+    deleteAnswers: this.db.prepare(
+      `DELETE FROM hook_answer WHERE (hook, event_seq) IN (SELECT hook, event_seq FROM hook_answer
+         JOIN hook ON hook.id = hook_answer.hook WHERE run_id = @id LIMIT @limit)`,
+    ),
+    deleteHooks: this.db.prepare('DELETE FROM hook WHERE run_id = ?'),
+    deleteProgress: this.db.prepare('DELETE FROM run_progress WHERE run_id = ?'),
+    deleteFailures: this.db.prepare(
+      `DELETE FROM step_failure
+       WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,
+    ),
+  }
   readonly #deliveries = prepareDeliveries(this.db)
 
   /** Removes rows older than the bound, in one small commit. */
@@ -161,38 +189,6 @@ function prepareRuns(db: Connection) {
     deleteEnd: db.prepare('DELETE FROM outcome WHERE run_id = ?'),
     delete: db.prepare('DELETE FROM run WHERE id = ?'),
     deleteTick: db.prepare('DELETE FROM tick WHERE schedule = ? AND scheduled_for = ? AND run_id = ?'),
-  }
-}
-
-/** Statements on the steps of pruned runs. Index: primary keys; step_failure_run for failures. */
-function prepareRests(db: Connection) {
-  return {
-    add: db.prepare('INSERT INTO pruned_run (run_id) VALUES (?) ON CONFLICT DO NOTHING'),
-    first: db.pluck<[], string>('SELECT run_id FROM pruned_run LIMIT 1'),
-    remove: db.prepare('DELETE FROM pruned_run WHERE run_id = ?'),
-    deleteSteps: db.prepare(
-      'DELETE FROM step WHERE run_id = @id AND key IN (SELECT key FROM step WHERE run_id = @id LIMIT @limit)',
-    ),
-    deleteOutputs: db.prepare(
-      `DELETE FROM large_output
-       WHERE run_id = @id AND key IN (SELECT key FROM large_output WHERE run_id = @id LIMIT @limit)`,
-    ),
-    deleteLog: db.prepare(
-      `DELETE FROM run_log
-       WHERE run_id = @id AND number IN (SELECT number FROM run_log WHERE run_id = @id LIMIT @limit)`,
-    ),
-    deleteTags: db.prepare('DELETE FROM run_tag WHERE run_id = ?'),
-    // Index: hook_run, and the primary key of hook_answer.
-    deleteAnswers: db.prepare(
-      `DELETE FROM hook_answer WHERE (hook, event_seq) IN (SELECT hook, event_seq FROM hook_answer
-         JOIN hook ON hook.id = hook_answer.hook WHERE run_id = @id LIMIT @limit)`,
-    ),
-    deleteHooks: db.prepare('DELETE FROM hook WHERE run_id = ?'),
-    deleteProgress: db.prepare('DELETE FROM run_progress WHERE run_id = ?'),
-    deleteFailures: db.prepare(
-      `DELETE FROM step_failure
-       WHERE number IN (SELECT number FROM step_failure WHERE run_id = ? LIMIT ?) AND run_id = ?`,
-    ),
   }
 }
 

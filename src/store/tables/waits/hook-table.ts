@@ -8,7 +8,6 @@ import {
   planHookEvent,
   stateOf,
 } from '../../../core/incoming/hook.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
@@ -38,7 +37,45 @@ interface HookTables {
 
 /** The hooks of runs, and their answers. */
 export class HookTable extends JoinedTable<HookTables> {
-  readonly #sql = { ...prepareHooks(this.db), ...prepareAnswers(this.db) }
+  readonly #sql = {
+    // Index: primary keys, except where one is named.
+    key: this.db.pluck<[], Buffer>('SELECT sealed FROM hook_key WHERE number = 1'),
+    saveKey: this.db.prepare<[Buffer]>('INSERT INTO hook_key (number, sealed) VALUES (1, ?) ON CONFLICT DO NOTHING'),
+    insert: this.db.prepare(
+      `INSERT INTO hook (id, run_id, step, account, ask, data, is_many, scheme, sealed, opened_at, expires_at)
+       VALUES (@id, @runId, @step, @account, @ask, @data, @isMany, @scheme, @sealed, @openedAt, @expiresAt)
+       ON CONFLICT (id) DO NOTHING`,
+    ),
+    find: this.db.prepare<[string], HookRow>(`SELECT hook.*, ${ANSWERS} FROM hook WHERE id = ?`),
+    lock: this.db.prepare<[string], Omit<HookRow, 'answers'>>(
+      `SELECT * FROM hook WHERE id = ? ${this.db.sql.forUpdate()}`,
+    ),
+    listOfRun: this.db.prepare<[string], HookRow>(
+      `SELECT hook.*, ${ANSWERS} FROM step JOIN hook ON hook.id = step.target
+       WHERE step.run_id = ? AND step.kind = 'hook' ORDER BY step.position`,
+    ),
+    // Index: step_hook, and the primary key of work.
+    listHolders: this.db.pluck<[string], string>(`SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id
+         WHERE step.kind = 'hook' AND step.target = ?`),
+    // Index: primary key of hook_answer, except where one is named.
+    countAnswers: this.db.pluck<[string], number>('SELECT count(*) FROM hook_answer WHERE hook = ?'),
+    // Index: hook_answer_sameness.
+    findSame: this.db.pluck<[string, string], number>(
+      'SELECT event_seq FROM hook_answer WHERE hook = ? AND sameness = ?',
+    ),
+    nextAnswer: this.db.pluck<[string, number], number | null>(
+      'SELECT min(event_seq) FROM hook_answer WHERE hook = ? AND event_seq > ?',
+    ),
+    insertAnswer: this.db.prepare('INSERT INTO hook_answer (hook, event_seq, sameness) VALUES (?, ?, ?)'),
+    // Index: wait_hook.
+    resolve: this.db.pluck<[number, string], string>(
+      'UPDATE wait SET is_resolved = 1, event_seq = ? WHERE hook = ? AND is_resolved = 0 RETURNING run_id',
+    ),
+    insertDelivery: this.db.prepare(
+      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+  }
 
   /** The key of the tokens of all hooks, as text. The first call makes it. */
   async loadHookKey(): Promise<string> {
@@ -158,46 +195,3 @@ function readHook(row: HookRow, isAwaited: boolean): HookRecord {
 }
 
 const ANSWERS = '(SELECT count(*) FROM hook_answer WHERE hook_answer.hook = hook.id) AS answers'
-
-/** Index: primary keys, except where one is named. */
-function prepareHooks(db: Connection) {
-  return {
-    key: db.pluck<[], Buffer>('SELECT sealed FROM hook_key WHERE number = 1'),
-    saveKey: db.prepare<[Buffer]>('INSERT INTO hook_key (number, sealed) VALUES (1, ?) ON CONFLICT DO NOTHING'),
-    insert: db.prepare(
-      `INSERT INTO hook (id, run_id, step, account, ask, data, is_many, scheme, sealed, opened_at, expires_at)
-       VALUES (@id, @runId, @step, @account, @ask, @data, @isMany, @scheme, @sealed, @openedAt, @expiresAt)
-       ON CONFLICT (id) DO NOTHING`,
-    ),
-    find: db.prepare<[string], HookRow>(`SELECT hook.*, ${ANSWERS} FROM hook WHERE id = ?`),
-    lock: db.prepare<[string], Omit<HookRow, 'answers'>>(`SELECT * FROM hook WHERE id = ? ${db.sql.forUpdate()}`),
-    listOfRun: db.prepare<[string], HookRow>(
-      `SELECT hook.*, ${ANSWERS} FROM step JOIN hook ON hook.id = step.target
-       WHERE step.run_id = ? AND step.kind = 'hook' ORDER BY step.position`,
-    ),
-    // Index: step_hook, and the primary key of work.
-    listHolders: db.pluck<[string], string>(`SELECT work.run_id FROM step JOIN work ON work.run_id = step.run_id
-         WHERE step.kind = 'hook' AND step.target = ?`),
-  }
-}
-
-/** Index: primary key of hook_answer, except where one is named. */
-function prepareAnswers(db: Connection) {
-  return {
-    countAnswers: db.pluck<[string], number>('SELECT count(*) FROM hook_answer WHERE hook = ?'),
-    // Index: hook_answer_sameness.
-    findSame: db.pluck<[string, string], number>('SELECT event_seq FROM hook_answer WHERE hook = ? AND sameness = ?'),
-    nextAnswer: db.pluck<[string, number], number | null>(
-      'SELECT min(event_seq) FROM hook_answer WHERE hook = ? AND event_seq > ?',
-    ),
-    insertAnswer: db.prepare('INSERT INTO hook_answer (hook, event_seq, sameness) VALUES (?, ?, ?)'),
-    // Index: wait_hook.
-    resolve: db.pluck<[number, string], string>(
-      'UPDATE wait SET is_resolved = 1, event_seq = ? WHERE hook = ? AND is_resolved = 0 RETURNING run_id',
-    ),
-    insertDelivery: db.prepare(
-      `INSERT INTO delivery (id, endpoint_id, received_at, verdict, event_id, event_seq, body_bytes, facts)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    ),
-  }
-}

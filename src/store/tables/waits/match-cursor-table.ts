@@ -20,8 +20,31 @@ interface CursorRow {
 /** How far events are matched for each key, and the keys of the matched events. */
 export class MatchCursorTable extends JoinedTable<{ events: Events }> {
   readonly #cursors = prepareCursors(this.db)
-  readonly #keys = prepareKeys(this.db)
-  readonly #waits = prepareWaits(this.db)
+  /** Index: primary key of event_key; event_key_age to prune. */
+  readonly #keys = {
+    insert: this.db.prepare(
+      'INSERT INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    firstMatch: this.db.pluck<[number, string, string, number], number | null>(
+      'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
+    ),
+    // An event has one key for a cursor.
+    prune: this.db.prepare<[{ id: number; to: number }]>(
+      `DELETE FROM event_key WHERE cursor_id = @id AND seq <= (SELECT max(seq) FROM (
+         SELECT seq FROM event_key WHERE cursor_id = @id AND seq <= @to ORDER BY seq LIMIT ${MAX_PRUNED_KEYS}) AS old)`,
+    ),
+  }
+  /** Index: wait_open. */
+  readonly #waits = {
+    isOpen: this.db.prepare<[string, string, number], number>(
+      `SELECT 1 FROM wait WHERE type = ? AND name = ? AND stream = ? AND is_resolved = 0
+       ORDER BY account, value, since_seq LIMIT 1`,
+    ),
+    oldest: this.db.prepare<[string, string], { stream: number; since: number }>(
+      `SELECT stream, min(since_seq) AS since FROM wait WHERE type = ? AND name = ? AND is_resolved = 0
+       GROUP BY stream`,
+    ),
+  }
 
   async list(): Promise<MatchCursor[]> {
     const rows = await this.#cursors.list.all()
@@ -117,36 +140,5 @@ function prepareCursors(db: Connection) {
     move: db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
     raiseFloor: db.prepare(`UPDATE match_cursor SET floor_seq = ${db.sql.greatest}(floor_seq, ?) WHERE id = ?`),
     delete: db.prepare('DELETE FROM match_cursor WHERE id = ?'),
-  }
-}
-
-/** Index: primary key of event_key; event_key_age to prune. */
-function prepareKeys(db: Connection) {
-  return {
-    insert: db.prepare(
-      'INSERT INTO event_key (cursor_id, account, value, seq) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
-    firstMatch: db.pluck<[number, string, string, number], number | null>(
-      'SELECT min(seq) FROM event_key WHERE cursor_id = ? AND account = ? AND value = ? AND seq > ?',
-    ),
-    // An event has one key for a cursor.
-    prune: db.prepare<[{ id: number; to: number }]>(
-      `DELETE FROM event_key WHERE cursor_id = @id AND seq <= (SELECT max(seq) FROM (
-         SELECT seq FROM event_key WHERE cursor_id = @id AND seq <= @to ORDER BY seq LIMIT ${MAX_PRUNED_KEYS}) AS old)`,
-    ),
-  }
-}
-
-/** Index: wait_open. */
-function prepareWaits(db: Connection) {
-  return {
-    isOpen: db.prepare<[string, string, number], number>(
-      `SELECT 1 FROM wait WHERE type = ? AND name = ? AND stream = ? AND is_resolved = 0
-       ORDER BY account, value, since_seq LIMIT 1`,
-    ),
-    oldest: db.prepare<[string, string], { stream: number; since: number }>(
-      `SELECT stream, min(since_seq) AS since FROM wait WHERE type = ? AND name = ? AND is_resolved = 0
-       GROUP BY stream`,
-    ),
   }
 }

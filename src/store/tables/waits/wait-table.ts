@@ -2,7 +2,6 @@ import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
 import type { Run } from '../../../core/runs/run.ts'
 import { type EventWait, type Invocation, LINK, type Question, type SavedWithStep } from '../../../core/runs/wait.ts'
-import type { Connection } from '../../connection.ts'
 import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
 import type { ReservedTable } from '../../tables/safety/reserved-table.ts'
@@ -50,8 +49,67 @@ interface WaitTables {
 /** The waits of runs: for events, for the runs that they invoked, and for people. */
 export class WaitTable extends JoinedTable<WaitTables> {
   readonly #hasRowLocks: boolean = this.db.sql.hasRowLocks
-  readonly #waits = prepareWaits(this.db)
-  readonly #runRows = prepareRuns(this.db)
+  /** Index: primary key of wait, except where one is named. */
+  readonly #waits = {
+    insert: this.db.prepare(
+      `INSERT INTO wait (run_id, key, is_cancel, account, stream, type, name, value, since_seq, event_seq, is_resolved)
+       VALUES (@runId, @key, @isCancel, @account, @stream, @type, @name, @value, @since, @match, @isResolved)
+       ON CONFLICT (run_id, key) DO NOTHING`,
+    ),
+    insertAtHook: this.db.prepare(
+      `INSERT INTO wait (run_id, key, hook, event_seq, is_resolved) VALUES (@runId, @key, @hook, @match, @isResolved)
+       ON CONFLICT (run_id, key) DO NOTHING`,
+    ),
+    insertChild: this.db.prepare(
+      'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
+    ),
+    awaitsPeople: this.db.pluck<[string], number>(
+      `SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`,
+    ),
+    delete: this.db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
+    deleteOthers: this.db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
+    findEvent: this.db.pluck<[string, string], number | null>(
+      'SELECT event_seq FROM wait WHERE run_id = ? AND key = ?',
+    ),
+    findChild: this.db.pluck<[string, string], string | null>(
+      'SELECT child_run FROM wait WHERE run_id = ? AND key = ?',
+    ),
+    listEnded: this.db.pluck<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`),
+    resolve: this.db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
+    // Index: primary key and wait_child.
+    concernsRun: this.db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
+           OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`),
+    // Index: wait_child, for both.
+    listParents: this.db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
+    resolveParent: this.db.pluck<[string], string>(
+      'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
+    ),
+    // Index: wait_open, and the primary key of work.
+    findMatching: this.db.prepare<[string, string, number, string, string, number, number], FoundWait>(
+      `SELECT wait.run_id, key, is_cancel, work.workflow FROM wait JOIN work ON work.run_id = wait.run_id
+       WHERE type = ? AND name = ? AND wait.stream = ? AND wait.account = ? AND value = ? AND wait.since_seq < ?
+         AND is_resolved = 0 AND type IS NOT NULL
+       LIMIT ?`,
+    ),
+  }
+  /** Index: primary keys of run and workflow, except where one is named. */
+  readonly #runRows = {
+    // The newest event when the run was made.
+    newestAtStart: this.db.pluck<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?'),
+    insertChild: this.db.prepare(
+      `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
+         depth)
+       VALUES (@run, @workflow, @input, @account, @parent, @step, ${this.db.sql.newestEvent('@account')}, @createdAt,
+         @outlives, @endsBy, ${LINK} + (SELECT depth FROM run WHERE id = @parent))
+       ON CONFLICT (id) DO NOTHING`,
+    ),
+    queue: this.db.prepare<[string]>(QUEUE_RUN),
+    saveCodeHash: this.db.prepare('UPDATE work SET code_hash = ? WHERE run_id = ?'),
+    // The same for the first run of its chain.
+    newestAtChain: this.db.pluck<[string], number>(
+      'SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?',
+    ),
+  }
 
   /** Saves the rest of a step's commit, after its checkpoint. */
   async saveWithStep(runId: string, key: string, saved: SavedWithStep): Promise<void> {
@@ -272,67 +330,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
   async #ask(runId: string, key: string, question: Question): Promise<void> {
     const approval = await this.parts.approvals.ask(runId, key, question)
     await this.parts.approvalWaits.awaitAnswer(runId, key, approval)
-  }
-}
-
-/** Index: primary key of wait, except where one is named. */
-function prepareWaits(db: Connection) {
-  return {
-    insert: db.prepare(
-      `INSERT INTO wait (run_id, key, is_cancel, account, stream, type, name, value, since_seq, event_seq, is_resolved)
-       VALUES (@runId, @key, @isCancel, @account, @stream, @type, @name, @value, @since, @match, @isResolved)
-       ON CONFLICT (run_id, key) DO NOTHING`,
-    ),
-    insertAtHook: db.prepare(
-      `INSERT INTO wait (run_id, key, hook, event_seq, is_resolved) VALUES (@runId, @key, @hook, @match, @isResolved)
-       ON CONFLICT (run_id, key) DO NOTHING`,
-    ),
-    insertChild: db.prepare(
-      'INSERT INTO wait (run_id, key, child_run) VALUES (?, ?, ?) ON CONFLICT (run_id, key) DO NOTHING',
-    ),
-    awaitsPeople: db.pluck<[string], number>(`SELECT 1 FROM wait WHERE run_id = ? AND approval IS NOT NULL LIMIT 1`),
-    delete: db.prepare('DELETE FROM wait WHERE run_id = ? AND key = ?'),
-    deleteOthers: db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
-    findEvent: db.pluck<[string, string], number | null>('SELECT event_seq FROM wait WHERE run_id = ? AND key = ?'),
-    findChild: db.pluck<[string, string], string | null>('SELECT child_run FROM wait WHERE run_id = ? AND key = ?'),
-    listEnded: db.pluck<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`),
-    resolve: db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
-    // Index: primary key and wait_child.
-    concernsRun: db.pluck<[string, string], number>(`SELECT 1 WHERE EXISTS (SELECT 1 FROM wait WHERE run_id = ?)
-           OR EXISTS (SELECT 1 FROM wait WHERE child_run = ?)`),
-    // Index: wait_child, for both.
-    listParents: db.pluck<[string], string>('SELECT run_id FROM wait WHERE child_run = ?'),
-    resolveParent: db.pluck<[string], string>(
-      'UPDATE wait SET is_resolved = 1 WHERE child_run = ? AND is_resolved = 0 RETURNING run_id',
-    ),
-    // Index: wait_open, and the primary key of work.
-    findMatching: db.prepare<[string, string, number, string, string, number, number], FoundWait>(
-      `SELECT wait.run_id, key, is_cancel, work.workflow FROM wait JOIN work ON work.run_id = wait.run_id
-       WHERE type = ? AND name = ? AND wait.stream = ? AND wait.account = ? AND value = ? AND wait.since_seq < ?
-         AND is_resolved = 0 AND type IS NOT NULL
-       LIMIT ?`,
-    ),
-  }
-}
-
-/** Index: primary keys of run and workflow, except where one is named. */
-function prepareRuns(db: Connection) {
-  return {
-    // The newest event when the run was made.
-    newestAtStart: db.pluck<[string], number>('SELECT coalesce(since_seq, event_seq, 0) FROM run WHERE id = ?'),
-    insertChild: db.prepare(
-      `INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
-         depth)
-       VALUES (@run, @workflow, @input, @account, @parent, @step, ${db.sql.newestEvent('@account')}, @createdAt,
-         @outlives, @endsBy, ${LINK} + (SELECT depth FROM run WHERE id = @parent))
-       ON CONFLICT (id) DO NOTHING`,
-    ),
-    queue: db.prepare<[string]>(QUEUE_RUN),
-    saveCodeHash: db.prepare('UPDATE work SET code_hash = ? WHERE run_id = ?'),
-    // The same for the first run of its chain.
-    newestAtChain: db.pluck<[string], number>(
-      'SELECT coalesce(chain_seq, since_seq, event_seq, 0) FROM run WHERE id = ?',
-    ),
   }
 }
 

@@ -6,8 +6,8 @@ import type { SearchPart, SearchSlice } from '../core/store/search.ts'
 import { type Bound, type Listed, type Members, nameCalls } from './name-calls.ts'
 import type { SetupCache } from './tables/incoming/setup-cache.ts'
 import type { openSharedTables } from './tables/open-shared-tables.ts'
+import type { prepareFirstClaimable } from './tables/runs/claim-reader.ts'
 import { readRecordings } from './tables/runs/claim-reader.ts'
-import type { prepareFirstClaimable } from './tables/runs/first-claimable.ts'
 import { packOutput } from './tables/runs/output-table.ts'
 import type { PruneCounts } from './tables/upkeep/prune-counts.ts'
 
@@ -51,8 +51,7 @@ const LISTED = {
   outputs: ['readOutput'],
   waits: ['findInvoked', 'listEndedWaits', 'findMatch'],
   hooks: ['findHook', 'listHooks'],
-  alerts: ['loadAlertBook'],
-  shapes: ['loadShapeBook'],
+  books: ['loadAlertBook', 'loadShapeBook', 'loadLimit'],
   sweeps: [
     'loadSweep',
     'listSweeps',
@@ -69,7 +68,6 @@ const LISTED = {
   workflows: ['listWorkflows'],
   schedules: ['listSchedules', 'findSchedule', 'listDueSchedules', 'nextScheduleAt', 'tallyMissed'],
   ticks: ['listTickMoments'],
-  limits: ['loadLimit'],
   audits: ['listActions'],
   effectSearch: ['listEffects', 'listLostBegins', 'searchEffects', 'pageEffects'],
   stops: ['listStops'],

@@ -6,8 +6,7 @@ import type { StoreWrites } from '../core/store/store.ts'
 import { type Bound, type Listed, type Members, nameCalls } from './name-calls.ts'
 import { carryOutDecision, RUN_WRITES, type Tables } from './run-writes.ts'
 import { addApprover, removeApprover } from './tables/approvals/approver-table.ts'
-import { beginByHand, endByHand, resumeEffects, stopEffects } from './tables/limits/effect-writes.ts'
-import { startPlanned } from './tables/limits/start-planned.ts'
+import { beginByHand, endByHand, resumeEffects, startPlanned, stopEffects } from './tables/limits/effect-writes.ts'
 
 /** Writes by the table that makes them, under the same name. */
 const LISTED = {
@@ -43,12 +42,10 @@ const LISTED = {
   access: ['saveLoginCode', 'startSession', 'touchSession', 'endSession', 'saveToken', 'touchToken', 'revokeToken'],
   textErasures: ['eraseTexts'],
   retention: ['prune'],
-  limits: ['saveLimit'],
   hours: ['saveHour'],
   processes: ['beatProcess', 'removeProcess'],
-  alerts: ['saveAlertBook', 'keepAlertBooks'],
+  books: ['saveAlertBook', 'keepAlertBooks', 'saveShapeBook', 'saveLimit'],
   sweeps: ['saveSweep', 'savePage', 'saveFileBook', 'moveFinding', 'makeUpEvent'],
-  shapes: ['saveShapeBook'],
   keptAnswers: ['beginAnswer', 'endAnswer'],
   seals: ['sealEffects'],
   admissions: ['admitRun'],

@@ -7,9 +7,8 @@ import { refuseMoved, requireLatest } from './database/migrate.ts'
 import { openMigrated } from './database/open-database.ts'
 import { markOpen, unmarkOpen } from './database/open-mark.ts'
 import { translateFault } from './database/storage-fault.ts'
-import { createReader } from './reader.ts'
+import { createReader, translateReads } from './reader.ts'
 import { openTables } from './tables.ts'
-import { translateReads } from './translate-reads.ts'
 import { createWriter } from './writer.ts'
 
 export interface SqliteStoreOptions {

@@ -9,10 +9,9 @@ import { WithdrawalTable } from './approvals/withdrawal-table.ts'
 import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
 import { GateTable } from './gates/gate-table.ts'
-import { AlertTable } from './health/alert-table.ts'
+import { BookTable } from './health/book-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
-import { ShapeTable } from './health/shape-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
 import { AccountTable } from './incoming/account-table.ts'
 import { CaptureTable } from './incoming/capture-table.ts'
@@ -25,18 +24,16 @@ import { SETUP_VERSION } from './incoming/setup-cache.ts'
 import { UnmatchedTallyTable } from './incoming/unmatched-tally.ts'
 import { Admission } from './limits/admission.ts'
 import { ApprovalDecisions } from './limits/approval-decisions.ts'
-import { KeyLimitTable } from './limits/key-limit-table.ts'
 import { Permits } from './limits/permits.ts'
 import { ClaimReader } from './runs/claim-reader.ts'
 import { ClosingTable } from './runs/closing-table.ts'
 import { FailureStateTable } from './runs/failure-state-table.ts'
 import { OutputTable } from './runs/output-table.ts'
 import { ReplayTable } from './runs/replay-table.ts'
-import { RunLogTable } from './runs/run-log-table.ts'
 import { RunOperations } from './runs/run-operations.ts'
 import { RunTable } from './runs/run-table.ts'
 import { StepTable } from './runs/step-table.ts'
-import { ToldTable } from './runs/told-table.ts'
+import { RunLogTable, ToldTable } from './runs/told-table.ts'
 import { WorkflowTable } from './runs/workflow-table.ts'
 import { AccessTable } from './safety/access-table.ts'
 import { AuditTable } from './safety/audit-table.ts'
@@ -121,15 +118,13 @@ function openPlainTables(db: Connection, vault: Vault) {
   return {
     access: new AccessTable(db),
     accounts: new AccountTable(db, { vault }),
-    alerts: new AlertTable(db),
-    shapes: new ShapeTable(db),
+    books: new BookTable(db),
     captures: new CaptureTable(db, { vault }),
     refusals: new RefusalTable(db),
     endpoints: new EndpointTable(db, { vault }),
     failureStates: new FailureStateTable(db),
     hours: new HourTable(db),
     keptAnswers: new IdempotencyTable(db),
-    limits: new KeyLimitTable(db),
     outputs: new OutputTable(db),
     processes: new ProcessTable(db),
     runLogs: new RunLogTable(db),

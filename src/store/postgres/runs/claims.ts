@@ -3,7 +3,7 @@ import { PAUSED_REASON } from '../../../core/runs/run.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { GateTable } from '../../tables/gates/gate-table.ts'
 import type { ClaimReader, ClaimRow } from '../../tables/runs/claim-reader.ts'
-import { prepareFirstClaimable } from '../../tables/runs/first-claimable.ts'
+import { prepareFirstClaimable } from '../../tables/runs/claim-reader.ts'
 import type { ClaimKind, ClaimStart, PassedRun } from '../database/claim-marks.ts'
 import type { Connection } from '../database/connection.ts'
 

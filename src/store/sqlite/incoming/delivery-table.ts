@@ -2,9 +2,9 @@ import { newId } from '../../../core/ids.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../../core/incoming/delivery.ts'
 import { FIRST_FENCE } from '../../../core/runs/lease.ts'
 import { JoinedTable } from '../../connection.ts'
-import { SecretUses } from '../../tables/incoming/secret-uses.ts'
+import { SecretUses } from '../../tables/incoming/endpoint-table.ts'
 import type { UnmatchedTallyTable } from '../../tables/incoming/unmatched-tally.ts'
-import { IS_READY } from '../../tables/runs/first-claimable.ts'
+import { IS_READY } from '../../tables/runs/claim-reader.ts'
 import { type EventTable, type SavedEvent, STREAM } from './event-table.ts'
 
 /** Saves deliveries with their events and runs. */

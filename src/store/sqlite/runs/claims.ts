@@ -2,8 +2,13 @@ import { UNADMITTED_PRIORITY } from '../../../core/runs/admission.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import { JoinedTable } from '../../connection.ts'
-import { type ClaimReader, type ClaimRow, claimColumns } from '../../tables/runs/claim-reader.ts'
-import { IS_READY, prepareFirstClaimable } from '../../tables/runs/first-claimable.ts'
+import {
+  type ClaimReader,
+  type ClaimRow,
+  claimColumns,
+  IS_READY,
+  prepareFirstClaimable,
+} from '../../tables/runs/claim-reader.ts'
 import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
 import type { SqliteConnection } from '../database/connection.ts'
 import { PartialQueue } from './partial-queue.ts'

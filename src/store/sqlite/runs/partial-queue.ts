@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { IS_READY } from '../../tables/runs/first-claimable.ts'
+import { IS_READY } from '../../tables/runs/claim-reader.ts'
 
 /** Ids that one look finds beyond those asked for, so that the next claims need no look. */
 const LOOK_AHEAD = 200

@@ -3,9 +3,8 @@ import type { Store } from '../../../core/store/store.ts'
 import { createVault } from '../../vault.ts'
 import { openDatabase } from '../database/open-database.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
-import { createReader } from '../reader.ts'
+import { createReader, translateReads } from '../reader.ts'
 import { openTables } from '../tables.ts'
-import { translateReads } from '../translate-reads.ts'
 import { WriterLink } from './writer-link.ts'
 
 /**

@@ -1,17 +1,18 @@
 import type { Database } from 'better-sqlite3'
 import type { AuditEntry } from '../../../core/safety/audit.ts'
+import { AuditTable } from '../../tables/safety/audit-table.ts'
+import { EffectSearch } from '../../tables/safety/effect-search.ts'
+import { SealTable } from '../../tables/safety/seal-table.ts'
 import {
   accountOwner,
   approverOwner,
   captureOwner,
+  createVault,
   HOOK_KEY_OWNER,
   hookOwner,
   sealKeyOwner,
-} from '../../tables/incoming/sealed-owners.ts'
-import { AuditTable } from '../../tables/safety/audit-table.ts'
-import { EffectSearch } from '../../tables/safety/effect-search.ts'
-import { SealTable } from '../../tables/safety/seal-table.ts'
-import { createVault, type Vault } from '../../vault.ts'
+  type Vault,
+} from '../../vault.ts'
 import { openConnection } from '../database/connection.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { openMigrated } from '../database/open-database.ts'

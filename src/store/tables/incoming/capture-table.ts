@@ -1,7 +1,7 @@
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
-import { captureOwner } from './sealed-owners.ts'
+import { captureOwner } from '../../vault.ts'
 
 interface CaptureRow {
   id: string

@@ -3,7 +3,7 @@ import type { Seal } from '../../../core/safety/ledger/seal.ts'
 import { digestRows, macOf, type SealKey, type SealKind, type SealState } from '../../../core/safety/ledger/seal.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
-import { sealKeyOwner } from '../incoming/sealed-owners.ts'
+import { sealKeyOwner } from '../../vault.ts'
 import type { EffectSearch } from './effect-search.ts'
 
 /** The result of sealing rows. */

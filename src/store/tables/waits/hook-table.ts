@@ -10,8 +10,8 @@ import {
 } from '../../../core/incoming/hook.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
+import { HOOK_KEY_OWNER, hookOwner } from '../../vault.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
-import { HOOK_KEY_OWNER, hookOwner } from '../incoming/sealed-owners.ts'
 import type { RunTable } from '../runs/run-table.ts'
 
 interface HookRow {

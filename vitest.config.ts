@@ -18,6 +18,7 @@ export const LONG = [
   'test/e2e/{author-code,burst,callbacks,clock-jump,effects-plan,effects-plan-crash,first-hour,harmful-modules,hidden-variables,lost-database,lost-events,package,prometheus,receiver-floods,roles,rotation,stalled-log}.test.ts',
   'test/e2e/postgres/*.test.ts',
   'test/dashboard/{doctor,files,foreign-pages,in-browser,live,look-ahead,matches,planned,sandbox,schedules,server-room,states,told}.test.ts',
+  'test/packaging/create.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
   'test/property/kept-passes.test.ts',
   'test/sandbox/pages/in-browser.test.ts',

@@ -167,7 +167,8 @@ function Code({ place: { file, line, from, lines, isChanged }, isOpen }: { place
         {file}, line {line}
         {isChanged && <span className="quiet"> · changed since</span>}
       </summary>
-      <pre className="source">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
+      <pre className="source" tabIndex={0}>
         {numbered.map(({ number, text }) => (
           <span key={number} className={number === line ? 'here' : undefined}>
             <span className="quiet">{String(number).padStart(4)} </span>

@@ -70,7 +70,10 @@ test('"approvals show --ahead" tells what a held run would still ask for, and do
 test('"approvals approve --ahead" approves each list that was foreseen as it comes, and no other', async () => {
   const { store, paths, cli, id, hash, run } = await openTidy()
   const words = ['--ahead', '2', '--ahead-size', '8 B', '--hash', hash, '--reason', 'the copies are proven']
-  const first = await cli('approvals', 'approve', id, ...words, '--json')
+  const { json: unconfirmed } = await cli('approvals', 'approve', id, ...words, '--json')
+  expect(unconfirmed.error).toMatchObject({ code: 'needs_confirmation' })
+  expect((await store.findApproval(id, Date.now()))?.status).toBe('open')
+  const first = await cli('approvals', 'approve', id, ...words, '--yes', '--json')
   expect(first.json.error).toBeUndefined()
   // Both would be 10 bytes.
   expect(first.json.data).toMatchObject({ approval: id, granted: 1, ahead: { approved: 1, stopped: null } })
@@ -85,7 +88,7 @@ test('"approvals approve --ahead" approves each list that was foreseen as it com
 
 test('a list with something that was not foreseen stays open, and is named', async () => {
   const { store, paths, cli, id, hash, run } = await openTidy([0, 1, 2, 4, 3])
-  const { json } = await cli('approvals', 'approve', id, '--ahead', '1', '--hash', hash, '--json')
+  const { json } = await cli('approvals', 'approve', id, '--ahead', '1', '--hash', hash, '--yes', '--json')
   const [next] = await store.listApprovals({ status: 'open', limit: 1, now: Date.now() })
   const stopped = `Approval ${next?.id} asks for /in/e.txt, which the look ahead did not show so. `
   expect(json.data.ahead).toMatchObject({ approved: 0, approvals: [], stopped: expect.stringContaining(stopped) })

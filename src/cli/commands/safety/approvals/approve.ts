@@ -41,7 +41,7 @@ export function define(command: Command, { out, project }: Cli): void {
           await confirm(out, { will })
           return refrain(out, will)
         }
-        const hash = await requireHash(out, { ...approval, openItems: approval.openItems + countOf(expected) }, given)
+        const hash = await requireHash(out, approval, given)
         const numbers = only === undefined ? null : parseNumbers(only)
         const said = { verdict: 'approved', hash, only: numbers, answer: checkAnswer(approval, answer) } as const
         const signed = await signWord(operations, approval, { ...said, voter, operator: project.operator })
@@ -70,14 +70,15 @@ async function lookAhead(
 ): Promise<Expected> {
   requireOne(approval)
   const expected = expect(await foresee(out, operations, approval), ahead, aheadSize)
-  out.note(`After this list, its runs would ask for ${countOf(expected)} that you approve ahead:`)
-  for (const { path, target, step, bytes } of [...expected.values()].flat())
-    out.note(`  ${formatText(path ?? target ?? step)}  ${formatBytes(bytes)}`)
+  const effects = [...expected.values()].flat()
+  // The hash of a list names none of what comes after it.
+  await confirm(out, {
+    will: `approve ${effects.length} more, as its runs ask for them`,
+    things: effects.map(
+      ({ path, target, step, bytes }) => `${formatText(path ?? target ?? step)}  ${formatBytes(bytes)}`,
+    ),
+  })
   return expected
-}
-
-function countOf(expected: Expected | null): number {
-  return expected === null ? 0 : [...expected.values()].flat().length
 }
 
 function describeResult({ status, granted, moved, next, missing }: AnswerOf<'POST /approvals/:id/approve'>): string {
@@ -104,14 +105,17 @@ interface Ahead {
   stopped: string | null
 }
 
-/** The first effects that a look ahead showed, at most so many of so many bytes. */
+/**
+ * The first effects that a look ahead showed, at most so many of so many bytes. A delete whose size
+ * nobody knows ends them where bytes are bounded.
+ */
 function expect({ ahead }: Foreseen, most: number, maxBytes: number): Expected {
   const expected: Expected = new Map()
   let [left, bytes] = [most, maxBytes]
   for (const { run, list } of ahead) {
     const taken: ForeseenEffect[] = []
     for (const effect of list) {
-      bytes -= effect.bytes ?? 0
+      bytes -= effect.bytes ?? (effect.class === 'delete' && Number.isFinite(maxBytes) ? Number.POSITIVE_INFINITY : 0)
       if (left === 0 || bytes < 0) break
       left -= 1
       taken.push(effect)

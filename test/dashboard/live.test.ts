@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Page } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { browserTests } from './support/in-browser.ts'
 import { madeOf } from './support/open-dashboard.ts'
@@ -84,8 +84,15 @@ inBrowser(`a second tab shows what changed while it stood still, and so does one
   await second.getByText('Live', { exact: true }).waitFor()
   await plain.getByText('Reconnecting', { exact: false }).waitFor()
   const box = second.getByRole('table', { name: 'Runs' }).getByRole('checkbox').last()
+  // The answer to a question of before the pause comes during it.
+  const asked = Promise.withResolvers<() => Promise<void>>()
+  const hold = (route: Route) => asked.resolve(() => route.continue().catch(() => {}))
+  await second.route('**/api/v1/runs?*', hold, { times: 1 })
+  await app.store.pauseWorkflow('copy-report', Date.now())
+  const answer = await asked.promise
   await box.check()
   await app.store.cancelRun(run, 'by another person', Date.now())
+  await answer()
   await canceledIn(plain).waitFor()
   expect(await canceledIn(second).count()).toBe(0)
   await box.uncheck()

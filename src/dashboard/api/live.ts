@@ -41,7 +41,10 @@ export function useLiveFeed(): Feed {
     }
   }, [client, isPaused])
   useEffect(() => {
-    if (isPaused) return () => void client.invalidateQueries(FOLLOWED)
+    if (!isPaused) return
+    // What is asked for already would come during the pause. The first answer of a page may.
+    void client.cancelQueries({ predicate: ({ meta, state: { data } }) => meta !== STILL && data !== undefined })
+    return () => void client.invalidateQueries(FOLLOWED)
   }, [client, isPaused])
   useEffect(() => {
     if (state === 'live' || isPaused) return

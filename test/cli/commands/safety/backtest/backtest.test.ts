@@ -270,7 +270,8 @@ test('branches at once have no order: neither unchanged code nor another order o
     'async () => { await pause(); await remove(); await note(3) }',
     'async () => { for (const n of [4, 5, 6]) await note(n) }',
   ].map((each) => `(${each})()`)
-  const all = (parts: string[]) => MOVE(`await Promise.all([${parts}]); await step.map('each', [7, 8, 9], note)`)
+  const all = (parts: string[]) =>
+    MOVE(`await Promise.all([${parts}]); await step.map('each', [7, 8, 9], String, note)`)
   const { backtest } = await openRecorded(['tmp-a', 'mov-c', 'mov-d'], all(branches))
   for (const parts of [branches, [...branches].reverse()]) {
     const { json, exit, stdout } = await backtest(all(parts), '--json')

@@ -42,7 +42,7 @@ export function useLiveFeed(): Feed {
   }, [client, isPaused])
   useEffect(() => {
     if (!isPaused) return
-    // What is asked for already would come during the pause. The first answer of a page may.
+    // An answer that is on its way would come during the pause. The first one of a page may.
     void client.cancelQueries({ predicate: ({ meta, state: { data } }) => meta !== STILL && data !== undefined })
     return () => void client.invalidateQueries(FOLLOWED)
   }, [client, isPaused])

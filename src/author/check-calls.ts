@@ -1,15 +1,20 @@
 import { UpshotError } from '../core/errors.ts'
 import { isThenable } from '../core/thenable.ts'
 
-/** Says what is wrong with a value that the code gave as `as`; null: nothing. */
-type Check = (value: unknown, as: string) => string | null
+/** The fault of a value, or of a part of it, such as `.retry`. */
+interface Fault {
+  part: string
+  says: string
+}
+
+type Check = (value: unknown) => Fault | null
 /** The arguments of a verb in order, or options. A name with `?` may be left out. */
 type Checks = Record<string, Check>
 
 const must =
   (be: string, fits: (value: unknown) => boolean): Check =>
-  (value, as) =>
-    fits(value) ? null : `\`${as}\` must be ${be}, and is ${describe(value)}`
+  (value) =>
+    fits(value) ? null : { part: '', says: `must be ${be}, and is ${describe(value)}` }
 
 interface Parameter {
   name: string
@@ -27,12 +32,13 @@ interface Signature {
 function options(checks: Checks): Check {
   const known = parametersOf(checks)
   const names = known.map(({ name }) => name)
-  return (value, as) => {
-    if (!isObject(value)) return `\`${as}\` must be an object, and is ${describe(value)}`
+  return (value) => {
+    if (!isObject(value)) return object(value)
     for (const name in value) {
-      if (!names.includes(name)) return `\`${as}\` has no "${name}", only ${names.join(', ')}`
+      if (!names.includes(name)) return { part: '', says: `has no "${name}", only ${names.join(', ')}` }
     }
-    return findFault(known, ({ name }) => value[name], `${as}.`)
+    const fault = findFault(known, value, byName)
+    return fault && { ...fault, part: `.${fault.part}` }
   }
 }
 
@@ -69,8 +75,8 @@ const rules = {
 const awaited = { on: type, 'where?': object, timeout: duration }
 const orHook =
   (wait: Check): Check =>
-  (value, as) =>
-    isOfKind(value, 'hook') ? null : wait(value, as)
+  (value) =>
+    isOfKind(value, 'hook') ? null : wait(value)
 
 /** The arguments of each verb of `step`. */
 export const STEPS = signaturesOf({
@@ -131,7 +137,7 @@ const DEFINITIONS = signaturesOf({
 
 /** Throws `invalid_workflow` where code gives a function what TypeScript would not compile. */
 export function checkDefinition(verb: keyof typeof DEFINITIONS, ...given: unknown[]): void {
-  const fault = findMisuse('', verb, DEFINITIONS[verb], given)
+  const fault = findMisuse(verb, DEFINITIONS[verb], given)
   if (fault !== null) throw new UpshotError('invalid_workflow', `${fault}.`)
 }
 
@@ -150,7 +156,7 @@ export function checkCalls<Api extends object>(
     const call = calls[verb]
     const signature = verbs[verb] as Signature
     calls[verb] = (...given) => {
-      const fault = findMisuse(`${of}.`, verb, signature, given)
+      const fault = findMisuse(verb, signature, given, of)
       if (fault !== null) refuse(fault)
       return call?.(...given)
     }
@@ -158,9 +164,11 @@ export function checkCalls<Api extends object>(
   return api
 }
 
-function findMisuse(of: string, verb: string, { parameters, usage }: Signature, given: unknown[]): string | null {
-  const fault = findFault(parameters, (_, index) => given[index])
-  return fault && `${of}${verb}: ${fault}. Call it as ${of}${verb}(${usage})`
+function findMisuse(verb: string, { parameters, usage }: Signature, given: unknown[], of?: string): string | null {
+  const fault = findFault(parameters, given, byIndex)
+  if (fault === null) return null
+  const name = of === undefined ? verb : `${of}.${verb}`
+  return `${name}: \`${fault.part}\` ${fault.says}. Call it as ${name}(${usage})`
 }
 
 function signaturesOf<Verb extends string>(verbs: Record<Verb, Checks>): Record<Verb, Signature> {
@@ -177,18 +185,21 @@ function parametersOf(checks: Checks): Parameter[] {
   })
 }
 
-/** The first fault of the values of parameters. */
-function findFault(
+const byIndex = (given: readonly unknown[], _: Parameter, index: number) => given[index]
+const byName = (given: Record<string, unknown>, { name }: Parameter) => given[name]
+
+/** The first fault of the values of parameters. Only a fault makes words: each step is checked. */
+function findFault<Given>(
   parameters: readonly Parameter[],
-  read: (parameter: Parameter, index: number) => unknown,
-  prefix = '',
-): string | null {
+  given: Given,
+  read: (given: Given, parameter: Parameter, index: number) => unknown,
+): Fault | null {
   for (let index = 0; index < parameters.length; index++) {
     const parameter = parameters[index] as Parameter
-    const value = read(parameter, index)
+    const value = read(given, parameter, index)
     if (value === undefined && parameter.isOptional) continue
-    const fault = parameter.check(value, `${prefix}${parameter.name}`)
-    if (fault !== null) return fault
+    const fault = parameter.check(value)
+    if (fault !== null) return { ...fault, part: parameter.name + fault.part }
   }
   return null
 }

@@ -70,6 +70,8 @@ test('"approvals show --ahead" tells what a held run would still ask for, and do
 test('"approvals approve --ahead" approves each list that was foreseen as it comes, and no other', async () => {
   const { store, paths, cli, id, hash, run } = await openTidy()
   const words = ['--ahead', '2', '--ahead-size', '8 B', '--hash', hash, '--reason', 'the copies are proven']
+  const { json: unbounded } = await cli('approvals', 'approve', id, '--ahead-size', '8 B', '--hash', hash, '--json')
+  expect(unbounded.error).toMatchObject({ message: '--ahead-size bounds --ahead.' })
   const { json: unconfirmed } = await cli('approvals', 'approve', id, ...words, '--json')
   expect(unconfirmed.error).toMatchObject({ code: 'needs_confirmation' })
   expect((await store.findApproval(id, Date.now()))?.status).toBe('open')

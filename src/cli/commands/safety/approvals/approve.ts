@@ -33,6 +33,7 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--key-file <file>', 'sign with the private key in this file')
     .action((named, { hash: given, only, answer, ahead, aheadSize = Infinity, ...voter }) =>
       project.withOperations(async (operations) => {
+        if (ahead === undefined && aheadSize !== Infinity) throw refuse('--ahead-size bounds --ahead.', 'Add --ahead.')
         const approval = await call(operations, 'GET /approvals/:id', { params: { id: named } })
         const expected = ahead === undefined ? null : await lookAhead(out, operations, approval, { ahead, aheadSize })
         const what = approval.kind === 'guard' ? `approve ${approval.openItems} items` : 'say yes'
@@ -71,6 +72,7 @@ async function lookAhead(
   requireOne(approval)
   const expected = expect(await foresee(out, operations, approval), ahead, aheadSize)
   const effects = [...expected.values()].flat()
+  if (effects.length === 0) return expected
   // The hash of a list names none of what comes after it.
   await confirm(out, {
     will: `approve ${effects.length} more, as its runs ask for them`,
@@ -137,9 +139,10 @@ async function approveAhead(
   { expected, ...who }: { expected: Expected; voter: Voter; operator: Word['operator'] },
 ): Promise<Ahead> {
   const done: Ahead = { approved: 0, approvals: [], stopped: null }
+  const others = new Set([`${first.id} ${first.hash}`])
   let idleUntil = performance.now() + IDLE_MS
   while (expected.size > 0 && performance.now() < idleUntil) {
-    const next = await findNext(operations, first, expected)
+    const next = await findNext(operations, first.workflow, { expected, others })
     if (next === null) {
       await forgetEnded(operations, expected)
       await pause(LOOK_MS)
@@ -170,15 +173,24 @@ interface Next {
   hash: string
 }
 
-/** The next open list in which one of the runs asks for something. */
-async function findNext(operations: Operations, { id, workflow }: Approval, expected: Expected): Promise<Next | null> {
+/**
+ * The next open list in which one of the runs asks for something. `others` keeps those in which
+ * none does, as their items may be many: each is read once, until it changes.
+ */
+async function findNext(
+  operations: Operations,
+  workflow: string,
+  { expected, others }: { expected: Expected; others: Set<string> },
+): Promise<Next | null> {
   const query = { status: 'open', workflow, limit: 100 } as const
   const { items: open } = await call(operations, 'GET /approvals', { query })
   for (const approval of open) {
-    if (approval.kind !== 'guard' || approval.id === id) continue
+    const state = `${approval.id} ${approval.hash}`
+    if (approval.kind !== 'guard' || others.has(state)) continue
     const { items, proof } = await readProof(operations, approval)
-    const asked = items.filter(({ state }) => state === 'open')
+    const asked = items.filter((item) => item.state === 'open')
     if (asked.some(({ runId }) => expected.has(runId))) return { approval, items: asked, hash: proof.hash }
+    others.add(state)
   }
   return null
 }
@@ -219,7 +231,12 @@ async function forgetEnded(operations: Operations, expected: Expected): Promise<
 /** Throws where the word of one person does not let a list begin. */
 function requireOne({ kind, needs }: Approval): void {
   if (kind === 'guard' && needs === 1) return
-  throw new UpshotError('invalid_request', '--ahead is for a list of effects that one person approves.', {
-    details: { fix: 'Leave it out, and approve each list as it comes.' },
-  })
+  throw refuse(
+    '--ahead is for a list of effects that one person approves.',
+    'Leave it out, and approve each list as it comes.',
+  )
+}
+
+function refuse(message: string, fix: string): UpshotError {
+  return new UpshotError('invalid_request', message, { details: { fix } })
 }

@@ -1,8 +1,7 @@
 import type { z } from 'zod'
 import type { FileEntry } from '../core/service/file.ts'
 import { checkDefinition } from './check-calls.ts'
-import type { EventFile, KeyValue } from './event-keys.ts'
-import { declaredKeys } from './event-keys.ts'
+import { declaredKeys, type EventFile, type KeyValue } from './event-keys.ts'
 
 /** An event type with the shape that the author relies on. Made by `defineEvent`. */
 export interface EventDefinition<

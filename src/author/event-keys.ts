@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import type { z } from 'zod'
 import { UpshotError } from '../core/errors.ts'
-import type { ReadKeys } from '../core/runs/matching.ts'
-import { joinValues, keyText } from '../core/runs/matching.ts'
+import { joinValues, keyText, type ReadKeys } from '../core/runs/matching.ts'
 import type { FileEntry } from '../core/service/file.ts'
 import { silence } from '../core/thenable.ts'
 

@@ -8,8 +8,7 @@ import type { CronTrigger } from '../core/runs/schedule.ts'
 import { parseDuration } from '../core/time.ts'
 import type { EventDefinition } from './define-event.ts'
 import type { AnyLimits, TimeoutOptions } from './limits.ts'
-import type { Trigger } from './trigger.ts'
-import { isDefinition, listTriggers } from './trigger.ts'
+import { isDefinition, listTriggers, type Trigger } from './trigger.ts'
 import type { AnyCancelRule, AnyWorkflow } from './workflow.ts'
 
 /**

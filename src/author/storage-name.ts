@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { StorageName, StorageSpellings } from '../core/service/storage.ts'
-import { findStorage } from '../core/service/storage.ts'
+import { findStorage, type StorageName, type StorageSpellings } from '../core/service/storage.ts'
 
 /**
  * The spellings for the parse that is running. A zod schema gets no context from its caller, so

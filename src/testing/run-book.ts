@@ -1,5 +1,4 @@
-import type { Failure } from '../core/errors.ts'
-import { UpshotError } from '../core/errors.ts'
+import { type Failure, UpshotError } from '../core/errors.ts'
 import type { NoticeOf } from '../core/notices.ts'
 import type { Run, RunHandler, RunStatus } from '../core/runs/run.ts'
 import type { Checkpoint, Effect, StepStatus } from '../core/runs/step.ts'

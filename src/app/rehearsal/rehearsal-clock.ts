@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/time.ts'
-import { systemClock } from '../../core/time.ts'
+import { type Clock, systemClock } from '../../core/time.ts'
 
 /** The machine's clock, set forward: nobody waits for a sleep. */
 export class RehearsalClock implements Clock {

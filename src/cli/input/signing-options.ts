@@ -1,5 +1,4 @@
-import type { Command, OptionValues } from '@commander-js/extra-typings'
-import { Option } from '@commander-js/extra-typings'
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { SCHEME_PRESETS, type SchemePreset, type SignatureScheme } from '../../core/incoming/signature.ts'
 import { signatureScheme } from '../../core/incoming/signature-scheme.ts'

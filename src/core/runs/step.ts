@@ -1,5 +1,4 @@
-import type { Failure } from '../errors.ts'
-import { UpshotError } from '../errors.ts'
+import { type Failure, UpshotError } from '../errors.ts'
 
 /**
  * The effect of a step on the outside world.

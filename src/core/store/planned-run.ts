@@ -1,5 +1,4 @@
-import type { ApprovalItem } from '../safety/approval.ts'
-import { chainHash, seedHash } from '../safety/approval.ts'
+import { type ApprovalItem, chainHash, seedHash } from '../safety/approval.ts'
 
 /** A run that may do what a plan foresaw. */
 export interface PlannedRun {

@@ -1,7 +1,5 @@
-import type { ErrorFacts } from '../errors.ts'
-import { AbortedError, ConnectionError, FilesError } from '../errors.ts'
-import type { Secret } from '../secret.ts'
-import { redactSecret } from '../secret.ts'
+import { AbortedError, ConnectionError, type ErrorFacts, FilesError } from '../errors.ts'
+import { redactSecret, type Secret } from '../secret.ts'
 
 /**
  * Turns a failure of sockets and streams, which may throw anything, into an error of this client.

@@ -10,8 +10,17 @@ import { loadConfigFile, type Settings } from './config-file.ts'
 import { DATABASE, type DatabaseConfig, readDatabase } from './database-config.ts'
 import type { Environment } from './environment.ts'
 import { readTraces, TRACES, type TraceConfig } from './trace-config.ts'
-import type { ConfigFlags, LogThreshold, Role, ServiceConfig } from './variables.ts'
-import { ADMIN_PORTS, GENERAL, readService, readVariables, SECRET_VARIABLES } from './variables.ts'
+import {
+  ADMIN_PORTS,
+  type ConfigFlags,
+  GENERAL,
+  type LogThreshold,
+  type Role,
+  readService,
+  readVariables,
+  SECRET_VARIABLES,
+  type ServiceConfig,
+} from './variables.ts'
 
 /** Configuration of the app, checked and frozen. */
 export interface Config

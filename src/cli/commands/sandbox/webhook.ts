@@ -17,8 +17,7 @@ import {
 import type { Project } from '../../open/open-project.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
-import type { SandboxControl } from './sandbox-control.ts'
-import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
+import { atSandbox, findSandbox, isRehearsal, type SandboxControl } from './sandbox-control.ts'
 
 export function add(command: Command, { out, project }: Cli): void {
   addSecretOptions(

@@ -1,6 +1,7 @@
-import type { ApprovalItem, ApprovalStatus } from '../../../core/safety/approval.ts'
 import {
   type Approval,
+  type ApprovalItem,
+  type ApprovalStatus,
   type ApprovalTerms,
   type ItemState,
   QUESTION,

@@ -1,8 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Approver } from '../../../core/safety/approval.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { Vault } from '../../vault.ts'
-import { approverOwner } from '../../vault.ts'
+import { approverOwner, type Vault } from '../../vault.ts'
 import type { EffectTable, Note } from '../safety/effect-table.ts'
 import type { StopTable } from '../safety/stop-table.ts'
 

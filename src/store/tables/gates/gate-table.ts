@@ -1,6 +1,5 @@
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
-import type { Connection } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Connection, Table } from '../../connection.ts'
 
 /** A gate of one workflow for one key. */
 type GateKey = [workflow: string, gate: Gate['name'], key: string]

@@ -2,8 +2,7 @@ import { firstId } from '../../../core/ids.ts'
 import type { Verdict } from '../../../core/incoming/delivery.ts'
 import type { RunStatus } from '../../../core/runs/run.ts'
 import type { CountedHour, DeliveryHour, DueHour, HourCount, RunHour } from '../../../core/store/run-hour.ts'
-import type { Connection } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Connection, Table } from '../../connection.ts'
 import { FOR_PERSON, OLDEST_PENDING, UNFINISHED } from '../runs/open-runs.ts'
 
 /**

@@ -18,8 +18,7 @@ import type {
   SweepChange,
   SweepHold,
 } from '../../../core/store/sweeps.ts'
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'

@@ -1,8 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { Account } from '../../../core/service/account.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { Vault } from '../../vault.ts'
-import { accountOwner } from '../../vault.ts'
+import { accountOwner, type Vault } from '../../vault.ts'
 
 interface AccountRow {
   name: string

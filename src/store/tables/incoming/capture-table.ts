@@ -1,7 +1,6 @@
 import { CAPTURE_LIMITS, type Capture } from '../../../core/incoming/delivery.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { Vault } from '../../vault.ts'
-import { captureOwner } from '../../vault.ts'
+import { captureOwner, type Vault } from '../../vault.ts'
 
 interface CaptureRow {
   id: string

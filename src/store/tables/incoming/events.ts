@@ -1,8 +1,7 @@
 import { UpshotError } from '../../../core/errors.ts'
 import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { type EventRange, readEventMark } from '../../../core/store/events.ts'
-import type { Connection } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Connection, Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 
 /** Selects events; every part narrows. */

@@ -1,6 +1,5 @@
 import type { Refusal, RefusalTally, RefusedDelivery } from '../../../core/incoming/delivery.ts'
-import type { Connection } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Connection, Table } from '../../connection.ts'
 
 /** Rows of refusals that are kept for each verdict. */
 const MAX_REFUSALS = 10_000

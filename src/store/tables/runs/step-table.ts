@@ -6,8 +6,7 @@ import {
   type StepKind,
   type StepStatus,
 } from '../../../core/runs/step.ts'
-import type { Connection } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Connection, Table } from '../../connection.ts'
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
 /** Null in most rows, which a statement without them writes. Each value takes 3 % of the time. */

@@ -2,8 +2,7 @@ import type { EffectRecord } from '../../../core/safety/effect.ts'
 import type { LostBegin } from '../../../core/safety/ledger/verify-ledger.ts'
 import type { EffectFilter } from '../../../core/store/effects.ts'
 import type { SearchPart, SearchSlice } from '../../../core/store/search.ts'
-import type { Statement } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Statement, Table } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 
 /** A page of rows, oldest first. */

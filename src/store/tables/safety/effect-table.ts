@@ -11,8 +11,7 @@ import {
 import { folderOf } from '../../../core/safety/folders.ts'
 import { describeAct, type OutsideAct } from '../../../core/safety/ledger/outside-act.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import type { GuardTable } from './guard-table.ts'
 

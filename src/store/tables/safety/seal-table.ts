@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import type { Seal } from '../../../core/safety/ledger/seal.ts'
-import { digestRows, macOf, type SealKey, type SealKind, type SealState } from '../../../core/safety/ledger/seal.ts'
+import {
+  digestRows,
+  macOf,
+  type Seal,
+  type SealKey,
+  type SealKind,
+  type SealState,
+} from '../../../core/safety/ledger/seal.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { Vault } from '../../vault.ts'
-import { sealKeyOwner } from '../../vault.ts'
+import { sealKeyOwner, type Vault } from '../../vault.ts'
 import type { EffectSearch } from './effect-search.ts'
 
 /** The result of sealing rows. */

@@ -10,8 +10,7 @@ import type {
   ScheduleRecord,
 } from '../../../core/runs/schedule.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
-import type { Connection } from '../../connection.ts'
-import { Table } from '../../connection.ts'
+import { type Connection, Table } from '../../connection.ts'
 
 /** A schedule as its writers lock it. */
 interface KnownSchedule {

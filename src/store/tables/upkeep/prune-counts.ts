@@ -8,8 +8,7 @@ import {
   type WeekKind,
   weekBoundOf,
 } from '../../../core/store/retention.ts'
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { SealTable } from '../safety/seal-table.ts'

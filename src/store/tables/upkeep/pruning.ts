@@ -1,7 +1,6 @@
 import { firstId } from '../../../core/ids.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { AuditTable } from '../safety/audit-table.ts'
 import type { EffectTable } from '../safety/effect-table.ts'

@@ -1,5 +1,4 @@
-import type { Words } from '../../../core/safety/create-eraser.ts'
-import { createEraser } from '../../../core/safety/create-eraser.ts'
+import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import type { FoundText, TextKey } from '../../../core/store/search-texts.ts'
 import { Table } from '../../connection.ts'
 import { unpackOutput } from '../runs/output-table.ts'

@@ -1,5 +1,4 @@
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import { ofRun } from '../../rows/run-sql.ts'
 import { type Asking, AskingTable } from './asking-table.ts'
 

@@ -1,5 +1,4 @@
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import { MAX_CARRIED } from '../approvals/approval-search.ts'
 
 /** The held effects that ask again: those of the guard, or those of a stop. */

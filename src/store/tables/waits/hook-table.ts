@@ -9,8 +9,7 @@ import {
   stateOf,
 } from '../../../core/incoming/hook.ts'
 import { JoinedTable } from '../../connection.ts'
-import type { Vault } from '../../vault.ts'
-import { HOOK_KEY_OWNER, hookOwner } from '../../vault.ts'
+import { HOOK_KEY_OWNER, hookOwner, type Vault } from '../../vault.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 

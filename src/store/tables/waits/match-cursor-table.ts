@@ -1,7 +1,6 @@
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
-import type { Connection } from '../../connection.ts'
-import { JoinedTable } from '../../connection.ts'
+import { type Connection, JoinedTable } from '../../connection.ts'
 import type { Events } from '../incoming/events.ts'
 
 /** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */

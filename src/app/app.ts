@@ -7,6 +7,7 @@ import type { Clock } from '../core/time.ts'
 import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
+import { loadHighestAnchor } from '../project/data-dir/anchor-file.ts'
 import { storeOptions } from '../project/data-dir/open-store.ts'
 import { protectDataDir } from '../project/data-dir/protect-data-dir.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
@@ -21,6 +22,7 @@ import type { Engine } from './engine/engine.ts'
 import { openEngine } from './engine/open-engine.ts'
 import { noteGuard } from './engine/start/note-guard.ts'
 import { settleEffects } from './engine/start/settle-effects.ts'
+import { stopRestored } from './engine/start/stop-restored.ts'
 import { RunLogKeeper } from './log/run-log-keeper.ts'
 import { SecretWatch } from './log/secret-watch.ts'
 import type { AppHooks, AppParts, OpenParts, openParts } from './open-parts.ts'
@@ -183,6 +185,7 @@ export class App {
     })
     if (isSwitched || mode === 'plan') this.notices.publish({ kind: 'effects.mode', mode, isSwitched })
     await noteGuard(this.store, guardPolicy, now)
+    await this.#stopRestored(now)
     const access = accessTo(this.#config, this.#embedded)
     // A service on this machine is a sandbox, whose senders reach the address of this process.
     const isSandbox = receiverUrl !== '' && isLoopback(new URL(access.baseUrl).hostname)
@@ -190,6 +193,15 @@ export class App {
     const callbacks = origin === null ? {} : { callbacks: { origin, key: await this.store.loadHookKey() } }
     await engine.start({ ...access, ...callbacks })
     await beat.tell()
+  }
+
+  /** Not beside an embedded sandbox, whose database is removed and put back at will. */
+  async #stopRestored(now: number): Promise<void> {
+    const { anchorFile = null, service } = this.#config
+    if (anchorFile === null || service.kind === 'sandbox') return
+    const anchor = loadHighestAnchor(anchorFile)
+    if (anchor === null || !(await stopRestored(this.store, anchor, now))) return
+    this.notices.publish({ kind: 'effects.restored', anchoredAt: anchor.at })
   }
 
   /** Takes every port. The receiver answers 503 until the start is complete. */

@@ -132,6 +132,10 @@ const LINES: Lines = {
     mode === 'plan'
       ? line('warn', 'NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned', { isSwitched })
       : line('warn', 'effects are live again: runs act, but for those made while they were planned', {}),
+  'effects.restored': ({ anchoredAt }) =>
+    line('error', 'ALL EFFECTS ARE STOPPED: a backup took the place of the database. See "upshot guard"', {
+      anchoredAt: new Date(anchoredAt),
+    }),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
   'runs.suspected': ({ runs }) =>
     line('warn', 'runs were at work when their worker died: each is tried alone', { runs: runs.map(nameRun) }),

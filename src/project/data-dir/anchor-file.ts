@@ -18,11 +18,24 @@ export function appendAnchor(file: string, anchor: Anchor): void {
   }
 }
 
+/** Characters at the end of a file in which the newest anchors are found: some 400 of them. */
+const NEWEST_CHARS = 65_536
+
 /** The anchors of a file, also of a log; none where there is no file. Throws `invalid_config`. */
 export function loadAnchors(file: string): Anchor[] {
-  if (!existsSync(file)) return []
+  return readAnchors(readText(file))
+}
+
+/** Of the newest anchors of a file, the one of the highest seal. Throws `invalid_config`. */
+export function loadHighestAnchor(file: string): Anchor | null {
+  const anchors = readAnchors(readText(file).slice(-NEWEST_CHARS))
+  return anchors.reduce<Anchor | null>((high, each) => (high === null || each.seal >= high.seal ? each : high), null)
+}
+
+function readText(file: string): string {
+  if (!existsSync(file)) return ''
   try {
-    return readAnchors(readFileSync(file, 'utf8'))
+    return readFileSync(file, 'utf8')
   } catch (cause) {
     throw refuse(file, 'read', cause)
   }

@@ -49,16 +49,17 @@ export default defineWorkflow({ id: 'tidy', on: 'file.created', run: ${code} })`
   }
   write(run)
   /** Starts an app with this mode. */
-  const start = async (effects: EffectsMode) => {
+  const start = async (effects: EffectsMode, more: Partial<Config> = {}) => {
     const notices = createNoticeBus()
     const heard: Notice[] = []
     notices.subscribe('*', (notice) => heard.push(notice))
-    const given = testConfig(dataDir, { service, workflowsDir, effects, ...config })
+    const given = testConfig(dataDir, { service, workflowsDir, effects, ...config, ...more })
     const app = await App.create(given, { notices })
     onTestFinished(() => app.stop())
     const { endpoints, admin } = await app.start()
     const runs = (fits: Parameters<typeof awaitRuns>[1]) => awaitRuns({ store: app.store, notices }, fits)
-    const deliver = (event: string) => postDelivery(endpoints.service ?? '', WEBHOOK_SECRET, event)
+    const deliver = (event: string, type?: string) =>
+      postDelivery(endpoints.service ?? '', WEBHOOK_SECRET, event, undefined, type)
     return { app, admin, heard, notices, deliver, runs, config: given }
   }
   /** The requests of the service that were no reads. */

@@ -61,6 +61,7 @@ export const restored = actCommand('POST /effects/restored', {
   will: () => 'accept that the ledger lost its newest rows to a backup',
   asks: () => [],
   done: ({ seal }) => `Seal ${seal} says that the database was restored.`,
+  note: () => 'If the app stopped all effects at its start, let them go on with "upshot effects resume".',
 })
 
 export const stop = actCommand('POST /effects/stop', {

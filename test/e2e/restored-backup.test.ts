@@ -1,0 +1,51 @@
+import { copyFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { asOperator } from '../../src/core/store/as-operator.ts'
+import { backUp } from '../../src/project/data-dir/maintain-database.ts'
+import { haveStatus } from '../support/await-runs.ts'
+import { openStaging } from './support/staging.ts'
+
+const TIDY = `async ({ files, step }) => {
+  await step.waitFor('go', { on: 'file.moved', timeout: '1d' })
+  const { items } = await files.snapshot({ service: 'storage_a', path: '/in' })
+  for (const file of items) await files.delete(file)
+}`
+
+const BY = { actor: 'cli:ada', role: 'owner', from: 'here', reason: 'the disk was lost' }
+
+test('a backup in the place of the database deletes nothing again, until a person says that it may', async () => {
+  const staging = await openStaging(TIDY)
+  const listFiles = () => staging.listFiles().flatMap(({ path, size }) => (size === null ? [] : [path]))
+  const start = () => staging.start('live', { anchorFile: join(staging.dataDir, 'effects.anchors') })
+  const first = await start()
+  await first.deliver('evt_1')
+  await first.runs(haveStatus({ waiting: 1 }))
+  const copy = join(staging.dataDir, 'monday.db')
+  await backUp(first.config, copy, { onProgress() {}, signal: new AbortController().signal })
+  await first.deliver('evt_2', 'file.moved')
+  await first.runs(haveStatus({ completed: 1 }))
+  await first.app.stop()
+  expect(listFiles()).toEqual([])
+
+  for (const end of ['-wal', '-shm']) rmSync(join(staging.dataDir, `upshot.db${end}`), { force: true })
+  copyFileSync(copy, join(staging.dataDir, 'upshot.db'))
+  await staging.sandbox.storage('storage_a').put('/in/a.txt', 'put back by its owner')
+  const second = await start()
+  expect(second.heard).toContainEqual({ kind: 'effects.restored', anchoredAt: expect.any(Number) })
+  await second.deliver('evt_2', 'file.moved')
+  const [held] = await second.runs(([run]) => run?.reason?.includes('backup') ?? false)
+  expect(held).toMatchObject({ status: 'waiting', reason: expect.stringContaining('upshot effects restored') })
+  expect(listFiles()).toEqual(['/in/a.txt'])
+
+  const { store, clock } = second.app
+  const operator = asOperator(store, BY, clock)
+  await operator.noteRestored({ actor: BY.actor, reason: BY.reason, now: clock.now() })
+  await operator.resumeEffects({ kind: 'all', name: '' }, { ...BY, now: clock.now() })
+  await second.runs(haveStatus({ completed: 1 }))
+  expect(listFiles()).toEqual([])
+  await second.app.stop()
+
+  const third = await start()
+  expect(await third.app.store.listStops()).toEqual([])
+})

@@ -46,9 +46,21 @@ export class LimitedRuns {
     return this.#admitted.has(runId)
   }
 
+  /** True for a call under the lease of such a run. */
+  hasCall([lease]: readonly unknown[]): boolean {
+    const { runId } = (lease ?? {}) as Partial<Lease>
+    return typeof runId === 'string' && this.#admitted.has(runId)
+  }
+
   /** The same, and it is forgotten. */
   take({ runId }: Pick<Lease, 'runId'>): boolean {
     return this.#admitted.delete(runId)
+  }
+
+  /** The same writes, from which this learns. */
+  watchAll(writes: StoreWrites): StoreWrites {
+    const watched = Object.entries(writes).map(([name, write]) => [name, this.watch(name as keyof StoreWrites, write)])
+    return Object.fromEntries(watched)
   }
 
   /** The same write, of which this learns. */

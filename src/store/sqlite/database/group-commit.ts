@@ -25,9 +25,14 @@ export const LOCK_WAIT_MS = 5_000
 /** The same once it has waited in vain: later writes are to fail soon. */
 const LOCKED_WAIT_MS = 100
 
+/** Others that a commit takes at least, where some writes are first. */
+const FEW = 8
+/** Other writes stay few for this long after one that is first, in milliseconds. */
+const LATELY_MS = 100
+
 /**
  * Commits all writes of one turn of the event loop together. Each caller gets its answer after the
- * one fsync, so fifty requests share its cost.
+ * one fsync, so fifty requests share its cost. Writes that are first stand behind few others.
  */
 export class GroupCommit {
   readonly #db: Database
@@ -36,6 +41,11 @@ export class GroupCommit {
   readonly #file: DatabaseFile | null
   #isLocked = false
   #queue: Mutation[] = []
+  /** Writes that are made before those of the queue. */
+  #first: Mutation[] = []
+  #lastFirstAt = Number.NEGATIVE_INFINITY
+  /** Other writes that take as long as the last sync did. */
+  #others = FEW
   #isScheduled = false
   /** The commit at work. A read on this connection would see its writes. */
   #work: Promise<void> | null = null
@@ -59,12 +69,14 @@ export class GroupCommit {
   /**
    * Runs `mutate` in the next commit and resolves once that is on disk. `mutate` may only touch the
    * database: it runs again if another write of the commit fails. Where it is asynchronous, it may
-   * await that database alone: no other turn comes in between.
+   * await that database alone: no other turn comes in between. `isFirst`: before all that wait.
    */
-  write<T>(mutate: () => T | Promise<T>): Promise<T> {
+  write<T>(mutate: () => T | Promise<T>, isFirst = false): Promise<T> {
     if (this.#isClosed) return Promise.reject(new UpshotError('store_unavailable', 'The store is closed.'))
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ run: mutate, resolve, reject } as Mutation)
+      if (isFirst) this.#lastFirstAt = performance.now()
+      const queue = isFirst ? this.#first : this.#queue
+      queue.push({ run: mutate, resolve, reject } as Mutation)
       this.#schedule()
     })
   }
@@ -77,7 +89,7 @@ export class GroupCommit {
   /** Commits the writes in the queue and refuses later ones. */
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#flush()
+    while (this.#first.length + this.#queue.length > 0 || this.#work) await this.#flush()
   }
 
   #schedule(): void {
@@ -89,12 +101,19 @@ export class GroupCommit {
   async #flush(): Promise<void> {
     this.#isScheduled = false
     while (this.#work) await this.#work
-    const group = this.#queue
+    const group = this.#takeGroup()
     if (group.length === 0) return
-    this.#queue = []
     this.#work = this.#perform(group)
     await this.#work
     this.#work = null
+    if (this.#queue.length > 0) this.#schedule()
+  }
+
+  /** Half of the time goes to others at least, however slow the disk is. */
+  #takeGroup(): Mutation[] {
+    const isShared = performance.now() - this.#lastFirstAt < LATELY_MS
+    const others = this.#queue.splice(0, isShared ? this.#others : this.#queue.length)
+    return [...this.#first.splice(0), ...others]
   }
 
   async #perform(group: readonly Mutation[]): Promise<void> {
@@ -141,6 +160,8 @@ export class GroupCommit {
       const syncedFrom = performance.now()
       this.#commit.run()
       const endedAt = performance.now()
+      const share = (endedAt - syncedFrom) / (syncedFrom - startedAt)
+      this.#others = Math.max(FEW, Math.ceil(share * group.length))
       this.#counts?.add(group.length, endedAt - startedAt, endedAt - syncedFrom)
       return outcomes
     } catch (error) {

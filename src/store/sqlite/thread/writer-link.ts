@@ -1,5 +1,4 @@
 import { describeError, UpshotError } from '../../../core/errors.ts'
-import type { Lease } from '../../../core/runs/lease.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
 import { LimitedRuns } from '../../limited-runs.ts'
 import type { Tables } from '../tables.ts'
@@ -44,8 +43,7 @@ export class WriterLink {
       if (this.#outbox.length === MAX_PER_MESSAGE) this.#send()
       else if (this.#outbox.length === 1) setImmediate(() => this.#send())
     }
-    const [lease] = args as [Partial<Lease> | undefined]
-    return this.#open.add(method, send, typeof lease?.runId === 'string' && this.#limited.has(lease as Lease))
+    return this.#open.add(method, send, this.#limited.hasCall(args))
   }
 
   /** Closes the store itself, once all earlier calls are committed; later calls are refused. */
@@ -75,11 +73,8 @@ export class WriterLink {
   /** Every write by its name. The names come from a writer that never runs. */
   writes(tables: Tables): StoreWrites {
     const names = Object.keys(createWriter(tables, { write: () => Promise.reject(new Error('read-only')) }))
-    const writes = (names as (keyof StoreWrites)[]).map((name) => [
-      name,
-      this.#limited.watch(name, (...args) => this.call(name, args)),
-    ])
-    return Object.fromEntries(writes)
+    const calls = (names as Call['method'][]).map((name) => [name, (...args: unknown[]) => this.call(name, args)])
+    return this.#limited.watchAll(Object.fromEntries(calls))
   }
 
   #send(): void {

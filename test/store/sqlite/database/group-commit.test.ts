@@ -87,6 +87,24 @@ test('a write that awaits its statements ends before the next one of its commit 
   expect(texts()).toEqual(['a1', 'a2', 'a3', 'b1', 'b2', 'b3'])
 })
 
+test('a write that is first stands behind few others, and a stream of such writes holds none up', async () => {
+  const { commit, insert, texts, commits } = openCounter()
+  const numbers = Array.from({ length: 200 }, (_, n) => `${n}`)
+  let isOver = false
+  const others = Promise.all(numbers.map((text) => commit.write(() => insert.run(text)))).then(() => {
+    isOver = true
+  })
+  let firsts = 0
+  while (!isOver) await commit.write(() => insert.run(`first ${firsts++}`), true)
+  await others
+  expect(texts()[0]).toBe('first 0')
+  expect(texts().filter((text) => !`${text}`.startsWith('first'))).toEqual(numbers)
+  // Each commit took one that was first, and a share of the others.
+  expect(firsts).toBeGreaterThan(1)
+  expect(firsts).toBeLessThanOrEqual(numbers.length / 8 + 1)
+  expect(commits.filter((sql) => sql === 'COMMIT')).toHaveLength(firsts)
+})
+
 test('a write that lets another turn in is refused, and the others of its commit are made', async () => {
   const { commit, connection, texts } = openCounter()
   const slow = commit.write(async () => {

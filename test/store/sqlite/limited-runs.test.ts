@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { arrive, askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
+import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
+import { openTestStore } from '../../support/test-store.ts'
+
+test('a run that holds a place ends before the steps of many others are saved, its own before its end', async () => {
+  const store = openTestStore()
+  const limited = await arrive(store, 'evt_limited')
+  await askAdmission(store, limited, { gates: [concurrency] })
+  await queueRun(store, 'evt_other')
+  const [other] = await store.claimRuns('wrk_1', 1, NOW)
+  if (!other) throw new Error('nothing was claimed')
+  let saved = 0
+  const steps = Array.from({ length: 2_000 }, async (_, n) => {
+    await store.saveCheckpoint(other.lease, checkpoint(`step-${n}`))
+    saved += 1
+  })
+  const own = store.saveCheckpoint(limited.lease, checkpoint('own'))
+  await store.completeRun(limited.lease, 'null', NOW)
+  expect(saved).toBeLessThan(2_000)
+  await Promise.all([...steps, own])
+  expect(saved).toBe(2_000)
+})

@@ -17,6 +17,8 @@ const REST_FACTOR = 3
 
 const FIRST_AFTER_MS = 60_000
 const EVERY_MS = 3_600_000
+/** The most that grows old from one round to the next: a clock may be wrong for a while. */
+const MAX_AGED_MS = 86_400_000
 
 /** Number of removed rows by kind. */
 type PruneCounts = Record<PruneKind, number>
@@ -26,6 +28,8 @@ interface PruneParts {
   clock: Clock
   /** Maximum age of each kind in milliseconds; null: for ever. */
   retention: Retention
+  /** The moment from which ages are counted. Default now. */
+  from?: number
   /** Aborts between two slices. */
   signal?: AbortSignal
 }
@@ -34,7 +38,8 @@ interface PruneParts {
  * Removes everything older than its retention, in slices whose size adapts to their duration.
  * Rejects when `signal` aborts. See decision 17.
  */
-export async function pruneStore({ store, clock, retention, signal }: PruneParts): Promise<PruneCounts> {
+export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
+  const { store, clock, retention, from = clock.now(), signal } = parts
   const counts: PruneCounts = {
     runs: 0,
     failures: 0,
@@ -45,14 +50,14 @@ export async function pruneStore({ store, clock, retention, signal }: PruneParts
     effects: 0,
     files: 0,
   }
-  await pruneWeeks({ store, clock, retention, ...(signal && { signal }) }, (pruned) => {
+  await pruneWeeks({ ...parts, from }, (pruned) => {
     for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
   })
   let rows = FIRST_ROWS
   for (const kind of PRUNE_KINDS) {
     const ageMs = retention[kind]
     if (ageMs === null) continue
-    const before = clock.now() - ageMs
+    const before = from - ageMs
     for (let after: string | null = null; ; ) {
       signal?.throwIfAborted()
       const startedAt = clock.now()
@@ -70,13 +75,12 @@ export async function pruneStore({ store, clock, retention, signal }: PruneParts
 
 /** Removes whole weeks, one at a time. */
 async function pruneWeeks(
-  { store, clock, retention, signal }: PruneParts,
+  { store, clock, retention, from, signal }: PruneParts & { from: number },
   onWeek: (pruned: PrunedWeek) => void,
 ): Promise<void> {
   for (;;) {
     signal?.throwIfAborted()
-    const now = clock.now()
-    const pruned = await store.pruneWeek(boundsAt(retention, now), now)
+    const pruned = await store.pruneWeek(boundsAt(retention, from), clock.now())
     if (pruned === null) return
     onWeek(pruned)
   }
@@ -88,19 +92,25 @@ export function computeSliceRows(rows: number, tookMs: number): number {
   return Math.min(MAX_ROWS, Math.max(MIN_ROWS, fitting))
 }
 
-interface PrunerParts extends Omit<PruneParts, 'store' | 'signal'> {
+interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal'> {
   store: Pick<Store, 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'>
   publish: Publish
 }
 
-/** Prunes a minute after the start, then an hour after each end. */
+/**
+ * Prunes a minute after the start, then an hour after each end. A clock that jumps ahead by a year
+ * costs a day of history a round, until it is right again.
+ */
 export class Pruner {
   readonly #parts: PrunerParts
   readonly #abort = new AbortController()
   #loop: Promise<void> | null = null
+  /** The moment from which the last round counted ages. */
+  #from: number
 
   constructor(parts: PrunerParts) {
     this.#parts = parts
+    this.#from = parts.clock.now()
   }
 
   start(): void {
@@ -126,12 +136,15 @@ export class Pruner {
   async #sweep(signal: AbortSignal): Promise<void> {
     const { clock, publish } = this.#parts
     const startedAt = clock.now()
+    const from = Math.min(startedAt, this.#from + MAX_AGED_MS)
+    this.#from = from
     try {
       const { store } = this.#parts
-      await forgetSecrets(store, startedAt)
-      while ((await store.pruneSchedules(startedAt - DONE_KEPT_MS, FIRST_ROWS)) === FIRST_ROWS) signal.throwIfAborted()
+      await forgetSecrets(store, from)
+      while ((await store.pruneSchedules(from - DONE_KEPT_MS, FIRST_ROWS)) === FIRST_ROWS) signal.throwIfAborted()
       const { runs, failures, refusals, deliveries, payloads, audit, effects, files } = await pruneStore({
         ...this.#parts,
+        from,
         signal,
       })
       const removed = { runs: runs + failures, deliveries: refusals + deliveries, payloads, audit, effects, files }

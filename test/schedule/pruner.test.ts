@@ -113,6 +113,28 @@ test('the pruner prunes a minute after the start and every hour, reports it, and
   expect(clock.nextAt()).toBeNull()
 })
 
+test('a clock that jumps a year ahead costs no more than a day of history an hour', async () => {
+  const store = await fillStore(3)
+  const clock = new ManualClock(NOW)
+  const rounds: number[] = []
+  const counted = {
+    ...store,
+    async prune(slice: PruneSlice) {
+      const progress = await store.prune(slice)
+      if (slice.kind === 'runs') rounds.push(progress.pruned)
+      return progress
+    },
+  }
+  const pruner = new Pruner({ store: counted, clock, retention: { ...FOREVER, runs: 7 * DAY }, publish() {} })
+  onTestFinished(() => pruner.stop())
+  pruner.start()
+  for (let hour = 0; hour < 9; hour++) {
+    clock.set(NOW + 365 * DAY + hour * 3_600_000)
+    while (clock.nextAt() === null) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(rounds).toEqual([0, 0, 0, 0, 0, 0, 0, 3, 0])
+})
+
 test('the pruner reports a store that fails and tries again an hour later', async () => {
   const clock = new ManualClock(NOW)
   const heard: Notice[] = []

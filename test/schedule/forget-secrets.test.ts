@@ -32,10 +32,11 @@ test('the pruner removes a retired secret from the database 30 days after its re
       updated.resolve()
     },
   }
-  const pruner = new Pruner({ store: watched, clock, retention: RETENTION, publish: () => {} })
-  pruner.start()
   expect(await positions()).toEqual([0, 1])
   clock.advance('30d')
+  const pruner = new Pruner({ store: watched, clock, retention: RETENTION, publish: () => {} })
+  pruner.start()
+  clock.advance('1m')
   await updated.promise
   expect(await positions()).toEqual([1])
   await pruner.stop()

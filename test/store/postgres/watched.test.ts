@@ -115,7 +115,6 @@ test('calls that find every session taken are counted with the time until one is
 
 test('calls that are made again are counted by their SQLSTATE, and by the loss of their session', async () => {
   const { store, session, values } = await openWatched()
-  const blocked = `SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'upshot'`
   for (const [act, code] of [
     ['pg_cancel_backend', '57014'],
     ['pg_terminate_backend', '57P01'],
@@ -123,8 +122,8 @@ test('calls that are made again are counted by their SQLSTATE, and by the loss o
     await session.query('BEGIN')
     await session.query('SELECT * FROM stream FOR UPDATE')
     const saved = store.saveDelivery(incoming(`evt_${code}`))
-    await awaitBlocked(session)
-    await session.query(`SELECT ${act}(pid) FROM (${blocked}) AS waiting`)
+    const blocked = await awaitBlocked(session)
+    await session.query(`SELECT ${act}(pid) FROM unnest($1::int[]) AS pid`, [blocked])
     const repeats = `upshot_postgres_repeats_total{code="${code}"}`
     while ((await values())[repeats] === 0);
     await session.query('COMMIT')

@@ -13,10 +13,12 @@ export async function openTwo(place = makeSchema()): Promise<{ one: Store; two: 
   return { one, two, session }
 }
 
-/** Resolves once a statement of another session waits for a lock of this one. */
-export async function awaitBlocked(session: pg.Client): Promise<void> {
-  const blocked = `SELECT 1 FROM pg_stat_activity
-    WHERE wait_event_type = 'Lock' AND application_name = 'upshot' AND $1 = ANY (pg_blocking_pids(pid))`
-  const { rows } = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  while ((await session.query(blocked, [rows[0]?.pid])).rowCount === 0);
+/** Resolves with the sessions whose statements wait for a lock of this one, once there are any. */
+export async function awaitBlocked(session: pg.Client): Promise<number[]> {
+  const blocked = `SELECT pid FROM pg_stat_activity
+    WHERE application_name = 'upshot' AND pg_backend_pid() = ANY (pg_blocking_pids(pid))`
+  for (;;) {
+    const { rows } = await session.query<{ pid: number }>(blocked)
+    if (rows.length > 0) return rows.map(({ pid }) => pid)
+  }
 }

@@ -38,12 +38,12 @@ test.each<Moment>(['asked', 'answered'])(
   async (moment) => {
     const collector = await startCollector()
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
-    // A life of the app takes seconds, so that each run of the suite tries every fourth call.
+    // A life of the app takes seconds, so that each run of the suite tries every eighth call.
     const survivedAt = await dieAtEveryCall(async (call) => {
       const isFinished = await surviveCrash(moment, call)
       checkTraces(collector.spans, `${moment}-${call}`, isFinished)
       return isFinished
-    }, 4)
+    }, 8)
     // The scenario makes enough calls to be a test; the last life made no call to die at.
     expect(survivedAt).toBeGreaterThan(30)
     expect(collector.faults).toEqual([])

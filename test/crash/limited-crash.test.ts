@@ -19,7 +19,7 @@ describe.each(DATABASES)('on %s', (database) => {
     'a worker killed at every store call, once the store was %s, folds, limits and throttles each event once',
     async (moment) => {
       // A life takes seconds, so that each run of the suite tries some of the calls.
-      const every = database === 'SQLite' ? 5 : 20
+      const every = database === 'SQLite' ? 10 : 40
       const survivedAt = await dieAtEveryCall((call) => surviveCrash(database, moment, call), every)
       // The scenario makes enough calls to be a test; the last life made no call to die at.
       expect(survivedAt).toBeGreaterThan(25)

@@ -1,5 +1,5 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +9,7 @@ import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { followLog, type ProcessLog } from '../support/process-log.ts'
 import { commandsOf, pathOf, ROOT, readPages } from './pages.ts'
+import { serveCommands } from './support/serve-commands.ts'
 
 // One app and many processes: slow on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
@@ -26,13 +27,14 @@ const paths = sources.map((block) => pathOf(block) ?? 'nowhere.ts')
 
 let folder: string
 let project: string
+let endCommands: () => void
 let environment: Record<string, string>
 
 /**
  * A project as `upshot init` makes it. Each TypeScript block of the pages is at the path in its
  * first line.
  */
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'upshot-docs-'))
   project = join(folder, 'project')
   spawnSync(process.execPath, [MAIN, 'init', project])
@@ -49,9 +51,7 @@ beforeAll(() => {
   const config = { extends: './tsconfig.json', include: ['workflows', 'config', 'scripts'] }
   writeFileSync(join(project, 'tsconfig.all.json'), JSON.stringify(config))
   const bin = join(folder, 'bin')
-  mkdirSync(bin)
-  writeFileSync(join(bin, 'upshot'), `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`)
-  chmodSync(join(bin, 'upshot'), 0o755)
+  endCommands = await serveCommands(bin)
   environment = {
     ...CHILD_ENVIRONMENT,
     ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC' },
@@ -59,7 +59,10 @@ beforeAll(() => {
   }
 })
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => {
+  endCommands()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 test('every TypeScript block of the guides compiles, as strictly as a project of one’s own', () => {
   expect(sources.length).toBeGreaterThan(0)
@@ -190,8 +193,12 @@ describe('with an app at work', () => {
     }
   }
 
-  const run = (script: string) =>
-    promisify(execFile)('bash', ['-c', script], { cwd: project, env: environment, maxBuffer: 16 * 1024 ** 2 })
+  function run(script: string) {
+    const place = { cwd: project, env: environment, maxBuffer: 16 * 1024 ** 2 }
+    const result = promisify(execFile)('bash', ['-c', script], place)
+    result.child.stdin?.end()
+    return result
+  }
 })
 
 /**

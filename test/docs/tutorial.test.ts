@@ -7,6 +7,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { followLog } from '../support/process-log.ts'
 import { type Block, commandsOf, pathOf, ROOT, readPages } from './pages.ts'
+import { serveCommands } from './support/serve-commands.ts'
 
 vi.setConfig({ testTimeout: 300_000 })
 
@@ -14,9 +15,11 @@ const MAIN = join(ROOT, 'src/cli/main.js')
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'upshot-tutorial-'))
 const project = join(folder, 'my-automations')
+const bin = join(folder, 'bin')
+const endCommands = await serveCommands(bin)
 const environment = {
   ...CHILD_ENVIRONMENT,
-  ...{ PATH: `${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC', COLUMNS: '200' },
+  ...{ PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`, HOME: folder, TZ: 'UTC', COLUMNS: '200' },
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
 }
 
@@ -25,6 +28,7 @@ afterAll(async () => {
   const ended = new Promise((resolve) => app?.once('exit', resolve))
   app?.kill('SIGTERM')
   await ended
+  endCommands()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -93,12 +97,13 @@ async function untilShown(command: string): Promise<string> {
 }
 
 /** Exit code 8 of a plan says that it is open. */
-const upshot = (command: string) => shell(`"${process.execPath}" "${MAIN}" ${command} || [ $? -eq 8 ]`)
+const upshot = (command: string) => shell(`upshot ${command} || [ $? -eq 8 ]`)
 
 async function shell(script: string): Promise<string> {
   const place = { cwd: script.includes(' init ') ? folder : project, env: environment }
-  const { stdout } = await run('bash', ['-c', script], place)
-  return stdout
+  const typed = run('bash', ['-c', script], place)
+  typed.child.stdin?.end()
+  return (await typed).stdout
 }
 
 /** Replaces each placeholder by the newest such thing that was printed. */

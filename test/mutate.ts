@@ -30,10 +30,16 @@ type Syntax = { type: string; start: number; end: number } & Record<string, unkn
 const ROOT = join(import.meta.dirname, '..')
 /** Words and pictures, which people judge. */
 const LEFT_OUT = ['src/dashboard/**', 'src/**/*.js', 'src/sandbox/pages/**']
+/** The opposite of each. A tie, as `<` and `<=` differ by, is seldom of any consequence. */
 const SWAPPED: Record<string, string> = {
-  ...{ '<': '<=', '<=': '<', '>': '>=', '>=': '>', '===': '!==', '!==': '===' },
+  ...{ '<': '>=', '<=': '>', '>': '<=', '>=': '<', '===': '!==', '!==': '===' },
   ...{ '+': '-', '-': '+', '&&': '||', '||': '&&' },
 }
+
+/** Statements without which the program does the same, if later or with more memory. */
+const HINTS = /^(clearTimeout|clearInterval|[\w.#?]+\.unref)\(/
+/** Numbers from here on are sizes and times; another one does as well. */
+const TUNING = 10
 
 const { values } = parseArgs({
   options: {
@@ -70,9 +76,11 @@ function listChanges(file: string): Change[] {
       const test = node.test as Syntax
       change(test, `!(${text.slice(test.start, test.end)})`)
     }
-    if (node.type === 'ExpressionStatement' && node.directive == null) change(node, ';')
+    const isHint = HINTS.test(text.slice(node.start, node.end))
+    if (node.type === 'ExpressionStatement' && node.directive == null && !isHint) change(node, ';')
     if (node.type === 'Literal' && typeof node.value === 'boolean') change(node, String(!node.value))
-    if (node.type === 'Literal' && typeof node.value === 'number') change(node, `(${node.raw} + 1)`)
+    if (node.type === 'Literal' && typeof node.value === 'number' && node.value < TUNING)
+      change(node, `(${node.raw} + 1)`)
     for (const [name, child] of Object.entries(node)) {
       if (name === 'typeAnnotation' || name === 'typeArguments') continue
       for (const each of Array.isArray(child) ? child : [child]) {

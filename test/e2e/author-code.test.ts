@@ -38,7 +38,7 @@ const HARM: Record<string, Guilt & { cause: string; reason: string }> = {
 }
 
 /** A busy machine may clear away garbage for longer than the 2 s after which a loop is blocked. */
-const FILLING = { engine: { hang: '30s', heapBytes: 128 * 1_048_576 } }
+const FILLING = { engine: { hang: '30s', heapBytes: 64 * 1_048_576 } }
 
 test.each(Object.entries(HARM))(
   '%s in a workflow delays no delivery, and only its run is parked',

@@ -8,13 +8,12 @@ import { KnownSecrets } from '../notices/log/known-secrets.ts'
 import { createNoticeBus, type NoticeBus } from '../notices/notice-bus.ts'
 import type { Config } from '../project/config/load-config.ts'
 import { loadHighestAnchor } from '../project/data-dir/anchor-file.ts'
+import { examineDataDir } from '../project/data-dir/examine-data-dir.ts'
 import { storeOptions } from '../project/data-dir/open-store.ts'
-import { protectDataDir } from '../project/data-dir/protect-data-dir.ts'
 import { type Runtime, removeRuntimeFile, writeRuntimeFile } from '../project/data-dir/runtime-file.ts'
 import { readVersion } from '../project/read-version.ts'
 import type { Sandbox } from '../sandbox/index.ts'
 import { openSharedStore } from '../store/open-store.ts'
-import { isLogMissing } from '../store/sqlite/database/open-mark.ts'
 import type { Tracing } from '../watch/traces/tracing.ts'
 import { type AppUrls, describeRuntime, describeUrls, listUrls } from './app-urls.ts'
 import { DatabaseClock } from './engine/database/database-clock.ts'
@@ -67,11 +66,8 @@ export class App {
     const { notices = createNoticeBus(), secrets = new KnownSecrets(), workflows } = parts
     const { random = Math.random } = parts
     const commits = CommitCounts.allocate()
-    const closed = protectDataDir(config)
-    if (closed.length > 0) notices.publish({ kind: 'store.protected', paths: closed })
+    examineDataDir(config, notices.publish)
     const options = { ...storeOptions(config), commits }
-    if ('file' in options && isLogMissing(options.file))
-      notices.publish({ kind: 'store.log_missing', file: options.file })
     const store = await (parts.openStore ?? openSharedStore)(options)
     const probeKey = deriveProbeKey(options.vaultKey)
     let stopClock = () => {}

@@ -258,6 +258,8 @@ export type Notice =
   | { kind: 'store.awaited'; error: Failure }
   /** A process ended without closing the database, and the log that it left is not there. */
   | { kind: 'store.log_missing'; file: string }
+  /** The data directory is on a network file system, such as `NFS`. */
+  | { kind: 'store.network_disk'; folder: string; disk: string }
   /** The primary answers lists from now on: the standby is behind or gone. */
   | { kind: 'store.standby_left'; why: string }
   /** The standby answers lists again, after `ms`. */

@@ -192,6 +192,8 @@ const LINES: Lines = {
     line('warn', 'other users of this machine could read the data of the app: only its owner can now', { paths }),
   'store.awaited': ({ error }) => line('warn', 'waiting for the database', { err: error }),
   'store.log_missing': ({ file }) => line('error', LOG_MISSING, { file: `${file}-wal` }),
+  'store.network_disk': ({ kind, ...fields }) =>
+    line('error', 'the database is on a network file system: a crash may cost events. See "upshot doctor"', fields),
   'store.standby_left': ({ why }) =>
     line('warn', 'lists come from the primary until the standby can answer them', { why }),
   'store.standby_back': ({ ms }) => line('info', 'lists come from the standby again', { ms }),

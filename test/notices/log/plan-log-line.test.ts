@@ -98,6 +98,9 @@ test('a notice of each kind has one level and one message', () => {
     'store.pruned': ['info: store pruned'],
     'store.protected': ['warn: other users of this machine could read the data of the app: only its owner can now'],
     'store.awaited': ['warn: waiting for the database'],
+    'store.network_disk': [
+      'error: the database is on a network file system: a crash may cost events. See "upshot doctor"',
+    ],
     'store.log_missing': [
       'error: the log of the database is missing after a crash: the newest events and runs may be lost. ' +
         'Stop, bring the file back if it was moved, and start again',

@@ -3,6 +3,7 @@ import { accessSync, chmodSync, constants, existsSync, readdirSync, statfsSync, 
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Config } from '../../../project/config/load-config.ts'
+import { findNetworkDisk } from '../../../project/data-dir/examine-data-dir.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { codeOf, type Finding, fail, ok, warn } from './finding.ts'
 
@@ -59,8 +60,14 @@ function isOpenToOthers(path: string): boolean {
 const WARN_FREE_BYTES = 1_000_000_000
 const FAIL_FREE_BYTES = 100_000_000
 
-/** Checks the free space: warns below 1 GB, fails below 100 MB. */
-export function checkDisk({ dataDir }: Pick<Config, 'dataDir'>, root: string): Finding {
+/** Checks the disk: fails on another machine's, or below 100 MB; warns below 1 GB. */
+export function checkDisk({ dataDir, database }: Pick<Config, 'dataDir' | 'database'>, root: string): Finding {
+  const network = database ? null : findNetworkDisk(dataDir)
+  if (network !== null) {
+    return fail('disk', `${dataDir} is on a network file system (${network})`, {
+      fix: 'The locks of SQLite do not hold there. Move the directory to a disk of this machine, or use PostgreSQL.',
+    })
+  }
   const { bavail, bsize } = statfsSync(existsSync(dataDir) ? dataDir : root)
   const free = bavail * bsize
   const found = `${formatBytes(free)} free for ${dataDir}`

@@ -1,7 +1,7 @@
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { protectDataDir } from '../../../src/project/data-dir/protect-data-dir.ts'
+import { findNetworkDisk, protectDataDir } from '../../../src/project/data-dir/examine-data-dir.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { startTestApp } from '../../support/test-app.ts'
 
@@ -49,3 +49,15 @@ test('a directory that a wrong variable names, or that all users share, keeps it
   expect([wrong, shared].map(modeOf)).toEqual([0o755, 0o1777])
   expect(protectDataDir({ dataDir: join(wrong, 'not-there') })).toEqual([])
 })
+
+test.runIf(process.platform === 'linux')(
+  'a data directory on a disk of another machine is known by its file system',
+  () => {
+    const on = (type: number) => findNetworkDisk('/srv/data', () => ({ type }))
+    // NFS, CIFS as a signed number, 9P; ext4, tmpfs, overlay, FUSE.
+    expect([0x6969, 0xff534d42 | 0, 0x01021997].map(on)).toEqual(['NFS', 'CIFS', '9P'])
+    expect([0xef53, 0x01021994, 0x794c7630, 0x65735546].map(on)).toEqual([null, null, null, null])
+    expect(findNetworkDisk(tempFolder())).toBeNull()
+    expect(findNetworkDisk(join(tempFolder(), 'not-there'))).toBeNull()
+  },
+)

@@ -3,11 +3,16 @@ import type { Dialect } from './dialect.ts'
 /** The values of a statement: in their order, or by the names of one object. */
 export type Values<Given extends unknown[] | object> = Given extends unknown[] ? Given : [Given]
 
-/** A statement of one connection. `true` and `false` are stored as 1 and 0. */
+/** A statement of one connection. `true` and `false` are stored as 1 and 0. See {@link nameOf}. */
 export interface Statement<Given extends unknown[], Row> {
   run(...values: Given): Promise<{ changes: number }>
   get(...values: Given): Promise<Row | undefined>
   all(...values: Given): Promise<Row[]>
+}
+
+/** The name that a column has in the rows of a statement: `created_at` is `createdAt`. */
+export function nameOf(column: string): string {
+  return column.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** How a name is locked. */

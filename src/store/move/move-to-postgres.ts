@@ -122,7 +122,7 @@ async function finish(client: pg.Client, { id, place }: Moved): Promise<void> {
 
 /** A move that did not end left rows that nobody has used. */
 async function requireUnused(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ isDone: number }>('SELECT is_done AS "isDone" FROM move')
+  const { rows } = await client.query<{ isDone: number }>('SELECT is_done FROM move')
   if (rows[0]?.isDone === 0) return
   for (const table of USED) {
     if ((await client.query(`SELECT 1 FROM "${table}" LIMIT 1`)).rowCount === 0) continue

@@ -13,10 +13,10 @@ export function selectAbsorber(from: string): string {
 /** An event that is old enough for its body to go. */
 export interface OldEvent {
   seq: number
-  received_at: number
+  receivedAt: number
   /** Size of the body, 0 once pruned. */
   bytes: number
-  is_needed: number
+  isNeeded: number
 }
 
 /**

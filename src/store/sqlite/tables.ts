@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path'
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import { openSharedTables } from '../tables/open-shared-tables.ts'
 import { PruneCounts } from '../tables/upkeep/prune-counts.ts'
 import { Pruning } from '../tables/upkeep/pruning.ts'
 import type { Vault } from '../vault.ts'
 import { openConnection } from './database/connection.ts'
-import { prepareLate } from './database/prepare-late.ts'
 import { WriteProbe } from './database/write-probe.ts'
 import { DeliveryTable } from './incoming/delivery-table.ts'
 import { EventTable } from './incoming/event-table.ts'
@@ -15,7 +14,7 @@ import { EventSearcher } from './search/event-searcher.ts'
 import { BodyPruning } from './upkeep/body-pruning.ts'
 
 /** All tables on one connection. */
-export function openTables(raw: Database, vault: Vault, db = openConnection(prepareLate(raw))) {
+export function openTables(raw: Database, vault: Vault, db = openConnection(raw)) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)
   const { claimReader, gates, unmatched, workflows } = shared
@@ -44,7 +43,7 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(prep
     eventSearch: new EventSearcher(db),
     // A database in memory has no other process, and no folder.
     workers: new WorkerTable(db, gates, raw.memory ? null : join(dirname(raw.name), 'workers')),
-    writeProbe: new WriteProbe(db.raw),
+    writeProbe: new WriteProbe(db),
   }
 }
 
@@ -53,8 +52,11 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(prep
  * `total_changes()` the rows that this one changed.
  */
 function openChangeCount(db: Database): () => number {
-  const own = db.prepare<[], number>('SELECT total_changes()').pluck()
-  return () => (db.pragma('data_version', { simple: true }) as number) + (own.get() ?? 0)
+  let own: Statement<[], number> | null = null
+  return () => {
+    own ??= db.prepare<[], number>('SELECT total_changes()').pluck()
+    return (db.pragma('data_version', { simple: true }) as number) + (own.get() ?? 0)
+  }
 }
 
 export type Tables = ReturnType<typeof openTables>

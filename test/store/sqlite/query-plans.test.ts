@@ -1,11 +1,11 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { RunFilter } from '../../../src/core/runs/run.ts'
-import { openConnection } from '../../../src/store/sqlite/database/connection.ts'
+import { keepPlan } from '../../../src/store/sqlite/database/connection.ts'
 import { migrate } from '../../../src/store/sqlite/database/migrate.ts'
-import { keepPlan, prepareLate } from '../../../src/store/sqlite/database/prepare-late.ts'
 import { openTables } from '../../../src/store/sqlite/tables.ts'
 import { createVault } from '../../../src/store/vault.ts'
+import { recordStatements } from './record-statements.ts'
 
 /** A filter for each way to the runs. */
 const RUN_FILTERS: RunFilter[] = [
@@ -44,16 +44,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   const db = new Database(':memory:')
   migrate(db)
   const statements: string[] = []
-  const recorder = new Proxy(db, {
-    get(target, name) {
-      if (name !== 'prepare') return Reflect.get(target, name)
-      return (sql: string) => {
-        statements.push(sql)
-        return target.prepare(sql)
-      }
-    },
-  })
-  const recording = openConnection(recorder)
+  const recording = recordStatements(db, statements)
   const { runs, audits, ledger, effectSearch, events, runSearch, eventSearch } = openTables(
     db,
     createVault(Buffer.alloc(32)),
@@ -80,6 +71,7 @@ async function collectPlans(): Promise<Map<string, string[]>> {
   }
   statements.push(...listTriggerStatements(db))
   await runs.countOpenRuns(0)
+  await events.findIn('default', 'evt_none')
   await events.listEvents({ limit: 1 })
   await events.listEvents({ limit: 1, type: 'file.created', since: 0 })
   for (const filter of RUN_FILTERS) {
@@ -128,16 +120,15 @@ test('a statement is planned once, whatever its parameters are', () => {
   const db = new Database(':memory:')
   db.exec(`CREATE TABLE item (id TEXT, state TEXT); CREATE INDEX item_open ON item (id) WHERE state = 'open'`)
   // SQLite would plan again for this value: it shows in the plan and in a number of its program.
-  const explain = (open: Pick<typeof db, 'prepare'>, sql: string, values: unknown[]) => {
-    const statement = open.prepare<unknown[]>(`EXPLAIN ${sql}`)
+  const explain = (sql: string, values: unknown[]) => {
+    const statement = db.prepare<unknown[]>(`EXPLAIN ${sql}`)
     return new Set(values.map((value) => JSON.stringify(statement.all(value)))).size
   }
-  const late = prepareLate(db)
   const byState = ['SELECT id FROM item WHERE state = ?', ['open', 'done']] as const
   const limited = ['SELECT id FROM item ORDER BY id LIMIT ?', [3n, 7n]] as const
   for (const [sql, values] of [byState, limited]) {
-    expect(explain(db, sql, [...values])).toBe(2)
-    expect(explain(late, sql, [...values])).toBe(1)
+    expect(explain(sql, [...values])).toBe(2)
+    expect(explain(keepPlan(sql), [...values])).toBe(1)
   }
   expect(keepPlan('SELECT 1 WHERE a = ? AND b <= @b LIMIT ? OFFSET ?')).toBe(
     'SELECT 1 WHERE a = +? AND b <= +@b LIMIT +? OFFSET +?',
@@ -188,7 +179,7 @@ test('no statement of a run sorts anything but its own steps', () => {
 
 test('a known event is looked up within one segment of the index', () => {
   const byIdentity = 'SEARCH event USING COVERING INDEX event_identity (segment=? AND identity=?)'
-  expect(planOf('WHERE segment = ? AND identity = ?')).toEqual([byIdentity])
+  expect(planOf('WHERE segment = +? AND identity = +?')).toEqual([byIdentity])
   const bySegment = 'SEARCH event USING COVERING INDEX event_identity (segment>? AND segment<?)'
   expect(planOf('WHERE segment >= ? AND segment < ?')).toEqual([bySegment])
   expect(planOf('identity FROM event WHERE seq > ?')).toEqual(['SEARCH event USING INTEGER PRIMARY KEY (rowid>?)'])
@@ -378,7 +369,7 @@ test('unadmitted runs are found among the first rows of the queue index', () => 
 })
 
 test('open runs are counted from partial indexes, without reading a run', () => {
-  const counts = planOf('AS oldestPendingAt').filter((line) => / (run|work|outcome) /.test(line))
+  const counts = planOf('AS oldest_pending_at').filter((line) => / (run|work|outcome) /.test(line))
   const indexes = /^(SCAN|SEARCH) (work|outcome) USING (COVERING )?INDEX (work_\w+|outcome_failure_kind)\b/
   const ofOldest = 'SEARCH run USING PRIMARY KEY (id=?)'
   expect(counts.length).toBeGreaterThan(6)

@@ -7,7 +7,7 @@ import { sealedTexts } from './erased-rows.ts'
  * `restored` tells of a backup in the database's place; `rekeyed` begins a new key.
  */
 const SEAL_KINDS = ['rows', 'pruned', 'restored', 'rekeyed'] as const
-export type SealKind = (typeof SEAL_KINDS)[number]
+type SealKind = (typeof SEAL_KINDS)[number]
 
 /** A link of the chain over the effect ledger. Its MAC covers the seal before. See decision 58. */
 export interface Seal {

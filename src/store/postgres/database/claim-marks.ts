@@ -26,11 +26,11 @@ export interface ClaimStart {
 export interface PassedRun {
   id: string
   /** Null where it was due. */
-  passed_turn: number | null
+  passedTurn: number | null
   /** When the last due run of its claim was due; null where none was. */
-  passed_due: number | null
+  passedDue: number | null
   /** Its claim also looked at what stands before the marks. */
-  is_whole: boolean
+  isWhole: boolean
 }
 
 /** Writes after which no older run is pending, unless one gets the place of a limited run. */
@@ -110,11 +110,11 @@ class Marks {
 
   note({ round }: ClaimStart, { passed, limit }: { passed: readonly PassedRun[]; limit: number }): void {
     if (round !== this.#round) return
-    if (passed.length < limit || passed.some(({ is_whole }) => is_whole)) this.drop()
+    if (passed.length < limit || passed.some(({ isWhole }) => isWhole)) this.drop()
     else for (const run of passed) this.#move(run)
   }
 
-  #move({ id, passed_turn: turn, passed_due: due }: PassedRun): void {
+  #move({ id, passedTurn: turn, passedDue: due }: PassedRun): void {
     if (due !== null) this.#due = Math.max(this.#due ?? due, due)
     // Those with a place are few, and whoever lets one in, it is claimed next.
     if (turn === null || turn % 2 !== 0) return

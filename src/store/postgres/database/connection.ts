@@ -61,15 +61,14 @@ export class Connection implements SharedConnection {
   }
 }
 
-/** A text in quotes, a value, or a name that PostgreSQL would fold to lower case. */
-const PARTS = /'(?:[^']|'')*'|\?|@(\w+)|\bAS ([a-z]+[A-Z]\w*)/g
+/** A text in quotes, or a value. */
+const PARTS = /'(?:[^']|'')*'|\?|@(\w+)/g
 
 function translate(text: string): { sql: string; names: string[] | null } {
   const names: string[] = []
   let count = 0
-  const sql = text.replace(PARTS, (part: string, name?: string, alias?: string) => {
+  const sql = text.replace(PARTS, (part: string, name?: string) => {
     if (part.startsWith("'")) return part
-    if (alias !== undefined) return `AS "${alias}"`
     if (name === undefined) {
       count += 1
       return `$${count}`

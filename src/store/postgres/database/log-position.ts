@@ -22,7 +22,7 @@ export class LogPosition extends Table<Connection> {
   )
   // The receiver of the log knows the timeline first, and tells it to members of pg_monitor only.
   readonly #reached = this.db.prepare<[{ position: string }], { isReplayed: boolean; timeline: number }>(
-    `SELECT pg_last_wal_replay_lsn() >= @position::pg_lsn AS isReplayed,
+    `SELECT pg_last_wal_replay_lsn() >= @position::pg_lsn AS is_replayed,
        greatest(restart.timeline_id, recovery.min_recovery_end_timeline,
          (SELECT received_tli FROM pg_stat_wal_receiver)) AS timeline
      FROM pg_control_checkpoint() AS restart, pg_control_recovery() AS recovery`,

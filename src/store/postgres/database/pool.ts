@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { UpshotError } from '../../../core/errors.ts'
+import { nameOf } from '../../connection.ts'
 import { isLost } from './postgres-fault.ts'
 
 export interface PoolOptions {
@@ -179,11 +180,15 @@ export class Pool {
       else this.#giveUp(client)
       this.#open.delete(client)
     })
+    // Before the client's own listener, which makes the rows of the statement by these names.
+    client.connection.prependListener('rowDescription', ({ fields }: { fields: { name: string }[] }) => {
+      for (const field of fields) field.name = nameOf(field.name)
+    })
     try {
       await client.connect()
       const { rows } = await client.query<ServerSession & { isStandby: boolean; path: string }>(
-        `SELECT pg_is_in_recovery() AS "isStandby", current_setting('search_path') AS path, pid,
-           backend_start::text AS "startedAt" FROM pg_stat_get_activity(pg_backend_pid())`,
+        `SELECT pg_is_in_recovery() AS is_standby, current_setting('search_path') AS path, pid,
+           backend_start::text AS started_at FROM pg_stat_get_activity(pg_backend_pid())`,
       )
       const [{ isStandby, path, pid, startedAt } = { isStandby: false, path: '', pid: 0, startedAt: '' }] = rows
       await accept(client, isStandby)

@@ -9,7 +9,7 @@ export class WriteProbe extends Table<Connection> {
   // Names of standbys to wait for are seen by every user; those that are connected, too.
   readonly #state = this.db.prepare<[], Schema & { isReplicated: boolean | null }>(
     `SELECT version, least, CASE WHEN current_setting('synchronous_standby_names') <> '' THEN true
-       WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN false END AS isReplicated FROM schema_version`,
+       WHEN EXISTS (SELECT 1 FROM pg_stat_replication) THEN false END AS is_replicated FROM schema_version`,
   )
 
   async run(now: number): Promise<Writable> {

@@ -18,9 +18,9 @@ export interface PlainAdmission {
 interface AnswerRow {
   number: number
   verdict: 'admitted' | 'ready' | 'queued' | 'more' | 'stale'
-  due_at: number | null
+  dueAt: number | null
   reason: string | null
-  started_at: number | null
+  startedAt: number | null
   folded: number | null
 }
 
@@ -58,9 +58,9 @@ function describePlan({ plan, now, call }: PlainAdmission, index: number) {
   return { number: index + 1, call, ...facts }
 }
 
-function readAnswer({ verdict, due_at: dueAt, reason, started_at, folded }: AnswerRow): PlainAnswer {
+function readAnswer({ verdict, dueAt, reason, startedAt, folded }: AnswerRow): PlainAnswer {
   const answer = (given: AdmissionVerdict) => ({ verdict: given, canceled: [] })
-  if (verdict === 'admitted') return answer({ kind: verdict, startedAt: started_at ?? 0, folded: folded ?? 0 })
+  if (verdict === 'admitted') return answer({ kind: verdict, startedAt: startedAt ?? 0, folded: folded ?? 0 })
   if (verdict === 'queued') return answer({ kind: verdict, dueAt, reason: reason ?? '' })
   return verdict === 'ready' ? answer({ kind: verdict }) : verdict
 }

@@ -52,16 +52,16 @@ interface Row extends Omit<ServerState, 'weeksUntil'> {
 /** The server, as far as a user without rights over it may look. */
 export class ServerStateView extends Table<Connection> {
   readonly #read = this.db.prepare<[], Row>(
-    `SELECT pg_database_size(current_database()) AS databaseBytes,
+    `SELECT pg_database_size(current_database()) AS database_bytes,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,
-       current_setting('max_connections')::int AS mostConnections,
+       current_setting('max_connections')::int AS most_connections,
        coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start)) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid()), 0) AS oldestTransactionS,
+         WHERE datname = current_database() AND pid <> pg_backend_pid()), 0) AS oldest_transaction_s,
        coalesce((SELECT n_dead_tup FROM pg_stat_user_tables
-         WHERE schemaname = current_schema() AND relname = 'work'), 0) AS deadRows,
+         WHERE schemaname = current_schema() AND relname = 'work'), 0) AS dead_rows,
        (SELECT count(*) FROM pg_stat_replication) AS standbys,
-       current_setting('synchronous_standby_names') <> '' AS isReplicated,
-       (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FROM pg_stat_replication) AS lagBytes,
+       current_setting('synchronous_standby_names') <> '' AS is_replicated,
+       (SELECT max(pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)) FROM pg_stat_replication) AS lag_bytes,
        (SELECT lower FROM list_weeks_1('run') WHERE upper IS NULL) AS open`,
   )
 

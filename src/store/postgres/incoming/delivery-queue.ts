@@ -19,7 +19,7 @@ interface SavedRow {
   number: number
   seq: number
   verdict: DeliveryReceipt['verdict']
-  is_taken: boolean
+  isTaken: boolean
   era: string
 }
 
@@ -86,9 +86,9 @@ function describeRun(
 
 function readAnswer(row: SavedRow | undefined, runs: readonly string[], stream: number): Answer {
   if (row === undefined) return null
-  const { verdict, seq, is_taken, era } = row
+  const { verdict, seq, isTaken, era } = row
   if (verdict !== 'accepted') return { verdict, runs: [] }
-  return { verdict, runs: [...runs], ...(is_taken ? { claimedWithEvent: { stream, seq }, era } : {}) }
+  return { verdict, runs: [...runs], ...(isTaken ? { claimedWithEvent: { stream, seq }, era } : {}) }
 }
 
 /** The deliveries of this process, gathered by stream and by whether they claim their runs. */

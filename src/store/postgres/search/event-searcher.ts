@@ -46,7 +46,7 @@ export class EventSearcher extends Table<Connection> {
   async #findEdge(span: Condition[], rows: number, order: Order): Promise<Edge | undefined> {
     const { where, values } = buildWhere(span)
     const edge = this.db.prepare<unknown[], Edge>(
-      `SELECT received_at AS receivedAt, stream, seq FROM event ${where}
+      `SELECT received_at, stream, seq FROM event ${where}
        ORDER BY ${this.db.sql.events.order(order)} LIMIT 2 OFFSET ?`,
     )
     const [last, further] = await edge.all(...values, rows - 1)

@@ -29,11 +29,11 @@ export class BodyPruning extends JoinedTable<{ weeks: WeekTable }, Connection> {
     const edge = Math.min(before, await this.parts.weeks.edge('payloads'))
     const found = await this.#sql.listOld.all({ ...from, before: edge, limit })
     const slice = found.slice(0, countFitting(found))
-    const emptied = slice.filter((row) => row.is_needed === 0)
-    for (const { seq, received_at } of emptied) await this.#sql.drop.run(received_at, seq)
+    const emptied = slice.filter((row) => row.isNeeded === 0)
+    for (const { seq, receivedAt } of emptied) await this.#sql.drop.run(receivedAt, seq)
     const last = slice.at(-1)
     const isLast = last === undefined || (slice.length === found.length && found.length < limit)
-    return { pruned: emptied.length, next: isLast ? null : `${last.received_at}.${last.seq}` }
+    return { pruned: emptied.length, next: isLast ? null : `${last.receivedAt}.${last.seq}` }
   }
 }
 

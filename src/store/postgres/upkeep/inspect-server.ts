@@ -14,13 +14,9 @@ export interface ServerFacts {
   clockOffsetMs: number
 }
 
-interface Row {
-  version: string
-  replicated: boolean
-  durable: boolean
+interface Row extends Pick<ServerFacts, 'version' | 'isReplicated' | 'isDurable' | 'oldestTransactionS'> {
   used: number
   most: number
-  oldest: number
   now: number
 }
 
@@ -28,22 +24,15 @@ export async function inspectServer(client: pg.Client): Promise<ServerFacts> {
   const askedAt = Date.now()
   const { rows } = await client.query<Row>(
     `SELECT current_setting('server_version') AS version,
-       current_setting('synchronous_standby_names') <> '' AS replicated,
-       current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS durable,
+       current_setting('synchronous_standby_names') <> '' AS is_replicated,
+       current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS is_durable,
        (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend') AS used,
        current_setting('max_connections')::int AS most,
        coalesce((SELECT extract(epoch FROM max(clock_timestamp() - xact_start)) FROM pg_stat_activity
-         WHERE datname = current_database() AND pid <> pg_backend_pid()), 0)::float8 AS oldest,
+         WHERE datname = current_database() AND pid <> pg_backend_pid()), 0)::float8 AS oldest_transaction_s,
        (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now`,
   )
   const middle = (askedAt + Date.now()) / 2
-  const [row] = rows as [Row]
-  return {
-    version: row.version,
-    isReplicated: row.replicated,
-    isDurable: row.durable,
-    connections: { used: row.used, most: row.most },
-    oldestTransactionS: row.oldest,
-    clockOffsetMs: row.now - middle,
-  }
+  const [{ used, most, now, ...facts }] = rows as [Row]
+  return { ...facts, connections: { used, most }, clockOffsetMs: now - middle }
 }

@@ -65,7 +65,7 @@ export class WeekTable extends Table<Connection> {
   )
   // Index: primary key of outcome. A folded run stays as long as the one that absorbed it.
   readonly #staying = this.db.prepare<[Scan], { id: string; hasFailed: boolean }>(
-    `SELECT run_id AS id, status IN (${list(FAILED)}) AS hasFailed FROM outcome
+    `SELECT run_id AS id, status IN (${list(FAILED)}) AS has_failed FROM outcome
      WHERE run_id > @after AND run_id <= @upTo AND (NOT ${isOld('status', 'finished_at')}
        OR folded_into IS NOT NULL AND EXISTS (${selectAbsorber('outcome.folded_into')} AND NOT (
          run.id > @from AND run.id < @to AND ${isOld('run.end_status', 'run.finished_at')})))`,

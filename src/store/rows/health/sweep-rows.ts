@@ -20,14 +20,13 @@ export interface SweepRow {
  */
 export const JUDGED = { arrival: 1, departure: 2, folder: 7, created: 8, deleted: 16 } as const
 
-const SWEEP_COLUMNS = 'id, account, storage, state, version, forgotten_to AS forgottenTo'
+const SWEEP_COLUMNS = 'id, account, storage, state, version, forgotten_to'
 
-const FILE_COLUMNS = `file, path, size, created_at AS createdAt, modified_at AS modifiedAt, first_sweep AS firstSweep,
-  last_sweep AS lastSweep, first_seen_at AS firstSeenAt, gone_at AS goneAt,
-  CASE WHEN judged = ${JUDGED.folder} THEN 1 ELSE 0 END AS isFolder`
+const FILE_COLUMNS = `file, path, size, created_at, modified_at, first_sweep, last_sweep, first_seen_at, gone_at,
+  CASE WHEN judged = ${JUDGED.folder} THEN 1 ELSE 0 END AS is_folder`
 
-const FINDING_COLUMNS = `account, storage, file, type, state, sweep, found_at AS foundAt, path, entry, reason, approval,
-  event, late_event AS lateEvent`
+const FINDING_COLUMNS =
+  'account, storage, file, type, state, sweep, found_at, path, entry, reason, approval, event, late_event'
 
 /** The files of a storage before which a slice ends. */
 const SLICE = 'sweep = @sweep AND file > @after AND file <= @upTo'
@@ -48,7 +47,7 @@ export const SWEEP_SQL = {
   insert: `INSERT INTO sweep (account, storage, state, version) VALUES (?, ?, ?, 1)
     ON CONFLICT (account, storage) DO NOTHING`,
   update: `UPDATE sweep SET state = ?, version = version + 1 WHERE account = ? AND storage = ? AND version = ?`,
-  known: 'SELECT first_sweep AS firstSweep, last_sweep AS lastSweep FROM known_file WHERE sweep = ? AND file = ?',
+  known: 'SELECT first_sweep, last_sweep FROM known_file WHERE sweep = ? AND file = ?',
   see: `INSERT INTO known_file
       (sweep, file, path, size, created_at, modified_at, first_sweep, last_sweep, first_seen_at,
        judged)
@@ -71,14 +70,14 @@ export const SWEEP_SQL = {
       coalesce(sum(CASE WHEN gone_at IS NULL THEN 1 ELSE 0 END), 0) AS known,
       coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since THEN 1 ELSE 0 END), 0) AS arrived,
       coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since AND ${toldBy('created')}
-        THEN 1 ELSE 0 END), 0) AS arrivedTold,
+        THEN 1 ELSE 0 END), 0) AS arrived_told,
       coalesce(sum(CASE WHEN gone_at >= @since THEN 1 ELSE 0 END), 0) AS gone,
-      coalesce(sum(CASE WHEN gone_at >= @since AND ${toldBy('deleted')} THEN 1 ELSE 0 END), 0) AS goneTold
+      coalesce(sum(CASE WHEN gone_at >= @since AND ${toldBy('deleted')} THEN 1 ELSE 0 END), 0) AS gone_told
     FROM known_file WHERE ${SLICE} AND judged <> ${JUDGED.folder}`,
   // Index: known_file_gone. A file that is back by now stays.
   forget: `DELETE FROM known_file WHERE gone_at < @before AND (sweep, file) IN (
       SELECT sweep, file FROM known_file WHERE gone_at < @before ORDER BY gone_at LIMIT @limit)
-    RETURNING sweep, gone_at AS goneAt, judged`,
+    RETURNING sweep, gone_at, judged`,
   noteForgotten: 'UPDATE sweep SET forgotten_to = @goneAt WHERE id = @sweep AND coalesce(forgotten_to, 0) < @goneAt',
   toldAfter: `SELECT account, storage, file, type, event, at FROM file_event
     WHERE (account, storage, file, type, event) > (@account, @storage, @file, @type, @event)
@@ -88,10 +87,10 @@ export const SWEEP_SQL = {
   // Files that events told of, with what is known once those that are gone are forgotten.
   // Looked up one by one: a join may read all known files for a few.
   toldOf: `SELECT told.account, told.storage, told.type, told.at,
-      (SELECT first_sweep ${KNOWN_STILL}) AS firstSweep, (SELECT judged ${KNOWN_STILL}) AS judged
+      (SELECT first_sweep ${KNOWN_STILL}) AS first_sweep, (SELECT judged ${KNOWN_STILL}) AS judged
     FROM (SELECT * FROM file_event ORDER BY account, storage, file, type, event LIMIT @limit) AS told
     LEFT JOIN sweep ON sweep.account = told.account AND sweep.storage = told.storage`,
-  judged: 'SELECT first_sweep AS firstSweep, judged FROM known_file WHERE sweep = ? AND file = ?',
+  judged: 'SELECT first_sweep, judged FROM known_file WHERE sweep = ? AND file = ?',
   untell: 'DELETE FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? AND event = ?',
   told: 'SELECT 1 AS found FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? LIMIT 1',
   // Index: effect_target.

@@ -5,21 +5,21 @@ import type { RunStatus } from '../../../core/runs/run.ts'
 export interface Applicant {
   id: string
   workflow: string
-  event_seq: number | null
-  started_at: number | null
-  gate_state: string | null
+  eventSeq: number | null
+  startedAt: number | null
+  gateState: string | null
   folded: number | null
   depth: number
 }
 
 /** The run that gathers the events of a key now. */
 export interface Gathering {
-  run_id: string
+  runId: string
   since: number
-  due_at: number
-  wake_at: number | null
+  dueAt: number
+  wakeAt: number | null
   status: RunStatus
-  event_seq: number | null
+  eventSeq: number | null
   folded: number
 }
 

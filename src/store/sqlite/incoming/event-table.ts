@@ -32,7 +32,7 @@ export class EventTable extends Events {
     // Index: primary key.
     this.#newest = db.pluck<[], number>('SELECT coalesce(max(seq), 0) FROM event')
     this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
-      'SELECT body, body_hash AS bodyHash FROM event WHERE seq = ?',
+      'SELECT body, body_hash FROM event WHERE seq = ?',
     )
     this.#dropBody = db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
   }

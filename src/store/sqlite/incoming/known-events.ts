@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3'
+import { keepPlan } from '../database/connection.ts'
 
 /** Events per block and per index segment; `blockRows` is a multiple of `segmentRows`. */
 export interface RowCounts {
@@ -15,12 +16,8 @@ const MAX_STORED = 256
  */
 export class KnownEvents {
   readonly #counts: RowCounts
-  readonly #newest
-  readonly #find
-  readonly #identitiesOf
-  readonly #identitiesAfter
-  readonly #loadFilter
-  readonly #saveFilter
+  readonly #db: Database
+  #prepared: Statements | null = null
   readonly #filters: BloomFilter[] = []
   /** Filters that searches have read, by the number of their block. */
   readonly #stored = new Map<number, BloomFilter>()
@@ -31,31 +28,19 @@ export class KnownEvents {
   #committedTo = 0
 
   constructor(db: Database, counts: RowCounts = { blockRows: BLOCK_ROWS, segmentRows: SEGMENT_ROWS }) {
+    this.#db = db
     this.#counts = counts
-    // Index: primary key.
-    this.#newest = db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck()
-    this.#identitiesAfter = db.prepare<[number], { seq: number; identity: Buffer }>(
-      'SELECT seq, identity FROM event WHERE seq > ? ORDER BY seq',
-    )
-    // Index: event_identity.
-    this.#find = db
-      .prepare<[number, Uint8Array], number>('SELECT seq FROM event WHERE segment = ? AND identity = ?')
-      .pluck()
-    this.#identitiesOf = db
-      .prepare<[number, number], Buffer>('SELECT identity FROM event WHERE segment >= ? AND segment < ?')
-      .pluck()
-    // Index: primary key.
-    this.#loadFilter = db.prepare<[number], Buffer>('SELECT filter FROM event_block WHERE number = ?').pluck()
-    this.#saveFilter = db.prepare(
-      `INSERT INTO event_block (number, filter) VALUES (?, ?)
-       ON CONFLICT (number) DO UPDATE SET filter = excluded.filter`,
-    )
+  }
+
+  get #sql(): Statements {
+    this.#prepared ??= prepareStatements(this.#db)
+    return this.#prepared
   }
 
   /** Adds the events that other processes stored since the last transaction. */
   begun(): void {
     if (!this.#isLoaded) return
-    const newest = this.#newest.get() ?? 0
+    const newest = this.#sql.newest.get() ?? 0
     if (newest > this.#filteredTo) this.#addMissing()
     this.#committedTo = this.#filteredTo
   }
@@ -80,7 +65,7 @@ export class KnownEvents {
 
   /** As `find`, outside a transaction too: by the stored filters of the full blocks. */
   search(identity: Buffer): number | null {
-    const newest = this.#blockOf(this.#newest.get() ?? 0)
+    const newest = this.#blockOf(this.#sql.newest.get() ?? 0)
     for (let block = newest; block >= 0; block--) {
       const filter = block === newest ? null : this.#readStored(block, newest)
       const seq = filter?.mayHold(identity) === false ? null : this.#searchSegments(this.#segmentsOf(block), identity)
@@ -93,7 +78,7 @@ export class KnownEvents {
   #readStored(block: number, newest: number): BloomFilter | null {
     const kept = this.#stored.get(block)
     if (kept) return kept
-    const saved = this.#loadFilter.get(block)
+    const saved = this.#sql.loadFilter.get(block)
     if (saved === undefined) return null
     const filter = new BloomFilter(this.#counts.blockRows, saved)
     if (block < newest - 1 && this.#stored.size < MAX_STORED) this.#stored.set(block, filter)
@@ -110,7 +95,7 @@ export class KnownEvents {
 
   #searchSegments({ from, to }: { from: number; to: number }, identity: Buffer): number | null {
     for (let segment = to - 1; segment >= from; segment--) {
-      const seq = this.#find.get(segment, identity)
+      const seq = this.#sql.find.get(segment, identity)
       if (seq !== undefined) return seq
     }
     return null
@@ -128,7 +113,7 @@ export class KnownEvents {
   #addToFilter(seq: number, identity: Buffer): void {
     const block = this.#blockOf(seq)
     const full = this.#filters[block - 1]
-    if (full && !this.#filters[block]) this.#saveFilter.run(block - 1, full.toBytes())
+    if (full && !this.#filters[block]) this.#sql.saveFilter.run(block - 1, full.toBytes())
     const filter = this.#filters[block] ?? new BloomFilter(this.#counts.blockRows)
     this.#filters[block] = filter
     filter.add(identity)
@@ -136,16 +121,16 @@ export class KnownEvents {
   }
 
   #addMissing(): void {
-    for (const { seq, identity } of this.#identitiesAfter.all(this.#filteredTo)) this.#addToFilter(seq, identity)
+    for (const { seq, identity } of this.#sql.identitiesAfter.all(this.#filteredTo)) this.#addToFilter(seq, identity)
   }
 
   /** Runs at the first event of a process. Only the current block has no stored filter. */
   #loadFilters(): void {
     if (this.#isLoaded) return
     this.#isLoaded = true
-    const newest = this.#newest.get() ?? 0
+    const newest = this.#sql.newest.get() ?? 0
     for (let block = 0; block <= this.#blockOf(newest); block++) {
-      const saved = block < this.#blockOf(newest) ? this.#loadFilter.get(block) : undefined
+      const saved = block < this.#blockOf(newest) ? this.#sql.loadFilter.get(block) : undefined
       this.#filters.push(saved ? new BloomFilter(this.#counts.blockRows, saved) : this.#buildFilter(block))
     }
     this.#filteredTo = newest
@@ -155,8 +140,33 @@ export class KnownEvents {
   #buildFilter(block: number): BloomFilter {
     const filter = new BloomFilter(this.#counts.blockRows)
     const { from, to } = this.#segmentsOf(block)
-    for (const identity of this.#identitiesOf.iterate(from, to)) filter.add(identity)
+    for (const identity of this.#sql.identitiesOf.iterate(from, to)) filter.add(identity)
     return filter
+  }
+}
+
+type Statements = ReturnType<typeof prepareStatements>
+
+function prepareStatements(db: Database) {
+  return {
+    // Index: primary key.
+    newest: db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck(),
+    identitiesAfter: db.prepare<[number], { seq: number; identity: Buffer }>(
+      'SELECT seq, identity FROM event WHERE seq > ? ORDER BY seq',
+    ),
+    // Index: event_identity.
+    find: db
+      .prepare<[number, Uint8Array], number>(keepPlan('SELECT seq FROM event WHERE segment = ? AND identity = ?'))
+      .pluck(),
+    identitiesOf: db
+      .prepare<[number, number], Buffer>('SELECT identity FROM event WHERE segment >= ? AND segment < ?')
+      .pluck(),
+    // Index: primary key.
+    loadFilter: db.prepare<[number], Buffer>(keepPlan('SELECT filter FROM event_block WHERE number = ?')).pluck(),
+    saveFilter: db.prepare(
+      `INSERT INTO event_block (number, filter) VALUES (?, ?)
+       ON CONFLICT (number) DO UPDATE SET filter = excluded.filter`,
+    ),
   }
 }
 

@@ -68,7 +68,7 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
     >(`SELECT workflow FROM worker_workflow AS theirs WHERE worker <> ? AND NOT EXISTS (
            SELECT 1 FROM worker_workflow WHERE worker = ? AND workflow = theirs.workflow)`),
   }
-  readonly #partial = new PartialQueue(this.db.raw)
+  readonly #partial = new PartialQueue(this.db)
   /** The first run that a claim would give the worker; null: none. */
   readonly findClaimable = prepareFirstClaimable(this.db)
 
@@ -76,7 +76,7 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
     const foreign = await this.#elsewhere(worker)
     if (foreign.length === 0) return this.#claimAll(async () => this.#claimable(limit, now), worker, now)
     const lacking = JSON.stringify(foreign)
-    return this.#claimAll(async () => this.#partial.list(limit, now, lacking), worker, now)
+    return this.#claimAll(() => this.#partial.list(limit, now, lacking), worker, now)
   }
 
   /** Claims a run that an end has let in; none where another one comes before it. */

@@ -1,4 +1,4 @@
-import type { Database } from 'better-sqlite3'
+import { Table } from '../../connection.ts'
 import { IS_READY } from '../../tables/runs/claim-reader.ts'
 
 /** Ids that one look finds beyond those asked for, so that the next claims need no look. */
@@ -10,48 +10,39 @@ const REST = 20
  * The queue of a worker that lacks workflows of others at work. It leaves their runs to them, and
  * looks past any number of those. See decision 39.
  */
-export class PartialQueue {
-  readonly #due
-  readonly #ready
-  readonly #isReady
+export class PartialQueue extends Table {
+  // Index: work_waiting.
+  readonly #due = this.db.pluck<[number, string, number], string>(
+    `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
+       AND workflow NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
+  )
+  // Index: work_ready, in its order.
+  readonly #ready = this.db.pluck<[string, number], string>(
+    `SELECT run_id FROM work WHERE ${IS_READY} AND workflow NOT IN (SELECT value FROM json_each(?))
+     ORDER BY turn, run_id LIMIT ?`,
+  )
+  // Index: primary key.
+  readonly #isReady = this.db.pluck<[string], number>(`SELECT 1 FROM work WHERE run_id = ? AND ${IS_READY}`)
   #ahead: { foreign: string; ids: string[] } = { foreign: '', ids: [] }
   #restsUntil = 0
 
-  constructor(db: Database) {
-    // Index: work_waiting.
-    this.#due = db
-      .prepare<[number, string, number], string>(
-        `SELECT run_id FROM work WHERE status = 'waiting' AND due_at IS NOT NULL AND due_at <= ?
-           AND workflow NOT IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
-      )
-      .pluck()
-    // Index: work_ready, in its order.
-    this.#ready = db
-      .prepare<[string, number], string>(
-        `SELECT run_id FROM work WHERE ${IS_READY} AND workflow NOT IN (SELECT value FROM json_each(?))
-         ORDER BY turn, run_id LIMIT ?`,
-      )
-      .pluck()
-    // Index: primary key.
-    this.#isReady = db.prepare<[string], number>(`SELECT 1 FROM work WHERE run_id = ? AND ${IS_READY}`).pluck()
-  }
-
   /** Due runs, then ready ones. `foreign`: JSON of the workflows that only others have. */
-  list(limit: number, now: number, foreign: string): string[] {
-    const due = this.#due.all(now, foreign, limit)
-    return due.length < limit ? [...due, ...this.#listReady(limit - due.length, foreign)] : due
+  async list(limit: number, now: number, foreign: string): Promise<string[]> {
+    const due = await this.#due.all(now, foreign, limit)
+    return due.length < limit ? [...due, ...(await this.#listReady(limit - due.length, foreign))] : due
   }
 
-  #listReady(limit: number, foreign: string): string[] {
+  async #listReady(limit: number, foreign: string): Promise<string[]> {
     if (this.#ahead.foreign !== foreign) this.#ahead = { foreign, ids: [] }
-    this.#ahead.ids = this.#ahead.ids.filter((id) => this.#isReady.get(id) !== undefined)
-    if (this.#ahead.ids.length < limit && performance.now() >= this.#restsUntil) this.#look(limit, foreign)
+    const isReady = await Array.fromAsync(this.#ahead.ids, async (id) => (await this.#isReady.get(id)) !== undefined)
+    this.#ahead.ids = this.#ahead.ids.filter((_, at) => isReady[at])
+    if (this.#ahead.ids.length < limit && performance.now() >= this.#restsUntil) await this.#look(limit, foreign)
     return this.#ahead.ids.slice(0, limit)
   }
 
-  #look(limit: number, foreign: string): void {
+  async #look(limit: number, foreign: string): Promise<void> {
     const began = performance.now()
-    this.#ahead.ids = this.#ready.all(foreign, limit + LOOK_AHEAD)
+    this.#ahead.ids = await this.#ready.all(foreign, limit + LOOK_AHEAD)
     const endedAt = performance.now()
     this.#restsUntil = endedAt + REST * (endedAt - began)
   }

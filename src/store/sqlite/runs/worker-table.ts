@@ -7,8 +7,8 @@ import { isLockFree, type ProcessLock, takeProcessLock } from '../database/proce
 
 interface WorkerRow {
   id: string
-  lock_file: string | null
-  seen_at: number
+  lockFile: string | null
+  seenAt: number
 }
 
 /**
@@ -62,7 +62,7 @@ export class WorkerTable extends Workers {
 
   #isAlive(row: WorkerRow, now: number, leaseMs: number): boolean {
     if (this.#locks.has(row.id)) return true
-    return row.lock_file === null ? now - row.seen_at <= leaseMs : !isLockFree(row.lock_file)
+    return row.lockFile === null ? now - row.seenAt <= leaseMs : !isLockFree(row.lockFile)
   }
 
   #lockFile(id: string): string | null {

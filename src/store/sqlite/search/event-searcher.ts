@@ -28,7 +28,7 @@ export class EventSearcher extends Table<SqliteConnection> {
   readonly subjects: SubjectIndex = new SubjectIndex(this.db)
   // Index: primary key, for all of these.
   readonly #at = this.db.prepare<[number], { seq: number; receivedAt: number }>(
-    'SELECT seq, received_at AS receivedAt FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
+    'SELECT seq, received_at FROM event WHERE seq <= ? ORDER BY seq DESC LIMIT 1',
   )
   readonly #newest = this.db.pluck<[], number | null>('SELECT max(seq) FROM event')
   readonly #oldest = this.db.pluck<[], number | null>('SELECT min(seq) FROM event')

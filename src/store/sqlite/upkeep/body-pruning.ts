@@ -33,8 +33,8 @@ export class BodyPruning extends JoinedTable<{ events: EventTable }> {
     while (total.read < limit) {
       const asked = Math.min(EVENTS_AT_ONCE, limit - total.read)
       const found = await this.#sql.listOld.all(after, asked)
-      const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
-      const emptied = old.filter((row) => row.bytes > 0 && row.is_needed === 0)
+      const old = found.slice(0, found.findIndex((row) => row.receivedAt >= before) >>> 0)
+      const emptied = old.filter((row) => row.bytes > 0 && row.isNeeded === 0)
       total.read += old.length
       total.rows += emptied.length
       total.bytes += emptied.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -48,10 +48,10 @@ export class BodyPruning extends JoinedTable<{ events: EventTable }> {
     const mark = (await this.#sql.mark.get('payloads')) ?? 0
     const from = after === null ? mark : Number(after)
     const found = await this.#sql.listOld.all(from, limit)
-    const old = found.slice(0, found.findIndex((row) => row.received_at >= before) >>> 0)
+    const old = found.slice(0, found.findIndex((row) => row.receivedAt >= before) >>> 0)
     const slice = old.slice(0, countFitting(old))
-    const firstNeeded = slice.find((row) => row.is_needed === 1)
-    const emptied = slice.filter((row) => row.bytes > 0 && row.is_needed === 0)
+    const firstNeeded = slice.find((row) => row.isNeeded === 1)
+    const emptied = slice.filter((row) => row.bytes > 0 && row.isNeeded === 0)
     for (const { seq } of emptied) await this.parts.events.dropBody(seq)
     await this.#sql.dropSubjects.run(blockOf(mark), limit)
     const end = slice.at(-1)?.seq ?? from

@@ -47,12 +47,12 @@ export class ApprovalSearch extends Table {
       `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
     ),
     count: this.db.prepare<[string], { openItems: number; runs: number }>(
-      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS openItems,
+      `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS open_items,
          count(DISTINCT run_id) AS runs
        FROM approval_item WHERE approval = ?`,
     ),
     votes: this.db.prepare<[string], VoteRow>(
-      `SELECT actor, verdict, reason, hash, answer, at, CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS isSigned
+      `SELECT actor, verdict, reason, hash, answer, at, CASE WHEN signature IS NULL THEN 0 ELSE 1 END AS is_signed
        FROM approval_vote WHERE approval = ? ORDER BY at, actor`,
     ),
     items: this.db.prepare<[string, number, number], ItemRow>(
@@ -128,67 +128,34 @@ interface ApprovalFacts {
 /** An open approval whose time is over is shown as expired. */
 function readApproval(row: ApprovalRow, { counts, votes, now }: ApprovalFacts): Approval {
   const { openItems, runs } = counts ?? { openItems: 0, runs: 0 }
-  const isOver = row.status === 'open' && row.expires_at <= now
+  const { hold: _hold, carrying: _carrying, question, ...shown } = row
+  const isOver = row.status === 'open' && row.expiresAt <= now
   return {
-    id: row.id,
-    kind: row.kind,
+    ...shown,
     status: isOver ? 'expired' : row.status,
-    workflow: row.workflow,
-    account: row.account,
-    why: row.why,
-    items: row.items,
     openItems,
     runs,
-    bytes: row.bytes,
-    hash: row.hash,
-    needs: row.needs,
-    role: row.role,
-    question: row.question === null ? null : JSON.parse(row.question),
-    answer: row.answer,
-    openedAt: row.opened_at,
-    expiresAt: row.expires_at,
-    decidedAt: row.decided_at,
+    question: question === null ? null : JSON.parse(question),
     votes: votes.map(({ isSigned, ...vote }) => ({ ...vote, isSigned: isSigned === 1 })),
   }
 }
 
 /** The terms of an approval, which its hash covers beside its list. */
 export function readTerms(row: ApprovalRow): ApprovalTerms {
-  const { id, kind, workflow, account, why, needs, role, question, expires_at: expiresAt } = row
+  const { id, kind, workflow, account, why, needs, role, question, expiresAt } = row
   return { id, kind, workflow, account, why, needs, role, question: question && JSON.parse(question), expiresAt }
 }
 
-export interface ApprovalRow {
-  id: string
-  kind: Approval['kind']
+export interface ApprovalRow extends Omit<Approval, 'openItems' | 'runs' | 'votes' | 'question'> {
   hold: string
-  status: ApprovalStatus
-  workflow: string
-  account: string
-  why: string
-  items: number
-  bytes: number
-  hash: string
-  needs: number
-  role: string | null
   question: string | null
-  answer: string | null
-  opened_at: number
-  expires_at: number
-  decided_at: number | null
   carrying: string | null
 }
 
-export interface ItemRow {
+export interface ItemRow extends Omit<ApprovalItem, 'asked'> {
   approval: string
-  number: number
-  run_id: string
-  step: string
-  target: string | null
   asked: string | null
   bytes: number
-  hash: string
-  state: ItemState
   /** The run's fence when it asked. */
   fence: number
 }
@@ -245,7 +212,7 @@ export interface Closing {
 }
 
 /** An item with the approval that it belongs to. */
-export type FoundItem = ItemRow & Pick<ApprovalRow, 'kind' | 'status' | 'expires_at' | 'why' | 'carrying'>
+export type FoundItem = ItemRow & Pick<ApprovalRow, 'kind' | 'status' | 'expiresAt' | 'why' | 'carrying'>
 
 /** An item's state, also where the decision about its list is not carried out that far. */
 export function stateOf({ state, status, number, carrying }: FoundItem): ItemState {
@@ -265,7 +232,7 @@ export interface NewItem extends Pick<ApprovalItem, 'runId' | 'step' | 'target' 
 }
 
 export function readItem(row: ItemRow): ApprovalItem {
-  const { number, run_id: runId, step, target, hash, state } = row
+  const { number, runId, step, target, hash, state } = row
   return { number, runId, step, target, asked: readAsked(row.asked), hash, state }
 }
 

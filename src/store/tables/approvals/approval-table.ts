@@ -86,7 +86,7 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   async findOpen(hold: string, now: number): Promise<ApprovalRow | null> {
     const found = await this.#sql.findOpen.get(hold)
     if (!found) return null
-    if (found.expires_at > now) return found
+    if (found.expiresAt > now) return found
     await this.expire(found.id, now)
     return null
   }
@@ -190,7 +190,7 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   }
 
   async #tellEnd(id: string, by: readonly string[], reason: string | null): Promise<void> {
-    const { decided_at: at, opened_at: openedAt, expires_at: expiresAt, ...row } = await this.require(id)
+    const { decidedAt: at, openedAt, expiresAt, ...row } = await this.require(id)
     const { status, items } = row
     const { kind, workflow, account, why, needs, role } = row
     const about = { id, kind, workflow, account, why, needs, role, expiresAt }

@@ -7,7 +7,7 @@ interface VoteRow extends Omit<VoteRecord, 'only'> {
   only: string | null
 }
 
-const COLUMNS = 'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq AS effectSeq'
+const COLUMNS = 'approval, actor, verdict, reason, hash, items AS only, answer, at, signature, effect_seq'
 
 /** The words of people on approvals. A person has one word, the last one. */
 export class VoteTable extends Table {

@@ -19,10 +19,7 @@ export class WithdrawalTable extends JoinedTable<{ approvals: ApprovalTable; sto
   /** Index: primary keys, and approval_item_step for items. */
   readonly #sql = {
     fenceOf: this.db.pluck<[string], number>(`SELECT ${ofRun('fence', 'run.id')} FROM run WHERE id = ?`),
-    first: this.db.prepare<[], Withdrawal>(
-      `SELECT run_id AS runId, fence, at, after_step AS afterStep, after_key AS afterKey FROM withdrawal
-       ORDER BY run_id LIMIT 1`,
-    ),
+    first: this.db.prepare<[], Withdrawal>('SELECT * FROM withdrawal ORDER BY run_id LIMIT 1'),
     // Two lives of a run may have asked for the same step: its place comes again.
     items: this.db.prepare<[string, number, string, number], { approval: string; number: number; step: string }>(
       `SELECT approval, number, step FROM approval_item

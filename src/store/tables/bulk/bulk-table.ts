@@ -9,19 +9,13 @@ import {
 } from '../../../core/safety/bulk.ts'
 import { Table } from '../../connection.ts'
 
-interface BulkRow {
-  id: string
+interface BulkRow extends Pick<BulkOperation, 'id' | 'status' | 'cursor' | 'done' | 'refused' | 'endedAt'> {
   plan: string
-  status: BulkStatus
   count: string
-  cursor: string | null
-  done: number
-  refused: number
-  ended_at: number | null
 }
 
-function readBulk({ plan, status, count, cursor, done, refused, ended_at: endedAt }: BulkRow): BulkOperation {
-  return { ...JSON.parse(plan), status, count: JSON.parse(count), cursor, done, refused, endedAt }
+function readBulk({ plan, count, ...row }: BulkRow): BulkOperation {
+  return { ...JSON.parse(plan), ...row, count: JSON.parse(count) }
 }
 
 const COLUMNS = 'id, plan, status, count, cursor, done, refused, ended_at'

@@ -26,8 +26,8 @@ export interface Standing {
 /** The row of the run that a gate admits next. */
 interface FirstInLine {
   rank: number
-  run_id: string
-  wake_at: number | null
+  runId: string
+  wakeAt: number | null
 }
 
 /** A place that a run gave back. */
@@ -51,7 +51,7 @@ export class GateTable extends Table {
   /** Index: primary key of gate_rule. */
   readonly #rules = {
     find: this.db.prepare<[string, string], GateRule>(
-      'SELECT max_runs AS most, per_ms AS perMs FROM gate_rule WHERE workflow = ? AND gate = ?',
+      'SELECT max_runs AS most, per_ms FROM gate_rule WHERE workflow = ? AND gate = ?',
     ),
     save: this.db.prepare(
       `INSERT INTO gate_rule (workflow, gate, max_runs, per_ms) VALUES (?, ?, ?, ?)
@@ -239,12 +239,12 @@ export class GateTable extends Table {
         if (gate === 'throttle') await this.#wakeAtOpening(at, first, { taken, ...rule })
         return
       }
-      const self = first.run_id === this.#passing?.runId ? this.#passing : null
+      const self = first.runId === this.#passing?.runId ? this.#passing : null
       // A worker has claimed the first in line and is about to ask for it: no run overtakes it.
-      if (!self && (await this.#runs.findInLine.get(first.run_id)) === undefined) return
-      await this.#places.hold.run(...at, first.rank, first.run_id)
+      if (!self && (await this.#runs.findInLine.get(first.runId)) === undefined) return
+      await this.#places.hold.run(...at, first.rank, first.runId)
       if (self) await this.#advance(self)
-      else await this.moveOn(first.run_id, first.wake_at)
+      else await this.moveOn(first.runId, first.wakeAt)
     }
   }
 
@@ -263,7 +263,7 @@ export class GateTable extends Table {
     const [workflow, name, key] = at
     const nextAt = (await this.#starts.nextOpening.get(workflow, key, taken - most)) ?? null
     const reason = describeWait({ name, key, most, perMs }, { taken, nextAt })
-    await this.#runs.wake.run(earlier(nextAt, first.wake_at), reason, first.run_id)
+    await this.#runs.wake.run(earlier(nextAt, first.wakeAt), reason, first.runId)
   }
 
   async #findStanding(run: Candidate): Promise<Standing | null> {
@@ -273,7 +273,7 @@ export class GateTable extends Table {
     const taken = await this.#countTaken(at)
     if (gate.name !== 'throttle') return { reason: describeWait(gate, { taken, nextAt: null }), dueAt: run.wakeAt }
     const nextAt = (await this.#starts.nextOpening.get(run.workflow, gate.key, Math.max(0, taken - gate.most))) ?? null
-    const isFirst = (await this.#places.first.get(...at))?.run_id === run.runId
+    const isFirst = (await this.#places.first.get(...at))?.runId === run.runId
     return { reason: describeWait(gate, { taken, nextAt }), dueAt: isFirst ? earlier(nextAt, run.wakeAt) : run.wakeAt }
   }
 }

@@ -57,7 +57,7 @@ export class HourTable extends Table {
        GROUP BY workflow, status`,
     ),
     deliveries: this.db.prepare<[string, string], { endpointId: string | null; verdict: Verdict; deliveries: number }>(
-      `SELECT endpoint_id AS endpointId, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
+      `SELECT endpoint_id, verdict, count(*) AS deliveries FROM delivery WHERE id > ? AND id < ?
        GROUP BY endpoint_id, verdict`,
     ),
   }
@@ -170,7 +170,7 @@ function prepareLists(db: Connection) {
       `SELECT ${columns} FROM run_hour WHERE hour >= ? AND workflow = ? ORDER BY hour`,
     ),
     deliveries: db.prepare<[number], DeliveryHour>(
-      `SELECT hour, nullif(endpoint_id, '') AS endpointId, verdict, deliveries FROM delivery_hour
+      `SELECT hour, nullif(endpoint_id, '') AS endpoint_id, verdict, deliveries FROM delivery_hour
        WHERE hour >= ? ORDER BY hour`,
     ),
   }

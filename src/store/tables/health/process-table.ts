@@ -15,10 +15,7 @@ export class ProcessTable extends Table {
   )
   readonly #drop = this.db.prepare('DELETE FROM process WHERE id = ?')
   readonly #dropSilent = this.db.prepare('DELETE FROM process WHERE seen_at < ?')
-  readonly #list = this.db.prepare<[], ProcessRow>(
-    `SELECT id, role, pid, version, admin_url AS adminUrl, receiver_url AS receiverUrl, started_at AS startedAt,
-       seen_at AS seenAt, broken FROM process ORDER BY id DESC`,
-  )
+  readonly #list = this.db.prepare<[], ProcessRow>('SELECT * FROM process ORDER BY id DESC')
 
   /** Writes the row of a process; removes those that have been silent for a day. */
   async beatProcess(process: ProcessRecord): Promise<void> {

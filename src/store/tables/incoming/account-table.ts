@@ -3,14 +3,11 @@ import type { Account } from '../../../core/service/account.ts'
 import { JoinedTable } from '../../connection.ts'
 import { accountOwner, type Vault } from '../../vault.ts'
 
-interface AccountRow {
-  name: string
-  base_url: string
-  api_key: Uint8Array
-  fallback_key: Uint8Array | null
+interface AccountRow extends Omit<Account, 'apiKey' | 'fallbackKey' | 'plan' | 'storages'> {
+  apiKey: Uint8Array
+  fallbackKey: Uint8Array | null
   plan: string
   storages: string
-  created_at: number
 }
 
 /** Accounts, with their API keys sealed. */
@@ -66,16 +63,15 @@ export class AccountTable extends JoinedTable<{ vault: Vault }> {
     return (await this.#list.all()).map((row) => this.#read(row))
   }
 
-  #read(row: AccountRow): Account {
-    const { name } = row
+  #read({ apiKey, fallbackKey, plan, storages, ...row }: AccountRow): Account {
+    const open = (use: 'key' | 'fallback', sealed: Uint8Array) =>
+      this.parts.vault.open(accountOwner(row.name, use), sealed)
     return {
-      name,
-      baseUrl: row.base_url,
-      apiKey: this.parts.vault.open(accountOwner(name, 'key'), row.api_key),
-      fallbackKey: row.fallback_key && this.parts.vault.open(accountOwner(name, 'fallback'), row.fallback_key),
-      plan: JSON.parse(row.plan),
-      storages: JSON.parse(row.storages),
-      createdAt: row.created_at,
+      ...row,
+      apiKey: open('key', apiKey),
+      fallbackKey: fallbackKey && open('fallback', fallbackKey),
+      plan: JSON.parse(plan),
+      storages: JSON.parse(storages),
     }
   }
 }

@@ -4,8 +4,8 @@ import { captureOwner, type Vault } from '../../vault.ts'
 
 interface CaptureRow {
   id: string
-  endpoint_id: string
-  received_at: number
+  endpointId: string
+  receivedAt: number
   sealed: Uint8Array
 }
 
@@ -53,7 +53,7 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
     return (await this.#list.all(endpointId)).map((row) => {
       const text = this.parts.vault.open(captureOwner(endpointId, row.id), row.sealed)
       const { headers, body } = JSON.parse(text) as SealedContent
-      return { id: row.id, endpointId, receivedAt: row.received_at, headers, body: Buffer.from(body, 'base64') }
+      return { id: row.id, endpointId, receivedAt: row.receivedAt, headers, body: Buffer.from(body, 'base64') }
     })
   }
 

@@ -8,8 +8,7 @@ import type { Events } from './events.ts'
 
 type DeliveryRow = Omit<DeliveryRecord, 'facts'> & { facts: string }
 
-const COLUMNS = `id, endpoint_id AS endpointId, received_at AS receivedAt, verdict, event_id AS eventId,
-  body_bytes AS bodyBytes, facts`
+const COLUMNS = 'id, endpoint_id, received_at, verdict, event_id, body_bytes, facts'
 
 function readDelivery(row: DeliveryRow): DeliveryRecord {
   return { ...row, facts: JSON.parse(row.facts) }

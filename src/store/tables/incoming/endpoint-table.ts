@@ -4,23 +4,13 @@ import { DEFAULT_SCHEME } from '../../../core/incoming/signature.ts'
 import { JoinedTable, Table } from '../../connection.ts'
 import type { Vault } from '../../vault.ts'
 
-interface EndpointRow {
-  id: string
-  name: string
-  path: string
-  account: string
+interface EndpointRow extends Omit<Endpoint, 'events' | 'scheme' | 'secrets'> {
   events: string
   scheme: string
-  status: Endpoint['status']
-  created_at: number
-  revision: number
 }
 
-interface SecretRow {
-  position: number
+interface SecretRow extends Omit<Endpoint['secrets'][number], 'value'> {
   sealed: Uint8Array
-  active_from: number
-  until: number | null
 }
 
 /** Endpoints, with their secrets sealed. */
@@ -53,14 +43,15 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
     'SELECT position, sealed, active_from, until FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
   )
   readonly #uses = this.db.prepare<[string], SecretUse>(
-    'SELECT position, last_used_at AS lastUsedAt FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
+    'SELECT position, last_used_at FROM endpoint_secret WHERE endpoint_id = ? ORDER BY position',
   )
   // No index: there are few endpoints.
   readonly #list = this.db.prepare<[], EndpointRow>(
-    'SELECT * FROM endpoint WHERE removed_at IS NULL ORDER BY created_at, id',
+    `SELECT id, name, path, account, events, scheme, status, created_at, revision FROM endpoint
+     WHERE removed_at IS NULL ORDER BY created_at, id`,
   )
   readonly #names = this.db.prepare<[], EndpointName>(
-    'SELECT id, name, removed_at AS removedAt FROM endpoint ORDER BY created_at, id',
+    'SELECT id, name, removed_at FROM endpoint ORDER BY created_at, id',
   )
   readonly #raise = this.db.prepare('UPDATE endpoint_version SET version = version + 1')
 
@@ -123,23 +114,13 @@ export class EndpointTable extends JoinedTable<{ vault: Vault }> {
     await this.#raise.run()
   }
 
-  async #read(row: EndpointRow): Promise<Endpoint> {
+  async #read({ events, scheme, ...row }: EndpointRow): Promise<Endpoint> {
+    const secrets = await this.#secrets.all(row.id)
     return {
-      id: row.id,
-      name: row.name,
-      path: row.path,
-      account: row.account,
-      events: JSON.parse(row.events),
-      scheme: { ...DEFAULT_SCHEME, ...JSON.parse(row.scheme) },
-      secrets: (await this.#secrets.all(row.id)).map((secret) => ({
-        position: secret.position,
-        value: this.parts.vault.open(row.id, secret.sealed),
-        activeFrom: secret.active_from,
-        until: secret.until,
-      })),
-      status: row.status,
-      createdAt: row.created_at,
-      revision: row.revision,
+      ...row,
+      events: JSON.parse(events),
+      scheme: { ...DEFAULT_SCHEME, ...JSON.parse(scheme) },
+      secrets: secrets.map(({ sealed, ...secret }) => ({ ...secret, value: this.parts.vault.open(row.id, sealed) })),
     }
   }
 }

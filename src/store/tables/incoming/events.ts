@@ -27,7 +27,7 @@ export interface OwnEvent {
 
 /** The columns of an `EventRecord`, of `full_event AS event`. */
 export const EVENT_COLUMNS = `event.stream, event.seq, event.id, event.account, event.type, event.origin,
-  event.created_at AS createdAt, event.received_at AS receivedAt, event.body`
+  event.created_at, event.received_at, event.body`
 
 /** The stored events, each once per account. Index: primary keys, except where one is named. */
 export abstract class Events extends Table {

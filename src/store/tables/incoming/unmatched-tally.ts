@@ -15,7 +15,7 @@ export class UnmatchedTallyTable extends Table {
   )
   // A few dozen rows: the types of one service.
   readonly #list = this.db.prepare<[], UnmatchedTally>(
-    'SELECT type, events, last_at AS lastAt FROM unmatched_tally ORDER BY events DESC, type',
+    'SELECT type, events, last_at FROM unmatched_tally ORDER BY events DESC, type',
   )
 
   note(type: string, at: number): void {

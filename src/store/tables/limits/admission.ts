@@ -86,7 +86,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
     if (plan.tags) await this.parts.told.saveTags(run.id, plan.tags)
     if (plan.isOnlyTagged) return { verdict: await this.#letIn(run, plan), canceled: [] }
     // Before the first admission of a limited run, `started_at` is only the moment of a claim.
-    const hasStarted = plan.hasStarted || (run.gate_state !== null && run.started_at !== null)
+    const hasStarted = plan.hasStarted || (run.gateState !== null && run.startedAt !== null)
     // A throttle counts first starts only, so a run that started keeps its other gates.
     const gates = hasStarted ? plan.gates.filter((gate) => gate.name !== 'throttle') : plan.gates
     await this.#runs.saveGates.run(JSON.stringify(gates), -plan.priority, run.id)
@@ -100,9 +100,9 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
   }
 
   /** A run without limits: it has no gate later either, so that its row is that of any such run. */
-  async #letIn({ id, started_at }: Applicant, { priority, mayStart }: AdmissionPlan): Promise<AdmissionVerdict> {
+  async #letIn({ id, startedAt }: Applicant, { priority, mayStart }: AdmissionPlan): Promise<AdmissionVerdict> {
     await (mayStart ? this.#runs.letIn : this.#runs.letInLater).run(-priority, id)
-    return mayStart ? { kind: 'admitted', startedAt: started_at ?? 0, folded: 0 } : { kind: 'ready' }
+    return mayStart ? { kind: 'admitted', startedAt: startedAt ?? 0, folded: 0 } : { kind: 'ready' }
   }
 
   async #decideFirst(run: Applicant, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
@@ -141,18 +141,18 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
       await this.#runs.admitPending.run(id)
       return { kind: 'ready' }
     }
-    const startedAt = hasStarted ? (run.started_at ?? now) : now
+    const startedAt = hasStarted ? (run.startedAt ?? now) : now
     await this.#runs.admit.run(startedAt, id)
     await this.parts.gates.start(id, now)
     return { kind: 'admitted', startedAt, folded: run.folded ?? 0 }
   }
 
   async #standInLine(
-    { id, started_at }: Applicant,
+    { id, startedAt }: Applicant,
     { dueAt, reason }: Standing,
     hasStarted: boolean,
   ): Promise<AdmissionVerdict> {
-    await this.#runs.putInLine.run({ id, dueAt, reason, startedAt: hasStarted ? started_at : null })
+    await this.#runs.putInLine.run({ id, dueAt, reason, startedAt: hasStarted ? startedAt : null })
     return { kind: 'queued', dueAt, reason }
   }
 
@@ -201,7 +201,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
   async #join(run: Applicant, fold: Fold, wakeAt: number | null, now: number): Promise<AdmissionVerdict | null> {
     await this.db.lock(['fold', run.workflow, fold.key])
     const open = await this.#gatherings.find.get(run.workflow, fold.key)
-    if (open?.run_id === run.id) return await this.#keepGathering(run, fold, open, now)
+    if (open?.runId === run.id) return await this.#keepGathering(run, fold, open, now)
     if (run.folded !== null) {
       await this.#gatherings.close.run(run.id)
       return null
@@ -210,18 +210,18 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
     if (fold.kind === 'batch') return await this.#foldInto(run, fold, open, now)
     // A worker has claimed the gathering run because it is due: it starts with what it has.
     if (open.status === 'running') {
-      await this.#gatherings.close.run(open.run_id)
+      await this.#gatherings.close.run(open.runId)
       return await this.#openGathering(run, fold, { since: now, folded: 0, wakeAt, now })
     }
-    if ((open.event_seq ?? 0) > (run.event_seq ?? 0)) return await this.#foldInto(run, fold, open, now)
+    if ((open.eventSeq ?? 0) > (run.eventSeq ?? 0)) return await this.#foldInto(run, fold, open, now)
     const ending = { status: 'skipped', reason: `folded into ${run.id}`, foldedInto: run.id, isTaken: true } as const
-    await this.parts.runs.endAny(open.run_id, ending, now)
-    await this.parts.waits.runEnded(open.run_id, now)
+    await this.parts.runs.endAny(open.runId, ending, now)
+    await this.parts.waits.runEnded(open.runId, now)
     return await this.#openGathering(run, fold, { since: open.since, folded: open.folded + 1, wakeAt, now })
   }
 
   async #keepGathering(run: Applicant, fold: Fold, open: Gathering, now: number): Promise<AdmissionVerdict | null> {
-    if (now >= open.due_at || isFull(fold, open.folded)) {
+    if (now >= open.dueAt || isFull(fold, open.folded)) {
       await this.#gatherings.close.run(run.id)
       return null
     }
@@ -240,7 +240,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
     if (isFull(fold, all)) return null
     const dueAt = computeDue(fold, { since, now })
     await this.#gatherings.open.run(run.workflow, fold.key, run.id, since, dueAt, wakeAt)
-    return await this.#standInLine(run, describe(fold, { due_at: dueAt, wake_at: wakeAt, folded: all }), false)
+    return await this.#standInLine(run, describe(fold, { dueAt, wakeAt, folded: all }), false)
   }
 
   /** Runs that were folded into one, and into those. */
@@ -252,21 +252,21 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
 
   async #foldInto(run: Applicant, fold: Fold, open: Gathering, now: number): Promise<AdmissionVerdict> {
     const folded = open.folded + 1 + (await this.#countFolded(run.id))
-    await this.#runs.setFolded.run(folded, open.run_id)
-    const verdict = await this.#finish(run, { kind: 'skipped', reason: `folded into ${open.run_id}` }, now, open.run_id)
+    await this.#runs.setFolded.run(folded, open.runId)
+    const verdict = await this.#finish(run, { kind: 'skipped', reason: `folded into ${open.runId}` }, now, open.runId)
     if (isFull(fold, folded)) {
-      await this.#gatherings.close.run(open.run_id)
-      await this.parts.gates.moveOn(open.run_id, open.wake_at)
+      await this.#gatherings.close.run(open.runId)
+      await this.parts.gates.moveOn(open.runId, open.wakeAt)
       return verdict
     }
-    const due_at = computeDue(fold, { since: open.since, now })
-    if (due_at !== open.due_at) await this.#gatherings.postpone.run(due_at, run.workflow, fold.key)
-    await this.#runs.updateInLine.run({ id: open.run_id, ...describe(fold, { ...open, due_at, folded }) })
+    const dueAt = computeDue(fold, { since: open.since, now })
+    if (dueAt !== open.dueAt) await this.#gatherings.postpone.run(dueAt, run.workflow, fold.key)
+    await this.#runs.updateInLine.run({ id: open.runId, ...describe(fold, { ...open, dueAt, folded }) })
     return verdict
   }
 }
 
-function describe(fold: Fold, { due_at, wake_at, folded }: Pick<Gathering, 'due_at' | 'wake_at' | 'folded'>): Standing {
-  const reason = describeGathering(fold, { gathered: folded + 1, dueAt: due_at })
-  return { reason, dueAt: wake_at === null ? due_at : Math.min(due_at, wake_at) }
+function describe(fold: Fold, { dueAt, wakeAt, folded }: Pick<Gathering, 'dueAt' | 'wakeAt' | 'folded'>): Standing {
+  const reason = describeGathering(fold, { gathered: folded + 1, dueAt: dueAt })
+  return { reason, dueAt: wakeAt === null ? dueAt : Math.min(dueAt, wakeAt) }
 }

@@ -147,7 +147,7 @@ export class ApprovalDecisions {
     await approvals.tell(from.id, numbersOf(rest), 'moved')
     await approvals.join(
       next,
-      rest.map(({ run_id: runId, step, target, asked, fence }) => {
+      rest.map(({ runId, step, target, asked, fence }) => {
         return { runId, step, target, asked: readAsked(asked), fence }
       }),
     )
@@ -156,7 +156,7 @@ export class ApprovalDecisions {
 
   /** The open approval of the same limit, for what was left out; opened where there is none. */
   async #openNext(before: ApprovalRow, now: number): Promise<ApprovalRow> {
-    const { kind, hold, workflow, account, why, needs, role, question, expires_at: expiresAt } = before
+    const { kind, hold, workflow, account, why, needs, role, question, expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
     const { approvals } = this.#tables
     return (await approvals.findOpen(hold, now)) ?? (await approvals.open(opening))
@@ -179,7 +179,7 @@ export class ApprovalDecisions {
   async #requireOpen(id: string, now: number): Promise<ApprovalRow> {
     const found = await this.#tables.approvals.find(id)
     if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
-    const status = found.status === 'open' && found.expires_at <= now ? 'expired' : found.status
+    const status = found.status === 'open' && found.expiresAt <= now ? 'expired' : found.status
     if (status === 'open') return found
     throw new UpshotError('conflict', `Approval ${id} is ${status} already.`, {
       details: { fix: 'List what is open with "upshot approvals list".' },
@@ -214,5 +214,5 @@ function numbersOf(items: readonly ItemRow[]): number[] {
 }
 
 function stepsOf(items: readonly ItemRow[]): { runId: string; step: string }[] {
-  return items.map(({ run_id: runId, step }) => ({ runId, step }))
+  return items.map(({ runId, step }) => ({ runId, step }))
 }

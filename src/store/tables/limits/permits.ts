@@ -164,7 +164,7 @@ export class Permits {
       })
     }
     if (item === null) return judge(null)
-    const isOver = item.status === 'open' && item.state === 'open' && item.expires_at <= now
+    const isOver = item.status === 'open' && item.state === 'open' && item.expiresAt <= now
     if (isOver) await approvals.expire(item.approval, now)
     if (isOver || item.state === 'denied' || item.state === 'expired') {
       const state = isOver || item.state === 'expired' ? 'expired' : 'denied'
@@ -180,7 +180,7 @@ export class Permits {
     // Nobody has answered, or the decision about a long list is not carried out that far.
     const isMoving = item.state === 'open' && (isQuestion || item.status !== 'open')
     if (isMoving || (item.state === 'open' && (await approvals.wasLeftOut(runId, step.key)))) {
-      const { approval, expires_at: until, why } = item
+      const { approval, expiresAt: until, why } = item
       const reason = `waits for approval ${approval}: it would be ${why}`
       return judge({ kind: 'held', reason, approval, until, opened: false })
     }
@@ -265,7 +265,7 @@ export class Permits {
     const opened = known === null
     const rule = ruleOf(full)
     for (const each of group) {
-      each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expires_at, opened, rule }
+      each.permit = { kind: 'held', reason, approval: approval.id, until: approval.expiresAt, opened, rule }
     }
   }
 

@@ -21,26 +21,26 @@ export class ClaimReader extends JoinedTable<{ events: Events; ticks: TickTable 
   /** Runs as a claim would give them. A run without a start begins at its making. */
   async readAsClaimed(runIds: readonly string[]): Promise<ClaimedRun[]> {
     const rows = await this.#asClaimed.all([...runIds])
-    return this.read(rows, (row) => ({ worker: '', now: row.created_at }))
+    return this.read(rows, (row) => ({ worker: '', now: row.createdAt }))
   }
 
   async read<Row extends ClaimRow>(
     rows: readonly Row[],
     facts: (row: Row) => { worker: string; now: number },
   ): Promise<ClaimedRun[]> {
-    const seqs = rows.flatMap(({ event_seq }) => event_seq ?? [])
+    const seqs = rows.flatMap(({ eventSeq }) => eventSeq ?? [])
     const events = seqs.length === 0 ? new Map() : await this.parts.events.getAll(seqs)
     return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row, events), facts(row)))
   }
 
   async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
-    if (row.event_seq !== null) return { kind: 'event', event: requireEvent(events.get(row.event_seq), row.event_seq) }
+    if (row.eventSeq !== null) return { kind: 'event', event: requireEvent(events.get(row.eventSeq), row.eventSeq) }
     const account = row.account ?? DEFAULT_ACCOUNT
     const tick =
-      row.tick_at === null ? null : await this.parts.ticks.get(row.schedule ?? row.workflow, row.tick_at, account)
+      row.tickAt === null ? null : await this.parts.ticks.get(row.schedule ?? row.workflow, row.tickAt, account)
     if (row.input !== null) {
       const root = await this.#findRoot(row.id, row.workflow)
-      const call = { kind: 'call', account, input: row.input, parentRun: row.parent_run ?? '', root } as const
+      const call = { kind: 'call', account, input: row.input, parentRun: row.parentRun ?? '', root } as const
       return tick === null ? call : { ...call, tick }
     }
     return { kind: 'tick', account, ...(tick ?? { scheduledFor: 0, lastRunAt: null, missed: 0 }) }
@@ -64,7 +64,7 @@ export async function readRecordings(
 interface RootRow {
   id: string
   workflow: string
-  tick_at: number | null
+  tickAt: number | null
   schedule: string | null
   event: string | null
   account: string | null
@@ -86,9 +86,9 @@ function prepareFindRoot(db: Connection): (runId: string, workflow: string) => P
   return async (runId, workflow) => {
     const found = await top.get(runId)
     if (found?.event != null) return { kind: 'event', account: found.account ?? 'default', event: found.event }
-    if (found && found.tick_at === null) return { kind: 'start', run: found.id }
+    if (found && found.tickAt === null) return { kind: 'start', run: found.id }
     const schedule = found?.schedule ?? found?.workflow ?? workflow
-    return { kind: 'tick', schedule, scheduledFor: found?.tick_at ?? 0 }
+    return { kind: 'tick', schedule, scheduledFor: found?.tickAt ?? 0 }
   }
 }
 
@@ -96,29 +96,29 @@ function prepareFindRoot(db: Connection): (runId: string, workflow: string) => P
 export interface ClaimRow {
   id: string
   workflow: string
-  event_seq: number | null
-  tick_at: number | null
+  eventSeq: number | null
+  tickAt: number | null
   schedule: string | null
   input: string | null
   account: string | null
-  parent_run: string | null
+  parentRun: string | null
   depth: number
-  code_hash: string | null
+  codeHash: string | null
   fence: number
   attempt: number
-  created_at: number
-  started_at: number | null
-  gate_state: string | null
+  createdAt: number
+  startedAt: number | null
+  gateState: string | null
   folded: number | null
   origin: RunOrigin
   handler: RunHandler
-  origin_run: string | null
+  originRun: string | null
   failure: string | null
   received: string | null
-  has_steps: boolean | number
+  hasSteps: boolean | number
   /** As JSON; null also in the first claim of a run that was made from no other. */
   tags: string | null
-  ends_by: number | null
+  endsBy: number | null
   /** See `Lease`; absent in a store without failover. */
   era?: string
 }
@@ -136,20 +136,20 @@ function readClaim(row: ClaimRow, cause: RunCause, { worker, now }: { worker: st
     lease: { runId: row.id, fence: row.fence, worker, ...(row.era === undefined ? {} : { era: row.era }) },
     workflow: row.workflow,
     attempt: row.attempt,
-    createdAt: row.created_at,
-    startedAt: row.started_at ?? now,
-    isFirstPass: !row.has_steps,
-    isAdmitted: row.gate_state === 'admitted',
+    createdAt: row.createdAt,
+    startedAt: row.startedAt ?? now,
+    isFirstPass: !row.hasSteps,
+    isAdmitted: row.gateState === 'admitted',
     folded: row.folded ?? 0,
     depth: row.depth,
-    codeHash: row.code_hash,
+    codeHash: row.codeHash,
     cause,
     origin: row.origin,
     handler: row.handler,
-    originRun: row.origin_run,
+    originRun: row.originRun,
     failure: row.failure === null ? null : JSON.parse(row.failure),
     ...(row.tags === null || row.tags === '{}' ? {} : { tags: JSON.parse(row.tags) }),
-    ...(row.ends_by === null ? {} : { endsBy: row.ends_by }),
+    ...(row.endsBy === null ? {} : { endsBy: row.endsBy }),
     ...(row.received === null ? {} : { received: JSON.parse(row.received) }),
   }
 }

@@ -30,7 +30,7 @@ export class ClosingTable extends Table {
     ),
     take: this.db.prepare<[], Closing>(
       `DELETE FROM closing WHERE run_id = (SELECT run_id FROM closing ORDER BY run_id LIMIT 1 ${this.db.sql.skipLocked})
-       RETURNING run_id AS runId, reason, after_run AS after`,
+       RETURNING run_id, reason, after_run AS after`,
     ),
   }
 

@@ -43,8 +43,8 @@ export function prepareOpenRuns(db: Connection): (now: number) => Promise<OpenRu
   const counts = db.prepare<[number], OpenRuns>(
     `SELECT ${count(`${UNFINISHED.pending} AS pending`)} AS pending,
        ${count(`${UNFINISHED.running} AS running`)} AS running, ${count(`${UNFINISHED.waiting} AS waiting`)} AS waiting,
-       ${count(`work WHERE ${FOR_PERSON}`)} AS forPerson,
-       ${count(OPEN_FAILURES)} AS "openFailures", (${OLDEST_PENDING}) AS oldestPendingAt`,
+       ${count(`work WHERE ${FOR_PERSON}`)} AS for_person,
+       ${count(OPEN_FAILURES)} AS open_failures, (${OLDEST_PENDING}) AS oldest_pending_at`,
   )
   return async (now) => {
     const found = await counts.get(now)

@@ -20,15 +20,15 @@ interface WorkRow {
   rank: number
   fence: number
   attempt: number
-  started_at: number | null
-  code_hash: string | null
+  startedAt: number | null
+  codeHash: string | null
   error: string | null
   gates: string | null
-  gate_state: string | null
+  gateState: string | null
   folded: number | null
-  tick_at: number | null
-  tick_schedule: string | null
-  tick_account: string | null
+  tickAt: number | null
+  tickSchedule: string | null
+  tickAccount: string | null
 }
 
 /** Until when a run waits, and for what. */
@@ -142,7 +142,7 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
     find: this.db.prepare<[string], RunRow>(`${selectRuns(this.db.sql)} WHERE run.id = ?`),
     // Index: work_leased, work_waiting and work_suspect.
     leases: this.db.prepare<[string], Omit<Lease, 'worker'>>(
-      `SELECT run_id AS runId, fence${this.db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
+      `SELECT run_id, fence${this.db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
     ),
     nextDue: this.db.pluck<[], number | null>(
       `SELECT min(due_at) FROM work WHERE status = 'waiting' AND due_at IS NOT NULL`,
@@ -287,22 +287,21 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
       was.rank,
       was.fence + (ending.isTaken ? 1 : 0),
       was.attempt,
-      ending.isStarted === false ? null : was.started_at,
+      ending.isStarted === false ? null : was.startedAt,
       now,
-      was.code_hash,
+      was.codeHash,
       output,
       error === undefined ? was.error : JSON.stringify(error),
       byRule ? 1 : 0,
       was.gates,
-      was.gate_state === null ? null : 'outside',
+      was.gateState === null ? null : 'outside',
       was.folded,
       foldedInto,
     )
     // Most runs end in the hour that their id tells.
     if (hourOf(readIdTime(runId)) !== hourOf(now)) await this.markHour(runId, now)
-    if (was.tick_at !== null)
-      await this.parts.ticks.startQueued(was.tick_schedule ?? was.workflow, was.tick_account ?? '')
-    if (was.gate_state !== null) await this.parts.gates.leave(runId)
+    if (was.tickAt !== null) await this.parts.ticks.startQueued(was.tickSchedule ?? was.workflow, was.tickAccount ?? '')
+    if (was.gateState !== null) await this.parts.gates.leave(runId)
     return true
   }
 

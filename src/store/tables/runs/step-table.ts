@@ -1,11 +1,4 @@
-import {
-  type Checkpoint,
-  type Effect,
-  ROW_OUTPUT_BYTES,
-  type StepFailure,
-  type StepKind,
-  type StepStatus,
-} from '../../../core/runs/step.ts'
+import { type Checkpoint, ROW_OUTPUT_BYTES, type StepFailure } from '../../../core/runs/step.ts'
 import { type Connection, Table } from '../../connection.ts'
 
 const COLUMNS = 'key, position, kind, effect, status, attempt, output, started_at, finished_at'.split(', ')
@@ -32,15 +25,15 @@ export class StepTable extends Table {
   )
   // Index: step_delete, then the primary keys of run and event.
   readonly #listDeletes = this.db.prepare<[string[], string], StepRow>(
-    `SELECT step.* FROM step JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
+    `SELECT ${STEP_COLUMNS.map((column) => `step.${column}`)} FROM step
+       JOIN run ON run.id = step.run_id LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')}
      WHERE step.effect = 'delete' AND ${this.db.sql.isOneOf('step.target', 'text')} AND step.effect_seq IS NOT NULL
        AND coalesce(event.account, run.account, 'default') = ?`,
   )
   // Index: step_failure_run.
-  readonly #listFailures = this.db.prepare<
-    [string],
-    { key: string; attempt: number; failed_at: number; error: string }
-  >('SELECT key, attempt, failed_at, error FROM step_failure WHERE run_id = ? ORDER BY number')
+  readonly #listFailures = this.db.prepare<[string], Omit<StepFailure, 'error'> & { error: string }>(
+    'SELECT key, attempt, failed_at AS at, error FROM step_failure WHERE run_id = ? ORDER BY number',
+  )
 
   /** Adds or changes a step of a run that the caller has locked. */
   async save(runId: string, step: Checkpoint, failure?: StepFailure): Promise<void> {
@@ -70,51 +63,21 @@ export class StepTable extends Table {
 
   /** Failed attempts of a run's steps, oldest first. */
   async listStepFailures(runId: string): Promise<StepFailure[]> {
-    return (await this.#listFailures.all(runId)).map((row) => ({
-      key: row.key,
-      attempt: row.attempt,
-      at: row.failed_at,
-      error: JSON.parse(row.error),
-    }))
+    const rows = await this.#listFailures.all(runId)
+    return rows.map(({ error, ...row }) => ({ ...row, error: JSON.parse(error) }))
   }
 }
 
-interface StepRow {
-  key: string
-  position: number
-  kind: StepKind
-  effect: Effect
-  status: StepStatus
-  attempt: number
-  output: string | null
-  apart_bytes: number | null
-  error: string | null
-  target: string | null
-  started_at: number
-  finished_at: number | null
-  due_at: number | null
-  settled: number | null
-}
+type StepRow = Omit<Checkpoint, 'apartBytes' | 'error' | 'settled'> &
+  Record<'apartBytes' | 'settled', number | null> & { error: string | null }
 
-/** No spread: a replay reads thousands of rows. */
+/** Changes the row, which nobody else has: a replay reads thousands of them. */
 function readStep(row: StepRow): Checkpoint {
-  const step: Checkpoint = {
-    key: row.key,
-    position: row.position,
-    kind: row.kind,
-    effect: row.effect,
-    status: row.status,
-    attempt: row.attempt,
-    output: row.output,
-    error: row.error === null ? null : JSON.parse(row.error),
-    target: row.target,
-    startedAt: row.started_at,
-    finishedAt: row.finished_at,
-    dueAt: row.due_at,
-  }
-  if (row.apart_bytes !== null) step.apartBytes = row.apart_bytes
-  if (row.settled !== null) step.settled = row.settled
-  return step
+  const step = row as { [Key in keyof Checkpoint]: Checkpoint[Key] | undefined }
+  if (row.error !== null) step.error = JSON.parse(row.error)
+  step.apartBytes = row.apartBytes ?? undefined
+  step.settled = row.settled ?? undefined
+  return step as Checkpoint
 }
 
 /** Adds or changes a step. Index: primary key. */

@@ -61,7 +61,7 @@ export class RunLogTable extends Table {
   // Index: primary key.
   readonly #trim = this.db.prepare('DELETE FROM run_log WHERE run_id = ? AND number <= ?')
   readonly #list = this.db.prepare<[string], KeptLogLine>(
-    `SELECT run_id AS runId, number, at, level, message, facts FROM run_log WHERE run_id = ? ORDER BY number`,
+    `SELECT run_id, number, at, level, message, facts FROM run_log WHERE run_id = ? ORDER BY number`,
   )
 
   /** Adds log lines of runs. The newest `RUN_LOG_LINES` of each run stay. */

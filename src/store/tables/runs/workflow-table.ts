@@ -13,8 +13,8 @@ interface WorkflowRow {
   plan: string | null
   input: string | null
   priority: number
-  run_timeout: number | null
-  loaded_at: number
+  runTimeout: number | null
+  loadedAt: number
 }
 
 /** A run that is held because its workflow is paused, in the words of the index run_paused. */
@@ -35,7 +35,7 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
   )
   readonly #touch = this.db.prepare('UPDATE workflow SET loaded_at = ? WHERE id = ?')
   readonly #delete = this.db.prepare('DELETE FROM workflow WHERE id = ?')
-  readonly #routes = this.db.prepare<[], { workflow: string; event_type: string; priority: number }>(
+  readonly #routes = this.db.prepare<[], { workflow: string; eventType: string; priority: number }>(
     'SELECT workflow, event_type, priority FROM route JOIN workflow ON id = workflow ORDER BY workflow, event_type',
   )
   readonly #insertRoute = this.db.prepare(
@@ -45,7 +45,7 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
   readonly #version = this.db.pluck<[], number>(`SELECT version FROM workflow_version ${this.db.sql.forUpdate()}`)
   readonly #peek = this.db.pluck<[], number>('SELECT version FROM workflow_version')
   readonly #raise = this.db.prepare('UPDATE workflow_version SET version = version + 1')
-  readonly #pauses = this.db.prepare<[], { workflow: string; paused_at: number }>(
+  readonly #pauses = this.db.prepare<[], { workflow: string; pausedAt: number }>(
     'SELECT workflow, paused_at FROM workflow_pause ORDER BY workflow',
   )
   readonly #pause = this.db.prepare(
@@ -179,18 +179,18 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
 
   /** By id. */
   async listWorkflows(): Promise<WorkflowRecord[]> {
-    const pauses = new Map((await this.#pauses.all()).map((row) => [row.workflow, row.paused_at]))
+    const pauses = new Map((await this.#pauses.all()).map((row) => [row.workflow, row.pausedAt]))
     const routes = Map.groupBy(await this.#routes.all(), (row) => row.workflow)
     const held = new Map((await this.#countHeld.all()).map((row) => [row.workflow, row.held]))
-    return (await this.#list.all()).map(({ id, file, plan, input, priority, run_timeout, loaded_at }) => ({
+    return (await this.#list.all()).map(({ id, file, plan, input, priority, runTimeout, loadedAt }) => ({
       id,
       file,
-      eventTypes: (routes.get(id) ?? []).map((row) => row.event_type),
+      eventTypes: (routes.get(id) ?? []).map((row) => row.eventType),
       schedule: plan === null ? null : (JSON.parse(plan) as CronTrigger),
       ...(input === null ? {} : { input: JSON.parse(input) }),
       ...(priority === 0 ? {} : { priority }),
-      ...(run_timeout === null ? {} : { runTimeoutMs: run_timeout }),
-      loadedAt: loaded_at,
+      ...(runTimeout === null ? {} : { runTimeoutMs: runTimeout }),
+      loadedAt: loadedAt,
       pausedAt: pauses.get(id) ?? null,
       held: held.get(id) ?? 0,
     }))
@@ -259,8 +259,8 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
 
 type Definition = LoadedWorkflows['workflows'][number]
 
-function readRoute(row: { workflow: string; event_type: string; priority: number }): Route {
-  const route = { eventType: row.event_type, workflow: row.workflow }
+function readRoute(row: { workflow: string; eventType: string; priority: number }): Route {
+  const route = { eventType: row.eventType, workflow: row.workflow }
   return row.priority === 0 ? route : { ...route, priority: row.priority }
 }
 

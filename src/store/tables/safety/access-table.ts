@@ -3,10 +3,8 @@ import type { AdminToken } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { Table } from '../../connection.ts'
 
-const SESSION = `id, name, role, cookie_hash AS cookieHash, key_hash AS keyHash, address,
-  created_at AS createdAt, seen_at AS seenAt`
-const TOKEN = `id, name, role, hash, created_at AS createdAt, expires_at AS expiresAt,
-  last_used_at AS lastUsedAt, revoked_at AS revokedAt`
+const SESSION = 'id, name, role, cookie_hash, key_hash, address, created_at, seen_at'
+const TOKEN = 'id, name, role, hash, created_at, expires_at, last_used_at, revoked_at'
 
 /** Sessions, login codes and tokens of the admin API: small tables, read by hash. */
 export class AccessTable extends Table {
@@ -16,7 +14,7 @@ export class AccessTable extends Table {
       'INSERT INTO login_code (hash, name, role, expires_at) VALUES (@hash, @name, @role, @expiresAt)',
     ),
     find: this.db.prepare<[string, number], LoginCode>(
-      'SELECT hash, name, role, expires_at AS expiresAt FROM login_code WHERE hash = ? AND expires_at > ?',
+      'SELECT hash, name, role, expires_at FROM login_code WHERE hash = ? AND expires_at > ?',
     ),
     take: this.db.prepare('DELETE FROM login_code WHERE hash = ? AND expires_at > ?'),
     dropOver: this.db.prepare('DELETE FROM login_code WHERE expires_at <= ?'),

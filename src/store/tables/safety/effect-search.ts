@@ -19,10 +19,8 @@ export class EffectSearch extends Table {
   /** The statement of the newest list: a reader of many runs asks the same of each. */
   #listing: { sql: string; rows: Statement<unknown[], EffectRecord> } | null = null
   /** Selects rows, each with the id of the event that caused it. */
-  readonly #select: string =
-    `SELECT seq, at, phase, of_seq AS ofSeq, class, operation, account, target, path, bytes, workflow,
-      run_id AS runId, step, event_seq AS eventSeq,
-      (SELECT id FROM event WHERE ${this.db.sql.isEvent('effect.event_seq')}) AS eventId,
+  readonly #select: string = `SELECT seq, at, phase, of_seq, class, operation, account, target, path, bytes, workflow,
+      run_id, step, event_seq, (SELECT id FROM event WHERE ${this.db.sql.isEvent('effect.event_seq')}) AS event_id,
       code, approval, actor, asked, expect, before, outcome, proof, error, erased
     FROM effect`
 
@@ -53,7 +51,7 @@ export class EffectSearch extends Table {
    */
   async listLostBegins({ prunedTo, limit }: { prunedTo: number; limit: number }): Promise<LostBegin[]> {
     const rows = this.db.prepare<[number, number], LostBegin>(
-      `SELECT run_id AS runId, key AS step, effect_seq AS seq FROM step
+      `SELECT run_id, key AS step, effect_seq AS seq FROM step
        WHERE effect_seq > ? AND NOT EXISTS (SELECT 1 FROM effect WHERE effect.seq = step.effect_seq
          AND effect.phase = 'begun' AND effect.run_id = step.run_id AND effect.step = step.key)
        ORDER BY effect_seq LIMIT ?`,

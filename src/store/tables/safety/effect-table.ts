@@ -173,7 +173,7 @@ function prepareWrites(db: Connection) {
       `INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
          event_seq, code, approval, actor, before, outcome, proof, error)
        VALUES (@endedAt, 'ended', @seq, @class, @operation, @account, @target, @path, @bytes, @workflow, @runId, @step,
-         @event_seq, @code, @approval, @actor, @before, @outcome, @proof, @error)`,
+         @eventSeq, @code, @approval, @actor, @before, @outcome, @proof, @error)`,
     ),
     done: db.prepare(
       `INSERT INTO effect (at, phase, class, operation, account, target, workflow, run_id, step, event_seq, code, asked,
@@ -184,7 +184,7 @@ function prepareWrites(db: Connection) {
     ),
     // An operator's deletes have no run, and are nobody's step.
     listPruned: db.prepare<[string, string], LedgerDelete>(
-      `SELECT seq, at, phase, of_seq AS ofSeq, step, target, outcome, proof, error FROM effect
+      `SELECT seq, at, phase, of_seq, step, target, outcome, proof, error FROM effect
        WHERE target = ? AND account = ? AND class = 'delete' AND run_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM run WHERE id = effect.run_id)`,
     ),
@@ -275,18 +275,11 @@ interface Grant {
   now: number
 }
 
-interface Begun {
-  at: number
-  class: 'delete' | 'write'
+type Begun = Pick<EffectRecord, 'at' | 'target' | 'path' | 'bytes' | 'code' | 'approval' | 'actor'> & {
   account: string
-  target: string | null
-  path: string | null
-  bytes: number | null
+  class: 'delete' | 'write'
   workflow: string
-  code: string | null
-  event_seq: number | null
-  approval: string | null
-  actor: string | null
+  eventSeq: number | null
 }
 
 /** A row of a call past the ledger; index effect_run. */

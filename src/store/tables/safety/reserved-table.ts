@@ -7,7 +7,7 @@ import type { GuardTable } from './guard-table.ts'
 
 /** Places that are counted for effects of a list that have not begun. */
 interface ReservedRow {
-  run_id: string
+  runId: string
   fence: number
   list: number
   class: EffectClass
@@ -21,7 +21,7 @@ interface ReservedRow {
   bytes: number
 }
 
-function sourceOfReserved({ run_id: runId, workflow, account, storage, folder }: ReservedRow): EffectSource {
+function sourceOfReserved({ runId, workflow, account, storage, folder }: ReservedRow): EffectSource {
   return { runId, workflow, account, storage: storage === '' ? null : storage, folder: folder === '' ? null : folder }
 }
 
@@ -97,7 +97,7 @@ export class ReservedTable extends JoinedTable<{ guard: GuardTable }> {
   async #giveBack(rows: readonly ReservedRow[]): Promise<void> {
     for (const row of rows) {
       await this.parts.guard.refund(sourceOfReserved(row), row.class, { count: row.count, bytes: row.bytes }, row.at)
-      await this.#drop.run(row.run_id, row.fence, row.list)
+      await this.#drop.run(row.runId, row.fence, row.list)
     }
   }
 }

@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  digestRows,
-  macOf,
-  type Seal,
-  type SealKey,
-  type SealKind,
-  type SealState,
-} from '../../../core/safety/ledger/seal.ts'
+import { digestRows, macOf, type Seal, type SealKey, type SealState } from '../../../core/safety/ledger/seal.ts'
 import { JoinedTable } from '../../connection.ts'
 import { sealKeyOwner, type Vault } from '../../vault.ts'
 import type { EffectSearch } from './effect-search.ts'
@@ -21,21 +14,13 @@ interface SealedRows {
   hasDecision: boolean
 }
 
-interface SealRow {
-  number: number
-  kind: SealKind
-  at: number
-  key: number
-  last: number
-  rows: number
+interface SealRow extends Omit<Seal, 'digest' | 'mac'> {
   digest: Buffer
-  pruned_to: number | null
-  note: string | null
   mac: Buffer
 }
 
-function readSeal({ digest, mac, pruned_to: prunedTo, ...rest }: SealRow): Seal {
-  return { ...rest, digest: digest.toString('hex'), prunedTo, mac: mac.toString('hex') }
+function readSeal({ digest, mac, ...rest }: SealRow): Seal {
+  return { ...rest, digest: digest.toString('hex'), mac: mac.toString('hex') }
 }
 
 /** The facts of a new seal that its kind brings; the chain adds the rest. */
@@ -55,7 +40,7 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
       'SELECT * FROM effect_seal WHERE number > ? ORDER BY number LIMIT ?',
     ),
     countAfter: this.db.prepare<[number, number], Omit<SealState, 'head'>>(
-      `SELECT count(*) AS unsealed, min(at) AS unsealedSince
+      `SELECT count(*) AS unsealed, min(at) AS unsealed_since
        FROM (SELECT at FROM effect WHERE seq > ? ORDER BY seq LIMIT ?) AS rest`,
     ),
     insert: this.db.prepare(

@@ -13,21 +13,8 @@ import type { SentEvent } from '../../../core/runs/wait.ts'
 import { type Connection, Table } from '../../connection.ts'
 
 /** A schedule as its writers lock it. */
-interface KnownSchedule {
-  id: string
-  owner: ScheduleOwner
-  made_by: string
-  workflow: string | null
-  plan: string
-  input: string | null
-  depth: number
-  version: number
-  started_at: number
-  handled_at: number
-  next_at: number | null
-  paused_at: number | null
-  noted: number
-}
+type KnownSchedule = Pick<ScheduleRow, 'id' | 'owner' | 'madeBy' | 'workflow' | 'plan' | 'input' | 'pausedAt'> &
+  Pick<ScheduleRow, 'startedAt' | 'handledAt' | 'nextAt'> & { depth: number; version: number; noted: number }
 
 type DueRow = Omit<DueSchedule, 'plan' | 'lastAt' | 'isPaused'> & {
   plan: string
@@ -79,7 +66,7 @@ export class ScheduleTable extends Table {
         await this.#sql.insert.run({ ...row, depth: 0, now, startedAt: now, nextAt: now })
         continue
       }
-      if (known.plan === plan && known.made_by === file && known.next_at !== null) continue
+      if (known.plan === plan && known.madeBy === file && known.nextAt !== null) continue
       const isSame = (JSON.parse(known.plan) as CronTrigger).expression === line.expression
       await this.#change(known, { plan, input: null, madeBy: file, startedAt: isSame ? null : now }, now)
     }
@@ -111,7 +98,7 @@ export class ScheduleTable extends Table {
   async editSchedule({ id, plan, input }: EditedSchedule, now: number): Promise<void> {
     const known = await this.lock(id)
     if (!known || known.owner === 'module') throw describeMissing(id)
-    const change = { plan: JSON.stringify(plan), input, madeBy: known.made_by, startedAt: startOf({ plan }, now) }
+    const change = { plan: JSON.stringify(plan), input, madeBy: known.madeBy, startedAt: startOf({ plan }, now) }
     const isSamePlan = change.plan === known.plan
     await this.#change(known, isSamePlan ? { ...change, startedAt: null } : change, now)
   }
@@ -133,7 +120,7 @@ export class ScheduleTable extends Table {
   async pauseSchedule(id: string, isPaused: boolean, now: number): Promise<boolean> {
     const known = await this.lock(id)
     if (!known) throw describeMissing(id)
-    if ((known.paused_at !== null) === isPaused) return false
+    if ((known.pausedAt !== null) === isPaused) return false
     // After a pause a line starts now, so moments during the pause are not caught up.
     const startedAt = isPaused || JSON.parse(known.plan).kind !== 'cron' ? 0 : now
     await this.#sql.pause.run({ id, pausedAt: isPaused ? now : null, startedAt, now })
@@ -146,7 +133,7 @@ export class ScheduleTable extends Table {
    */
   async noteMissed(id: string, missed: number, since: number): Promise<number> {
     const known = await this.lock(id)
-    if (!known || known.paused_at !== null || Math.max(known.started_at, known.handled_at) !== since) return 0
+    if (!known || known.pausedAt !== null || Math.max(known.startedAt, known.handledAt) !== since) return 0
     if (known.noted >= missed) return 0
     await this.#sql.note.run({ id, missed })
     return missed - known.noted
@@ -169,8 +156,8 @@ export class ScheduleTable extends Table {
   /** The event of a schedule that is done with it; null where it is another than was looked at. */
   async takeEvent(id: string, version: number, now: number): Promise<Omit<SentEvent, 'workflows'> | null> {
     const known = await this.lock(id)
-    const isDue = known?.version === version && known.next_at !== null && known.workflow === null
-    if (!isDue || known.paused_at !== null) return null
+    const isDue = known?.version === version && known.nextAt !== null && known.workflow === null
+    if (!isDue || known.pausedAt !== null) return null
     await this.lookAtSchedule(id, { version, nextAt: null, handledAt: now }, now)
     return JSON.parse(known.input ?? '') as SentEvent
   }
@@ -328,11 +315,10 @@ function prepareWrites(db: Connection) {
 
 function prepareReads(db: Connection) {
   // Index: primary keys of schedule and tick, and work_ticking for the count.
-  const select = `SELECT id, name, owner, made_by AS madeBy, workflow, plan, input, created_at AS createdAt,
-      started_at AS startedAt, handled_at AS handledAt, next_at AS nextAt, done_at AS doneAt, paused_at AS pausedAt,
-      missed, skipped, suppressed,
-      (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS lastTickAt,
-      (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS lastRun,
+  const select = `SELECT id, name, owner, made_by, workflow, plan, input, created_at, started_at,
+      handled_at, next_at, done_at, paused_at, missed, skipped, suppressed,
+      (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS last_tick_at,
+      (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS last_run,
       (SELECT count(*) FROM work WHERE tick_schedule = schedule.id AND tick_at IS NOT NULL) AS unfinished
     FROM schedule`
   const isThere = '(next_at IS NOT NULL OR done_at IS NOT NULL)'
@@ -346,8 +332,7 @@ function prepareReads(db: Connection) {
     idOf: db.pluck<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`),
     // Index: schedule_due.
     listDue: db.prepare<[number, number, string, number], DueRow>(
-      `SELECT id, name, workflow, plan, version, next_at AS nextAt, started_at AS startedAt, handled_at AS handledAt,
-         paused_at AS pausedAt FROM schedule
+      `SELECT id, name, workflow, plan, version, next_at, started_at, handled_at, paused_at FROM schedule
        WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
        ORDER BY next_at, id LIMIT ?`,
     ),

@@ -90,8 +90,8 @@ export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
     if (!known && schedule.startsWith('sch_')) return null
     if (workflow === null || (look !== undefined && known?.version !== look.version)) return null
     // Another scheduler has recorded the moment, for all its accounts.
-    if (look !== undefined && (known?.handled_at ?? 0) >= scheduledFor) return null
-    const isSuppressed = !isManual && (known?.paused_at ?? null) !== null
+    if (look !== undefined && (known?.handledAt ?? 0) >= scheduledFor) return null
+    const isSuppressed = !isManual && (known?.pausedAt ?? null) !== null
     const run = isSuppressed ? null : newId('run', now)
     await this.db.lock(['tick', schedule])
     const isNew =

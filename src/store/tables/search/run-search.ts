@@ -28,6 +28,8 @@ interface EndedFailure {
   tags: Tags
 }
 
+type EndedRow = Omit<EndedFailure, 'error' | 'tags'> & { error: string; tags: string | null }
+
 /** Rows that one look of a list reads at most; the first reads as many as are asked for. */
 const MAX_ROWS = 2_000
 
@@ -45,7 +47,7 @@ interface FailureRow {
   id: string
   workflow: string
   error: string
-  finished_at: number
+  finishedAt: number
   resolution: string | null
 }
 
@@ -56,11 +58,8 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
     'SELECT id FROM run WHERE id >= ? AND id < ? ORDER BY id LIMIT ?',
   )
   readonly #zones = new WorkflowZones(this.db)
-  readonly #ended = this.db.prepare<
-    [number, string, number, number],
-    Omit<FailureRow, 'resolution'> & { tags: string | null }
-  >(
-    `SELECT run_id AS id, workflow, error, finished_at, ${this.db.sql.tagsOf('outcome.run_id')} AS tags FROM outcome
+  readonly #ended = this.db.prepare<[number, string, number, number], EndedRow>(
+    `SELECT run_id AS run, workflow, error, finished_at, ${this.db.sql.tagsOf('outcome.run_id')} AS tags FROM outcome
      WHERE status = 'failed' AND (finished_at, run_id) > (CAST(? AS bigint), ?) AND finished_at < ?
        AND resolution IS NULL
      ORDER BY finished_at, run_id LIMIT ?`,
@@ -133,9 +132,7 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
     limit: number
   }): Promise<EndedFailure[]> {
     const rows = await this.#ended.all(after.at, after.run, until, limit)
-    return rows.map(({ id, workflow, error, finished_at: finishedAt, tags }) => {
-      return { run: id, workflow, finishedAt, error: JSON.parse(error), tags: JSON.parse(tags ?? '{}') }
-    })
+    return rows.map(({ error, tags, ...row }) => ({ ...row, error: JSON.parse(error), tags: JSON.parse(tags ?? '{}') }))
   }
 
   async #read(path: RunPath, limit: number): Promise<Run[]> {
@@ -205,7 +202,7 @@ function endOf<Item>({ last, rows, isLast }: Span, items: Item[]): SearchPart<It
   return { items, next: isLast ? null : (last?.id ?? null), rows, from: last?.createdAt ?? null }
 }
 
-function toGroup({ id, workflow, error, finished_at: at, resolution }: FailureRow): FailureGroup {
+function toGroup({ id, workflow, error, finishedAt: at, resolution }: FailureRow): FailureGroup {
   return groupOne({ run: id, workflow, error: JSON.parse(error), at, isResolved: resolution !== null })
 }
 

@@ -10,10 +10,10 @@ import { FilePruning } from './file-pruning.ts'
 interface OldRun {
   id: string
   workflow: string
-  tick_at: number | null
+  tickAt: number | null
   schedule: string | null
-  folded_into: string | null
-  is_old: number
+  foldedInto: string | null
+  isOld: number
 }
 
 export const FINISHED = { runs: `('completed', 'skipped', 'planned')`, failures: `('failed', 'canceled')` } as const
@@ -102,14 +102,14 @@ export class Pruning extends JoinedTable<PrunedTables> {
     if (rows >= limit) return { pruned, next }
     const edge = Math.min(before, await this.parts.driver.edge('runs'))
     const found = await this.#runs.listOld[kind].all(before, next, firstId('run', edge), limit - rows)
-    for (const { id, workflow, tick_at, schedule, folded_into, is_old } of found) {
+    for (const { id, workflow, tickAt, schedule, foldedInto, isOld } of found) {
       next = id
       rows += 1
       // A folded run stays as long as the run that absorbed it, which finds its events by it.
-      if (is_old === 1 && (folded_into === null || (await this.#runs.hasAbsorber.get(folded_into)) === undefined)) {
+      if (isOld === 1 && (foldedInto === null || (await this.#runs.hasAbsorber.get(foldedInto)) === undefined)) {
         if ((await this.#runs.deleteEnd.run(id)).changes === 0) continue
         await this.#runs.delete.run(id)
-        if (tick_at !== null) await this.#runs.deleteTick.run(schedule ?? workflow, tick_at, id)
+        if (tickAt !== null) await this.#runs.deleteTick.run(schedule ?? workflow, tickAt, id)
         await this.#rests.add.run(id)
         pruned += 1
         rows += await this.#deleteRests(limit - rows)
@@ -144,7 +144,7 @@ export class Pruning extends JoinedTable<PrunedTables> {
   ): Promise<PruneProgress> {
     const edge = Math.min(before, await this.parts.driver.edge('deliveries'))
     const found = await this.#deliveries.listOld[kind].all(after ?? '', firstId('dlv', edge), limit)
-    const ofKind = found.filter((row) => row.is_of_kind === 1)
+    const ofKind = found.filter((row) => row.isOfKind === 1)
     for (const { id, verdict } of ofKind) {
       await this.#deliveries.delete.run(id)
       if (kind === 'refusals') await this.#deliveries.countDropped.run(verdict)
@@ -194,7 +194,7 @@ function prepareRuns(db: Connection) {
 /** Index: primary keys. */
 function prepareDeliveries(db: Connection) {
   const listOld = (isOfKind: string) =>
-    db.prepare<[string, string, number], { id: string; verdict: string; is_of_kind: number }>(
+    db.prepare<[string, string, number], { id: string; verdict: string; isOfKind: number }>(
       `SELECT id, verdict, CASE WHEN ${isOfKind} THEN 1 ELSE 0 END AS is_of_kind FROM delivery
        WHERE id > ? AND id < ? ORDER BY id LIMIT ?`,
     )

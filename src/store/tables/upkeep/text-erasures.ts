@@ -3,7 +3,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { createEraser, type Eraser } from '../../../core/safety/create-eraser.ts'
 import { type ErasedMark, macTexts } from '../../../core/safety/ledger/erased-rows.ts'
 import type { TextErasure, TextKey } from '../../../core/store/search-texts.ts'
-import { JoinedTable } from '../../connection.ts'
+import { JoinedTable, nameOf } from '../../connection.ts'
 import type { EffectSearch } from '../safety/effect-search.ts'
 import type { EffectTable } from '../safety/effect-table.ts'
 import type { SealTable } from '../safety/seal-table.ts'
@@ -115,7 +115,7 @@ interface Means {
 function changesOf({ texts = [], names = [], packed }: TextTable, row: Row, { eraser, code }: Means): Row {
   const changed: Row = {}
   const change = (column: string, erase: (text: string) => string) => {
-    const text = row[column]
+    const text = row[nameOf(column)]
     if (typeof text === 'string' && eraser.isIn(text)) changed[column] = erase(text)
   }
   for (const column of texts) change(column, eraser.erase)

@@ -1,6 +1,6 @@
 import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import type { FoundText, TextKey } from '../../../core/store/search-texts.ts'
-import { Table } from '../../connection.ts'
+import { nameOf, Table } from '../../connection.ts'
 import { unpackOutput } from '../runs/output-table.ts'
 import { type TextTable, textTables } from './text-columns.ts'
 
@@ -70,12 +70,12 @@ export class TextSearch extends Table {
       .all(...from, ...end)
     const found: FoundText[] = []
     for (const row of rows) {
-      const hits = texts.filter((column) => eraser.isIn(String(row[column] ?? '')))
+      const hits = texts.filter((column) => eraser.isIn(String(row[nameOf(column)] ?? '')))
       const bytes = place.packed === undefined ? null : (row[place.packed] as Uint8Array)
       if (place.packed !== undefined && bytes !== null && eraser.isIn(await unpackOutput(bytes)))
         hits.push(place.packed)
       if (hits.length === 0) continue
-      found.push({ key: keyOf(place, row), columns: hits, neededBy: (row.needed_by ?? null) as string | null })
+      found.push({ key: keyOf(place, row), columns: hits, neededBy: (row.neededBy ?? null) as string | null })
     }
     return { found, rows: stretch.length, next: stretch.length < limit ? null : end }
   }
@@ -87,7 +87,7 @@ export function textColumns({ texts = [], names = [] }: TextTable): string[] {
 }
 
 function keyOf({ key }: TextTable, row: Row): TextKey {
-  return key.map((column) => row[column] as string | number)
+  return key.map((column) => row[nameOf(column)] as string | number)
 }
 
 /** The hint has letters and digits only, so that nothing in it is a wildcard. */

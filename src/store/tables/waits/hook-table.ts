@@ -13,19 +13,11 @@ import { HOOK_KEY_OWNER, hookOwner, type Vault } from '../../vault.ts'
 import type { OwnEvents } from '../incoming/own-events.ts'
 import type { RunTable } from '../runs/run-table.ts'
 
-interface HookRow {
-  id: string
-  run_id: string
-  step: string
-  account: string
-  ask: string | null
+interface HookRow extends Omit<HookRecord, 'data' | 'isMany' | 'isSigned' | 'isAwaited'> {
   data: string | null
-  is_many: number
+  isMany: number
   scheme: string | null
   sealed: Buffer | null
-  opened_at: number
-  expires_at: number
-  answers: number
 }
 
 interface HookTables {
@@ -181,15 +173,10 @@ function refuse(verdict: HookReceipt['verdict']): HookReceipt {
   return { verdict, event: null, woken: 0 }
 }
 
-function readHook(row: HookRow, isAwaited: boolean): HookRecord {
-  const { id, step, account, ask, answers } = row
+function readHook({ data, isMany, scheme, sealed: _, ...row }: HookRow, isAwaited: boolean): HookRecord {
   return {
-    ...{ id, runId: row.run_id, step, account, ask, answers, isAwaited },
-    data: row.data === null ? null : JSON.parse(row.data),
-    isMany: row.is_many === 1,
-    isSigned: row.scheme !== null,
-    openedAt: row.opened_at,
-    expiresAt: row.expires_at,
+    ...{ ...row, isAwaited, isMany: isMany === 1, isSigned: scheme !== null },
+    data: data === null ? null : JSON.parse(data),
   }
 }
 

@@ -118,7 +118,7 @@ function prepareCursors(db: Connection) {
   return {
     list: db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
       `SELECT id, stream, type, name, version, position_seq AS position,
-         CASE WHEN ${hasOpenWait} THEN 1 ELSE 0 END AS isOpen
+         CASE WHEN ${hasOpenWait} THEN 1 ELSE 0 END AS is_open
        FROM match_cursor ORDER BY id`,
     ),
     listUnused: db.pluck<[number], number>(`SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${hasOpenWait}`),

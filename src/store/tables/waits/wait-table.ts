@@ -18,9 +18,9 @@ import type { HookTable } from './hook-table.ts'
 import type { MatchCursorTable } from './match-cursor-table.ts'
 
 interface FoundWait {
-  run_id: string
+  runId: string
   key: string
-  is_cancel: number
+  isCancel: number
   workflow: string
 }
 
@@ -262,18 +262,18 @@ export class WaitTable extends JoinedTable<WaitTables> {
       seq,
       limit,
     )
-    await this.parts.runs.lockAll(found.map(({ run_id }) => run_id))
+    await this.parts.runs.lockAll(found.map(({ runId }) => runId))
     for (const wait of found) {
       if (done >= limit) break
       done += 1
-      if (wait.is_cancel === 1) {
+      if (wait.isCancel === 1) {
         const reason = describeCancel(event, (await this.parts.events.get(seq)).type)
-        const canceled = await this.cancel(wait.run_id, reason, now, true)
+        const canceled = await this.cancel(wait.runId, reason, now, true)
         done += canceled.length
         for (const run of canceled) result.canceled.push({ run, workflow: wait.workflow, reason })
       } else {
-        await this.#waits.resolve.run(seq, wait.run_id, wait.key)
-        if (await this.parts.runs.wake(wait.run_id)) result.woken += 1
+        await this.#waits.resolve.run(seq, wait.runId, wait.key)
+        if (await this.parts.runs.wake(wait.runId)) result.woken += 1
       }
     }
     return done

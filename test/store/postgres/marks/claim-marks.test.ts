@@ -3,7 +3,7 @@ import { ClaimMarks, mayGiveBack, type PassedRun } from '../../../../src/store/p
 import { NOW } from '../../../support/fixtures.ts'
 
 const passed = (id: string, part: Partial<PassedRun> = {}): PassedRun => ({
-  ...{ id, passed_turn: 0, passed_due: null, is_whole: false },
+  ...{ id, passedTurn: 0, passedDue: null, isWhole: false },
   ...part,
 })
 
@@ -16,7 +16,7 @@ function markedAt(id: string): ClaimMarks {
 
 test('a claim begins behind the newest claimed run of each turn, lowest turn first', () => {
   const marks = new ClaimMarks()
-  const claimed = [passed('run_4'), passed('run_7', { passed_turn: -10 }), passed('run_3')]
+  const claimed = [passed('run_4'), passed('run_7', { passedTurn: -10 }), passed('run_3')]
   marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 3 })
   expect(marks.next('any', NOW)).toMatchObject({ turns: [-10, 0], after: ['run_7', 'run_4'], due: null })
   expect(marks.next('unadmitted', NOW).turns).toEqual([])
@@ -24,10 +24,10 @@ test('a claim begins behind the newest claimed run of each turn, lowest turn fir
 
 test('a claim that got due runs only moves the mark of those', () => {
   const marks = new ClaimMarks()
-  const claimed = [1, 2].map((n) => passed(`run_${n}`, { passed_turn: null, passed_due: 7 }))
+  const claimed = [1, 2].map((n) => passed(`run_${n}`, { passedTurn: null, passedDue: 7 }))
   marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 2 })
   expect(marks.next('any', NOW)).toMatchObject({ turns: [], due: 7 })
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_3', { passed_due: 6 })], limit: 1 })
+  marks.note('any', marks.next('any', NOW), { passed: [passed('run_3', { passedDue: 6 })], limit: 1 })
   expect(marks.next('any', NOW)).toMatchObject({ turns: [0], due: 7 })
 })
 
@@ -41,7 +41,7 @@ test('of 50 claims, and of those within a second, one begins at the head', () =>
 })
 
 test('a claim that got too few runs, or runs from before the marks, ends them', () => {
-  for (const claimed of [[], [passed('run_6'), passed('run_4', { is_whole: true })]]) {
+  for (const claimed of [[], [passed('run_6'), passed('run_4', { isWhole: true })]]) {
     const marks = markedAt('run_5')
     marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 2 })
     expect(marks.next('any', NOW).turns).toEqual([])
@@ -65,7 +65,7 @@ test('a claim that was under way when marks were dropped sets none', () => {
 
 test('a new run that is older than the mark of its rank ends that one, and no other', () => {
   const marks = markedAt('run_5')
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_5', { passed_turn: 6 })], limit: 1 })
+  marks.note('any', marks.next('any', NOW), { passed: [passed('run_5', { passedTurn: 6 })], limit: 1 })
   marks.noteMade(0, 'run_6')
   marks.noteMade(-1, 'run_1')
   expect(marks.next('any', NOW).turns).toEqual([0, 6])
@@ -75,17 +75,17 @@ test('a new run that is older than the mark of its rank ends that one, and no ot
 
 test('no more than 16 turns are marked', () => {
   const marks = new ClaimMarks()
-  const claimed = Array.from({ length: 20 }, (_, n) => passed('run_1', { passed_turn: 2 * n }))
+  const claimed = Array.from({ length: 20 }, (_, n) => passed('run_1', { passedTurn: 2 * n }))
   marks.note('any', marks.next('any', NOW), { passed: claimed, limit: 20 })
   const next = marks.next('any', NOW)
   expect(next.turns).toEqual(Array.from({ length: 16 }, (_, n) => 2 * n))
-  marks.note('any', next, { passed: [passed('run_2', { passed_turn: 30 })], limit: 1 })
+  marks.note('any', next, { passed: [passed('run_2', { passedTurn: 30 })], limit: 1 })
   expect(marks.next('any', NOW).after.at(-1)).toBe('run_2')
 })
 
 test('runs with a place move no mark: another process may let in an older one', () => {
   const marks = markedAt('run_5')
-  marks.note('any', marks.next('any', NOW), { passed: [passed('run_7', { passed_turn: -1 })], limit: 1 })
+  marks.note('any', marks.next('any', NOW), { passed: [passed('run_7', { passedTurn: -1 })], limit: 1 })
   expect(marks.next('any', NOW).turns).toEqual([0])
 })
 

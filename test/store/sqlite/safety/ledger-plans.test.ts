@@ -1,29 +1,20 @@
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import type { Connection } from '../../../../src/store/connection.ts'
-import { openConnection } from '../../../../src/store/sqlite/database/connection.ts'
 import { migrate } from '../../../../src/store/sqlite/database/migrate.ts'
 import { EffectSearch } from '../../../../src/store/tables/safety/effect-search.ts'
 import { EffectTable } from '../../../../src/store/tables/safety/effect-table.ts'
 import { GuardTable } from '../../../../src/store/tables/safety/guard-table.ts'
 import { SealTable } from '../../../../src/store/tables/safety/seal-table.ts'
 import { createVault } from '../../../../src/store/vault.ts'
+import { recordStatements } from '../record-statements.ts'
 
 /** SQLite's plan for each statement that `use` prepares. */
 async function plansOf(use: (db: Connection) => unknown): Promise<string[][]> {
   const db = new Database(':memory:')
   migrate(db)
   const statements: string[] = []
-  const recording = new Proxy(db, {
-    get(target, name) {
-      if (name !== 'prepare') return Reflect.get(target, name)
-      return (sql: string) => {
-        statements.push(sql)
-        return target.prepare(sql)
-      }
-    },
-  })
-  await use(openConnection(recording))
+  await use(recordStatements(db, statements))
   return statements.map((sql) => {
     const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
     const named = Object.fromEntries([...sql.matchAll(/@(\w+)/g)].map(([, name]) => [name, 0]))

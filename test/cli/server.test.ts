@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { AdminClient } from '../../src/admin/client/index.ts'
 import type { RouteName } from '../../src/admin/contract/routes.ts'
@@ -281,14 +281,14 @@ test('a server of another kind, a redirect and another version are told', async 
 const HERE = new RegExp(
   [
     '^(init|dev|start|dashboard|completion|version|plan|backtest',
-    '(files|sandbox|types) .*|db (?!prune).*|approvers key|endpoints (send|solve)|effects verify)$',
+    '(files|sandbox) .*|db (migrate|move|reseal)|approvers key|endpoints (send|solve))$',
   ].join('|'),
 )
 
 test('no command asks the database of this machine where a server is named', async () => {
   const { upshot, far } = await startFarApp()
   mkdirSync(join(far, 'workflows'), { recursive: true })
-  const args: Record<string, string[]> = { top: ['--once'] }
+  const args: Record<string, string[]> = { top: ['--once'], 'db backup': [join(far, 'app.db')] }
   const pathsOf = (tree: CommandTree): string[] =>
     Object.entries(tree).flatMap(([name, node]) =>
       'commands' in node ? pathsOf(node.commands).map((path) => `${name} ${path}`) : [name],
@@ -323,6 +323,73 @@ test('a restoration is noted and the ledger is anchored at a server, by the name
     ['effects.anchor', 'token:laptop-admin', null],
     ['effects.restored', 'token:laptop-admin', 'a backup'],
   ])
+})
+
+test('the ledger and the database are verified at a server, with anchors of the laptop', async () => {
+  const { upshot, client, far, withToken } = await startFarApp()
+  expect(await upshot('effects', 'restored', '--yes', '--reason', 'a drill')).toMatchObject({ exit: 0 })
+  const { data: anchor } = (await upshot('effects', 'anchor')).json
+  const kept = (mac: string) => {
+    writeFileSync(join(far, 'anchors'), JSON.stringify({ ...anchor, mac }))
+    return upshot('effects', 'verify', '--anchors', join(far, 'anchors'))
+  }
+  const sound = await kept(anchor.mac)
+  expect(sound).toMatchObject({ exit: 0, json: { data: { passed: true, anchors: 1, anchored: anchor } } })
+  const broken = await kept('0'.repeat(64))
+  expect(broken).toMatchObject({ exit: 7, json: { data: { passed: false, faultCount: 1 } } })
+  const whole = await upshot('db', 'verify')
+  expect(whole).toMatchObject({ exit: 0, json: { data: { passed: true, rows: { run: 1 } } } })
+  const { items } = await client.call('GET /audit')
+  const done = items.map(({ action }) => action).filter((action) => action.endsWith('.verify'))
+  expect(done).toEqual(['db.verify', 'effects.verify', 'effects.verify'])
+  await withToken('operator')
+  expect(await upshot('db', 'verify')).toMatchObject({ exit: 4 })
+  expect(await upshot('effects', 'verify')).toMatchObject({ exit: 0 })
+})
+
+test('a backup of a server comes to the laptop, whole and once', async () => {
+  const { upshot, client, far, dataDir, withToken } = await startFarApp()
+  const file = join(far, 'app.db')
+  const made = await upshot('db', 'backup', file)
+  expect(made).toMatchObject({ exit: 0, json: { data: { file, made: true, rows: { run: 1 } } } })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(await runHere(far, ['db', 'verify', file, '--json'])).toMatchObject({ json: { data: { rows: { run: 1 } } } })
+  expect(readdirSync(join(dataDir, 'backups'))).toEqual([])
+  expect(await upshot('db', 'backup', file)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
+  const { items } = await client.call('GET /audit', { query: { action: 'db.backup' } })
+  expect(items).toMatchObject([{ actor: 'token:laptop-admin', outcome: 'begun' }])
+  await withToken('operator')
+  expect(await upshot('db', 'backup', join(far, 'more.db'))).toMatchObject({ exit: 4 })
+})
+
+test('schemas are made and checked from the events of a server, against the workflows of the laptop', async () => {
+  const { upshot, client, far } = await startFarApp()
+  const made = await upshot('types', 'generate', 'invoice.*')
+  expect(made.json.data.module).toContain("export const invoicePaid = defineEvent('invoice.paid', {")
+  const workflows = join(far, 'workflows')
+  mkdirSync(workflows)
+  const source = join(import.meta.dirname, '../../src/author/index.ts')
+  const module = `import { defineEvent, defineWorkflow, z } from '${source}'
+const paid = defineEvent('invoice.paid', { data: z.object({ no: z.string() }) })
+export default defineWorkflow({ id: 'book', on: paid, async run() {} })`
+  writeFileSync(join(workflows, 'book.workflow.ts'), module)
+  vi.stubEnv('UPSHOT_WORKFLOWS_DIR', workflows)
+  const checked = await upshot('types', 'check')
+  expect(checked).toMatchObject({ exit: 7, json: { data: { definitions: [{ type: 'invoice.paid', misfits: 1 }] } } })
+  const exported = await Array.fromAsync(client.stream('GET /events/export', { query: { type: 'invoice.paid' } }))
+  const text = Buffer.concat(exported).toString()
+  expect(JSON.parse(text)).toMatchObject({ id: 'evt_far0001', account: 'default', data: { no: 7 } })
+})
+
+test('what belongs to the machine of the app says so at a server', async () => {
+  const { upshot } = await startFarApp()
+  for (const command of ['migrate', 'move', 'reseal']) {
+    const { exit, json } = await upshot('db', command)
+    expect({ command, exit, message: json.error.message }).toMatchObject({
+      ...{ command, exit: 2 },
+      message: expect.stringContaining('on the machine of the app'),
+    })
+  }
 })
 
 test('a text is found and erased at a server, by a token of an admin and no other', async () => {

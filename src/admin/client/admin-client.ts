@@ -1,4 +1,5 @@
 import type { Problem } from '../contract/problem.ts'
+import type { WorkDone } from '../contract/route.ts'
 import type { AnswerOf, InputOf, RouteName } from '../contract/routes.ts'
 
 /** How a client reaches the admin API. */
@@ -20,6 +21,8 @@ export interface CallOptions {
   signal?: AbortSignal
   /** The same key within 24 h gets the first answer again, and nothing is done twice. */
   idempotencyKey?: string
+  /** Called with how far a long operation is. The answer then takes as long as it takes. */
+  onProgress?: (work: WorkDone) => void
 }
 
 /** An error of the admin API, with its problem document. */
@@ -70,6 +73,7 @@ export class AdminClient {
     const { params = {}, query = {}, body } = (input ?? {}) as AnyInput
     const [method = 'GET', path = ''] = name.split(' ')
     const response = await this.#send(method, fillPath(path, params) + writeQuery(query), body, options)
+    if (response.headers.get('content-type')?.startsWith(EVENTS)) return (await readTold(response, options)) as never
     const text = await response.text()
     if (response.ok) return (text === '' ? undefined : JSON.parse(text)) as AnswerOf<Name>
     throw new AdminApiError(response.status, readProblem(text))
@@ -79,23 +83,15 @@ export class AdminClient {
   async *stream<Name extends RouteName>(name: Name, ...[input, options = {}]: Arguments<Name>) {
     const { params = {}, query = {} } = (input ?? {}) as AnyInput
     const [method = 'GET', path = ''] = name.split(' ')
-    const response = await this.#send(method, fillPath(path, params) + writeQuery(query), undefined, {
-      ...options,
-      isEndless: true,
-    })
+    const given = { ...options, isEndless: true } as const
+    const response = await this.#send(method, fillPath(path, params) + writeQuery(query), undefined, given)
     if (!response.ok) throw new AdminApiError(response.status, readProblem(await response.text()))
     yield* response.body ?? []
   }
 
   /** The events of an operation that tells its progress, as they come. */
   async *events<Name extends RouteName>(name: Name, ...given: Arguments<Name>): AsyncGenerator<AnswerOf<Name>> {
-    const decoder = new TextDecoder()
-    let rest = ''
-    for await (const chunk of this.stream(name, ...given)) {
-      const events = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
-      rest = events.pop() ?? ''
-      for (const event of events) yield JSON.parse(event.slice('data: '.length)) as AnswerOf<Name>
-    }
+    yield* readEvents<AnswerOf<Name>>(this.stream(name, ...given))
   }
 
   /** The items of a list, page after page, until nothing older is left. */
@@ -113,7 +109,7 @@ export class AdminClient {
   }
 
   #send(method: string, path: string, body: unknown, options: CallOptions & { isEndless?: true }) {
-    const { signal, idempotencyKey, isEndless } = options
+    const { signal, idempotencyKey, onProgress, isEndless = onProgress !== undefined } = options
     const { url, token, headers, fetch: send = fetch, timeoutMs = TIMEOUT_MS } = this.#options
     const limit = isEndless ? new AbortController().signal : AbortSignal.timeout(timeoutMs)
     return send(`${url}/api/v1${path}`, {
@@ -121,12 +117,42 @@ export class AdminClient {
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(onProgress === undefined ? {} : { accept: EVENTS }),
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         ...headers?.(),
       },
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
+  }
+}
+
+const EVENTS = 'text/event-stream'
+
+/** Tells the progress of a long operation, and resolves to its answer. */
+async function readTold({ body }: Response, { onProgress }: CallOptions): Promise<unknown> {
+  const events = readEvents<{ progress?: WorkDone; answer?: unknown; problem?: Problem }>(body ?? [])
+  for await (const { progress, answer, problem } of events) {
+    if (progress !== undefined) onProgress?.(progress)
+    else if (problem !== undefined) throw new AdminApiError(problem.status, problem)
+    else return answer
+  }
+  throw new AdminApiError(502, CUT_OFF)
+}
+
+const CUT_OFF: Problem = {
+  ...{ type: 'urn:upshot:service_failed', title: 'The answer was cut off', status: 502, code: 'service_failed' },
+  ...{ detail: 'The connection ended before the answer.', request: '' },
+  fix: 'Look whether it took effect, then ask again.',
+}
+
+async function* readEvents<Event>(chunks: AsyncIterable<Uint8Array> | []): AsyncGenerator<Event> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of chunks) {
+    const events = (rest + decoder.decode(chunk, { stream: true })).split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) yield JSON.parse(event.slice('data: '.length)) as Event
   }
 }
 

@@ -87,6 +87,7 @@ function describeOperation(path: string, spec: RouteSpec, components: Map<string
 const RESOURCES: Record<string, string> = {
   ...{ login: 'access', logout: 'access', session: 'access', openapi: 'access', sessions: 'tokens' },
   ...{ approvers: 'approvals', guard: 'effects', downloads: 'files', config: 'system', doctor: 'system' },
+  ...{ database: 'system' },
   ...{ retention: 'system', overview: 'system', hours: 'system', search: 'system' },
 }
 
@@ -112,12 +113,13 @@ function describeQuery(query: z.ZodObject, components: Map<string, unknown>): Js
   }))
 }
 
-function describeAnswer({ answer, form = 'json' }: RouteSpec, components: Map<string, unknown>): Json {
+function describeAnswer({ answer, form = 'json', tellsProgress }: RouteSpec, components: Map<string, unknown>): Json {
   if (form === 'events') return { 200: { description: 'Server-sent events.', content: { 'text/event-stream': {} } } }
   if (form === 'bytes') return { 200: { description: 'The bytes.', content: { 'application/octet-stream': {} } } }
   if (answer === null) return { 204: { description: 'Done.' } }
   const schema = toSchema(answer, 'output', components)
-  return { 200: { description: 'The answer.', content: { 'application/json': { schema } } } }
+  const told = tellsProgress ? { 'text/event-stream': {} } : {}
+  return { 200: { description: 'The answer.', content: { 'application/json': { schema }, ...told } } }
 }
 
 /** The JSON Schema of a Zod schema; those with an id move to `components`. */

@@ -28,10 +28,20 @@ export interface RouteSpec {
   isDestructive?: true
   /** Why no agent has it as a tool; left out where one may. */
   noTool?: 'session' | 'bytes' | 'secret' | 'a word of a person'
+  /** Whether it tells an asker that listens how far it is, before its answer. */
+  tellsProgress?: true
+  /** Largest body in megabytes. Default 1. */
+  bodyMegabytes?: number
   /** Whether its answer is an operation that goes on, and that `GET /operations/:id` follows. */
   isLong?: true
   /** Whether it reads far into history: at most two of these at a time for each caller. */
   isSearch?: true
+}
+
+/** How far a long operation is; `total` is null where it is not known. */
+export interface WorkDone {
+  done: number
+  total: number | null
 }
 
 /** Routes by method and path, such as `GET /runs/:id`. */

@@ -9,14 +9,15 @@ import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
 import type { CallerLimits } from '../access/caller-limits.ts'
-import type { Method, RouteSpec, RouteTable } from '../contract/route.ts'
-import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
+import type { Method, RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
+import { type AnyHandler, checkInput } from '../perform/handler.ts'
 import { requireRole } from '../perform/perform-as.ts'
+import { tellProgress } from '../perform/tell-progress.ts'
 import { isUnexpected, toProblem } from '../perform/to-known.ts'
+import type { Bytes } from '../ports/surroundings.ts'
 import { maskCallbacks } from '../views/run-view.ts'
 
-/** Largest body of a request. */
-const BODY_LIMIT = '1mb'
+const EVENTS = 'text/event-stream'
 
 interface MountParts {
   routes: RouteTable
@@ -43,7 +44,7 @@ export function mountRoutes(parts: MountParts): Router {
     const handler = parts.handlers[name] as AnyHandler
     // A feed has no end to measure.
     const told = spec.form === 'events' ? [] : [announce(parts, name)]
-    const steps = [...told, admit(parts, spec), ...(spec.body ? [requireJson, json({ limit: BODY_LIMIT })] : [])]
+    const steps = [...told, admit(parts, spec), ...readBody(spec)]
     router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler))
   }
   router.use((request) => {
@@ -52,6 +53,10 @@ export function mountRoutes(parts: MountParts): Router {
     })
   })
   return router
+}
+
+function readBody({ body, bodyMegabytes = 1 }: RouteSpec): RequestHandler[] {
+  return body ? [requireJson, json({ limit: `${bodyMegabytes}mb` })] : []
 }
 
 /** The id goes into the answer, so that a person can name the request to others. */
@@ -106,7 +111,7 @@ function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler): Reque
     if (spec.audit !== undefined && caller !== undefined) limits.countAction(caller, now)
     refuseQuery(spec, request)
     const params = request.params as Record<string, string>
-    const call = {
+    const input = {
       ...checkInput(spec, { params, query: request.query, body: request.body }),
       caller: caller ?? ({ address: request.socket.remoteAddress } as Caller),
       now,
@@ -115,17 +120,34 @@ function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler): Reque
       request,
       response,
     }
-    const handle = (): Promise<unknown> => handler(call as never)
-    const answer = await (spec.isIdempotent && caller
-      ? answerOnce(store, { request, caller, now }, handle)
-      : spec.isSearch && caller
-        ? limits.search(caller, handle)
-        : handle())
+    const handle = (tell: (work: WorkDone) => void) => {
+      const act = (): Promise<unknown> => handler({ ...input, tell } as never)
+      if (spec.isIdempotent && caller) return answerOnce(store, { request, caller, now }, act)
+      return spec.isSearch && caller ? limits.search(caller, act) : act()
+    }
+    if (spec.tellsProgress && request.get('accept') === EVENTS) {
+      return sendEvents(response, tellAll(parts, request, { handle, response }), gone.signal)
+    }
+    const answer = await handle(() => {})
     if (response.headersSent || gone.signal.aborted) return
     if (spec.form === 'bytes') return sendBytes(response, answer as Bytes, gone.signal)
     if (spec.form === 'events') return sendEvents(response, answer as AsyncIterable<unknown>, gone.signal)
     if (spec.answer === null) response.status(204).end()
     else send(response, maskCallbacks(checksAnswers ? spec.answer.parse(answer) : answer))
+  }
+}
+
+/** The progress of an operation, and its answer or its problem, as the last event. */
+async function* tellAll(
+  parts: MountParts,
+  request: Request,
+  { handle, response }: { handle: (tell: (work: WorkDone) => void) => Promise<unknown>; response: Response },
+) {
+  try {
+    for await (const told of tellProgress(handle))
+      yield 'answer' in told ? { answer: maskCallbacks(told.answer) } : told
+  } catch (error) {
+    yield { problem: describeProblem(parts, error, { request, response }) }
   }
 }
 
@@ -140,15 +162,24 @@ function send(response: Response, answer: unknown): void {
   response.json(answer)
 }
 
-/** The last handler: makes a problem of every error, and publishes those that nobody expected. */
-export function answerProblem({ publish, clock }: Pick<MountParts, 'publish' | 'clock'>) {
+/** The problem of an error. One that nobody expected is published. */
+function describeProblem(
+  { publish }: Pick<MountParts, 'publish'>,
+  error: unknown,
+  { request, response }: { request: Request; response: Response },
+) {
+  if (isUnexpected(error)) {
+    publish({ kind: 'fault', where: `${request.method} ${request.path}`, error: describeError(error) })
+  }
+  return toProblem(error, String(response.locals.id ?? ''))
+}
+
+/** The last handler: makes a problem of every error. */
+export function answerProblem(parts: Pick<MountParts, 'publish' | 'clock'>) {
   return (error: unknown, request: Request, response: Response, _next: unknown) => {
-    if (isUnexpected(error)) {
-      publish({ kind: 'fault', where: `${request.method} ${request.path}`, error: describeError(error) })
-    }
+    const problem = describeProblem(parts, error, { request, response })
     if (response.headersSent) return void response.destroy()
-    const problem = toProblem(error, String(response.locals.id ?? ''))
-    if (problem.retryAt) response.set('Retry-After', secondsUntil(problem.retryAt, clock.now()))
+    if (problem.retryAt) response.set('Retry-After', secondsUntil(problem.retryAt, parts.clock.now()))
     if (problem.status === 401) response.set('WWW-Authenticate', 'Bearer realm="upshot"')
     response.status(problem.status).type('application/problem+json').send(JSON.stringify(problem))
   }
@@ -217,7 +248,7 @@ async function sendBytes(response: Response, { type, name, size, chunks }: Bytes
 
 /** Sends each event as it comes, until there are no more or the client is gone. */
 async function sendEvents(response: Response, events: AsyncIterable<unknown>, signal: AbortSignal): Promise<void> {
-  response.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
+  response.set({ 'Content-Type': EVENTS, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
   async function* all() {
     for await (const event of events) yield `data: ${JSON.stringify(event)}\n\n`
   }

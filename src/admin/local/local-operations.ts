@@ -4,9 +4,9 @@ import type { Caller } from '../access/caller.ts'
 import type { AnyInput, CallOptions } from '../client/admin-client.ts'
 import type { RouteSpec, RouteTable } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
-import { type AnyHandler, type Bytes, checkInput } from '../perform/handler.ts'
+import { type AnyHandler, checkInput } from '../perform/handler.ts'
 import { toKnown } from '../perform/to-known.ts'
-import type { Surroundings } from '../ports/surroundings.ts'
+import type { Bytes, Surroundings } from '../ports/surroundings.ts'
 import type { ResourceParts } from '../resources/parts.ts'
 import { maskCallbacks } from '../views/run-view.ts'
 
@@ -65,6 +65,7 @@ export class LocalOperations {
         caller: this.#caller,
         now: this.#parts.clock.now(),
         signal: options.signal ?? new AbortController().signal,
+        tell: options.onProgress ?? (() => {}),
         onceKey: options.idempotencyKey ?? null,
       }
       const answer = await handler(call as never)
@@ -128,6 +129,7 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
   system: loadSystem,
   config: loadUpkeep,
   doctor: loadUpkeep,
+  database: loadUpkeep,
   retention: loadUpkeep,
   privacy: () =>
     pair(import('../contract/resources/system/privacy.ts'), import('../resources/system/privacy-handlers.ts')),

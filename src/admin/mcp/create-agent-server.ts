@@ -4,12 +4,17 @@ import { z } from 'zod'
 import { type AccessRole, includesRole } from '../../core/access/role.ts'
 import { redactUrls, UpshotError } from '../../core/errors.ts'
 import { systemClock, waitUntil } from '../../core/time.ts'
-import type { RouteSpec, RouteTable } from '../contract/route.ts'
+import type { RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
 import type { Given } from '../perform/handler.ts'
+import { tellProgress } from '../perform/tell-progress.ts'
 import { toKnown } from '../perform/to-known.ts'
 
 /** Performs one operation for the agent. */
-type PerformTool = (name: keyof RouteTable, given: Given, signal: AbortSignal) => Promise<unknown>
+type PerformTool = (
+  name: keyof RouteTable,
+  given: Given,
+  about: { signal: AbortSignal; tell: (work: WorkDone) => void },
+) => Promise<unknown>
 
 interface AgentParts {
   routes: RouteTable
@@ -40,16 +45,23 @@ export function createAgentServer({ routes, version, rights, perform }: AgentPar
     const tool = tools.find((each) => each.name === name)
     try {
       if (!tool) throw describeMissing(routes, name)
-      const answer = await perform(tool.route, readArguments(tool, given), signal)
-      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return tellAnswer(answer)
       const token = meta?.progressToken
-      return tellAnswer(
-        await followOperation(answer as Operation, { perform, signal }, async (progress, total) => {
-          if (token === undefined) return
-          const told = { progressToken: token, progress, ...(total > 0 ? { total } : {}) }
-          await sendNotification({ method: 'notifications/progress', params: told })
-        }),
-      )
+      let furthest = 0
+      const notify = async ({ done, total }: WorkDone) => {
+        // The protocol has it that progress only grows.
+        if (token === undefined || done <= furthest) return
+        furthest = done
+        const told = { progressToken: token, progress: done, ...(total ? { total } : {}) }
+        await sendNotification({ method: 'notifications/progress', params: told })
+      }
+      let answer: unknown
+      const input = readArguments(tool, given)
+      for await (const told of tellProgress((tell) => perform(tool.route, input, { signal, tell }))) {
+        if ('progress' in told) await notify(told.progress)
+        else answer = told.answer
+      }
+      if (!tool.spec.isLong || (answer as Operation).endedAt !== null) return tellAnswer(answer)
+      return tellAnswer(await followOperation(answer as Operation, { perform, signal }, notify))
     } catch (error) {
       return tellRefusal(toKnown(error))
     }
@@ -69,14 +81,13 @@ interface Operation {
 async function followOperation(
   begun: Operation,
   { perform, signal }: { perform: PerformTool; signal: AbortSignal },
-  tell: (progress: number, total: number) => Promise<void>,
+  notify: (work: WorkDone) => Promise<void>,
 ): Promise<unknown> {
-  for (let told = -1; ; ) {
+  for (;;) {
     const given = { params: { id: begun.id }, query: {}, body: undefined }
-    const answer = (await perform('GET /operations/:id', given, signal)) as { operation: Operation }
+    const answer = (await perform('GET /operations/:id', given, { signal, tell: () => {} })) as { operation: Operation }
     const { done, refused, total, endedAt } = answer.operation
-    if (done + refused > told) await tell(done + refused, total)
-    told = Math.max(told, done + refused)
+    await notify({ done: done + refused, total })
     if (endedAt !== null) return answer
     await waitUntil(systemClock, systemClock.now() + LOOK_MS, signal)
   }
@@ -181,12 +192,13 @@ export function describeTools(routes: RouteTable, { role, allowsWrites }: AgentR
   })
 }
 
-function describeTool({ summary, isDestructive, isLong, query }: RouteSpec): string {
+function describeTool({ summary, isDestructive, isLong, tellsProgress, query }: RouteSpec): string {
   const parts = [
     summary,
     ...(query && 'after' in query.shape ? ['`next` of an answer is `after` of the next page'] : []),
     ...(isDestructive ? ['destructive: ask the person first'] : []),
-    ...(isLong ? ['goes on until all are done, and tells its progress'] : []),
+    ...(isLong ? ['goes on until all are done'] : []),
+    ...(isLong || tellsProgress ? ['tells its progress'] : []),
   ]
   return `${parts.join('. ')}.`
 }

@@ -37,7 +37,7 @@ function answer({ authenticator, version, ...parts }: McpParts): RequestHandler 
     const server = createAgentServer({
       ...{ routes: parts.routes, version },
       rights: { role: caller.role, allowsWrites: WRITES in query },
-      perform: (name, given, signal) => performAs(parts, caller, { name, given, signal }),
+      perform: (name, given, about) => performAs(parts, caller, { name, given, ...about }),
     })
     const transport = new StreamableHTTPServerTransport({})
     response.once('close', () => void Promise.all([transport.close(), server.close()]))

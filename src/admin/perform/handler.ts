@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
-import type { RouteSpec } from '../contract/route.ts'
+import type { RouteSpec, WorkDone } from '../contract/route.ts'
 import type { RouteName, Routes, TakenBy } from '../contract/routes.ts'
+import type { Bytes } from '../ports/surroundings.ts'
 
 /** A checked call of an operation, from whichever door. */
 export interface Call<Name extends RouteName> extends TakenBy<Name> {
@@ -11,22 +12,14 @@ export interface Call<Name extends RouteName> extends TakenBy<Name> {
   now: number
   /** Aborts when the asker goes away. */
   signal: AbortSignal
+  /** Tells the asker how far a long operation is. */
+  tell: (work: WorkDone) => void
   /** The key of a call that is done once, where the asker gave one. */
   onceKey: string | null
 }
 
 /** A call over HTTP, for the operations that have no other door: a login, a live feed. */
 type HttpCall<Name extends RouteName> = Call<Name> & { request: Request; response: Response }
-
-/** An answer that is bytes. */
-export interface Bytes {
-  type: string
-  /** Name of the file that a browser saves. */
-  name: string
-  /** Null where it is not known before the end. */
-  size: number | null
-  chunks: AsyncIterable<Uint8Array | string>
-}
 
 type Answer<Name extends RouteName> = Routes[Name] extends { form: 'bytes' }
   ? Bytes

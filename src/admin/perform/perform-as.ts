@@ -4,7 +4,7 @@ import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import { type Caller, describeOperator } from '../access/caller.ts'
 import type { CallerLimits } from '../access/caller-limits.ts'
-import type { RouteSpec, RouteTable } from '../contract/route.ts'
+import type { RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
 import { maskCallbacks } from '../views/run-view.ts'
 import { type AnyHandler, checkInput, type Given } from './handler.ts'
 
@@ -20,12 +20,17 @@ export interface PerformParts {
 export async function performAs(
   { routes, handlers, limits, clock, store }: PerformParts,
   caller: Caller,
-  { name, given, signal }: { name: keyof RouteTable; given: Given; signal: AbortSignal },
+  {
+    name,
+    given,
+    signal,
+    tell,
+  }: { name: keyof RouteTable; given: Given; signal: AbortSignal; tell: (work: WorkDone) => void },
 ): Promise<unknown> {
   const spec = routes[name] as RouteSpec
   const now = clock.now()
   await requireRole(store, { spec, caller, target: Object.values(given.params)[0] ?? null, now })
-  const call = { ...checkInput(spec, given), caller, now, signal, onceKey: null }
+  const call = { ...checkInput(spec, given), caller, now, signal, tell, onceKey: null }
   if (spec.audit !== undefined) limits.countAction(caller, now)
   const handle = () => (handlers[name] as AnyHandler)(call as never)
   return maskCallbacks(await (spec.isSearch ? limits.search(caller, handle) : handle()))

@@ -7,6 +7,7 @@ import type { Guard } from '../../core/safety/guard.ts'
 import type { Anchor } from '../../core/safety/ledger/anchor.ts'
 import type { Account } from '../../core/service/account.ts'
 import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
+import type { WorkDone } from '../contract/route.ts'
 import type { AnswerOf } from '../contract/routes.ts'
 import type { FilesDesk } from './files-desk.ts'
 
@@ -18,6 +19,25 @@ export interface AlertSetup {
   rules: readonly AlertRule[]
   /** Kinds of the channels by name; their addresses are secrets. */
   kinds: Readonly<Record<string, AlertChannel['kind']>>
+}
+
+/** An anchor as an operator keeps it. */
+type KeptAnchor = Omit<Anchor, 'at'> & { at: string }
+
+/** An answer that is bytes. */
+export interface Bytes {
+  type: string
+  /** Name of the file that a browser saves. */
+  name: string
+  /** Null where it is not known before the end. */
+  size: number | null
+  chunks: AsyncIterable<Uint8Array | string>
+}
+
+/** The asker of long work. */
+export interface Work {
+  signal: AbortSignal
+  tell: (work: WorkDone) => void
 }
 
 /** The result of one check of the installation. */
@@ -80,6 +100,14 @@ export interface Surroundings {
   readSource(frames: readonly string[]): Promise<SourcePlace[]>
   /** The settings of the process, without secrets. */
   settings(): { setting: string; value: string }[]
+  /** Follows the seals of the ledger; without anchors, it looks for those of the anchor file. */
+  verifyLedger(anchors: readonly KeptAnchor[] | null, work: Work): Promise<AnswerOf<'POST /effects/verify'>>
+  /** Checks the whole database. */
+  verifyDatabase(work: Work): Promise<AnswerOf<'POST /database/verify'>>
+  /** Copies the database beside it, for {@link openBackup}. Throws where it is no file. */
+  backUp(work: Work): Promise<AnswerOf<'POST /database/backup'>>
+  /** A backup, which is removed once it was read to its end. Throws `not_found`. */
+  openBackup(name: string): Promise<Bytes>
   /** The age at which each kind of data goes. */
   retention(): Retention
   /** The forecast of `prune`; null: the kind is kept for ever. */

@@ -21,6 +21,8 @@ export interface SweepView {
   made: number
   /** Lost events that wait for people, whatever their age. */
   held: number
+  /** The sweep that is at work; null where none is. */
+  underWay: { phase: 'listing' | 'judging'; seen: number; total: number | null } | null
 }
 
 export async function readSweepViews(
@@ -51,5 +53,10 @@ function viewSweep(
     lost: recent.length,
     made: recent.filter((finding) => finding.state === 'made').length,
     held: held.filter(isOwn).length,
+    underWay: viewPresent(state),
   }
+}
+
+function viewPresent({ phase, seen, total }: KeptSweep['state']): SweepView['underWay'] {
+  return phase === 'idle' ? null : { phase, seen, total }
 }

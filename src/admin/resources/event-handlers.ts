@@ -10,8 +10,8 @@ import type { Run } from '../../core/runs/run.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
 import { redactBody } from '../../core/service/shapes/redact-body.ts'
 import { emptyShape, foldBody } from '../../core/service/shapes/shape.ts'
-import type { ReadStore } from '../../core/store/store.ts'
-import { isoTime } from '../../core/time.ts'
+import type { ListReads, ReadStore } from '../../core/store/store.ts'
+import { isoTime, withIsoTimes } from '../../core/time.ts'
 import { type Caller, describeOperator } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
@@ -29,6 +29,7 @@ import {
   readData,
   readSubjects,
   seesPayloads,
+  writeMasked,
 } from '../views/run-view.ts'
 import { startOperation } from './operation-handlers.ts'
 import { asCaller, type ResourceParts, recordAction } from './parts.ts'
@@ -76,6 +77,16 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
         (events) => events.map((event) => describeEvent(event, caller)),
       )
     },
+    async 'GET /events/export'({ query, caller, now, signal }) {
+      const chunks = exportEvents(await openLists(), readSearch(query, caller, now), signal)
+      return { type: 'application/x-ndjson', name: 'events.ndjson', size: null, chunks }
+    },
+    async 'GET /events/drifts'({ query, now }) {
+      const since = readMoment(query.since, now) ?? 0
+      const drifts = Object.values((await store.loadShapeBook())?.book.types ?? {}).flatMap((each) => each.drifts)
+      const found = drifts.filter(({ at }) => at >= since).sort((one, other) => other.at - one.at)
+      return { items: found.map(withIsoTimes) }
+    },
     async 'GET /events/:id'({ params, query, caller }) {
       const event = await findEvent(store, { id: params.id, account: query.account })
       const { id, account } = event
@@ -89,6 +100,23 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
       }
     },
   }
+}
+
+/** Lines of one chunk: few, so that a slow reader holds little. */
+const LINES = 100
+
+/** Events as lines of JSON. */
+async function* exportEvents(lists: ListReads, search: EventSearch, signal: AbortSignal): AsyncGenerator<string> {
+  let lines: string[] = []
+  for await (const { event, data } of readTraffic(lists, search)) {
+    if (signal.aborted) return
+    const { id, account, type, receivedAt } = event
+    lines.push(writeMasked({ id, account, type, receivedAt: isoTime(receivedAt), data }))
+    if (lines.length < LINES) continue
+    yield lines.join('')
+    lines = []
+  }
+  yield lines.join('')
 }
 
 /** The steps of the first runs, as long as their number is bounded. */
@@ -230,7 +258,7 @@ async function redactEvent(
   { type, body }: Pick<EventRecord, 'type' | 'body'>,
 ): Promise<Pick<ServiceEvent, 'type'> & { data: unknown }> {
   const shape = emptyShape()
-  for await (const { data } of readTraffic(store, { types: [type], since: 0 })) {
+  for await (const { data } of readTraffic(store, { type })) {
     foldBody(shape, data)
     if (shape.seen === LEARNED_FROM) break
   }

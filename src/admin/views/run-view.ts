@@ -147,3 +147,9 @@ export function maskCallbacks<Answer>(answer: Answer): Answer {
   const text = JSON.stringify(answer) ?? ''
   return text.includes(CALLBACK_PATH) ? JSON.parse(maskTokens(text)) : answer
 }
+
+/** The same as a line of JSON. */
+export function writeMasked(answer: unknown): string {
+  const text = JSON.stringify(answer)
+  return `${text.includes(CALLBACK_PATH) ? maskTokens(text) : text}\n`
+}

@@ -16,6 +16,7 @@ import { sendEvent } from '../send/send-event.ts'
 import { tryEndpoint } from '../send/try-endpoint.ts'
 import { askSandbox } from '../service/ask-sandbox.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
+import { openDatabaseDesk } from './open-database-desk.ts'
 import { openFilesDesk } from './open-files-desk.ts'
 import { readSource } from './read-source.ts'
 
@@ -71,6 +72,7 @@ export function openSurroundings(
     },
     readSource: (frames) => readSource(config.workflowsDir, frames),
     settings: () => listSettings(config),
+    ...openDatabaseDesk(config, clock),
     retention: () => config.retention,
     async foreseePrune() {
       const { foreseePrune } = await import('../../schedule/foresee-prune.ts')

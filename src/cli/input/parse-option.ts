@@ -37,7 +37,7 @@ export function parseMs(text: string): number {
  * A moment of an option, in epoch milliseconds. `now` is known once the database is open, whose
  * clock commands act by.
  */
-type Since = (now: number) => number
+export type Since = (now: number) => number
 
 /** Reads `--since`: a duration before now, such as `24h`, or an ISO 8601 time. */
 export function parseSince(text: string): Since {

@@ -20,6 +20,10 @@ export interface Project {
   isFar(): Promise<boolean>
   /** Loads the configuration. `isSandbox` ignores the variables of the real service. */
   load(flags?: ConfigFlags, options?: { isSandbox?: boolean }): Promise<Config>
+  /** The same where no server is named, by a variable either. For work on the database itself. */
+  loadBeside(): Promise<Config>
+  /** The settings of this folder, also where a server is named: for a command on both. */
+  loadHere(): Promise<Config>
   /** The person at this command line, with the reason that `--reason` gives. */
   readonly operator: Operator
   /**
@@ -62,6 +66,9 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
   const root = process.cwd()
   const load: Project['load'] = async (flags = {}, { isSandbox = false } = {}) => {
     if (choice.server !== undefined) throw describeLocal(choice.server)
+    return loadHere(flags, { isSandbox })
+  }
+  const loadHere: Project['load'] = async (flags = {}, { isSandbox = false } = {}) => {
     // Loaded here, so that `--help` does not wait for them.
     const { adoptEnvFile, processEnvironment } = await import('../../project/config/environment.ts')
     const { loadConfig } = await import('../../project/config/load-config.ts')
@@ -73,10 +80,10 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
   const operator = describeOperator(reason ?? null)
   const findServer = async () => (await import('./find-server.ts')).findAddressOfServer(choice)
   /** A command that reads or changes the database must not do so here, where a server is named. */
-  const loadHere: Project['load'] = async (...given) => {
+  const loadBeside = async () => {
     const server = await findServer()
     if (server !== null) throw describeLocal(server)
-    return load(...given)
+    return load()
   }
   const useStore = async <T>(config: Config, use: (person: Store, store: Store) => Promise<T>): Promise<T> => {
     const { asOperator } = await import('../../core/store/as-operator.ts')
@@ -89,7 +96,7 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
     }
   }
   const withStore: Project['withStore'] = async (use, { mayCreate = false } = {}) => {
-    const config = await loadHere()
+    const config = await loadBeside()
     if (!mayCreate && !config.database) await requireDatabase(config)
     return useStore(config, (store) => use(store, config))
   }
@@ -98,16 +105,18 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
     configFile,
     isFar: async () => (await findServer()) !== null,
     load,
+    loadBeside,
+    loadHere,
     operator,
     withStore,
     async withReads(use) {
-      const config = await loadHere()
+      const config = await loadBeside()
       if (!config.database) await requireDatabase(config)
       const { openReadStore } = await import('../../project/data-dir/open-store.ts')
       return useReader(await openReadStore(config), (store) => use(store, config))
     },
     async withLists(use) {
-      const config = await loadHere()
+      const config = await loadBeside()
       if (!config.database?.readHosts) return withStore(use)
       const { openListStore } = await import('../../project/data-dir/open-store.ts')
       return useReader(await openListStore(config), (store) => use(store, config))

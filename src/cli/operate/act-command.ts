@@ -4,9 +4,9 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Cli } from '../command.ts'
 import { call, type Operations } from '../open/operations.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { onInterrupt } from '../terminal/on-interrupt.ts'
 import type { Output } from '../terminal/output.ts'
 import type { EXIT } from '../terminal/problem.ts'
+import { showWork } from '../terminal/progress.ts'
 
 export interface ActWords<Name extends RouteName, Look extends RouteName> {
   /** The argument: its name in the path, and its help. Left out: there is none. */
@@ -28,8 +28,8 @@ export interface ActWords<Name extends RouteName, Look extends RouteName> {
   tries?: true
   /** Whether it may make the database. */
   mayCreate?: true
-  /** Whether Ctrl-C ends it in order. */
-  isSlow?: true
+  /** The title of its bar where it takes long; Ctrl-C then ends it in order. */
+  isSlow?: string
   /** The result as JSON; default: the answer. */
   data?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => unknown
   done: (
@@ -88,8 +88,8 @@ export function act<Name extends RouteName, Look extends RouteName>(
       const body = isTried ? { ...(given as object), isDryRun: true } : given
       const query = words.query?.(options as never, named)
       const input = { params, ...(query && { query }), ...(body === undefined ? {} : { body }) }
-      const slow = words.isSlow ? { signal: onInterrupt() } : {}
-      const answer = await call(operations, name, input as unknown as InputOf<Name>, slow)
+      using work = words.isSlow === undefined ? null : showWork(out, words.isSlow)
+      const answer = await call(operations, name, input as unknown as InputOf<Name>, work ?? {})
       const lines = words.done(answer, named, { found, out, options: options as Record<string, unknown> })
       const data = words.data ? words.data(answer, named, found) : (answer ?? { ...params, done: true })
       out.result(data, () => (typeof lines === 'string' ? [lines] : lines))

@@ -1,4 +1,6 @@
+import { processEnvironment, TELLS_PARENT } from '../../project/config/environment.ts'
 import { formatBytes, formatSpan } from './format-value.ts'
+import { onInterrupt } from './on-interrupt.ts'
 import type { Output } from './output.ts'
 
 /** The progress line of a long command. */
@@ -31,6 +33,7 @@ export function showProgress(
   const startedAt = now()
   let total = known
   let drawnAt = Number.NEGATIVE_INFINITY
+  const isHeard = processEnvironment()[TELLS_PARENT] !== undefined
   const end = () => out.redraw(null)
   const set: Progress['set'] = (done, newTotal) => {
     if (newTotal !== undefined) total = newTotal
@@ -38,10 +41,21 @@ export function showProgress(
     const isOver = total !== null && done >= total
     if (moment - drawnAt < DRAW_EVERY_MS && !isOver) return
     drawnAt = moment
+    if (isHeard) process.send?.({ done, total })
     out.redraw(describeProgress({ title, done, total, unit, ms: moment - startedAt }))
   }
   set(0)
   return { set, end, [Symbol.dispose]: end }
+}
+
+/** Options of a long operation: a bar shows how far it is, and Ctrl-C ends it. */
+export function showWork(out: Pick<Output, 'redraw'>, title: string) {
+  const progress = showProgress(out, { title, unit: 'count' })
+  return {
+    signal: onInterrupt(),
+    onProgress: ({ done, total }: { done: number; total: number | null }) => progress.set(done, total),
+    [Symbol.dispose]: progress.end,
+  }
 }
 
 /** Text such as `Backing up  [████████················]  33 %  1.2 MB of 3.6 MB, 2.4 s left`. */
@@ -59,7 +73,7 @@ export function describeProgress({
   ms: number
 }): string {
   const amount = (count: number) => (unit === 'bytes' ? formatBytes(count) : String(count))
-  if (total === null) return `${title}  ${amount(done)}`
+  if (total === null) return done === 0 ? `${title} …` : `${title}  ${amount(done)}`
   const part = total === 0 ? 1 : Math.min(1, done / total)
   const full = Math.round(part * BAR_CELLS)
   const bar = '█'.repeat(full) + '·'.repeat(BAR_CELLS - full)

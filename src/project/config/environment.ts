@@ -17,6 +17,9 @@ export function adoptEnvFile(root: string): ReadonlySet<string> {
   return new Set(found.map(([name]) => name))
 }
 
+/** The variable of a process that tells its parent how far it is. */
+export const TELLS_PARENT = 'UPSHOT_TELLS_PARENT'
+
 let hidden: Readonly<Record<string, string>> = {}
 
 /**

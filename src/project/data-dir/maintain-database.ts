@@ -1,6 +1,9 @@
 import { UpshotError } from '../../core/errors.ts'
-import type { Anchor } from '../../core/safety/ledger/anchor.ts'
-import { type LedgerReport, verifyLedger as verifySeals } from '../../core/safety/ledger/verify-ledger.ts'
+import {
+  type LedgerCheck,
+  type LedgerReport,
+  verifyLedger as verifySeals,
+} from '../../core/safety/ledger/verify-ledger.ts'
 import { PRUNE_KINDS, type PruneBounds } from '../../core/store/retention.ts'
 import { openStore } from '../../store/open-store.ts'
 import type { Migration } from '../../store/postgres/database/migrate.ts'
@@ -94,13 +97,16 @@ export function backUp(
  * Checks a database without changing it, with the chain over its effect ledger. Default: the one of
  * the project, in a file or in PostgreSQL.
  */
-export async function verify(config: Place, file?: string): Promise<DatabaseReport> {
+export async function verify(
+  config: Place,
+  file?: string,
+  onProgress?: LedgerCheck['onProgress'],
+): Promise<DatabaseReport> {
   if (file === undefined && config.database) {
     const options = postgresOptions({ ...config, database: config.database })
-    return withSeals(await verifyInPostgres(options), () => checkSealsOf(options))
+    return withSeals(await verifyInPostgres(options, onProgress), () => checkSeals(config))
   }
-  const path = file ?? databaseFile(config)
-  return withSeals(verifyDatabase(path), () => checkSeals(config, path))
+  return withSeals(verifyDatabase(file ?? databaseFile(config), onProgress), () => checkSeals(config, file))
 }
 
 /** The report with the check of the chain, which only a sound database can have. */
@@ -114,47 +120,49 @@ async function withSeals(
   return { ...report, passed, checks }
 }
 
-async function verifyInPostgres(options: PostgresStoreOptions): Promise<DatabaseReport> {
+async function verifyInPostgres(
+  options: PostgresStoreOptions,
+  onProgress: LedgerCheck['onProgress'],
+): Promise<DatabaseReport> {
   const { withSession } = await import('../../store/postgres/open-postgres-store.ts')
   const { requireSchema } = await import('../../store/postgres/database/migrate.ts')
   const { verifyPostgres } = await import('../../store/postgres/upkeep/verify-postgres.ts')
   return withSession(options, async (client, place) => {
     await requireSchema(client, place)
-    return verifyPostgres(client, place)
+    return verifyPostgres(client, place, onProgress)
   })
 }
 
-async function checkSealsOf(options: PostgresStoreOptions) {
-  const store = await openStore(options)
-  try {
-    return describeLedger(await verifySeals(store))
-  } finally {
-    await store.close()
-  }
-}
-
-function describeLedger({ passed, faults }: LedgerReport) {
-  return { passed, found: faults.slice(0, 3).join('; ') || 'ok' }
-}
-
 /** A backup may have been sealed with an earlier key, so that its seals cannot be compared. */
-async function checkSeals(config: Pick<Config, 'dataDir' | 'secretKey'>, file: string) {
+async function checkSeals(config: Place, file?: string) {
   try {
-    return describeLedger(await verifyLedger(config, file, []))
+    const { passed, faults } = await verifyLedger(config, file, {})
+    return { passed, found: faults.slice(0, 3).join('; ') || 'ok' }
   } catch (error) {
     if (!(error instanceof UpshotError) || error.code !== 'invalid_config') throw error
     const found = 'not compared: its key is another one than that of the project'
-    return { passed: file !== databaseFile(config), found }
+    return { passed: file !== undefined, found }
   }
 }
 
-/** Follows the chain over the effect ledger of a database, which it leaves unchanged. */
-export function verifyLedger(
-  config: Pick<Config, 'dataDir' | 'secretKey'>,
-  file: string,
-  anchors: readonly Anchor[],
+/**
+ * Follows the chain over the effect ledger of a database, which it leaves unchanged. Default: the
+ * one of the project, in a file or in PostgreSQL.
+ */
+export async function verifyLedger(
+  config: Place,
+  file: string | undefined,
+  { anchors, onProgress }: LedgerCheck,
 ): Promise<LedgerReport> {
-  return verifyLedgerFile(file, readKey(config), { anchors })
+  if (file !== undefined || !config.database) {
+    return verifyLedgerFile(file ?? databaseFile(config), readKey(config), { anchors, onProgress })
+  }
+  const store = await openStore(storeOptions(config))
+  try {
+    return await verifySeals(store, { anchors, onProgress })
+  } finally {
+    await store.close()
+  }
 }
 
 /**

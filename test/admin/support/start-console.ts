@@ -60,6 +60,10 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     foresee: async () => ({ runs: 0, ahead: [] }),
     examine: async () => [],
     readSource: async () => [],
+    verifyLedger: () => Promise.reject(new UpshotError('not_found', 'There is no database file.')),
+    verifyDatabase: () => Promise.reject(new UpshotError('not_found', 'There is no database file.')),
+    backUp: () => Promise.reject(new UpshotError('not_found', 'There is no database file.')),
+    openBackup: () => Promise.reject(new UpshotError('not_found', 'There is no backup.')),
     settings: () => [],
     retention: () => ({ ...NEVER }),
     foreseePrune: async () => ({

@@ -84,6 +84,29 @@ export const EVENT_ROUTES = defineRoutes({
     answer: pageOf(event),
     isSearch: true,
   },
+  'GET /events/export': {
+    id: 'exportEvents',
+    noTool: 'bytes',
+    summary: 'Events with their data as lines of JSON, newest first; without pruned ones, and types of our own',
+    role: 'operator',
+    query: eventFilter,
+    answer: z.unknown(),
+    form: 'bytes',
+    isSearch: true,
+  },
+  'GET /events/drifts': {
+    id: 'listDrifts',
+    summary: 'Events that changed the shape of their type when they came, newest first, 10 of a type',
+    query: { since: moment.optional() },
+    answer: z.object({
+      items: z.array(
+        z.object({
+          ...{ type: z.string(), account: z.string(), event: z.string(), at: time() },
+          changes: z.array(z.string()).describe('Such as `data.file.size: text, was integer`; no value of it.'),
+        }),
+      ),
+    }),
+  },
   'GET /events/:id': {
     id: 'getEvent',
     summary: 'An event with its data, deliveries and runs',

@@ -97,6 +97,10 @@ function effectActions(parts: ResourceParts): Handlers<EffectAction> {
       if (!body.isDryRun) await recordAction(parts, { caller, body }, action, 'done')
       return { ...anchor, at: isoTime(anchor.at) }
     },
+    async 'POST /effects/verify'({ body, caller, ...work }) {
+      await recordAction(parts, { caller, body }, { action: 'effects.verify', target: null, parameters: {} }, 'begun')
+      return surroundings.verifyLedger(body.anchors ?? null, work)
+    },
     async 'POST /effects/restored'({ body, caller, now }) {
       const { actor } = describeOperator(caller, null)
       const { number } = await asCaller(parts, { caller, body }).noteRestored({ actor, reason: body.reason, now })

@@ -6,11 +6,11 @@ import { findStorage, type StorageName } from '../../../core/service/storage.ts'
 import { HOUR_MS, listHoursNow } from '../../../core/store/run-hour.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { FileCounts, KeptSweep } from '../../../core/store/sweeps.ts'
-import { isoTime } from '../../../core/time.ts'
+import { isoTime, waitUntil } from '../../../core/time.ts'
 import type { COVERAGE_ROUTES } from '../../contract/resources/system/coverage.ts'
 import type { AnswerOf } from '../../contract/routes.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import type { Surroundings } from '../../ports/surroundings.ts'
+import type { Surroundings, Work } from '../../ports/surroundings.ts'
 import { readMoment } from '../../queries/read-query.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
@@ -24,9 +24,11 @@ const UNKNOWABLE = [
 export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof COVERAGE_ROUTES> {
   const { store, surroundings } = parts
   return {
-    async 'POST /coverage'({ body, caller, now, signal }) {
+    async 'POST /coverage'({ body, caller, now: asked, signal, tell }) {
       const { storage = null, lookUp, transfers } = body
       await recordAction(parts, { caller, body }, { action: 'coverage.read', target: storage, parameters: {} }, 'begun')
+      if (body.wait) await waitForSweeps(parts, storage, { signal, tell })
+      const now = body.wait ? parts.clock.now() : asked
       // Runs are counted by the hour, and events beside them from the same moment on.
       const since = Math.floor((readMoment(body.since, now) ?? now) / HOUR_MS) * HOUR_MS
       const listed = new Map((transfers ?? []).map((id) => [id, false]))
@@ -43,6 +45,27 @@ export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof CO
         unknowable: transfers === undefined ? [TRANSFERS, ...UNKNOWABLE] : UNKNOWABLE,
       }
     },
+  }
+}
+
+/** How often sweeps are asked how far they are. */
+const LOOK_MS = 250
+
+/** Waits until no sweep is under way. Without a process that sweeps, until the asker goes away. */
+async function waitForSweeps(
+  { store, clock }: ResourceParts,
+  storage: StorageName | null,
+  { signal, tell }: Work,
+): Promise<void> {
+  for (;;) {
+    const sweeps = (await store.listSweeps()).filter((sweep) => storage === null || sweep.storage === storage)
+    const atWork = sweeps.filter(({ state }) => state.phase !== 'idle')
+    if (atWork.length === 0) return
+    const sum = (count: (state: KeptSweep['state']) => number) =>
+      atWork.reduce((all, { state }) => all + count(state), 0)
+    const isCounted = atWork.every(({ state }) => state.total !== null)
+    tell({ done: sum(({ seen }) => seen), total: isCounted ? sum(({ total }) => total ?? 0) : null })
+    await waitUntil(clock, clock.now() + LOOK_MS, signal)
   }
 }
 

@@ -7,7 +7,7 @@ import { type ResourceParts, recordAction } from '../parts.ts'
 
 /** The settings and the health of the installation, and the removal of old data. */
 export function upkeepHandlers(parts: ResourceParts): Handlers<keyof typeof UPKEEP_ROUTES> {
-  const { settings, retention, foreseePrune, prune, examine } = parts.surroundings
+  const { settings, retention, foreseePrune, prune, examine, ...database } = parts.surroundings
   let isPruning = false
   let foreseen: ReturnType<typeof foreseePrune> | null = null
   return {
@@ -17,6 +17,15 @@ export function upkeepHandlers(parts: ResourceParts): Handlers<keyof typeof UPKE
       const findings = await examine(signal)
       return { isHealthy: findings.every(({ level }) => level !== 'fail'), findings }
     },
+    async 'POST /database/verify'({ caller, body, ...work }) {
+      await recordAction(parts, { caller, body }, { action: 'db.verify', target: null, parameters: {} }, 'begun')
+      return database.verifyDatabase(work)
+    },
+    async 'POST /database/backup'({ caller, body, ...work }) {
+      await recordAction(parts, { caller, body }, { action: 'db.backup', target: null, parameters: {} }, 'begun')
+      return database.backUp(work)
+    },
+    'GET /database/backups/:name': ({ params }) => database.openBackup(params.name),
     async 'GET /retention'({ now }) {
       const ages = retention()
       const items = PRUNE_KINDS.map((kind) => {

@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { constants, setPriority } from 'node:os'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
+import type { WorkDone } from '../../../admin/contract/route.ts'
 import type { DoctorFinding, Foreseen } from '../../../admin/ports/surroundings.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { processEnvironment } from '../../../project/config/environment.ts'
+import { processEnvironment, TELLS_PARENT } from '../../../project/config/environment.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 
 /** The command line beside this program. */
@@ -23,6 +25,10 @@ interface Bounds {
   mostBytes: number
   /** It gives way to live work, and so do the processes that it starts. Default false. */
   isAside?: boolean
+  /** Standard input. Default: empty. */
+  input?: string
+  /** Hears how far the command is. */
+  tell?: (work: WorkDone) => void
 }
 
 /**
@@ -32,7 +38,7 @@ interface Bounds {
 export function runCommand(
   { dataDir, workflowsDir, service }: Pick<Config, 'dataDir' | 'workflowsDir' | 'service'>,
   args: readonly string[],
-  { signal, withinMs, mostBytes, isAside = false }: Bounds,
+  { signal, withinMs, mostBytes, isAside = false, input = '', tell }: Bounds,
 ): Promise<CommandEnd> {
   const env = {
     ...processEnvironment(),
@@ -40,14 +46,28 @@ export function runCommand(
     ...{ UPSHOT_DATA_DIR: dataDir, UPSHOT_WORKFLOWS_DIR: workflowsDir },
     // The command must not ask a server, least of all this one, which would run it again.
     UPSHOT_SERVER: '',
+    ...(tell && { [TELLS_PARENT]: '1' }),
   }
-  const options = { env, signal, timeout: withinMs, maxBuffer: mostBytes, encoding: 'utf8' } as const
-  return new Promise((resolve) => {
-    const { pid } = execFile(process.execPath, [CLI, ...args, '--json'], options, (error, stdout) => {
-      resolve({ document: readDocument(stdout), error })
-    })
-    if (isAside && pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  const child = fork(CLI, [...args, '--json'], { env, signal, timeout: withinMs, silent: true, execArgv: [] })
+  if (isAside && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  child.on('message', (work) => tell?.(work as WorkDone))
+  child.stdin?.end(input)
+  child.stderr?.resume()
+  return readEnd(child, mostBytes)
+}
+
+async function readEnd(child: ChildProcess, mostBytes: number): Promise<CommandEnd> {
+  let bytes = 0
+  child.stdout?.on('data', ({ byteLength }: Buffer) => {
+    bytes += byteLength
+    if (bytes > mostBytes) child.kill()
   })
+  const ended = new Promise<Error | null>((resolve) => {
+    child.once('error', resolve)
+    child.once('close', (code, signal) => resolve(code === 0 ? null : new Error(`It ended with ${code ?? signal}.`)))
+  })
+  const [printed, error] = await Promise.all([child.stdout ? text(child.stdout) : '', ended])
+  return { document: readDocument(printed), error }
 }
 
 /** An app with the sandbox leaves the variables of the service alone; so does its command. */

@@ -19,7 +19,7 @@ import { showProgress } from '../../terminal/progress.ts'
 export function migrate(command: Command, { out, project }: Cli): void {
   const roles = command.option('--role-sql', 'print the rights of a user that owns nothing, as SQL')
   roles.addHelpText('after', HELP).action(async ({ roleSql }) => {
-    const config = await project.load()
+    const config = await project.loadBeside()
     if (roleSql === true && config.database) {
       const sql = await describeRoles(config.database.schema)
       out.result({ sql }, () => [sql.trimEnd()])
@@ -81,7 +81,7 @@ With --role-sql nothing is changed: its output makes the roles <schema>_app, for
 
 export function move(command: Command, { out, project }: Cli): void {
   command.addHelpText('after', MOVE_HELP).action(async () => {
-    const config = await project.load()
+    const config = await project.loadBeside()
     const app = await findRunningApp(config)
     if (app !== null) {
       throw new UpshotError('conflict', `An app is running on ${config.dataDir} (process ${app.pid}).`, {

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { link, open, rm } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from '@commander-js/extra-typings'
+import type { AnswerOf } from '../../../admin/client/index.ts'
 import { takeAnchor } from '../../../app/health/take-anchor.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { formatAnchor } from '../../../core/safety/ledger/anchor.ts'
 import { PRUNE_KINDS, type Prunable, type PruneKind } from '../../../core/store/retention.ts'
 import { withIsoTimes } from '../../../core/time.ts'
 import type { DatabaseConfig } from '../../../project/config/database-config.ts'
@@ -16,16 +19,17 @@ import { call } from '../../open/operations.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
-import { onInterrupt } from '../../terminal/on-interrupt.ts'
-import { showProgress } from '../../terminal/progress.ts'
+import type { Output } from '../../terminal/output.ts'
+import { showProgress, showWork } from '../../terminal/progress.ts'
 
 export function backup(command: Command, { out, project }: Cli): void {
   command
     .argument('<file>', 'path of the backup; must not exist yet')
     .addHelpText('after', RESTORE)
     .action(async (target) => {
-      const config = await project.load()
       const to = resolve(target)
+      if (await project.isFar()) return fetchBackup({ out, project }, to)
+      const config = await project.load()
       if (config.database) throw refusePostgres(config.database, to)
       const file = await requireDatabase(config)
       if (out.given.dryRun) {
@@ -34,18 +38,64 @@ export function backup(command: Command, { out, project }: Cli): void {
       }
       // Anchored before, so that the backup contains the seal that the anchor names.
       const anchor = await project.withStore((store) => takeAnchor(store, commandClock, config))
-      using progress = showProgress(out, { title: 'Backing up', unit: 'count' })
-      const { bytes, rows } = await backUp(config, to, {
-        onProgress: ({ done, total }) => progress.set(done, total),
-        signal: onInterrupt(),
-      })
-      out.result({ file: to, made: true, bytes, rows, anchor: anchor && withIsoTimes(anchor) }, () => [
-        `Backed up to ${to}: ${formatBytes(bytes)}, ${rows.event} events, ${rows.run} runs.`,
-        'The copy was read back and is sound.',
-        ...(anchor === null ? [] : [`The end of its effect ledger: ${formatAnchor(anchor)}`]),
-      ])
+      using work = showWork(out, 'Backing up')
+      const { bytes, rows } = await backUp(config, to, work)
+      report(out, { file: to, made: true, bytes, rows, anchor: anchor && withIsoTimes(anchor) })
       out.note(describeKey(config))
     })
+}
+
+type Backup = Pick<AnswerOf<'POST /database/backup'>, 'bytes' | 'rows' | 'anchor'> & { file: string; made: true }
+
+function report(out: Output, backup: Backup): void {
+  const { file, bytes, rows, anchor } = backup
+  out.result(backup, () => [
+    `Backed up to ${file}: ${formatBytes(bytes)}, ${rows.event} events, ${rows.run} runs.`,
+    'The copy was read back and is sound.',
+    ...(anchor === null ? [] : [`The end of its effect ledger: ${JSON.stringify(anchor)}`]),
+  ])
+}
+
+/** Lets the server make and check a copy, and fetches it. Throws `conflict` for a taken name. */
+async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: string): Promise<void> {
+  if (existsSync(to))
+    throw new UpshotError('conflict', `There is already a file ${to}, and a backup overwrites nothing.`)
+  if (out.given.dryRun) return out.result({ file: to, made: false }, () => [`Would fetch a backup to ${to}.`])
+  await project.withOperations(async (operations) => {
+    using work = showWork(out, 'Backing up')
+    const { backup, sha256, ...about } = await call(operations, 'POST /database/backup', { body: {} }, work)
+    using progress = showProgress(out, { title: 'Fetching', total: about.bytes, unit: 'bytes' })
+    const part = `${to}.part`
+    try {
+      const chunks = operations.stream('GET /database/backups/:name', { params: { name: backup } }, work)
+      const found = await saveBytes(chunks, part, (bytes) => progress.set(bytes))
+      if (found !== sha256) throw new UpshotError('service_failed', 'Other bytes arrived than the server sent.')
+      await link(part, to)
+    } finally {
+      await rm(part, { force: true })
+    }
+    report(out, { file: to, made: true, ...about })
+    out.note('Its secrets are encrypted with the key of the server, which is not in the backup.')
+  })
+}
+
+/** Writes to a new file that only its owner can read. The SHA-256, once it is on disk. */
+async function saveBytes(
+  chunks: AsyncIterable<Uint8Array | string>,
+  to: string,
+  onBytes: (bytes: number) => void,
+): Promise<string> {
+  const hash = createHash('sha256')
+  await using file = await open(to, 'wx', 0o600)
+  let bytes = 0
+  for await (const chunk of chunks) {
+    hash.update(chunk)
+    await file.writeFile(chunk)
+    bytes += chunk.length
+    onBytes(bytes)
+  }
+  await file.sync()
+  return hash.digest('hex')
 }
 
 /** PostgreSQL has its own tools, which are better than a copy of rows. */
@@ -77,9 +127,11 @@ export function verify(command: Command, { out, project }: Cli): void {
   command
     .argument('[file]', 'path of a database or a backup (default: the database of this project)')
     .action(async (file) => {
-      const config = await project.load()
-      if (file === undefined && !config.database) await requireDatabase(config)
-      const report = await checkDatabase(config, file === undefined ? undefined : resolve(file))
+      using work = showWork(out, 'Checks')
+      const isFar = (await project.isFar()) && file === undefined
+      const report = await (isFar
+        ? project.withOperations((far) => call(far, 'POST /database/verify', { body: {} }, work))
+        : verifyHere(await project.load(), file, work))
       out.result(report, () => [
         ...report.checks.map(({ name, passed, found }) => {
           const mark = passed ? out.paint('green', '✓') : out.paint('red', '✗')
@@ -92,12 +144,17 @@ export function verify(command: Command, { out, project }: Cli): void {
       ])
       if (report.passed) return
       out.leaveWith('difference')
-      out.note(
-        config.database && file === undefined
-          ? 'Stop the app, and restore the newest backup or moment that passes "upshot db verify".'
-          : 'Stop the app, copy the data directory, and restore the newest backup that passes "upshot db verify".',
-      )
+      out.note('Stop the app, copy its data, and restore the newest backup or moment that passes "upshot db verify".')
     })
+}
+
+async function verifyHere(
+  config: Config,
+  file: string | undefined,
+  { onProgress }: Pick<ReturnType<typeof showWork>, 'onProgress'>,
+) {
+  if (file === undefined && !config.database) await requireDatabase(config)
+  return checkDatabase(config, file && resolve(file), onProgress)
 }
 
 export function reseal(command: Command, { out, project }: Cli): void {
@@ -107,7 +164,7 @@ export function reseal(command: Command, { out, project }: Cli): void {
     .option('--key-env <name>', 'read the new key from an environment variable')
     .addHelpText('after', KEY_HELP)
     .action(async ({ keyFile, keyStdin, keyEnv }) => {
-      const config = await project.load()
+      const config = await project.loadBeside()
       const file = await requireDatabase(config)
       const key = await readSecret({ secretFile: keyFile, secretStdin: keyStdin, secretEnv: keyEnv }, 'the new key')
       await requireStopped(config)

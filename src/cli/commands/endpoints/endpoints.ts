@@ -210,7 +210,7 @@ export const test = actCommand('POST /endpoints/:name/test', {
   options: (command) =>
     command.option('--public', 'use the public URL, through every proxy before the app (default: its local address)'),
   look: 'GET /endpoints/:name',
-  isSlow: true,
+  isSlow: 'Testing',
   body: ({ public: isPublic = false }: { public?: boolean }) => ({ isPublic }),
   will: (name) => `send test deliveries to the endpoint "${name}"`,
   done: ({ trials, isPassed, event }, name, { out }) => [

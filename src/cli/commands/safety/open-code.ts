@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { IsolatedProcess, openIsolated } from '../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../core/errors.ts'
+import type { ReadStore } from '../../../core/store/store.ts'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
@@ -19,6 +20,21 @@ interface Wanted {
   readFiles?: Opening[2]['readFiles'] | undefined
   /** Undefined: as the project says. */
   trustReads?: boolean | undefined
+}
+
+/** For code of which nothing is asked that a corpus does not have. */
+export const NO_STORE: Pick<
+  ReadStore,
+  'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'
+> = {
+  listDeletes: async () => [],
+  listRunEvents: async () => [],
+  listRuns: async () => [],
+  listSteps: async () => [],
+  listAccounts: async () => [],
+  readOutput: async () => {
+    throw new Error('A corpus has each result in its row.')
+  },
 }
 
 /** Opens an isolated process with the author's code, and names the modules that it cannot load. */

@@ -21,7 +21,7 @@ export const list = actCommand('GET /alerts', {
 export const test = actCommand('POST /alerts/:name/test', {
   argument: ['name', 'name of a rule of the project file'],
   look: 'GET /alerts/:name',
-  isSlow: true,
+  isSlow: 'Sending',
   body: () => ({}),
   will: (name) => `send a test message to each channel of the rule ${name}`,
   data: ({ channels }) => channels,

@@ -38,7 +38,8 @@ async function serve(
   ])
   const server = createAgentServer({
     ...{ routes: ROUTES, version: readVersion(), rights },
-    perform: (name, given, signal) => operations.perform(name as RouteName, given as AnyInput, { signal }),
+    perform: (name, given, { signal, tell }) =>
+      operations.perform(name as RouteName, given as AnyInput, { signal, onProgress: tell }),
   })
   const ended = new Promise<void>((resolve) => {
     stdin.once('end', resolve)

@@ -4,6 +4,7 @@ import { type GrantReads, VerifiedGrants } from '../votes/verified-grants.ts'
 import { VerifiedVotes, type VoteReads, type VoteSigner } from '../votes/verified-votes.ts'
 import type { Anchor } from './anchor.ts'
 import { isErasedBy, readErased } from './erased-rows.ts'
+import { RowQueue } from './row-queue.ts'
 import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
 
 /** The verdict on a ledger. */
@@ -37,10 +38,18 @@ export interface LedgerReport {
   faultCount: number
 }
 
+/** How to verify a ledger. */
+export interface LedgerCheck {
+  /** Anchors to look for. Default: none. */
+  anchors?: readonly Anchor[] | undefined
+  /** Hears of each thousandth row, and of the last one that is sealed. */
+  onProgress?: ((part: { done: number; total: number }) => void) | undefined
+}
+
 /** Faults that a report shows. */
 const MAX_FAULTS = 20
 const SEALS_A_PAGE = 2_000
-const ROWS_A_PAGE = 5_000
+const TOLD_ROWS = 1_000
 
 /** The reads of a store that a verification needs; both lists come oldest first. */
 export interface LedgerReads extends VoteReads, GrantReads {
@@ -64,7 +73,7 @@ export interface LostBegin {
  */
 export async function verifyLedger(
   store: LedgerReads,
-  { anchors = [] }: { anchors?: readonly Anchor[] } = {},
+  { anchors = [], onProgress }: LedgerCheck = {},
 ): Promise<LedgerReport> {
   const keys = new Map((await store.listSealKeys()).map(({ number, secret }) => [number, secret]))
   const chain = new ChainCheck(keys, anchors)
@@ -73,7 +82,10 @@ export async function verifyLedger(
   const { prunedTo, anchored } = chain
   const votes = new VerifiedVotes(store)
   const grants = new VerifiedGrants(store, prunedTo)
-  const rows = await checkRows(store, { keys, prunedTo, anchored, votes, grants })
+  const onRow = ({ seq }: EffectRecord) => {
+    if (seq % TOLD_ROWS === 0) onProgress?.({ done: seq, total: Math.max(seq, chain.last) })
+  }
+  const rows = await checkRows(store, { keys, prunedTo, anchored, votes, grants, onRow })
   await votes.end(prunedTo)
   await grants.end()
   const { words, signed: signedWords, signers } = votes
@@ -121,6 +133,11 @@ class ChainCheck {
     this.seals += 1
   }
 
+  /** The newest row that a seal covers. */
+  get last(): number {
+    return this.#before?.last ?? 0
+  }
+
   /** Once, after the last seal. */
   end(): void {
     const end = this.#before?.number ?? 0
@@ -166,15 +183,17 @@ interface RowContext {
   anchored: Anchor | null
   votes: VerifiedVotes
   grants: VerifiedGrants
+  onRow: (row: EffectRecord) => void
 }
 
 /** Every row against the seal that covers it. */
 async function checkRows(
   store: LedgerReads,
-  { keys, prunedTo, anchored, votes, grants }: RowContext,
+  { keys, prunedTo, anchored, votes, grants, onRow }: RowContext,
 ): Promise<RowCheck> {
   const check: RowCheck = { faults: [], effects: 0, sealed: 0, erased: 0, sinceAnchor: 0 }
   const rows = new RowQueue(store, async (row) => {
+    onRow(row)
     if (row.phase === 'decided') await votes.add(row)
     await grants.add(row)
   })
@@ -219,56 +238,6 @@ async function findForgedErasures(store: LedgerReads, rows: readonly EffectRecor
     if (!isErasedBy(word, row, key)) faults.push(`row ${row.seq} lost text, and no row tells who erased it`)
   }
   return faults
-}
-
-/** The ledger from its oldest row on, a page at a time. */
-class RowQueue {
-  readonly #store: LedgerReads
-  readonly #tell: (row: EffectRecord) => Promise<void>
-  #page: readonly EffectRecord[] = []
-  #next = 0
-  #after = -Infinity
-  #isAtEnd = false
-
-  /** `tell` gets each row, those without a seal too. */
-  constructor(store: LedgerReads, tell: (row: EffectRecord) => Promise<void>) {
-    this.#store = store
-    this.#tell = tell
-  }
-
-  async takeUpTo(last: number): Promise<EffectRecord[]> {
-    const taken: EffectRecord[] = []
-    for (;;) {
-      const row = this.#page[this.#next]
-      if (row === undefined) {
-        if (!(await this.#turn())) return taken
-      } else if (row.seq > last) return taken
-      else {
-        taken.push(row)
-        this.#next += 1
-      }
-    }
-  }
-
-  async countRest(): Promise<number> {
-    let count = 0
-    do {
-      count += this.#page.length - this.#next
-      this.#next = this.#page.length
-    } while (await this.#turn())
-    return count
-  }
-
-  /** False at the end. */
-  async #turn(): Promise<boolean> {
-    if (this.#isAtEnd) return false
-    this.#page = await this.#store.listEffects({ after: this.#after, limit: ROWS_A_PAGE })
-    this.#next = 0
-    this.#after = this.#page.at(-1)?.seq ?? this.#after
-    this.#isAtEnd = this.#page.length < ROWS_A_PAGE
-    for (const row of this.#page) await this.#tell(row)
-    return this.#page.length > 0
-  }
 }
 
 async function* sealPages(store: LedgerReads): AsyncGenerator<Seal[]> {

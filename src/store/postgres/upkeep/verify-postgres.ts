@@ -39,12 +39,18 @@ const CHECKS: Record<string, string> = {
 const MAX_FAULTS = 20
 
 /** Checks the rows of one moment against each other, also beside a running app. */
-export async function verifyPostgres(client: pg.Client, place: string): Promise<DatabaseReport> {
+export async function verifyPostgres(
+  client: pg.Client,
+  place: string,
+  onProgress?: (part: { done: number; total: number }) => void,
+): Promise<DatabaseReport> {
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   await client.query('SET LOCAL idle_in_transaction_session_timeout = 0')
   try {
     const checks = []
-    for (const [name, sql] of Object.entries(CHECKS)) {
+    const all = Object.entries(CHECKS)
+    for (const [name, sql] of all) {
+      onProgress?.({ done: checks.length, total: all.length })
       const { rows } = await client.query<[string]>({ text: `${sql} LIMIT ${MAX_FAULTS}`, rowMode: 'array' })
       checks.push(describeCheck(name, rows.flat()))
     }

@@ -42,11 +42,18 @@ const CHECKS: Record<string, Check> = {
  * Checks a whole database and changes nothing, also beside a running app. Throws `not_found`
  * without a file, `store_unavailable` for one that is no database.
  */
-export function verifyDatabase(file: string): DatabaseReport {
+export function verifyDatabase(
+  file: string,
+  onProgress?: (part: { done: number; total: number }) => void,
+): DatabaseReport {
   if (!existsSync(file)) throw new UpshotError('not_found', `There is no database ${file}.`)
   const db = open(file)
   try {
-    const checks = Object.entries(CHECKS).map(([name, check]) => perform(db, name, check))
+    const all = Object.entries(CHECKS)
+    const checks = all.map(([name, check], done) => {
+      onProgress?.({ done, total: all.length })
+      return perform(db, name, check)
+    })
     return { file, passed: checks.every(({ passed }) => passed), checks, rows: countRows(db) }
   } finally {
     db.close()

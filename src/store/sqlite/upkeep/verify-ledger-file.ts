@@ -1,6 +1,10 @@
 import Database from 'better-sqlite3'
-import type { Anchor } from '../../../core/safety/ledger/anchor.ts'
-import { type LedgerReads, type LedgerReport, verifyLedger } from '../../../core/safety/ledger/verify-ledger.ts'
+import {
+  type LedgerCheck,
+  type LedgerReads,
+  type LedgerReport,
+  verifyLedger,
+} from '../../../core/safety/ledger/verify-ledger.ts'
 import { ApprovalSearch } from '../../tables/approvals/approval-search.ts'
 import { ApproverTable } from '../../tables/approvals/approver-table.ts'
 import { VoteTable } from '../../tables/approvals/vote-table.ts'
@@ -14,7 +18,7 @@ import { requireLatest } from '../database/migrate.ts'
 export async function verifyLedgerFile(
   file: string,
   vaultKey: Buffer,
-  options: { anchors?: readonly Anchor[] } = {},
+  options: LedgerCheck = {},
 ): Promise<LedgerReport> {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {

@@ -75,6 +75,37 @@ const effectFilter = {
   until: moment.optional(),
 }
 
+export const anchor = z
+  .object({
+    seal: z.int().positive(),
+    last: z.int().nonnegative().describe('The newest row that it covers.'),
+    at: time(),
+    mac: z.string().regex(/^[0-9a-f]{64}$/),
+  })
+  .describe('Keep it outside of the database.')
+
+const ledgerReport = z
+  .object({
+    passed: z.boolean(),
+    effects: z.int().describe('Rows that are there.'),
+    sealed: z.int().describe('Those that a seal covers.'),
+    seals: z.int(),
+    erased: z.int().describe('Rows of which people erased text; the rest of each is as it was sealed.'),
+    prunedTo: z.int().describe('Rows up to this one may be missing, because retention removed them.'),
+    anchors: z.int().describe('Anchors that were looked for.'),
+    anchored: anchor.nullable().describe('The newest one that the chain contains; null: an end may be cut off.'),
+    sinceAnchor: z.int().describe('Sealed rows after that anchor.'),
+    restored: z.array(z.object({ seal: z.int(), at: time(), note: z.string() })),
+    words: z.int().describe('Words of people on approvals.'),
+    signedWords: z.int().describe('Those with a good signature.'),
+    signers: z.array(z.object({ name: z.string(), key: z.string(), words: z.int() })),
+    granted: z.int().describe('Effects that began by an approval.'),
+    grantedUnsigned: z.int().describe('Those whose words nobody signed.'),
+    faults: z.array(z.string()).describe('The first 20, as sentences.'),
+    faultCount: z.int(),
+  })
+  .meta({ id: 'LedgerReport' })
+
 export const EFFECT_ROUTES = defineRoutes({
   'GET /effects': {
     id: 'listEffects',
@@ -132,10 +163,24 @@ export const EFFECT_ROUTES = defineRoutes({
     summary: 'Seals the ledger, and appends the end of its chain to the anchor file of the server, if one is set',
     role: 'admin',
     body: { isDryRun },
-    answer: z
-      .object({ seal: z.int(), last: z.int().describe('The newest row that it covers.'), at: time(), mac: z.string() })
-      .describe('Keep it outside of the database.'),
+    answer: anchor,
     audit: 'effects.anchor',
+  },
+  'POST /effects/verify': {
+    id: 'verifyEffects',
+    isSafe: true,
+    summary: 'Follows the seals of the whole ledger, and looks for its anchors',
+    body: {
+      anchors: z
+        .array(anchor)
+        .max(2_000)
+        .optional()
+        .describe('Anchors that you kept; default: those in the anchor file of the server.'),
+    },
+    answer: ledgerReport,
+    audit: 'effects.verify',
+    isSearch: true,
+    tellsProgress: true,
   },
   'POST /effects/restored': {
     id: 'noteRestored',

@@ -69,11 +69,13 @@ export const COVERAGE_ROUTES = defineRoutes({
     body: {
       since: moment.default('30d'),
       storage: z.enum(STORAGES).optional().describe('Only this storage.'),
+      wait: z.boolean().default(false).describe('First waits for the end of the sweeps that are under way.'),
       lookUp: z.int().min(0).max(1_000).default(0).describe('Deleted files to ask the service for.'),
       transfers: z.array(z.string().max(200)).optional().describe('Ids of transfers of which events should tell.'),
     },
     answer: coverage,
     audit: 'coverage.read',
     isSearch: true,
+    tellsProgress: true,
   },
 })

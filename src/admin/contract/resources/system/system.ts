@@ -69,6 +69,14 @@ const sweep = z.object({
   lost: z.int().describe('Events of the last seven days that were lost.'),
   made: z.int().describe('Those among them that were made up.'),
   held: z.int().describe('Lost events that wait for people, whatever their age.'),
+  underWay: z
+    .object({
+      phase: z.enum(['listing', 'judging']).describe('Of a sweep: it reads pages, then asks for files one by one.'),
+      seen: z.int().describe('Entries that it has read.'),
+      total: z.int().nullable().describe('Entries that the service says there are; null where it does not say.'),
+    })
+    .nullable()
+    .describe('The sweep that is at work; null: none is.'),
 })
 
 const system = z

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { PRUNE_KINDS } from '../../../../core/store/retention.ts'
 import { defineRoutes, time } from '../../route.ts'
+import { anchor } from '../safety/effects.ts'
+
+const rows = z.record(z.string(), z.int()).describe('Rows by table.')
 
 export const UPKEEP_ROUTES = defineRoutes({
   'GET /config': {
@@ -26,6 +29,46 @@ export const UPKEEP_ROUTES = defineRoutes({
     }),
     audit: 'doctor.run',
     isSearch: true,
+  },
+  'POST /database/verify': {
+    id: 'verifyDatabase',
+    isSafe: true,
+    summary: 'Checks the whole database, and the chain over its effect ledger; it reads every table',
+    role: 'admin',
+    answer: z
+      .object({
+        file: z.string().describe('Path of the file; host, database and schema of PostgreSQL.'),
+        passed: z.boolean(),
+        checks: z.array(z.object({ name: z.string(), passed: z.boolean(), found: z.string() })),
+        rows,
+      })
+      .meta({ id: 'DatabaseReport' }),
+    audit: 'db.verify',
+    isSearch: true,
+    tellsProgress: true,
+  },
+  'POST /database/backup': {
+    id: 'backUpDatabase',
+    noTool: 'bytes',
+    summary: 'Copies the database file beside it, and checks the copy; it goes once it is fetched, or after a day',
+    role: 'admin',
+    answer: z.object({
+      backup: z.string().describe('Its name, for `GET /database/backups/:name`.'),
+      bytes: z.int(),
+      sha256: z.string(),
+      rows,
+      anchor: anchor.nullable().describe('The end of its effect ledger; null where that is empty.'),
+    }),
+    audit: 'db.backup',
+    tellsProgress: true,
+  },
+  'GET /database/backups/:name': {
+    id: 'fetchBackup',
+    noTool: 'bytes',
+    summary: 'The bytes of a backup, which is removed once they were all sent; without the key of its secrets',
+    role: 'admin',
+    answer: z.unknown(),
+    form: 'bytes',
   },
   'GET /retention': {
     id: 'listRetention',

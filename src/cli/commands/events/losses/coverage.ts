@@ -10,7 +10,7 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { call } from '../../../open/operations.ts'
 import { addSchemaOptions } from '../../../operate/schema-options.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
-import { onInterrupt } from '../../../terminal/on-interrupt.ts'
+import { showWork } from '../../../terminal/progress.ts'
 import { type Column, formatTable, type Layout } from '../../../terminal/table.ts'
 
 /** Exceptions that the table names one by one. */
@@ -34,7 +34,9 @@ type FileFinding = Coverage['findings'][number]
 
 /** `upshot coverage`: files against events, runs and effects; exits with 7 where one was lost. */
 export function define(command: Command, { out, project }: Cli): void {
-  addSchemaOptions(command, COVERAGE_ROUTES['POST /coverage'].body, { without: ['lookUp', 'transfers', 'reason'] })
+  addSchemaOptions(command, COVERAGE_ROUTES['POST /coverage'].body, {
+    without: ['wait', 'lookUp', 'transfers', 'reason'],
+  })
   command
     .option('--transfers <file>', 'CSV file of transfers with a column "id", such as an export of the web interface')
     .option(
@@ -42,11 +44,13 @@ export function define(command: Command, { out, project }: Cli): void {
       'ask the service for so many of the files that runs deleted; default: 20',
       countUpTo(1_000),
     )
+    .option('--wait', 'first wait for the end of the sweeps that are under way')
     .action(({ transfers: file, lookUp = 0, ...given }) =>
       project.withOperations(async (operations) => {
         const transfers = file === undefined ? undefined : await readTransferIds(file)
         const body = { ...given, lookUp: lookUp === true ? 20 : lookUp, transfers }
-        const found = await call(operations, 'POST /coverage', { body }, { signal: onInterrupt() })
+        using work = showWork(out, given.wait ? 'Sweeping' : 'Comparing')
+        const found = await call(operations, 'POST /coverage', { body }, work)
         out.result(found, () => formatCoverage(found, out))
         if (found.storages.length === 0)
           out.note('No storage was swept. Name one under "reconcile" in the project file, and start the app.')

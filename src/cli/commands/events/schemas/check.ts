@@ -1,23 +1,21 @@
 import { join } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
-import { readTraffic, TRAFFIC_MS } from '../../../../admin/queries/read-traffic.ts'
+import type { AnswerOf } from '../../../../admin/client/index.ts'
 import { openIsolated } from '../../../../app/preview/isolated-process.ts'
 import { UpshotError } from '../../../../core/errors.ts'
-import { DEFAULT_ACCOUNT } from '../../../../core/service/account.ts'
 import { compareOutlines, outlineOf } from '../../../../core/service/shapes/outline.ts'
 import { emptyShape, foldBody, type Shape } from '../../../../core/service/shapes/shape.ts'
-import type { ShapeDrift } from '../../../../core/service/shapes/shape-book.ts'
-import type { StorageSpellings } from '../../../../core/service/storage.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
-import { withIsoTimes } from '../../../../core/time.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { describeUnknown, listDefinitions, type UsedDefinition } from '../../../../project/workflows/definitions.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
+import { call, type Operations } from '../../../open/operations.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 import { type Column, formatTable } from '../../../terminal/table.ts'
+import { NO_STORE } from '../../safety/open-code.ts'
 import { readShapes, SHAPES_FILE } from './shapes-file.ts'
+import { readSince, readTraffic } from './traffic.ts'
 
 /** How a definition and the events of a type get on. */
 interface Fit {
@@ -44,7 +42,7 @@ const COLUMNS: Column<Fit>[] = [
   { title: 'EVENT', value: ({ first }) => first?.event ?? null, isId: true },
 ]
 
-const NOTICED: Column<ShapeDrift>[] = [
+const NOTICED: Column<AnswerOf<'GET /events/drifts'>['items'][number]>[] = [
   { title: 'EVENT', value: ({ event }) => event, isId: true },
   { title: 'TYPE', value: ({ type }) => type },
   { title: 'AT', value: ({ at }) => formatMoment(at, commandClock.now()), cut: 'never' },
@@ -58,20 +56,20 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('--shapes <file>', `file that "types generate" wrote; default: ${SHAPES_FILE} beside the workflows`)
     .option('--show-values', 'show the value that does not fit; needs a terminal')
     .action(({ since: asked, shapes: file, showValues = false }) =>
-      project.withStore(async (store, config) => {
+      project.withOperations(async (operations) => {
         if (showValues && !out.isWatched) throw noTerminal()
-        const since = asked?.(commandClock.now()) ?? commandClock.now() - TRAFFIC_MS
+        const since = readSince(asked)
+        const config = await project.loadHere()
         const known = readShapes(file ?? join(config.workflowsDir, SHAPES_FILE))
-        const definitions = await loadDefinitions(store, config)
-        const { fits, shapes } = await readFits(store, config, definitions, { since, showValues })
+        const definitions = await loadDefinitions(config)
+        const { fits, shapes } = await readFits(operations, definitions, { since, showValues })
         const drifts = [...(known ?? [])].flatMap(([type, outline]): Drift[] => {
           const shape = shapes.get(type)
           const changes = shape === undefined ? [] : compareOutlines(outline, outlineOf(shape))
           return changes.length === 0 ? [] : [{ type, changes }]
         })
-        const told = Object.values((await store.loadShapeBook())?.book.types ?? {}).flatMap((each) => each.drifts)
-        const noticed = told.filter(({ at }) => at >= since).sort((one, other) => other.at - one.at)
-        out.result({ definitions: fits, drifts, noticed: noticed.map(withIsoTimes) }, () => [
+        const { items: noticed } = await call(operations, 'GET /events/drifts', { query: { since } })
+        out.result({ definitions: fits, drifts, noticed }, () => [
           ...formatTable(fits, COLUMNS, out),
           ...drifts.flatMap(({ type, changes }) => ['', `${type} has changed:`, ...changes.map((each) => `  ${each}`)]),
           ...(noticed.length === 0 ? [] : ['', 'New when they came:', ...formatTable(noticed, NOTICED, out)]),
@@ -83,8 +81,8 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 /** Another process loads them first: one that loops or exits would hold or end this one. */
-async function loadDefinitions(store: ReadStore, config: Config): Promise<UsedDefinition[]> {
-  await using isolated = await openIsolated(store, config, { onPrint: () => {} })
+async function loadDefinitions(config: Config): Promise<UsedDefinition[]> {
+  await using isolated = await openIsolated(NO_STORE, config, { onPrint: () => {} })
   const [broken] = isolated.code.broken
   if (broken) throw describeUnknown(broken.file, broken.error)
   return await listDefinitions(config.workflowsDir)
@@ -99,34 +97,25 @@ function noTerminal(): UpshotError {
 
 /** Parses each event by each definition of its type, and folds it. */
 async function readFits(
-  store: ReadStore,
-  config: Config,
+  operations: Operations,
   definitions: readonly UsedDefinition[],
-  { since, showValues }: { since: number; showValues: boolean },
+  { since, showValues }: { since: string; showValues: boolean },
 ): Promise<{ fits: Fit[]; shapes: Map<string, Shape> }> {
   const fits = definitions.map(({ type, workflows }): Fit => ({ type, workflows, events: 0, misfits: 0, first: null }))
   const shapes = new Map<string, Shape>()
-  const spellings = await readSpellings(store, config)
-  for await (const { event, data } of readTraffic(store, { types: [], since })) {
-    shapes.set(event.type, foldBody(shapes.get(event.type) ?? emptyShape(), data))
+  const { items: accounts } = await call(operations, 'GET /accounts')
+  const spellings = new Map(accounts.map(({ name, storages }) => [name, storages] as const))
+  for await (const { id, type, account, data } of readTraffic(operations, { types: [], since })) {
+    shapes.set(type, foldBody(shapes.get(type) ?? emptyShape(), data))
     for (const [n, fit] of fits.entries()) {
-      if (!definitions[n]?.covers(event.type)) continue
+      if (!definitions[n]?.covers(type)) continue
       fit.events++
-      const misfit = definitions[n].findFault(data, spellings.get(event.account) ?? {})
+      const misfit = definitions[n].findFault(data, spellings.get(account) ?? {})
       if (misfit === null) continue
       fit.misfits++
       const { at, fault, shown } = misfit
-      fit.first ??= { event: event.id, at, fault: showValues ? shown : fault }
+      fit.first ??= { event: id, at, fault: showValues ? shown : fault }
     }
   }
   return { fits, shapes }
-}
-
-/** Each account's names of the storages. */
-async function readSpellings(
-  store: Pick<ReadStore, 'listAccounts'>,
-  { service }: Pick<Config, 'service'>,
-): Promise<Map<string, StorageSpellings>> {
-  const accounts = (await store.listAccounts()).map(({ name, storages }) => [name, storages] as const)
-  return new Map([[DEFAULT_ACCOUNT, service.kind === 'real' ? service.storages : {}], ...accounts])
 }

@@ -2,24 +2,16 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
-import {
-  foldTraffic,
-  readTraffic,
-  TRAFFIC_MS,
-  type TrafficChoice,
-  type TypeTraffic,
-} from '../../../../admin/queries/read-traffic.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import { chooseUnions, findSplits, foldSplits } from '../../../../core/service/shapes/find-unions.ts'
 import { outlineOf } from '../../../../core/service/shapes/outline.ts'
 import { type ShapeUnion, writeSchema } from '../../../../core/service/shapes/write-schema.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
-import { isoTime } from '../../../../core/time.ts'
 import type { Cli } from '../../../command.ts'
 import { parseSince } from '../../../input/parse-option.ts'
-import { commandClock } from '../../../open/command-clock.ts'
+import type { Operations } from '../../../open/operations.ts'
 import { confirm } from '../../../terminal/confirm.ts'
 import { formatShapes, SHAPES_FILE } from './shapes-file.ts'
+import { foldTraffic, readSince, readTraffic, type TrafficChoice, type TypeTraffic } from './traffic.ts'
 
 export function define(command: Command, { out, project }: Cli): void {
   command
@@ -28,11 +20,11 @@ export function define(command: Command, { out, project }: Cli): void {
     .option('-o, --out <module>', `module to write, with ${SHAPES_FILE} beside it; default: standard output`)
     .option('--min-share <share>', 'leave out what fewer events show, such as 0.1%', parseShare, 0)
     .action((types, { since: asked, out: file, minShare }) =>
-      project.withStore(async (store) => {
-        const choice = { types, since: asked?.(commandClock.now()) ?? commandClock.now() - TRAFFIC_MS }
-        const traffic = await foldTraffic(store, choice)
+      project.withOperations(async (operations) => {
+        const choice = { types, since: readSince(asked) }
+        const traffic = await foldTraffic(operations, choice)
         if (traffic.size === 0) throw noEvents()
-        const typed = await findTypes(store, choice, traffic)
+        const typed = await findTypes(operations, choice, traffic)
         const module = writeModule(typed, { minShare })
         const outlines = new Map([...typed].map(([type, { shape }]) => [type, outlineOf(shape)]))
         if (file !== undefined) {
@@ -55,15 +47,15 @@ export function define(command: Command, { out, project }: Cli): void {
 
 /** Looks a second time where a word may decide which names an object has. */
 async function findTypes(
-  store: ReadStore,
+  operations: Operations,
   choice: TrafficChoice,
   traffic: ReadonlyMap<string, TypeTraffic>,
 ): Promise<Map<string, TypedTraffic>> {
   const splits = new Map([...traffic].map(([type, { shape }]) => [type, findSplits(shape)]))
   const varied = [...splits].filter(([, each]) => each.length > 0).map(([type]) => type)
   if (varied.length > 0)
-    for await (const { event, data } of readTraffic(store, { ...choice, types: varied }))
-      foldSplits(splits.get(event.type) ?? [], data)
+    for await (const { type, data } of readTraffic(operations, { ...choice, types: varied }))
+      foldSplits(splits.get(type) ?? [], data)
   return new Map([...traffic].map(([type, each]) => [type, { ...each, unions: chooseUnions(splits.get(type) ?? []) }]))
 }
 
@@ -101,7 +93,7 @@ function isMade(module: string): boolean {
 function writeModule(traffic: ReadonlyMap<string, TypedTraffic>, { minShare }: { minShare: number }): string {
   const names = nameTypes([...traffic.keys()])
   const definitions = [...traffic].map(([type, { shape, unions, from, to }]) => {
-    const about = `/** Events: ${shape.seen.toLocaleString('en')}, from ${dayOf(from)} to ${dayOf(to)}. */`
+    const about = `/** Events: ${shape.seen.toLocaleString('en')}, from ${from.slice(0, 10)} to ${to.slice(0, 10)}. */`
     const schema = writeSchema(shape, { minShare, unions }).replaceAll('\n', '\n  ')
     return [about, `export const ${names.get(type)} = defineEvent('${type}', {`, `  data: ${schema},`, '})'].join('\n')
   })
@@ -125,10 +117,6 @@ export function nameTypes(types: readonly string[]): Map<string, string> {
     names.set(type, name)
   }
   return names
-}
-
-function dayOf(moment: number): string {
-  return isoTime(moment).slice(0, 10)
 }
 
 function upperFirst(word: string): string {

@@ -2,12 +2,11 @@ import type { compareStarts } from '../../../../app/backtest/compare-starts.ts'
 import type { CasePage, RunChoice } from '../../../../app/backtest/read-cases.ts'
 import { UpshotError } from '../../../../core/errors.ts'
 import type { Group, Starts } from '../../../../core/safety/differences.ts'
-import type { ReadStore } from '../../../../core/store/store.ts'
 import type { Config } from '../../../../project/config/load-config.ts'
 import { readMoments } from '../../../input/parse-option.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import type { Project } from '../../../open/open-project.ts'
-import type { openCode } from '../open-code.ts'
+import { NO_STORE, type openCode } from '../open-code.ts'
 import type { BacktestOptions } from './backtest-options.ts'
 
 const WEEK_MS = 7 * 86_400_000
@@ -73,21 +72,6 @@ async function openCorpus(project: Project, file: string, named: string | undefi
     ...{ config, workflow, store: NO_STORE, pages, file: null, starts },
     compareStarts: (sides) => compareStarts(null, sides, stretch),
   }
-}
-
-/** A corpus has everything that a preview asks for. */
-const NO_STORE: Pick<
-  ReadStore,
-  'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps' | 'listAccounts'
-> = {
-  listDeletes: async () => [],
-  listRunEvents: async () => [],
-  listRuns: async () => [],
-  listSteps: async () => [],
-  listAccounts: async () => [],
-  readOutput: async () => {
-    throw new Error('A corpus has each result in its row.')
-  },
 }
 
 /** The runs that the options name; those of a week without `since`. */

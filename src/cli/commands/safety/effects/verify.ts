@@ -1,35 +1,34 @@
 import { resolve } from 'node:path'
 import type { Command } from '@commander-js/extra-typings'
-import type { LedgerReport } from '../../../../core/safety/ledger/verify-ledger.ts'
-import { isoTime, withIsoTimes } from '../../../../core/time.ts'
+import type { AnswerOf, CallOptions } from '../../../../admin/client/index.ts'
+import { type Anchor, readAnchors } from '../../../../core/safety/ledger/anchor.ts'
+import type { LedgerCheck } from '../../../../core/safety/ledger/verify-ledger.ts'
+import { withIsoTimes } from '../../../../core/time.ts'
+import type { Config } from '../../../../project/config/load-config.ts'
 import { loadAnchors } from '../../../../project/data-dir/anchor-file.ts'
 import { verifyLedger } from '../../../../project/data-dir/maintain-database.ts'
 import type { Cli } from '../../../command.ts'
+import { readStdin } from '../../../input/read-source.ts'
 import { commandClock } from '../../../open/command-clock.ts'
-import { requireDatabase } from '../../../open/open-project.ts'
+import { type Project, requireDatabase } from '../../../open/open-project.ts'
+import { call } from '../../../open/operations.ts'
 import { formatMoment, formatText } from '../../../terminal/format-value.ts'
+import { showWork } from '../../../terminal/progress.ts'
+
+type Report = AnswerOf<'POST /effects/verify'>
 
 /** `upshot effects verify`: follows the chain over the ledger; exits with 7 on a break. */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .argument('[file]', 'path of a backup (default: the database of this project)')
-    .option('--anchors <file>', 'anchors, or a log that holds them (default: the file in UPSHOT_ANCHOR_FILE)')
-    .action(async (file, { anchors }) => {
-      const config = await project.load()
-      const database = file === undefined ? await requireDatabase(config) : resolve(file)
-      const anchorFile = anchors === undefined ? (config.anchorFile ?? null) : resolve(anchors)
-      const known = anchorFile === null ? [] : loadAnchors(anchorFile)
-      const report = await verifyLedger(config, database, known)
-      const { anchored, restored, ...rest } = report
-      out.result(
-        {
-          ...rest,
-          anchors: known.length,
-          anchored: anchored === null ? null : withIsoTimes(anchored),
-          restored: restored.map(withIsoTimes),
-        },
-        () => describe(report, known.length, commandClock.now()),
-      )
+    .option('--anchors <file>', 'anchors, or a log that holds them, or - (default: the file in UPSHOT_ANCHOR_FILE)')
+    .action(async (file, { anchors: from }) => {
+      using work = showWork(out, 'Rows verified')
+      const anchors = from === undefined ? null : await readAnchorsOf(from)
+      const report = await ((await project.isFar()) && file === undefined
+        ? verifyFar(project, anchors, work)
+        : verifyHere(await project.load(), file, { anchors, ...work }))
+      out.result(report, () => describe(report, commandClock.now()))
       if (report.passed) return
       out.leaveWith('difference')
       out.note('If you restored a backup, say so: upshot effects restored --reason "…". Otherwise copy the data')
@@ -37,8 +36,31 @@ export function define(command: Command, { out, project }: Cli): void {
     })
 }
 
-function describe(report: LedgerReport, anchors: number, now: number): string[] {
-  const { passed, effects, sealed, seals, prunedTo, anchored, sinceAnchor, restored, faults, faultCount } = report
+/** Those of a file, or of standard input. */
+async function readAnchorsOf(from: string): Promise<Anchor[]> {
+  return from === '-' ? readAnchors(await readStdin('anchors')) : loadAnchors(resolve(from))
+}
+
+function verifyFar(project: Project, anchors: readonly Anchor[] | null, work: CallOptions): Promise<Report> {
+  const body = anchors === null ? {} : { anchors: anchors.map(withIsoTimes) }
+  return project.withOperations((far) => call(far, 'POST /effects/verify', { body }, work))
+}
+
+async function verifyHere(
+  config: Config,
+  file: string | undefined,
+  { anchors, onProgress }: { anchors: readonly Anchor[] | null; onProgress: LedgerCheck['onProgress'] },
+): Promise<Report> {
+  if (file === undefined && !config.database) await requireDatabase(config)
+  const known = anchors ?? (config.anchorFile ? loadAnchors(config.anchorFile) : [])
+  const found = await verifyLedger(config, file && resolve(file), { anchors: known, onProgress })
+  const anchored = found.anchored && withIsoTimes(found.anchored)
+  return { ...found, anchors: known.length, anchored, restored: found.restored.map(withIsoTimes) }
+}
+
+function describe(report: Report, now: number): string[] {
+  const { passed, effects, sealed, seals, prunedTo, anchors, anchored, sinceAnchor } = report
+  const { restored, faults, faultCount } = report
   const unsealed = effects - sealed
   const rows = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'row' : 'rows'}`
   return [
@@ -51,14 +73,14 @@ function describe(report: LedgerReport, anchors: number, now: number): string[] 
     ...(report.erased === 0 ? [] : [`people erased text of ${rows(report.erased)}; the rest is as it was sealed`]),
     ...describeWords(report),
     ...describeGrants(report),
-    ...restored.map(({ at, note }) => `restored from a backup ${isoTime(at)}, ${formatText(note, 200)}`),
+    ...restored.map(({ at, note }) => `restored from a backup ${at}, ${formatText(note, 200)}`),
     ...faults.map((fault) => `✗ ${fault}`),
     ...(faultCount > faults.length ? [`✗ and ${faultCount - faults.length} more`] : []),
   ]
 }
 
 /** The effects that began by words of people, with and without a signature. */
-function describeGrants({ granted, grantedUnsigned: unsigned }: LedgerReport): string[] {
+function describeGrants({ granted, grantedUnsigned: unsigned }: Report): string[] {
   const effects = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'effect' : 'effects'}`
   const signed = granted - unsigned
   return [
@@ -69,7 +91,7 @@ function describeGrants({ granted, grantedUnsigned: unsigned }: LedgerReport): s
   ]
 }
 
-function describeWords({ words, signedWords, signers }: LedgerReport): string[] {
+function describeWords({ words, signedWords, signers }: Report): string[] {
   if (words === 0) return []
   const signed = signedWords === 0 ? 'none signed' : `${signedWords.toLocaleString('en')} with a good signature`
   return [

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import type { Surroundings, Work } from '../../admin/ports/surroundings.ts'
+import { type ErrorCode, UpshotError } from '../../core/errors.ts'
+import { randomWord } from '../../core/ids.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Config } from '../../project/config/load-config.ts'
+import { runCommand } from '../preview/child/run-command.ts'
+
+type DatabaseDesk = Pick<Surroundings, 'verifyLedger' | 'verifyDatabase' | 'backUp' | 'openBackup'>
+
+/** How long a backup waits to be fetched. */
+const KEPT_MS = 86_400_000
+/** The longest that a command works. */
+const WITHIN_MS = 24 * 3_600_000
+const MAX_BYTES = 4_000_000
+
+/** Work on the whole database, each in a process of its own, so that it holds up nothing here. */
+export function openDatabaseDesk(config: Config, clock: Clock): DatabaseDesk {
+  const folder = join(config.dataDir, 'backups')
+  const run = async <Answer>(args: readonly string[], work: Work, input = ''): Promise<Answer> => {
+    const bounds = { ...work, input, withinMs: WITHIN_MS, mostBytes: MAX_BYTES, isAside: true }
+    const { document, error } = await runCommand(config, args, bounds)
+    // A check that finds a fault exits with 7, which is an answer.
+    if (document?.data !== undefined) return document.data as Answer
+    const { code, message, fix } = document?.error ?? {
+      code: 'internal',
+      message: 'It did not come to an end.',
+      fix: '',
+    }
+    throw new UpshotError(code as ErrorCode, message, { cause: error, fix })
+  }
+  return {
+    verifyLedger: (anchors, work) =>
+      anchors === null
+        ? run(['effects', 'verify'], work)
+        : run(
+            ['effects', 'verify', '--anchors', '-'],
+            work,
+            anchors.map((each) => `${JSON.stringify(each)}\n`).join(''),
+          ),
+    verifyDatabase: (work) => run(['db', 'verify'], work),
+    async backUp(work) {
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      await removeOld(folder, clock.now())
+      const backup = `${randomWord().slice(0, 16)}.db`
+      const made = await run<Awaited<ReturnType<DatabaseDesk['backUp']>>>(['db', 'backup', join(folder, backup)], work)
+      const { bytes, rows, anchor } = made
+      return { backup, bytes, sha256: await hashFile(join(folder, backup)), rows, anchor }
+    },
+    async openBackup(name) {
+      const file = join(folder, /^\w{16}\.db$/.test(name) ? name : 'none')
+      const found = await stat(file).catch(() => null)
+      if (found === null) {
+        throw new UpshotError('not_found', `There is no backup "${name}".`, {
+          fix: 'Make a new one: each is removed once it was fetched, or after a day.',
+        })
+      }
+      async function* chunks() {
+        yield* createReadStream(file)
+        await rm(file)
+      }
+      return { type: 'application/vnd.sqlite3', name: 'upshot.db', size: found.size, chunks: chunks() }
+    },
+  }
+}
+
+/** Removes backups that nobody fetched. */
+async function removeOld(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name)
+    const { mtimeMs } = await stat(file)
+    if (mtimeMs < now - KEPT_MS) await rm(file, { force: true })
+  }
+}
+
+async function hashFile(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file), hash)
+  return hash.digest('hex')
+}

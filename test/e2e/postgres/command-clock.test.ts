@@ -11,6 +11,7 @@ test("a command acts by the database's clock on a machine that is off", async ()
   const cluster = new Cluster(undefined, { NODE_OPTIONS: shifted(HOUR) })
   await cluster.command('db', 'migrate')
   await cluster.command('effects', 'stop', '--reason', 'a test', '--yes')
+  expect(await cluster.command('effects', 'verify')).toContain('1 row')
   const store = await cluster.open()
   const now = (await store.readClock()) ?? 0
   const [stop] = await store.listStops()

@@ -67,7 +67,7 @@ async function readEnd(child: ChildProcess, mostBytes: number): Promise<CommandE
     child.once('close', (code, signal) => resolve(code === 0 ? null : new Error(`It ended with ${code ?? signal}.`)))
   })
   const [printed, error] = await Promise.all([child.stdout ? text(child.stdout) : '', ended])
-  return { document: readDocument(printed), error }
+  return { document: bytes > mostBytes ? undefined : readDocument(printed), error }
 }
 
 /** An app with the sandbox leaves the variables of the service alone; so does its command. */

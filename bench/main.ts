@@ -76,7 +76,7 @@ const SUITES: readonly Suite[] = [
 ]
 
 /** Enough for the longest burst, and for all bursts to one store together. */
-const DELIVERIES = { quick: 600_000, full: 3_300_000 }
+const DELIVERIES = { quick: 300_000, full: 3_300_000 }
 
 /** Time that all rounds together may wait for other work on the machine. */
 const PATIENCE_MS = { quick: 10_000, full: 120_000 }

@@ -167,7 +167,7 @@ describeStores((test, open) => {
     // A person's word comes from another process than Anna's did.
     const store = await reopen()
     await expect(say(store, held.id, 'ben')).rejects.toMatchObject({ code: 'conflict' })
-    expect(await say(store, held.id, 'ben', { verdict: 'denied' })).toMatchObject({ status: 'denied' })
+    expect(await say(store, held.id, 'ben', { verdict: 'denied' })).toMatchObject({ status: 'denied', granted: 0 })
   })
 
   test('a forged word does not count beside a real one', async () => {

@@ -7,7 +7,7 @@ import { openSharedStore, type StoreOptions } from '../../src/store/open-store.t
 import { startServedApp, startService } from './support/served-app.ts'
 
 /** Events of the burst. Run it with `UPSHOT_BURST=10000` for a few minutes of load. */
-const EVENTS = Number(process.env.UPSHOT_BURST ?? 600)
+const EVENTS = Number(process.env.UPSHOT_BURST ?? 300)
 const PER_MINUTE = 60
 const SLOTS = 50
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { type Happening, LossyService } from './support/lossy-service.ts'
 
 /** Events that the service has; a full proof sets 10000. */
-const EVENTS = Number(process.env.UPSHOT_SWEEP_EVENTS ?? 1_000)
+const EVENTS = Number(process.env.UPSHOT_SWEEP_EVENTS ?? 500)
 const HOURS = 10
 const HOUR = 3_600_000
 const MINUTE = 60_000

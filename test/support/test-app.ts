@@ -6,6 +6,7 @@ import type { Notice, NoticeKind, NoticeOf } from '../../src/core/notices.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
 import type { Config } from '../../src/project/config/load-config.ts'
 import type { Sandbox } from '../../src/sandbox/index.ts'
+import { openStore } from '../../src/store/open-store.ts'
 import { tempFolder } from './temp-folder.ts'
 import { testConfig } from './test-config.ts'
 
@@ -19,7 +20,10 @@ interface TestApp {
   hear<Kind extends NoticeKind>(kind: Kind, fits?: (notice: NoticeOf<Kind>) => boolean): Promise<NoticeOf<Kind>>
 }
 
-/** Starts the whole app with its sandbox on free ports. It is stopped after the test. */
+/**
+ * Starts the whole app with its sandbox on free ports, its store and its engine on this thread:
+ * two threads more would be half of the time of a start. It is stopped after the test.
+ */
 export async function startTestApp(
   parts: Partial<AppParts> = {},
   { dataDir = tempFolder(), config = {} }: { dataDir?: string; config?: Partial<Config> } = {},
@@ -27,7 +31,7 @@ export async function startTestApp(
   const notices = createNoticeBus()
   const heard: Notice[] = []
   notices.subscribe('*', (notice) => heard.push(notice))
-  const app = await App.create(testConfig(dataDir, config), { workflows: [], notices, ...parts })
+  const app = await App.create(testConfig(dataDir, config), { workflows: [], notices, openStore, ...parts })
   onTestFinished(() => app.stop())
   const urls = await app.start()
   if (!app.sandbox) throw new Error('the app was to start a sandbox')

@@ -21,8 +21,8 @@ interface TestApp {
 }
 
 /**
- * Starts the whole app with its sandbox on free ports, its store and its engine on this thread:
- * two threads more would be half of the time of a start. It is stopped after the test.
+ * Starts the whole app with its sandbox on free ports; it is stopped after the test. Its store is
+ * on this thread, as two threads more would be half of the time of a start.
  */
 export async function startTestApp(
   parts: Partial<AppParts> = {},

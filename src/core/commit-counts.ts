@@ -5,7 +5,7 @@ export const COMMIT_WRITES = [1, 2, 5, 10, 25, 50, 100] as const
 export const WAIT_SECONDS = [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5] as const
 
 /** Reasons for a call of PostgreSQL to wait in its process: calls before it, or no free session. */
-const WAITS = ['deliveries', 'steps', 'limited_ends', 'session'] as const
+const WAITS = ['deliveries', 'steps', 'session'] as const
 
 export type WaitFor = (typeof WAITS)[number]
 
@@ -29,7 +29,7 @@ export interface CommitSpread {
   sum: number
 }
 
-const WAIT_BOUNDS = { deliveries: WAIT_SECONDS, steps: WAIT_SECONDS, limited_ends: WAIT_SECONDS, session: WAIT_SECONDS }
+const WAIT_BOUNDS = { deliveries: WAIT_SECONDS, steps: WAIT_SECONDS, session: WAIT_SECONDS }
 const BOUNDS = {
   ...{ seconds: COMMIT_SECONDS, syncSeconds: COMMIT_SECONDS, writes: COMMIT_WRITES },
   ...(WAIT_BOUNDS satisfies Record<WaitFor, readonly number[]>),

@@ -12,7 +12,6 @@ import { DeliverySaves } from './incoming/delivery-queue.ts'
 import { EventTable } from './incoming/event-table.ts'
 import { Claims } from './runs/claims.ts'
 import { JournalSaves } from './runs/journal-queue.ts'
-import { LimitedEnds } from './runs/limited-ends.ts'
 import { WorkerTable } from './runs/worker-table.ts'
 import { WriteBegins } from './safety/begin-writes.ts'
 import { EventSearcher } from './search/event-searcher.ts'
@@ -51,8 +50,7 @@ export function openTables(db: Connection, vault: Vault) {
     arrivals: new DeliverySaves(db),
     clock: db.pluck<[], number>(`SELECT ${DATABASE_NOW}`),
     eventSearch: new EventSearcher(db),
-    journal: new JournalSaves(db),
-    limitedEnds: new LimitedEnds(db, { reader: shared.claimReader }),
+    journal: new JournalSaves(db, { reader: shared.claimReader }),
     admissionCalls: new AdmissionCalls(db),
     writeBegins: new WriteBegins(db),
     logPosition: new LogPosition(db),

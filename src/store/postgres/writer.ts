@@ -12,8 +12,7 @@ import type { Database } from './database/database.ts'
 import { RunOrder } from './database/run-order.ts'
 import { isPlainAdmission, type PlainAdmission, type PlainAnswer } from './gates/admission-calls.ts'
 import { DeliveryQueue } from './incoming/delivery-queue.ts'
-import { asPlainStep, type JournalVerdict, type PlainCall } from './runs/journal-queue.ts'
-import type { LimitedEnd, LimitedVerdict } from './runs/limited-ends.ts'
+import { asPlainStep, type JournalAnswer, type PlainCall } from './runs/journal-queue.ts'
 import { asPlainBegin, type BeginVerdict, type PlainBegin } from './safety/begin-writes.ts'
 import type { Tables } from './tables.ts'
 import { pruneWeek } from './upkeep/prune-week.ts'
@@ -207,28 +206,17 @@ function journalWrites(
   { order, limited, leased, freed, later }: JournalParts,
 ): Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'> {
   const openQueue = () =>
-    new CallQueue<PlainCall, JournalVerdict>(
+    new CallQueue<PlainCall, JournalAnswer>(
       (calls) => db.call(calls.length, (t) => t.journal.save(calls)),
       db.waited('steps'),
     )
   const queue = openQueue()
   // Others stand in line behind these runs, so that they wait for no long message of the rest.
   const first = openQueue()
-  const ends = new CallQueue<LimitedEnd, LimitedVerdict>(
-    (calls) => db.call(calls.length, (t) => t.limitedEnds.save(calls)),
-    db.waited('limited_ends'),
-  )
-  const save = async (call: PlainCall): Promise<JournalVerdict> => {
-    const verdict = await order.queue(call.lease.runId, () => (limited.has(call.lease) ? first : queue).add(call))
-    if (verdict === 'stale') throw describeStale(call.lease)
-    return verdict
-  }
-  const end = async ({ claim, ...call }: LimitedEnd): Promise<LimitedVerdict> => {
-    if (!limited.take(call.lease)) return { verdict: await save(call), next: undefined }
-    const { verdict, next } = await order.perform(call.lease.runId, () => ends.add({ ...call, claim }))
-    if (verdict === 'stale') throw describeStale(call.lease)
-    if (next) limited.note([next])
-    return { verdict, next }
+  const save = async (call: PlainCall): Promise<JournalAnswer> => {
+    const answer = await order.queue(call.lease.runId, () => (limited.has(call.lease) ? first : queue).add(call))
+    if (answer.verdict === 'stale') throw describeStale(call.lease)
+    return answer
   }
   return {
     async saveCheckpoint(lease, checkpoint, failure, saved) {
@@ -239,18 +227,21 @@ function journalWrites(
       if (plain.send || plain.invoke) freed()
     },
     async parkRun(lease, park) {
-      if ((await save({ lease, park, call: nextCall() })) === 'more') return leased.parkRun(lease, park)
+      const { verdict } = await save({ lease, park, call: nextCall() })
+      if (verdict === 'more') return leased.parkRun(lease, park)
       // The event or run that it awaits may have come already.
       if ((park.awaits ?? []).length > 0) freed()
       else later()
     },
     async completeRun(lease, output, now, handsOn = false) {
+      if (typeof output !== 'string') return leased.completeRun(lease, output, now)
       const claim = handsOn ? nextCall() : null
-      const ended = typeof output === 'string' ? await end({ lease, output, now, claim }) : null
-      if (ended === null || ended.verdict === 'more') return leased.completeRun(lease, output, now)
-      if (ended.verdict === 'woke') freed()
+      const { verdict, next } = await save({ lease, output, now, claim }).finally(() => limited.take(lease))
+      if (verdict === 'more') return leased.completeRun(lease, output, now)
+      if (next) limited.note([next])
+      if (verdict === 'woke') freed()
       else later()
-      return ended.next
+      return next
     },
   }
 }

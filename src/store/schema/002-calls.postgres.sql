@@ -466,26 +466,29 @@ END $$;
 -- Saves steps, with what they send and invoke, and parks and ends runs. `p_run`, `p_fence` and `p_era` are the
 -- leases, which all else names by number (`lease` in JSON). The verdict of a lease: `held`; `done` where its run
 -- ended; `woke` where another run goes on besides; `more` where its park or end has further effects, so that only
--- its steps are saved; `stale`. The locks last to the commit, so that nobody takes a run over in between. Index:
--- primary keys, wait_child.
+-- its steps are saved; `stale`. A limited run that ends gives its places on: where `p_claim` has a number, the next
+-- run is claimed by it for its worker. The locks last to the commit, so that nobody takes a run over in between.
+-- Index: primary keys, wait_child, place_run, gathering_run.
 CREATE FUNCTION save_journal_1(
   p_run text[], p_fence bigint[], p_era text[],
   p_lease integer[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
   p_attempt bigint[], p_output text[], p_started bigint[], p_finished bigint[], p_apart bigint[], p_error text[],
   p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[],
   p_ended integer[], p_result text[], p_at bigint[], p_sends json, p_invokes json, p_writes json,
-  p_parks json
-) RETURNS TABLE (number integer, verdict text)
+  p_parks json, p_worker text[], p_claim bigint[]
+) RETURNS TABLE (number integer, verdict text, worker text, claim bigint)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off AS $$
 #variable_conflict use_column
 DECLARE
   held integer[];
-  plain text[] := '{}';
+  ended text[] := '{}';
+  admitted text[] := '{}';
+  is_limited boolean := false;
+  is_heard boolean := false;
   parking integer[] := ARRAY(SELECT lease FROM json_to_recordset(p_parks) AS p (lease integer));
   parked integer[] := '{}';
-  woken text[] := '{}';
   present text := era_1();
   has_ends boolean := cardinality(p_ended) > 0;
 BEGIN
@@ -549,32 +552,49 @@ BEGIN
         AND work.gate_state IS NULL RETURNING p.lease)
       SELECT coalesce(array_agg(lease), '{}') INTO parked FROM asleep;
   END IF;
-  -- Without limits, ticks, and questions to people.
+  -- Without ticks, questions to people, and workflows with a throttle, whose lines are moments.
   IF has_ends THEN
-    plain := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS ended (number) JOIN work ON work.run_id = p_run[ended.number]
-      WHERE ended.number = ANY (held) AND work.gate_state IS NULL AND work.tick_at IS NULL
+    ended := ARRAY(SELECT work.run_id FROM unnest(p_ended) AS given (number) JOIN work ON work.run_id = p_run[given.number]
+      WHERE given.number = ANY (held) AND work.tick_at IS NULL
+        AND (work.gate_state IS NULL OR NOT EXISTS (SELECT 1 FROM gate_rule AS r
+          WHERE r.workflow = work.workflow AND r.gate = 'throttle'))
         AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id
           AND (wait.approval IS NOT NULL OR wait.key = '#reserved')));
-    WITH gone AS (DELETE FROM work WHERE run_id = ANY (plain) RETURNING *)
-    INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
-        error, folded)
+    WITH gone AS (DELETE FROM work WHERE run_id = ANY (ended) RETURNING *),
+    saved AS (INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash,
+        output, error, gates, gate_state, folded)
       SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
-        gone.code_hash, given.result, gone.error, gone.folded
+        gone.code_hash, given.result, gone.error, gone.gates, CASE WHEN gone.gate_state IS NOT NULL THEN 'outside' END,
+        gone.folded
       FROM gone JOIN unnest(p_ended, p_result, p_at) AS given (number, result, at)
-        ON gone.run_id = p_run[given.number] AND given.number = ANY (held);
-    PERFORM mark_hours_1(plain, p_at[1]);
-    woken := resolve_parents_1(plain);
+        ON gone.run_id = p_run[given.number] AND given.number = ANY (held)
+      RETURNING gate_state)
+      SELECT count(gate_state) > 0 INTO is_limited FROM saved;
+    PERFORM mark_hours_1(ended, p_at[1]);
+    is_heard := resolve_parents_1(ended) <> '{}';
+  END IF;
+  IF is_limited THEN
+    DELETE FROM gathering WHERE run_id = ANY (ended);
+    WITH freed AS (DELETE FROM place WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
+      SELECT advance_gates_1(array_agg(workflow), array_agg(gate), array_agg(key)) INTO admitted
+        FROM freed HAVING count(*) > 0;
+    IF admitted <> '{}' THEN
+      is_heard := hand_on_1(admitted, ARRAY(SELECT p_run[g] FROM unnest(p_ended) AS g), p_worker,
+        ARRAY(SELECT CASE WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN number END
+          FROM unnest(p_ended, p_claim) AS given (g, number)), p_at) < cardinality(admitted) OR is_heard;
+    END IF;
   END IF;
   RETURN QUERY SELECT g, CASE
-    WHEN g = ANY (held) THEN CASE WHEN p_run[g] = ANY (plain) THEN CASE WHEN woken <> '{}' THEN 'woke' ELSE 'done' END
+    WHEN g = ANY (held) THEN CASE WHEN p_run[g] = ANY (ended) THEN CASE WHEN is_heard THEN 'woke' ELSE 'done' END
       WHEN g = ANY (p_ended) OR g = ANY (parking) AND NOT g = ANY (parked) THEN 'more' ELSE 'held' END
+    -- Ended by this call, whose answer was lost.
     WHEN g = ANY (p_ended) AND EXISTS (SELECT 1 FROM outcome
-      WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed') THEN 'done'
+      WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed') THEN 'woke'
     -- Parked by this call, whose answer was lost.
     WHEN g = ANY (parking) AND EXISTS (SELECT 1 FROM json_to_recordset(p_parks) AS p (lease integer, call bigint)
       WHERE p.lease = g AND EXISTS (SELECT 1 FROM work
         WHERE run_id = p_run[g] AND fence = p_fence[g] AND claim = p.call OFFSET 0)) THEN 'held'
-    ELSE 'stale' END
+    ELSE 'stale' END, p_worker[array_position(p_ended, g)], p_claim[array_position(p_ended, g)]
     FROM generate_series(1, cardinality(p_run)) AS g;
 END $$;
 

@@ -1,5 +1,5 @@
--- The beginning and the end of a limited run, and who goes on, in one call: a lock that is held over
--- the network keeps every other run of its gate waiting.
+-- The gates of limited runs, in the call that admits or ends one: a lock that is held over the network
+-- keeps every other run of its gate waiting.
 
 -- Locks a gate for one key to the commit: what is read behind it is what counts.
 CREATE FUNCTION lock_gate_1(p_workflow text, p_gate text, p_key text) RETURNS void LANGUAGE sql AS $$
@@ -205,62 +205,4 @@ CREATE FUNCTION claimed_by_1(p_worker text, p_claim bigint) RETURNS SETOF claime
 BEGIN
   RETURN QUERY SELECT claimed.* FROM claimed WHERE p_claim IS NOT NULL AND claimed.id = ANY (ARRAY(
     SELECT run_id FROM work WHERE status = 'running' AND worker = p_worker AND claim = p_claim));
-END $$;
-
--- Completes limited runs and gives their places on. Where `p_claim` has a number, the next run is claimed by
--- it for the worker of the one that has ended. The verdict of a lease: `done`, or `woke` where another run may
--- be claimed now; `stale`; `more` where its end has further effects, and is not written. Those are ticks,
--- questions to people, and workflows with a throttle, whose lines are moments. Index: primary keys, place_run,
--- gathering_run, wait_child.
-CREATE FUNCTION end_limited_1(p_run text[], p_fence bigint[], p_era text[], p_result text[], p_at bigint[],
-  p_worker text[], p_claim bigint[])
-RETURNS TABLE (number integer, verdict text, worker text, claim bigint)
-LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-  SET enable_mergejoin = off AS $$
-#variable_conflict use_column
-DECLARE
-  present text := era_1();
-  held integer[];
-  ended text[];
-  flows text[];
-  names text[];
-  keys text[];
-  admitted text[] := '{}';
-  is_heard boolean;
-BEGIN
-  PERFORM lock_with_parents_1(p_run);
-  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
-    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-      AND coalesce(given.era, present) = present);
-  ended := ARRAY(SELECT work.run_id FROM unnest(held) AS g JOIN work ON work.run_id = p_run[g]
-    WHERE work.tick_at IS NULL
-      AND NOT EXISTS (SELECT 1 FROM gate_rule AS r WHERE r.workflow = work.workflow AND r.gate = 'throttle')
-      AND NOT EXISTS (SELECT 1 FROM wait WHERE wait.run_id = work.run_id
-        AND (wait.approval IS NOT NULL OR wait.key = '#reserved')));
-  WITH gone AS (DELETE FROM work WHERE run_id = ANY (ended) RETURNING *)
-  INSERT INTO outcome (run_id, workflow, status, rank, fence, attempt, started_at, finished_at, code_hash, output,
-      error, gates, gate_state, folded)
-    SELECT gone.run_id, gone.workflow, 'completed', gone.rank, gone.fence, gone.attempt, gone.started_at, given.at,
-      gone.code_hash, given.result, gone.error, gone.gates, CASE WHEN gone.gate_state IS NOT NULL THEN 'outside' END,
-      gone.folded
-    FROM gone JOIN unnest(p_run, p_result, p_at) AS given (run, result, at) ON gone.run_id = given.run;
-  PERFORM mark_hours_1(ended, p_at[1]);
-  DELETE FROM gathering WHERE run_id = ANY (ended);
-  is_heard := resolve_parents_1(ended) <> '{}';
-  WITH freed AS (DELETE FROM place WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
-    SELECT array_agg(workflow), array_agg(gate), array_agg(key) INTO flows, names, keys FROM freed;
-  IF flows IS NOT NULL THEN admitted := advance_gates_1(flows, names, keys); END IF;
-  IF admitted <> '{}' THEN
-    is_heard := hand_on_1(admitted, p_run, p_worker,
-      ARRAY(SELECT CASE WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN p_claim[g] END
-        FROM generate_subscripts(p_run, 1) AS g ORDER BY g), p_at) < cardinality(admitted) OR is_heard;
-  END IF;
-  RETURN QUERY SELECT g, CASE
-      WHEN p_run[g] = ANY (ended) AND g = ANY (held) THEN CASE WHEN is_heard THEN 'woke' ELSE 'done' END
-      WHEN g = ANY (held) THEN 'more'
-      -- Ended by this call, whose answer was lost.
-      WHEN EXISTS (SELECT 1 FROM outcome WHERE run_id = p_run[g] AND fence = p_fence[g] AND status = 'completed')
-      THEN 'woke' ELSE 'stale' END, p_worker[g], p_claim[g]
-    FROM generate_series(1, cardinality(p_run)) AS g;
 END $$;

@@ -1,8 +1,10 @@
 import { newId } from '../../../core/ids.ts'
+import type { ClaimedRun } from '../../../core/runs/claim.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
 import type { Checkpoint, StepFailure } from '../../../core/runs/step.ts'
 import type { Invocation, SavedWithStep, SentEvent } from '../../../core/runs/wait.ts'
-import { Table } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
+import type { ClaimReader, ClaimRow } from '../../tables/runs/claim-reader.ts'
 import type { Park } from '../../tables/runs/run-table.ts'
 import { endOf, isInLedger, readEnd, type StepFacts } from '../../tables/safety/effect-table.ts'
 import { asJson } from '../database/calls/as-json.ts'
@@ -32,10 +34,12 @@ interface PlainPark {
 }
 
 /** The end of a run with a small output. */
-export interface PlainEnd {
+interface PlainEnd {
   lease: Lease
   output: string
   now: number
+  /** By which the next run is claimed, and found where the answer was lost; null: none is. */
+  claim: number | null
 }
 
 export type PlainCall = PlainStep | PlainPark | PlainEnd
@@ -44,7 +48,16 @@ export type PlainCall = PlainStep | PlainPark | PlainEnd
  * `woke`: done, and another run goes on. `more`: the park or end has further effects, and is not
  * written yet.
  */
-export type JournalVerdict = 'held' | 'done' | 'woke' | 'more' | 'stale'
+type JournalVerdict = 'held' | 'done' | 'woke' | 'more' | 'stale'
+
+export interface JournalAnswer {
+  verdict: JournalVerdict
+  /** The run that is claimed in the place of one that has ended. */
+  next?: ClaimedRun | undefined
+}
+
+type AnswerRow = { number: number; verdict: JournalVerdict }
+type HandedOnRow = AnswerRow & (ClaimRow | { id: null })
 
 /** The step where nothing else is in its commit; null for any other. */
 export function asPlainStep(
@@ -62,16 +75,18 @@ export function asPlainStep(
 
 const NO_FACTS: StepFacts = { input: null }
 
-const PARAMETERS = 27
+const SAVE = `save_journal_1(${Array(29).fill('?')})`
 
 /** Saves many steps, and parks and completes many runs, in one call. */
-export class JournalSaves extends Table<Connection> {
-  readonly #save: Call<{ number: number; verdict: JournalVerdict }> = this.db.prepareCall(
-    `SELECT number, verdict FROM save_journal_1(${Array(PARAMETERS).fill('?')})`,
+export class JournalSaves extends JoinedTable<{ reader: ClaimReader }, Connection> {
+  readonly #save: Call<AnswerRow> = this.db.prepareCall(`SELECT number, verdict FROM ${SAVE}`)
+  readonly #saveAndClaim: Call<HandedOnRow> = this.db.prepareCall(
+    `SELECT saved.number, verdict, next.*, era_1() AS era FROM ${SAVE} AS saved LEFT JOIN LATERAL
+       (SELECT * FROM claimed_by_1(saved.worker, saved.claim) WHERE saved.claim IS NOT NULL) AS next ON true`,
   )
 
   /** The verdict of each call's lease. */
-  async save(calls: readonly PlainCall[]): Promise<JournalVerdict[]> {
+  async save(calls: readonly PlainCall[]): Promise<JournalAnswer[]> {
     const leases = new Map<string, { lease: Lease; number: number }>()
     const numbers = calls.map(({ lease }) => {
       const name = `${lease.runId} ${lease.fence} ${lease.era ?? ''}`
@@ -80,20 +95,51 @@ export class JournalSaves extends Table<Connection> {
       return known.number
     })
     const distinct = [...leases.values()]
-    const rows = await this.#save.all(
+    const ends = listEnds(calls, numbers)
+    const parameters = [
       texts(distinct, ({ lease }) => lease.runId),
       bigints(distinct, ({ lease }) => lease.fence),
       texts(distinct, ({ lease }) => lease.era ?? null),
       ...stepColumns(calls, numbers),
-      ...endColumns(calls, numbers),
+      integers(ends, ({ number }) => number),
+      texts(ends, ({ output }) => output),
+      bigints(ends, ({ now }) => now),
       asJson(listSent(calls, numbers)),
       asJson(listInvoked(calls, numbers)),
       asJson(listWrites(calls, numbers)),
       asJson(listParked(calls, numbers)),
-    )
-    const verdicts = new Map(rows.map(({ number, verdict }) => [number, verdict]))
-    return numbers.map((number) => verdicts.get(number) ?? 'stale')
+      texts(ends, ({ lease }) => lease.worker),
+      bigints(ends, ({ claim }) => claim),
+    ]
+    const claims = ends.some(({ claim }) => claim !== null)
+    const answers = claims
+      ? await this.#handOn(await this.#saveAndClaim.all(...parameters), ends)
+      : await this.#save.all(...parameters)
+    const verdicts = new Map(answers.map(({ number, ...answer }) => [number, answer]))
+    return numbers.map((number) => verdicts.get(number) ?? { verdict: 'stale' })
   }
+
+  async #handOn(rows: readonly HandedOnRow[], ends: readonly NumberedEnd[]) {
+    const claimed = rows.filter((row) => row.id !== null)
+    const runs = await this.parts.reader.read(claimed, ({ number }) => {
+      const end = ends.find((each) => each.number === number)
+      return { worker: end?.lease.worker ?? '', now: end?.now ?? 0 }
+    })
+    const next = new Map(claimed.map(({ number }, index) => [number, runs[index]]))
+    return rows.map(({ number, verdict }) => ({ number, verdict, next: next.get(number) }))
+  }
+}
+
+type NumberedEnd = PlainEnd & { number: number }
+
+/** A run ends once: of two ends under one lease, the first one counts. */
+function listEnds(calls: readonly PlainCall[], numbers: readonly number[]): NumberedEnd[] {
+  const first = new Map<number, NumberedEnd>()
+  for (const [index, call] of calls.entries()) {
+    const number = numbers[index] ?? 0
+    if ('output' in call && !first.has(number)) first.set(number, { ...call, number })
+  }
+  return [...first.values()]
 }
 
 function stepColumns(calls: readonly PlainCall[], numbers: readonly number[]): Column[] {
@@ -122,21 +168,6 @@ function stepColumns(calls: readonly PlainCall[], numbers: readonly number[]): C
     bigints(steps, ({ call }) => call.step.settled ?? null),
     texts(steps, ({ call }) => call.codeHash),
     booleans(steps, ({ call }) => call.isSettled),
-  ]
-}
-
-function endColumns(calls: readonly PlainCall[], numbers: readonly number[]): Column[] {
-  // A run ends once: of two ends under one lease, the first one counts.
-  const first = new Map<number, PlainEnd>()
-  for (const [index, call] of calls.entries()) {
-    const number = numbers[index] ?? 0
-    if ('output' in call && !first.has(number)) first.set(number, call)
-  }
-  const ends = [...first.values()]
-  return [
-    integers([...first.keys()], (number) => number),
-    texts(ends, ({ output }) => output),
-    bigints(ends, ({ now }) => now),
   ]
 }
 

@@ -129,7 +129,9 @@ test.each([
      SELECT id, 'large', 9, 'run', 'read', 'completed', 1, 70000, 0 FROM run LIMIT 1`,
   ],
   ['every run at work has a worker', "UPDATE work SET status = 'running', worker = NULL"],
-  ['every run is in the queue or has ended', 'DELETE FROM work'],
+  ['every run is in the queue or has an end, and not both', 'DELETE FROM work'],
+  ['every place belongs to an unfinished run', "INSERT INTO place VALUES ('w', 'g', 'k', 1, 0, 'run_none', 0, NULL)"],
+  ['every wait belongs to an unfinished run', "INSERT INTO wait (run_id, key) VALUES ('run_none', 'k')"],
   ['schema', 'PRAGMA user_version = 999'],
   ['schema', 'DROP TABLE tick'],
   [
@@ -146,6 +148,16 @@ test.each([
   const { passed, checks } = verifyDatabase(file)
   expect(passed).toBe(false)
   expect(checks.filter((check) => !check.passed).map((check) => check.name)).toEqual([name])
+})
+
+test('what is left of a run that is pruned right now is no fault', async () => {
+  const { file } = await storeWith(1)
+  const db = new Database(file)
+  db.exec(`INSERT INTO pruned_run (run_id) VALUES ('run_none');
+    INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at)
+    VALUES ('run_none', 'a', 0, 'run', 'read', 'completed', 1, 0)`)
+  db.close()
+  expect(verifyDatabase(file).passed).toBe(true)
 })
 
 test('db verify finds overwritten pages, and exits with 7', async () => {

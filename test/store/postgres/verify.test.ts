@@ -18,6 +18,11 @@ const DAMAGES: [string, string][] = [
   ['DELETE FROM run', 'every end has its run'],
   [`UPDATE work SET status = 'running', worker = NULL`, 'every run at work has a worker'],
   ['DELETE FROM run', 'every step has its run'],
+  [
+    `INSERT INTO step_failure (run_id, key, attempt, failed_at, error) VALUES ('run_none', 'a', 1, 0, '{}')`,
+    'every failed attempt has its run',
+  ],
+  [`INSERT INTO run_log (run_id, number) VALUES ('run_none', 1)`, 'every log line has its run'],
   ['UPDATE step SET apart_bytes = 9', 'every large result is there'],
   [`INSERT INTO place VALUES ('w', 'g', 'k', 1, 0, 'run_gone', 0, NULL)`, 'every place belongs to an unfinished run'],
   [`INSERT INTO wait (run_id, key) VALUES ('run_gone', 'k')`, 'every wait belongs to an unfinished run'],

@@ -1,41 +1,32 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
-import { type DatabaseCheck, type DatabaseReport, describeCheck } from '../../rows/database-report.ts'
+import { SQLITE } from '../../dialect.ts'
+import {
+  type DatabaseCheck,
+  type DatabaseReport,
+  describeCheck,
+  MAX_FAULTS,
+  rowChecks,
+} from '../../rows/database-report.ts'
 import { knownTables, latestSchema } from '../database/migrate.ts'
 
 type Check = (db: Database.Database) => string[]
 
 /** Each check returns its faults. It reads whole tables, in the order of their pages. */
 const CHECKS: Record<string, Check> = {
-  integrity: (db) => pluck(db, 'PRAGMA integrity_check(20)').filter((line) => line !== 'ok'),
+  integrity: (db) => pluck(db, `PRAGMA integrity_check(${MAX_FAULTS})`).filter((line) => line !== 'ok'),
   'foreign keys': (db) =>
     (db.pragma('foreign_key_check') as { table: string; rowid: number | null }[]).map(
       ({ table, rowid }) => `${table} ${rowid ?? ''}`,
     ),
   schema: findSchemaFaults,
-  // Index: primary keys of the inner tables.
-  'every run has its event': (db) =>
-    pluck(db, 'SELECT id FROM run WHERE event_seq IS NOT NULL AND event_seq NOT IN (SELECT seq FROM event) LIMIT 20'),
-  'every step has its run': (db) =>
-    pluck(db, 'SELECT DISTINCT run_id FROM step WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
-  'every failed attempt has its run': (db) =>
-    pluck(db, 'SELECT DISTINCT run_id FROM step_failure WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
-  'every log line has its run': (db) =>
-    pluck(db, 'SELECT DISTINCT run_id FROM run_log WHERE run_id NOT IN (SELECT id FROM run) LIMIT 20'),
-  'every large result is there': (db) =>
-    pluck(
-      db,
-      `SELECT run_id FROM step WHERE apart_bytes IS NOT NULL AND NOT EXISTS (
-         SELECT 1 FROM large_output WHERE large_output.run_id = step.run_id AND large_output.key = step.key) LIMIT 20`,
-    ),
-  'every run at work has a worker': (db) =>
-    pluck(db, `SELECT run_id FROM work WHERE status = 'running' AND worker IS NULL LIMIT 20`),
-  'every run is in the queue or has ended': (db) =>
-    pluck(
-      db,
-      `SELECT id FROM run WHERE (id IN (SELECT run_id FROM work)) = (id IN (SELECT run_id FROM outcome)) LIMIT 20`,
-    ),
+  ...Object.fromEntries(
+    Object.entries(rowChecks(SQLITE)).map(([name, sql]): [string, Check] => [
+      name,
+      (db) => pluck(db, `${sql} LIMIT ${MAX_FAULTS}`),
+    ]),
+  ),
 }
 
 /**

@@ -10,6 +10,7 @@ import { BulkSlices } from './bulk/bulk-slices.ts'
 import { BulkTable } from './bulk/bulk-table.ts'
 import { GateTable } from './gates/gate-table.ts'
 import { BookTable } from './health/book-table.ts'
+import { FindingTable } from './health/finding-table.ts'
 import { HourTable } from './health/hour-table.ts'
 import { ProcessTable } from './health/process-table.ts'
 import { SweepTable } from './health/sweep-table.ts'
@@ -84,6 +85,7 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
   const operations = new RunOperations(db, { runs, steps, told, withdrawals, closings })
   const replays = new ReplayTable(db, { events })
   const bulks = new BulkTable(db)
+  const findings = new FindingTable(db, { approvals, ownEvents })
   return {
     ...openPlainTables(db, vault),
     ...words,
@@ -97,7 +99,8 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, told, waits }),
     ledger: new DeliveryLedger(db, { events }),
-    sweeps: new SweepTable(db, { approvals, ownEvents }),
+    findings,
+    sweeps: new SweepTable(db, { findings }),
     decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
     permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
   }

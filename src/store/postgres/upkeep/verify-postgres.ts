@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { POSTGRES } from '../../dialect.ts'
-import { type DatabaseReport, describeCheck, MAX_FAULTS, rowChecks } from '../../rows/database-report.ts'
+import { type DatabaseReport, describeCheck } from '../../rows/database-report.ts'
+import { MAX_FAULTS, rowChecks } from '../../tables/upkeep/row-checks.ts'
 
 /** Each statement gives its faults. It reads whole tables. */
 const CHECKS: Record<string, string> = {

@@ -2,13 +2,8 @@ import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { UpshotError } from '../../../core/errors.ts'
 import { SQLITE } from '../../dialect.ts'
-import {
-  type DatabaseCheck,
-  type DatabaseReport,
-  describeCheck,
-  MAX_FAULTS,
-  rowChecks,
-} from '../../rows/database-report.ts'
+import { type DatabaseCheck, type DatabaseReport, describeCheck } from '../../rows/database-report.ts'
+import { MAX_FAULTS, rowChecks } from '../../tables/upkeep/row-checks.ts'
 import { knownTables, latestSchema } from '../database/migrate.ts'
 
 type Check = (db: Database.Database) => string[]

@@ -1,27 +1,9 @@
-import type { SentEvent } from '../../../core/runs/wait.ts'
 import type { StorageName } from '../../../core/service/storage.ts'
-import type {
-  FileBook,
-  FileEvent,
-  FileFinding,
-  FindingKey,
-  FindingState,
-  KnownFile,
-} from '../../../core/service/sweep/judge-file.ts'
+import type { KnownFile } from '../../../core/service/sweep/judge-file.ts'
 import { type ListedPage, type PageCounts, type SweepState, takePage } from '../../../core/service/sweep/sweep-state.ts'
-import type {
-  FileCounts,
-  FileMark,
-  FindingQuery,
-  KeptSweep,
-  ListedFile,
-  SweepChange,
-  SweepHold,
-} from '../../../core/store/sweeps.ts'
-import { type Connection, JoinedTable } from '../../connection.ts'
-import { JUDGED, readSweep, SWEEP_SQL, type SweepRow, selectFindings } from '../../rows/health/sweep-rows.ts'
-import type { ApprovalTable } from '../approvals/approval-table.ts'
-import type { OwnEvents } from '../incoming/own-events.ts'
+import type { FileCounts, FileMark, KeptSweep, ListedFile, SweepChange } from '../../../core/store/sweeps.ts'
+import { JoinedTable } from '../../connection.ts'
+import type { FindingTable } from './finding-table.ts'
 
 /** Selects known files to be judged, and those that the listing does not have any more. */
 interface SuspectQuery {
@@ -52,14 +34,95 @@ interface CountQuery {
   since: number
 }
 
-type Key = [account: string, storage: string, file: string, type: string]
+export interface SweepRow {
+  id: number
+  account: string
+  storage: StorageName
+  state: string
+  version: number
+  forgottenTo: number | null
+}
+
+/**
+ * Bits of `known_file.judged`. `created` and `deleted`: an event told, and its row is gone. A
+ * folder has the first three.
+ */
+export const JUDGED = { arrival: 1, departure: 2, folder: 7, created: 8, deleted: 16 } as const
 
 /** Sorts behind every id. */
 const LAST = '\u{10FFFF}'
 
-/** Sweeps, the files that they saw, and what they found. */
-export class SweepTable extends JoinedTable<{ approvals: ApprovalTable; ownEvents: OwnEvents }> {
-  readonly #sql = prepareSweeps(this.db)
+const SWEEP_COLUMNS = 'id, account, storage, state, version, forgotten_to'
+
+const FILE_COLUMNS = `file, path, size, created_at, modified_at, first_sweep, last_sweep, first_seen_at, gone_at,
+  CASE WHEN judged = ${JUDGED.folder} THEN 1 ELSE 0 END AS is_folder`
+
+/** The files of a storage before which a slice ends. */
+const SLICE = 'sweep = @sweep AND file > @after AND file <= @upTo'
+
+function toldBy(what: 'created' | 'deleted'): string {
+  return `(judged & ${JUDGED[what]} <> 0 OR EXISTS (SELECT 1 FROM file_event AS told
+    WHERE told.account = @account AND told.storage = @storage AND told.file = known_file.file
+      AND told.type = 'file.${what}'))`
+}
+
+/** Sweeps, and the files that they saw. */
+export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
+  /** Index: primary keys. */
+  readonly #sql = {
+    find: this.db.prepare<[string, string], SweepRow>(
+      `SELECT ${SWEEP_COLUMNS} FROM sweep WHERE account = ? AND storage = ?`,
+    ),
+    list: this.db.prepare<[], SweepRow>(`SELECT ${SWEEP_COLUMNS} FROM sweep ORDER BY account, storage`),
+    insert: this.db.prepare<[string, string, string]>(
+      `INSERT INTO sweep (account, storage, state, version) VALUES (?, ?, ?, 1)
+    ON CONFLICT (account, storage) DO NOTHING`,
+    ),
+    update: this.db.prepare<[string, string, string, number]>(
+      `UPDATE sweep SET state = ?, version = version + 1 WHERE account = ? AND storage = ? AND version = ?`,
+    ),
+    known: this.db.prepare<[number, string], Pick<KnownFile, 'firstSweep' | 'lastSweep'>>(
+      'SELECT first_sweep, last_sweep FROM known_file WHERE sweep = ? AND file = ?',
+    ),
+    see: this.db.prepare<[SeenFile]>(
+      `INSERT INTO known_file
+      (sweep, file, path, size, created_at, modified_at, first_sweep, last_sweep, first_seen_at,
+       judged)
+    VALUES (@sweep, @file, @path, @size, @createdAt, @modifiedAt, @number, @number, @now, @judged)
+    ON CONFLICT (sweep, file) DO UPDATE SET path = @path, size = @size, created_at = @createdAt,
+      modified_at = @modifiedAt, last_sweep = @number, gone_at = NULL`,
+    ),
+    judge: this.db.prepare<[number, number, string]>(
+      'UPDATE known_file SET judged = judged | ? WHERE sweep = ? AND file = ?',
+    ),
+    stay: this.db.prepare<[number, number, string]>(
+      'UPDATE known_file SET last_sweep = ?, gone_at = NULL WHERE sweep = ? AND file = ?',
+    ),
+    leave: this.db.prepare<[number, number, string]>('UPDATE known_file SET gone_at = ? WHERE sweep = ? AND file = ?'),
+    boundary: this.db.pluck<[number, string, number], string>(
+      'SELECT file FROM known_file WHERE sweep = ? AND file > ? ORDER BY file LIMIT 1 OFFSET ?',
+    ),
+    suspects: this.db.prepare<[Slice], KnownFile>(
+      `SELECT ${FILE_COLUMNS} FROM known_file WHERE ${SLICE} AND (
+      (judged & ${JUDGED.arrival} = 0 AND first_sweep > @arrivedAfter AND first_seen_at <= @seenUntil)
+      OR (judged & ${JUDGED.departure} = 0 AND gone_at IS NULL AND last_sweep < @lastBefore
+        AND last_sweep >= @arrivedAfter)
+      OR (judged & ${JUDGED.departure} = 0 AND gone_at <= @goneUntil AND last_sweep >= @arrivedAfter)
+      OR (gone_at IS NULL AND last_sweep < @lastBefore
+        AND (last_sweep < @arrivedAfter OR judged = ${JUDGED.folder})))
+    ORDER BY file`,
+    ),
+    count: this.db.prepare<[CountedSlice], FileCounts & { entries: number }>(
+      `SELECT count(*) AS entries,
+      coalesce(sum(CASE WHEN gone_at IS NULL THEN 1 ELSE 0 END), 0) AS known,
+      coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since THEN 1 ELSE 0 END), 0) AS arrived,
+      coalesce(sum(CASE WHEN first_sweep > @baseline AND first_seen_at >= @since AND ${toldBy('created')}
+        THEN 1 ELSE 0 END), 0) AS arrived_told,
+      coalesce(sum(CASE WHEN gone_at >= @since THEN 1 ELSE 0 END), 0) AS gone,
+      coalesce(sum(CASE WHEN gone_at >= @since AND ${toldBy('deleted')} THEN 1 ELSE 0 END), 0) AS gone_told
+    FROM known_file WHERE ${SLICE} AND judged <> ${JUDGED.folder}`,
+    ),
+  }
 
   async loadSweep(account: string, storage: StorageName): Promise<KeptSweep | null> {
     const row = await this.#sql.find.get(account, storage)
@@ -75,11 +138,8 @@ export class SweepTable extends JoinedTable<{ approvals: ApprovalTable; ownEvent
     if (!(await this.#replace(kept))) return false
     const row = await this.#require(kept)
     for (const mark of change.marks ?? []) await this.#mark(row.id, mark)
-    for (const finding of change.findings ?? []) {
-      const { approval, event, lateEvent, ...rest } = finding
-      await this.#sql.addFinding.run(rest)
-    }
-    if (change.settle) await this.#settle(row, change.settle)
+    await this.parts.findings.add(change.findings ?? [])
+    if (change.settle) await this.parts.findings.settle(row, change.settle)
     return true
   }
 
@@ -147,76 +207,6 @@ export class SweepTable extends JoinedTable<{ approvals: ApprovalTable; ownEvent
     return { ...counts, next: boundary ?? null }
   }
 
-  /** The files among these of which an event of the type told. */
-  async listToldFiles(query: {
-    account: string
-    storage: StorageName
-    type: string
-    files: readonly string[]
-  }): Promise<string[]> {
-    const told: string[] = []
-    for (const file of query.files)
-      if (await this.#sql.told.get(query.account, query.storage, file, query.type)) told.push(file)
-    return told
-  }
-
-  /** Whether a delete of ours reached one of these targets, or may have. */
-  async hasOwnDelete(account: string, targets: readonly string[]): Promise<boolean> {
-    for (const target of targets) if (await this.#sql.deleted.get(target, account)) return true
-    return false
-  }
-
-  async loadFileBook(): Promise<{ book: FileBook; version: number } | null> {
-    const row = await this.#sql.loadBook.get()
-    return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
-  }
-
-  /**
-   * Compare-and-set of the book, with the events that were read. It also links late events. A late
-   * event ends what is asked for, and stays beside what was made up.
-   */
-  async saveFileBook(book: FileBook, version: number, events: readonly FileEvent[]): Promise<boolean> {
-    const text = JSON.stringify(book)
-    const { insertBook, updateBook } = this.#sql
-    const written = await (version === 0 ? insertBook.run(text) : updateBook.run(text, version))
-    if (written.changes !== 1) return false
-    for (const event of events) {
-      await this.#sql.tell.run(event)
-      const { at, ...late } = event
-      await this.#sql.late.run(late)
-    }
-    return true
-  }
-
-  /** Gives findings of one state another one; false where one is in another state by now. */
-  async moveFinding(key: FindingKey, from: FindingState, to: FindingState, reason: string | null): Promise<boolean> {
-    const { account, storage, file, type } = key
-    const moved = await this.#sql.move.run({ account, storage, file, type, from, to, reason })
-    return moved.changes === 1
-  }
-
-  /**
-   * Saves the made-up event of a `due` finding and its runs. False where the finding is not due any
-   * more, or an event of its file was matched meanwhile.
-   */
-  async makeUpEvent({ account, storage, file, type }: FindingKey, event: SentEvent): Promise<boolean> {
-    if (await this.#sql.told.get(account, storage, file, type)) return false
-    const made = await this.#sql.make.run({ account, storage, file, type, event: event.id })
-    if (made.changes !== 1) return false
-    await this.parts.ownEvents.send(event, 'reconcile')
-    return true
-  }
-
-  async findFinding({ account, storage, file, type }: FindingKey): Promise<FileFinding | null> {
-    return (await this.#sql.finding.get(account, storage, file, type)) ?? null
-  }
-
-  /** Newest first. */
-  listFindings(query: FindingQuery): Promise<FileFinding[]> {
-    const { sql, values } = selectFindings(query)
-    return this.db.prepare<unknown[], FileFinding>(sql).all(...values)
-  }
-
   async #replace({ account, storage, state, version }: KeptSweep): Promise<boolean> {
     const text = JSON.stringify(state)
     const { insert, update } = this.#sql
@@ -245,62 +235,12 @@ export class SweepTable extends JoinedTable<{ approvals: ApprovalTable; ownEvent
         return mark satisfies never
     }
   }
-
-  async #settle(
-    { account, storage }: SweepRow,
-    { state, held }: { state: FindingState; held: SweepHold | null },
-  ): Promise<void> {
-    const found = await this.#sql.found.all(account, storage)
-    const approval = held === null ? null : await this.#hold({ account, storage }, held, found)
-    const keys = found.map((finding): Key => [account, storage, finding.file, finding.type])
-    for (const key of keys) await this.#sql.settle.run(state, approval, ...key)
-  }
-
-  /** Opens the approval that they wait for; one that is open already grows. */
-  async #hold(
-    { account, storage }: Pick<SweepRow, 'account' | 'storage'>,
-    { why, needs, now, expiresAt }: SweepHold,
-    found: readonly FileFinding[],
-  ): Promise<string> {
-    const hold = `repair/${account}/${storage}`
-    const opening = { hold, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
-    const approval =
-      (await this.parts.approvals.findOpen(hold, now)) ??
-      (await this.parts.approvals.open({ kind: 'repair', ...opening }))
-    const items = found.map(({ file, type, path }) => ({
-      ...{ runId: '', step: type, target: `${storage}:${file}` },
-      asked: { ...NOTHING_ASKED, path },
-    }))
-    await this.parts.approvals.join(approval, items)
-    return approval.id
-  }
 }
 
 const NOTHING_COUNTED = { entries: 0, known: 0, arrived: 0, arrivedTold: 0, gone: 0, goneTold: 0 }
 
-/** A made-up event asks for no state of the file. */
-const NOTHING_ASKED = { expect: null, bytes: null, modifiedAt: null, input: null }
-
-function prepareSweeps(db: Connection) {
-  const sql = SWEEP_SQL
-  return {
-    ...prepareFiles(db),
-    find: db.prepare<[string, string], SweepRow>(sql.find),
-    list: db.prepare<[], SweepRow>(sql.list),
-    insert: db.prepare<[string, string, string]>(sql.insert),
-    update: db.prepare<[string, string, string, number]>(sql.update),
-    loadBook: db.prepare<[], { book: string; version: number }>(sql.loadBook),
-    insertBook: db.prepare<[string]>(sql.insertBook),
-    updateBook: db.prepare<[string, number]>(sql.updateBook),
-    tell: db.prepare<[FileEvent]>(sql.tell),
-    late: db.prepare<[Omit<FileEvent, 'at'>]>(sql.late),
-    addFinding: db.prepare<[Omit<FileFinding, 'approval' | 'event' | 'lateEvent'>]>(sql.addFinding),
-    found: db.prepare<[string, string], FileFinding>(sql.found),
-    settle: db.prepare<[string, string | null, ...Key]>(sql.settle),
-    move: db.prepare<[FindingKey & { from: string; to: string; reason: string | null }]>(sql.move),
-    make: db.prepare<[FindingKey & { event: string }]>(sql.make),
-    finding: db.prepare<Key, FileFinding>(sql.finding),
-  }
+function readSweep({ account, storage, state, version, forgottenTo }: SweepRow): KeptSweep {
+  return { account, storage, state: JSON.parse(state), version, forgottenTo }
 }
 
 /** The columns of {@link ListedFile} with the sweep that saw it. */
@@ -308,19 +248,3 @@ type SeenFile = Omit<ListedFile, 'isFolder'> & { sweep: number; number: number; 
 type Slice = Omit<SuspectQuery, 'account' | 'storage' | 'limit'> & { sweep: number; upTo: string }
 
 type CountedSlice = Omit<CountQuery, 'limit'> & { sweep: number; upTo: string }
-
-function prepareFiles(db: Connection) {
-  const sql = SWEEP_SQL
-  return {
-    known: db.prepare<[number, string], Pick<KnownFile, 'firstSweep' | 'lastSweep'>>(sql.known),
-    see: db.prepare<[SeenFile]>(sql.see),
-    judge: db.prepare<[number, number, string]>(sql.judge),
-    stay: db.prepare<[number, number, string]>(sql.stay),
-    leave: db.prepare<[number, number, string]>(sql.leave),
-    boundary: db.pluck<[number, string, number], string>(sql.boundary),
-    suspects: db.prepare<[Slice], KnownFile>(sql.suspects),
-    count: db.prepare<[CountedSlice], FileCounts & { entries: number }>(sql.count),
-    told: db.prepare<Key, unknown>(sql.told),
-    deleted: db.prepare<[string, string], unknown>(sql.deleted),
-  }
-}

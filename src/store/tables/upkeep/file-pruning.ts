@@ -1,33 +1,70 @@
-import { type FileEvent, isTooNew, judgeTold } from '../../../core/service/sweep/judge-file.ts'
+import { type FileEvent, isTooNew, type JudgedFile, judgeTold } from '../../../core/service/sweep/judge-file.ts'
+import { FILE_TYPES } from '../../../core/service/sweep/sweep-plan.ts'
+import type { SweepState } from '../../../core/service/sweep/sweep-state.ts'
 import type { PruneProgress, PruneSlice } from '../../../core/store/retention.ts'
 import { Table } from '../../connection.ts'
-import {
-  type ForgottenFile,
-  type JudgedRow,
-  lastThere,
-  nextTold,
-  readJudged,
-  readSweeps,
-  readTold,
-  SWEEP_SQL,
-  type SweepRow,
-  type ToldPlace,
-  toldBit,
-} from '../../rows/health/sweep-rows.ts'
+import { JUDGED, type SweepRow } from '../health/sweep-table.ts'
+
+const KNOWN_STILL = `FROM known_file WHERE known_file.sweep = sweep.id AND known_file.file = told.file
+  AND (gone_at IS NULL OR gone_at >= @before)`
 
 /**
  * Forgets files that are gone, and what events told of files that are judged. Rows that a sweep may
  * still need stay, whatever their age.
  */
 export class FilePruning extends Table {
+  /** Index: primary keys, except where one is named. */
   readonly #sql = {
-    sweeps: this.db.prepare<[], SweepRow>(SWEEP_SQL.list),
-    forget: this.db.prepare<[{ before: number; limit: number }], ForgottenFile>(SWEEP_SQL.forget),
-    note: this.db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(SWEEP_SQL.noteForgotten),
-    toldAfter: this.db.prepare<[ToldPlace & { limit: number }], FileEvent>(SWEEP_SQL.toldAfter),
-    judged: this.db.prepare<[number, string], JudgedRow>(SWEEP_SQL.judged),
-    judge: this.db.prepare<[number, number, string]>(SWEEP_SQL.judge),
-    untell: this.db.prepare<[string, string, string, string, string]>(SWEEP_SQL.untell),
+    sweeps: this.db.prepare<[], SweepRow>('SELECT * FROM sweep'),
+    // Index: known_file_gone. A file that is back by now stays.
+    forget: this.db.prepare<[{ before: number; limit: number }], ForgottenFile>(
+      `DELETE FROM known_file WHERE gone_at < @before AND (sweep, file) IN (
+      SELECT sweep, file FROM known_file WHERE gone_at < @before ORDER BY gone_at LIMIT @limit)
+    RETURNING sweep, gone_at, judged`,
+    ),
+    noteForgotten: this.db.prepare<[Pick<ForgottenFile, 'sweep' | 'goneAt'>]>(
+      'UPDATE sweep SET forgotten_to = @goneAt WHERE id = @sweep AND coalesce(forgotten_to, 0) < @goneAt',
+    ),
+    toldAfter: this.db.prepare<[ToldPlace & { limit: number }], FileEvent>(
+      `SELECT account, storage, file, type, event, at FROM file_event
+    WHERE (account, storage, file, type, event) > (@account, @storage, @file, @type, @event)
+    ORDER BY account, storage, file, type, event LIMIT @limit`,
+    ),
+    judged: this.db.prepare<[number, string], JudgedRow>(
+      'SELECT first_sweep, judged FROM known_file WHERE sweep = ? AND file = ?',
+    ),
+    judge: this.db.prepare<[number, number, string]>(
+      'UPDATE known_file SET judged = judged | ? WHERE sweep = ? AND file = ?',
+    ),
+    untell: this.db.prepare<[string, string, string, string, string]>(
+      'DELETE FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? AND event = ?',
+    ),
+    // Index: known_file_gone.
+    countGone: this.db.pluck<[{ before: number; limit: number }], number>(
+      `SELECT count(*) FROM (SELECT 1 FROM known_file WHERE gone_at < @before LIMIT @limit) AS gone`,
+    ),
+    // Files that events told of, with what is known once those that are gone are forgotten.
+    // Looked up one by one: a join may read all known files for a few.
+    toldOf: this.db.prepare<[{ before: number; limit: number }], ToldOf>(
+      `SELECT told.account, told.storage, told.type, told.at,
+      (SELECT first_sweep ${KNOWN_STILL}) AS first_sweep, (SELECT judged ${KNOWN_STILL}) AS judged
+    FROM (SELECT * FROM file_event ORDER BY account, storage, file, type, event LIMIT @limit) AS told
+    LEFT JOIN sweep ON sweep.account = told.account AND sweep.storage = told.storage`,
+    ),
+  }
+
+  /** Counts what a prune would remove, and changes nothing. */
+  async count(before: number, { now, limit }: { now: number; limit: number }): Promise<{ read: number; rows: number }> {
+    const gone = (await this.#sql.countGone.get({ before, limit })) ?? 0
+    const told = await this.#sql.toldOf.all({ before, limit: limit - gone })
+    const sweeps = readSweeps(await this.#sql.sweeps.all())
+    const goes = ({ account, storage, type, at, firstSweep, judged }: ToldOf) => {
+      const state = sweeps.get(`${account} ${storage}`)?.state ?? null
+      if (isTooNew({ at }, state, now)) return false
+      const known = firstSweep === null || judged === null ? null : readJudged({ firstSweep, judged })
+      return judgeTold({ type, at }, { known, state }, before) !== 'keep'
+    }
+    return { read: gone + told.length, rows: gone + told.filter(goes).length }
   }
 
   async prune({ before, now = before, limit, after }: PruneSlice): Promise<PruneProgress> {
@@ -36,7 +73,7 @@ export class FilePruning extends Table {
     const gone = await this.#sql.forget.all({ before, limit })
     for (const file of gone) {
       const goneAt = lastThere(file, now)
-      if (goneAt !== null) await this.#sql.note.run({ sweep: file.sweep, goneAt })
+      if (goneAt !== null) await this.#sql.noteForgotten.run({ sweep: file.sweep, goneAt })
     }
     return { pruned: gone.length, next: gone.length < limit ? nextTold(null) : '' }
   }
@@ -52,11 +89,76 @@ export class FilePruning extends Table {
       const facts = { known: readJudged(known), state: sweep?.state ?? null }
       const verdict = judgeTold({ type, at }, facts, bounds.before)
       if (verdict === 'keep') continue
-      if (sweep !== null && verdict === 'forget') await this.#sql.note.run({ sweep: sweep.id, goneAt: at })
+      if (sweep !== null && verdict === 'forget') await this.#sql.noteForgotten.run({ sweep: sweep.id, goneAt: at })
       if (sweep !== null && known !== undefined) await this.#sql.judge.run(toldBit(type), sweep.id, file)
       await this.#sql.untell.run(account, storage, file, type, event)
       pruned += 1
     }
     return { pruned, next: found.length < limit ? null : nextTold(found.at(-1) ?? null) }
   }
+}
+
+/** A row of a file that was gone for long enough. */
+interface ForgottenFile {
+  sweep: number
+  goneAt: number
+  judged: number
+}
+
+/** When the file was last there, at the latest; null for a folder, which is never judged. */
+function lastThere({ goneAt, judged }: ForgottenFile, now: number): number | null {
+  if (judged === JUDGED.folder) return null
+  return goneAt === 0 ? now : goneAt
+}
+
+interface JudgedRow {
+  firstSweep: number
+  judged: number
+}
+
+/** A file that an event told of, with what is known of it; null: nothing. */
+interface ToldOf extends Pick<FileEvent, 'account' | 'type' | 'at'> {
+  storage: string
+  firstSweep: number | null
+  judged: number | null
+}
+
+/** Key of a row of `file_event`. */
+type ToldPlace = Pick<FileEvent, 'account' | 'file' | 'type' | 'event'> & { storage: string }
+
+const FIRST_TOLD: ToldPlace = { account: '', storage: '', file: '', type: '', event: '' }
+
+/** The position behind a row; null: before the first. */
+function nextTold(row: ToldPlace | null): string {
+  const { account, storage, file, type, event } = row ?? FIRST_TOLD
+  return JSON.stringify([account, storage, file, type, event])
+}
+
+/** Null: files that are gone come first. */
+function readTold(after: string | null): ToldPlace | null {
+  if (after === null || after === '') return null
+  const [account, storage, file, type, event] = JSON.parse(after)
+  return { account, storage, file, type, event }
+}
+
+/** The sweeps by account and storage, joined by a space. */
+function readSweeps(rows: readonly SweepRow[]): Map<string, { id: number; state: SweepState }> {
+  return new Map(
+    rows.map(({ id, account, storage, state }) => [`${account} ${storage}`, { id, state: JSON.parse(state) }]),
+  )
+}
+
+function readJudged(row: JudgedRow | undefined): JudgedFile | null {
+  if (row === undefined) return null
+  const has = (bit: number) => (row.judged & bit) !== 0
+  return {
+    firstSweep: row.firstSweep,
+    isArrivalJudged: has(JUDGED.arrival),
+    isDepartureJudged: has(JUDGED.departure),
+  }
+}
+
+/** The bit of `known_file.judged` that stands for an event of the type. */
+function toldBit(type: string): number {
+  return type === FILE_TYPES.created ? JUDGED.created : type === FILE_TYPES.deleted ? JUDGED.deleted : 0
 }

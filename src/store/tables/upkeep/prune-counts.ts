@@ -9,9 +9,9 @@ import {
   weekBoundOf,
 } from '../../../core/store/retention.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
-import { countJudged, readSweeps, SWEEP_SQL, type SweepRow, type ToldOf } from '../../rows/health/sweep-rows.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { SealTable } from '../safety/seal-table.ts'
+import { FilePruning } from './file-pruning.ts'
 import { FINISHED, REFUSED } from './pruning.ts'
 
 /** Rows that a read looked at, and those of them that would go. */
@@ -62,6 +62,7 @@ const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
 /** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
 export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver }> {
   readonly #sql = prepareCounts(this.db)
+  readonly #files = new FilePruning(this.db)
 
   /** Counts what a prune would remove of a kind, from the oldest row on, and changes nothing. */
   async countPrunable({ kind, bounds, now, limit }: PruneQuestion): Promise<Prunable> {
@@ -115,17 +116,10 @@ export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver 
         return await this.#sql.effects.get(upTo, limit)
       }
       case 'files':
-        return await this.#countFiles(before, { now, limit })
+        return await this.#files.count(before, { now, limit })
       default:
         return kind satisfies never
     }
-  }
-
-  async #countFiles(before: number, { now, limit }: { now: number; limit: number }): Promise<Counted> {
-    const gone = (await this.#sql.gone.get({ before, limit })) ?? 0
-    const told = await this.#sql.told.all({ before, limit: limit - gone })
-    const sweeps = readSweeps(await this.#sql.sweeps.all())
-    return { read: gone + told.length, rows: gone + countJudged(told, sweeps, { before, now }) }
   }
 }
 
@@ -181,8 +175,5 @@ function prepareCounts(db: Connection) {
     effects: db.prepare<[number, number], Counted>(
       `${COUNT} FROM (SELECT true AS goes FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?) AS part`,
     ),
-    gone: db.pluck<[{ before: number; limit: number }], number>(SWEEP_SQL.countGone),
-    told: db.prepare<[{ before: number; limit: number }], ToldOf>(SWEEP_SQL.toldOf),
-    sweeps: db.prepare<[], SweepRow>(SWEEP_SQL.list),
   }
 }

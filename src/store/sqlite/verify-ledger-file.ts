@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3'
-import { type LedgerCheck, type LedgerReport, verifyLedger } from '../../../core/safety/ledger/verify-ledger.ts'
-import { createVault } from '../../vault.ts'
-import { requireLatest } from '../database/migrate.ts'
-import { createReader } from '../reader.ts'
-import { openTables } from '../tables.ts'
+import { type LedgerCheck, type LedgerReport, verifyLedger } from '../../core/safety/ledger/verify-ledger.ts'
+import { createVault } from '../vault.ts'
+import { requireLatest } from './database/migrate.ts'
+import { createReader } from './reader.ts'
+import { openTables } from './tables.ts'
 
 /** Verifies the effect ledger of a database or a backup, and changes nothing. */
 export async function verifyLedgerFile(

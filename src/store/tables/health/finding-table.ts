@@ -1,0 +1,196 @@
+import type { SentEvent } from '../../../core/runs/wait.ts'
+import type { StorageName } from '../../../core/service/storage.ts'
+import type {
+  FileBook,
+  FileEvent,
+  FileFinding,
+  FindingKey,
+  FindingState,
+} from '../../../core/service/sweep/judge-file.ts'
+import type { FindingQuery, KeptSweep, SweepHold } from '../../../core/store/sweeps.ts'
+import { JoinedTable } from '../../connection.ts'
+import { buildWhere, type Condition } from '../../rows/build-where.ts'
+import type { ApprovalTable } from '../approvals/approval-table.ts'
+import type { OwnEvents } from '../incoming/own-events.ts'
+
+type Key = [account: string, storage: string, file: string, type: string]
+
+const FINDING_COLUMNS =
+  'account, storage, file, type, state, sweep, found_at, path, entry, reason, approval, event, late_event'
+
+/** Files that events told of, and findings of sweeps: files that no event told of. */
+export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEvents: OwnEvents }> {
+  /** Index: primary keys, except where one is named. */
+  readonly #sql = {
+    addFinding: this.db.prepare<[Omit<FileFinding, 'approval' | 'event' | 'lateEvent'>]>(
+      `INSERT INTO file_finding
+      (account, storage, file, type, state, sweep, found_at, path, entry, reason, approval, event, late_event)
+    VALUES (@account, @storage, @file, @type, @state, @sweep, @foundAt, @path, @entry, @reason, NULL, NULL, NULL)
+    ON CONFLICT DO NOTHING`,
+    ),
+    // Index: file_finding_state.
+    found: this.db.prepare<[string, string], FileFinding>(
+      `SELECT ${FINDING_COLUMNS} FROM file_finding WHERE state = 'found' AND account = ? AND storage = ?
+    ORDER BY type, file`,
+    ),
+    settle: this.db.prepare<[string, string | null, ...Key]>(
+      `UPDATE file_finding SET state = ?, approval = ?
+    WHERE account = ? AND storage = ? AND file = ? AND type = ? AND state = 'found'`,
+    ),
+    move: this.db.prepare<[FindingKey & { from: string; to: string; reason: string | null }]>(
+      `UPDATE file_finding SET state = @to, reason = coalesce(@reason, reason)
+    WHERE account = @account AND storage = @storage AND file = @file AND type = @type AND state = @from`,
+    ),
+    make: this.db.prepare<[FindingKey & { event: string }]>(
+      `UPDATE file_finding SET state = 'made', event = @event WHERE account = @account AND storage = @storage
+    AND file = @file AND type = @type AND state = 'due'`,
+    ),
+    finding: this.db.prepare<Key, FileFinding>(
+      `SELECT ${FINDING_COLUMNS} FROM file_finding WHERE account = ? AND storage = ? AND file = ? AND type = ?`,
+    ),
+    late: this.db.prepare<[Omit<FileEvent, 'at'>]>(
+      `UPDATE file_finding SET late_event = @event,
+      state = CASE WHEN state = 'made' THEN 'made' ELSE 'told' END
+    WHERE account = @account AND storage = @storage AND file = @file AND type = @type AND late_event IS NULL`,
+    ),
+    tell: this.db.prepare<[FileEvent]>(
+      `INSERT INTO file_event (account, storage, file, type, event, at)
+    VALUES (@account, @storage, @file, @type, @event, @at) ON CONFLICT DO NOTHING`,
+    ),
+    told: this.db.prepare<Key, unknown>(
+      'SELECT 1 AS found FROM file_event WHERE account = ? AND storage = ? AND file = ? AND type = ? LIMIT 1',
+    ),
+    // Index: effect_target.
+    deleted: this.db.prepare<[string, string], unknown>(
+      `SELECT 1 AS found FROM effect AS begun WHERE target = ? AND account = ? AND class = 'delete'
+      AND phase = 'begun' AND NOT EXISTS (SELECT 1 FROM effect AS ended WHERE ended.of_seq = begun.seq
+        AND ended.target = begun.target AND ended.outcome IN ('not_found', 'changed', 'dry_run')) LIMIT 1`,
+    ),
+    loadBook: this.db.prepare<[], { book: string; version: number }>('SELECT book, version FROM file_book'),
+    insertBook: this.db.prepare<[string]>(
+      'INSERT INTO file_book (id, book, version) VALUES (1, ?, 1) ON CONFLICT (id) DO NOTHING',
+    ),
+    updateBook: this.db.prepare<[string, number]>(
+      'UPDATE file_book SET book = ?, version = version + 1 WHERE version = ?',
+    ),
+  }
+
+  /** Adds what a sweep found; one that is known stays. */
+  async add(findings: readonly FileFinding[]): Promise<void> {
+    for (const { approval, event, lateEvent, ...finding } of findings) await this.#sql.addFinding.run(finding)
+  }
+
+  /** Gives the new findings of a storage their state; those that are held wait for an approval. */
+  async settle(
+    { account, storage }: Pick<KeptSweep, 'account' | 'storage'>,
+    { state, held }: { state: FindingState; held: SweepHold | null },
+  ): Promise<void> {
+    const found = await this.#sql.found.all(account, storage)
+    const approval = held === null ? null : await this.#hold({ account, storage }, held, found)
+    const keys = found.map((finding): Key => [account, storage, finding.file, finding.type])
+    for (const key of keys) await this.#sql.settle.run(state, approval, ...key)
+  }
+
+  /** The files among these of which an event of the type told. */
+  async listToldFiles(query: {
+    account: string
+    storage: StorageName
+    type: string
+    files: readonly string[]
+  }): Promise<string[]> {
+    const told: string[] = []
+    for (const file of query.files)
+      if (await this.#sql.told.get(query.account, query.storage, file, query.type)) told.push(file)
+    return told
+  }
+
+  /** Whether a delete of ours reached one of these targets, or may have. */
+  async hasOwnDelete(account: string, targets: readonly string[]): Promise<boolean> {
+    for (const target of targets) if (await this.#sql.deleted.get(target, account)) return true
+    return false
+  }
+
+  async loadFileBook(): Promise<{ book: FileBook; version: number } | null> {
+    const row = await this.#sql.loadBook.get()
+    return row === undefined ? null : { book: JSON.parse(row.book), version: row.version }
+  }
+
+  /**
+   * Compare-and-set of the book, with the events that were read. It also links late events. A late
+   * event ends what is asked for, and stays beside what was made up.
+   */
+  async saveFileBook(book: FileBook, version: number, events: readonly FileEvent[]): Promise<boolean> {
+    const text = JSON.stringify(book)
+    const { insertBook, updateBook } = this.#sql
+    const written = await (version === 0 ? insertBook.run(text) : updateBook.run(text, version))
+    if (written.changes !== 1) return false
+    for (const event of events) {
+      await this.#sql.tell.run(event)
+      const { at, ...late } = event
+      await this.#sql.late.run(late)
+    }
+    return true
+  }
+
+  /** Gives findings of one state another one; false where one is in another state by now. */
+  async moveFinding(key: FindingKey, from: FindingState, to: FindingState, reason: string | null): Promise<boolean> {
+    const { account, storage, file, type } = key
+    const moved = await this.#sql.move.run({ account, storage, file, type, from, to, reason })
+    return moved.changes === 1
+  }
+
+  /**
+   * Saves the made-up event of a `due` finding and its runs. False where the finding is not due any
+   * more, or an event of its file was matched meanwhile.
+   */
+  async makeUpEvent({ account, storage, file, type }: FindingKey, event: SentEvent): Promise<boolean> {
+    if (await this.#sql.told.get(account, storage, file, type)) return false
+    const made = await this.#sql.make.run({ account, storage, file, type, event: event.id })
+    if (made.changes !== 1) return false
+    await this.parts.ownEvents.send(event, 'reconcile')
+    return true
+  }
+
+  async findFinding({ account, storage, file, type }: FindingKey): Promise<FileFinding | null> {
+    return (await this.#sql.finding.get(account, storage, file, type)) ?? null
+  }
+
+  /** Newest first. Index: file_finding_state for few states, else file_finding_found. */
+  async listFindings(query: FindingQuery): Promise<FileFinding[]> {
+    const { account, storage, type, states, approval, since, limit } = query
+    const conditions: Condition[] = []
+    if (states !== undefined) conditions.push([`state IN (${states.map((state) => `'${state}'`).join(', ')})`])
+    if (account !== undefined) conditions.push(['account = ?', account])
+    if (storage !== undefined) conditions.push(['storage = ?', storage])
+    if (type !== undefined) conditions.push(['type = ?', type])
+    if (approval !== undefined) conditions.push(['approval = ?', approval])
+    if (since !== undefined) conditions.push(['found_at >= ?', since])
+    const { where, values } = buildWhere(conditions)
+    const rows = this.db.prepare<unknown[], FileFinding>(
+      `SELECT ${FINDING_COLUMNS} FROM file_finding ${where} ORDER BY found_at DESC, file LIMIT ?`,
+    )
+    return rows.all(...values, limit)
+  }
+
+  /** Opens the approval that they wait for; one that is open already grows. */
+  async #hold(
+    { account, storage }: Pick<KeptSweep, 'account' | 'storage'>,
+    { why, needs, now, expiresAt }: SweepHold,
+    found: readonly FileFinding[],
+  ): Promise<string> {
+    const hold = `repair/${account}/${storage}`
+    const opening = { hold, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
+    const approval =
+      (await this.parts.approvals.findOpen(hold, now)) ??
+      (await this.parts.approvals.open({ kind: 'repair', ...opening }))
+    const items = found.map(({ file, type, path }) => ({
+      ...{ runId: '', step: type, target: `${storage}:${file}` },
+      asked: { ...NOTHING_ASKED, path },
+    }))
+    await this.parts.approvals.join(approval, items)
+    return approval.id
+  }
+}
+
+/** A made-up event asks for no state of the file. */
+const NOTHING_ASKED = { expect: null, bytes: null, modifiedAt: null, input: null }

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, inject, test } from 'vitest'
-import onPostgres from '../examples/on-postgres/main.ts'
+import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const run = promisify(execFile)
@@ -22,18 +21,13 @@ const ENDS: Record<string, unknown> = {
     { account: 'archive', path: '/intake/letter.txt', sha256: expect.stringMatching(/^9caaefd4/) },
   ],
   'fan-out': { files: 10_000, complete: true, texts: 2_500 },
+  'on-postgres': ['deleted', 'deleted', 'deleted', 'deleted'],
   'migrate-storage': { asked: 30, output: { done: true, deleted: 30 }, left: 0 },
 }
 
 test.each(Object.keys(ENDS))('the command of the example %s shows what it promises', async (name) => {
   const { stdout } = await run(process.execPath, ['examples/run.ts', name], { cwd: ROOT })
   expect(JSON.parse(stdout.slice(stdout.search(/^[[{"]/m)))).toEqual(ENDS[name])
-})
-
-test('the runs of the example on PostgreSQL go on after both workers have died', async () => {
-  const lines: string[] = []
-  const outputs = await onPostgres((line) => lines.push(line), inject('databaseUrl'))
-  expect(outputs).toEqual(['deleted', 'deleted', 'deleted', 'deleted'])
 })
 
 test('each proxy of the examples passes on deliveries as they came, and nothing else', async () => {
@@ -44,7 +38,7 @@ test('each proxy of the examples passes on deliveries as they came, and nothing 
 })
 
 test('every example has a test, and a row in docs/recipes.md', () => {
-  const tested = [...Object.keys(ENDS), 'on-postgres', 'behind-a-proxy']
+  const tested = [...Object.keys(ENDS), 'behind-a-proxy']
   expect(folders.toSorted()).toEqual(tested.toSorted())
   const recipes = readFileSync(join(ROOT, 'docs/recipes.md'), 'utf8')
   expect(folders.filter((name) => !recipes.includes(`\`npm run example ${name}\``))).toEqual([])

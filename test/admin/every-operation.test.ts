@@ -210,6 +210,10 @@ test('every operation of the table answers, in the form that the table says, fro
   await expect(call('POST /approvals/:id/approve', vote)).rejects.toMatchObject(missing)
   await expect(call('POST /approvals/:id/deny', vote)).rejects.toMatchObject(missing)
   await expect(call('POST /approvals/:id/look-ahead', { ...none, body: {} })).rejects.toMatchObject(missing)
+  const effect = { class: 'delete', run: 'run_0', step: 'a', target: null, path: '/a', bytes: 1 } as const
+  const following = client.events('POST /approvals/:id/approve-ahead', { ...none, body: { effects: [effect] } })
+  await expect(Array.fromAsync(following)).rejects.toMatchObject(missing)
+  called.add('POST /approvals/:id/approve-ahead')
   const everything = { kind: 'all', name: '', reason } as const
   expect((await call('POST /effects/stop', { body: everything })).stops).toHaveLength(1)
   expect((await call('POST /effects/resume', { body: everything })).stops).toEqual([])

@@ -24,7 +24,8 @@ const VALUES: Record<string, string> = {
   'work.operation': 'retry',
   scheme: 'hex',
   seq: '1',
-  'countListed(data)': '1',
+  count: '1',
+  n: '1',
   // Of the page of events: ` --type …`, or nothing.
   type: '',
   // Of a stop: ` --workflow …`, or nothing.

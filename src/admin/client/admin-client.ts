@@ -81,10 +81,10 @@ export class AdminClient {
 
   /** The bytes of an operation that answers so, as they come. */
   async *stream<Name extends RouteName>(name: Name, ...[input, options = {}]: Arguments<Name>) {
-    const { params = {}, query = {} } = (input ?? {}) as AnyInput
+    const { params = {}, query = {}, body } = (input ?? {}) as AnyInput
     const [method = 'GET', path = ''] = name.split(' ')
     const given = { ...options, isEndless: true } as const
-    const response = await this.#send(method, fillPath(path, params) + writeQuery(query), undefined, given)
+    const response = await this.#send(method, fillPath(path, params) + writeQuery(query), body, given)
     if (!response.ok) throw new AdminApiError(response.status, readProblem(await response.text()))
     yield* response.body ?? []
   }

@@ -10,6 +10,8 @@ interface Intent {
   will: string
   /** The things it is done to, or the first of them; 20 are shown. */
   things?: readonly string[]
+  /** Whether all of them are shown. Default false. */
+  isWhole?: boolean
   /** The number of all things. Default: of those given. */
   count?: number
 }
@@ -37,9 +39,9 @@ export function canAsk({ isInteractive }: Pick<Output, 'isInteractive'>, environ
   return isInteractive && !environment.CI
 }
 
-function announce(out: Output, { will, things = [], count = things.length }: Intent): void {
-  const shown = things.slice(0, THINGS_SHOWN).map((thing) => `  ${thing}`)
-  const rest = count > THINGS_SHOWN ? [`  … and ${count - THINGS_SHOWN} more`] : []
+function announce(out: Output, { will, things = [], count = things.length, isWhole = false }: Intent): void {
+  const shown = things.slice(0, isWhole ? count : THINGS_SHOWN).map((thing) => `  ${thing}`)
+  const rest = count > shown.length ? [`  … and ${count - shown.length} more`] : []
   out.note([`This will ${will}.`, ...shown, ...rest].join('\n'))
 }
 

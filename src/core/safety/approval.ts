@@ -128,6 +128,9 @@ export interface Approver {
 /** Number of the question itself in its list; the effects that it is for are counted from 1. */
 export const QUESTION = 0
 
+/** Effects that one person approves ahead of their lists. */
+export const MAX_AHEAD = 200
+
 /** Digits of a hash that name an item. */
 export const MIN_HASH_DIGITS = 8
 

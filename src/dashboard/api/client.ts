@@ -25,6 +25,39 @@ export async function call<Name extends RouteName>(
   input: InputOf<Name>,
   signal?: AbortSignal,
 ): Promise<AnswerOf<Name>> {
+  const response = await send(name, input, signal)
+  return (response.status === 204 ? undefined : await response.json()) as AnswerOf<Name>
+}
+
+/** The events of an operation that tells its progress. Throws {@link ApiError}. */
+export async function* follow<Name extends RouteName>(
+  name: Name,
+  input: InputOf<Name>,
+  signal: AbortSignal,
+): AsyncGenerator<AnswerOf<Name>> {
+  for await (const message of readMessages(await send(name, input, signal))) {
+    yield JSON.parse(message.slice('data: '.length))
+  }
+}
+
+/** Server-sent events as texts, until the connection ends. */
+export async function* readMessages({ body }: Response): AsyncGenerator<string> {
+  if (!body) return
+  // Not every browser can iterate a stream.
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const messages = `${rest}${part.value}`.split('\n\n')
+    rest = messages.pop() ?? ''
+    yield* messages
+  }
+}
+
+async function send<Name extends RouteName>(
+  name: Name,
+  input: InputOf<Name>,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
   const [method = 'GET'] = name.split(' ')
   const { body } = input as AnyInput
   const headers: Record<string, string> = { 'X-Upshot': pageKey.read() ?? '' }
@@ -37,7 +70,7 @@ export async function call<Name extends RouteName>(
     throw new ApiError(SILENCE)
   })
   if (!response.ok) throw new ApiError(await readProblem(response))
-  return (response.status === 204 ? undefined : await response.json()) as AnswerOf<Name>
+  return response
 }
 
 /** The address of an operation with its path parameters and query. */

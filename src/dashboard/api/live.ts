@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { createContext, useContext, useEffect, useState } from 'react'
+import { readMessages } from './client.ts'
 import { pageKey } from './page-key.ts'
 import { STILL } from './use-api.ts'
 
@@ -106,15 +107,8 @@ async function listen(send: (message: 'changed' | 'live') => void, signal: Abort
   const response = await fetch(new URL('api/v1/live', document.baseURI), { headers, signal })
   if (!response.ok || !response.body) return false
   send('live')
-  let rest = ''
   try {
-    // Not every browser can iterate a stream.
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-    for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      const messages = `${rest}${part.value}`.split('\n\n')
-      rest = messages.pop() ?? ''
-      if (!signal.aborted && messages.some((message) => message.includes('true'))) send('changed')
-    }
+    for await (const message of readMessages(response)) if (!signal.aborted && message.includes('true')) send('changed')
   } catch {
     // A connection that breaks is made again.
   }

@@ -76,7 +76,7 @@ interface ActParts<Name extends RouteName> {
   cli?: string | ((values: Record<string, unknown>) => string)
   /** Follows the act: words are a toast, and an element takes the place of the form. */
   // biome-ignore lint/suspicious/noConfusingVoidType: most follow by nothing
-  then?: (answer: AnswerOf<Name>) => ReactNode | void
+  then?: (answer: AnswerOf<Name>, input: InputOf<Name>) => ReactNode | void
 }
 
 /** A button with the dialog that it opens, which says what will happen and performs an operation. */
@@ -116,8 +116,8 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     try {
-      const answer = await act.mutateAsync(inputOf(parts, readFields(fields, texts), reason.trim() || undefined))
-      const next = then?.(answer)
+      const input = inputOf(parts, readFields(fields, texts), reason.trim() || undefined)
+      const next = then?.(await act.mutateAsync(input), input)
       if (typeof next === 'string') toast(next)
       if (typeof next === 'object' && next !== null) setAfter(next)
       else onClose()

@@ -31,8 +31,12 @@ const retired = ['/old/a.txt', '/old/b.txt', `/old/${HOSTILE}`]
 const retiring = define(
   'retire-files',
   { on: 'report.retired', guard: { deletes: { perRun: 0 } } },
-  ({ files, event }) =>
-    Promise.all((event.data.ids as string[]).map((id) => files.delete({ service: 'storage_a', id }))),
+  async ({ files, event }) => {
+    const { ids, inTurn } = event.data as { ids: string[]; inTurn?: boolean }
+    const remove = (id: string) => files.delete({ service: 'storage_a', id })
+    if (inTurn) for (const id of ids) await remove(id)
+    else await Promise.all(ids.map(remove))
+  },
 )
 
 const asking = define('ask-first', { on: 'report.asked' }, ({ step }) => {
@@ -94,11 +98,11 @@ export async function openDashboard(config: Partial<Config> = {}) {
     await page.goto(await makeLink(role))
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
   }
-  /** A run asks for three deletes, which the guard holds; resolves with the approval. */
-  const retire = async () => {
+  /** A run asks for three deletes, or for one, and is held. Resolves with the approval. */
+  const retire = async (more: { inTurn?: boolean } = {}) => {
     const ids: string[] = []
     for (const path of retired) ids.push((await sandbox.storage('storage_a').put(path, 'four')).id)
-    await app.store.saveDelivery(madeOf('report2', 'report.retired', ['retire-files'], { ids }))
+    await app.store.saveDelivery(madeOf('report2', 'report.retired', ['retire-files'], { ids, ...more }))
     app.notices.publish({ kind: 'run.queued', count: 1 })
     await started.hear('run.parked', ({ workflow }) => workflow === 'retire-files')
     const [approval] = await app.store.listApprovals({ status: 'open', limit: 1, now: Date.now() })

@@ -1,4 +1,5 @@
 import { UpshotError } from '../../../core/errors.ts'
+import { isFinished } from '../../../core/runs/run.ts'
 import {
   type Approval,
   type ApprovalItem,
@@ -7,10 +8,12 @@ import {
   QUESTION,
 } from '../../../core/safety/approval.ts'
 import { checkAnswer } from '../../../core/safety/check-answer.ts'
+import { loadProof } from '../../../core/safety/votes/approval-proof.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { withIsoTimes } from '../../../core/time.ts'
 import { type Caller, describeOperator } from '../../access/caller.ts'
 import type { APPROVAL_ROUTES } from '../../contract/resources/safety/approvals.ts'
+import { approveAhead, requireAhead } from '../../operations/approve-ahead.ts'
 import type { Call, Handlers } from '../../perform/handler.ts'
 import { decodePosition, encodePosition, given, wholePage } from '../../queries/read-query.ts'
 import { requireApproval } from '../../queries/require-row.ts'
@@ -21,7 +24,7 @@ type Vote = Call<'POST /approvals/:id/approve'> | Call<'POST /approvals/:id/deny
 
 /** Approvals: the exact list, and the words of people. See decision 45. */
 export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof APPROVAL_ROUTES> {
-  const { store, surroundings } = parts
+  const { store, surroundings, clock } = parts
   return {
     async 'GET /approvals'({ query: { limit, after, status, workflow }, caller, now }) {
       const filter = given({ status, workflow, before: decodePosition(after, /^apr_\w+$/) })
@@ -61,6 +64,31 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       const answer = checkAnswer(approval, body.answer)
       const only = body.only === undefined ? null : parseNumbers(body.only)
       return decide(parts, call, { approval: approval.id, verdict: 'approved', only, answer })
+    },
+    async 'POST /approvals/:id/approve-ahead'({ params, body, caller, now, signal }) {
+      const first = await requireApproval(store, params.id, now)
+      requireAhead(first)
+      if (await mustVotesBeSigned(store)) {
+        throw new UpshotError('conflict', 'Each list that comes needs a signature, because approvers are registered.', {
+          fix: `Use the command line: upshot approvals approve ${first.id} --ahead <n> --as … --key-file …`,
+        })
+      }
+      const action = {
+        action: 'approval.approve-ahead',
+        target: first.id,
+        parameters: { effects: body.effects.length },
+      }
+      await recordAction(parts, { caller, body }, action, 'begun')
+      const voter = { actor: describeOperator(caller, null).actor, signature: null, reason: body.reason ?? null }
+      const word = { ...voter, verdict: 'approved', only: null, answer: null } as const
+      const door: Parameters<typeof approveAhead<Approval>>[0] = {
+        listOpen: (workflow) => store.listApprovals({ status: 'open', workflow, limit: 100, now: clock.now() }),
+        readList: (list) => loadProof(store, list),
+        approve: ({ id }, hash) =>
+          asCaller(parts, { caller, body }).decideApproval({ ...word, approval: id, hash }, clock.now()),
+        hasEnded: async (run) => isFinished((await store.findRun(run))?.status ?? 'completed'),
+      }
+      return approveAhead(door, { first, effects: body.effects, clock, signal })
     },
     async 'POST /approvals/:id/deny'(call) {
       const { id: approval } = await requireApproval(store, call.params.id, call.now)

@@ -43,7 +43,6 @@ export default function ApprovalPage({ id }: { id: string }) {
           <Votes approval={found} />
           {found.question && <Question question={found.question} />}
           <Body approval={found} />
-          <LookAhead key={found.hash} approval={found} />
         </>
       )}
     </DetailPage>
@@ -125,6 +124,7 @@ function Body({ approval }: { approval: Approval }) {
           </button>
         </div>
       )}
+      <LookAhead approval={approval} isWhole={rest === 0 && left.size === 0} />
     </>
   )
 }

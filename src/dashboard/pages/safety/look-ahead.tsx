@@ -1,6 +1,9 @@
+import { useEffect, useState } from 'react'
 import { Link } from 'wouter'
-import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import type { AnswerOf, InputOf } from '../../../admin/contract/routes.ts'
+import { type ApiError, follow } from '../../api/client.ts'
 import { useAction } from '../../api/use-api.ts'
+import { ActDialog } from '../../parts/act.tsx'
 import { CopyAs } from '../../parts/copy-as.tsx'
 import { ProblemNote } from '../../parts/messages.tsx'
 import { Card } from '../../parts/page.tsx'
@@ -10,14 +13,38 @@ import { type Approval, describeForeseen, describeForeseenEnd } from '../../word
 import { countOf, formatBytes, formatCount, shortId } from '../../words/format.ts'
 
 type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
+type Effect = InputOf<'POST /approvals/:id/approve-ahead'>['body']['effects'][number]
+
+/** Effects that are approved ahead at a time; the API takes no more. */
+const MAX_AHEAD = 200
+
+interface LookParts {
+  approval: Approval
+  /** Whether the whole list is shown, and nothing of it left out. */
+  isWhole: boolean
+}
 
 /**
  * The effects that held runs would ask for after this list. A person asks, as it reads the service.
+ * An approval that ends, or grows, leaves an open dialog as it is.
  */
-export function LookAhead({ approval: { id, kind, status, hash, needs } }: { approval: Approval }) {
+export function LookAhead({ approval, isWhole }: LookParts) {
+  const [given, setGiven] = useState<{ approval: Approval; effects: readonly Effect[] } | null>(null)
   const mayAct = useMay('operator')
+  const { kind, status, hash } = approval
+  const isOffered = mayAct && kind === 'guard' && status === 'open'
+  const choose = (effects: readonly Effect[]) => setGiven({ approval, effects })
+  return (
+    <>
+      {isOffered && <Look key={hash} approval={approval} isWhole={isWhole} onApprove={choose} />}
+      {given && <ApproveAhead {...given} onClose={() => setGiven(null)} />}
+    </>
+  )
+}
+
+function Look({ approval, isWhole, onApprove }: LookParts & { onApprove: (effects: readonly Effect[]) => void }) {
+  const { id, needs } = approval
   const look = useAction('POST /approvals/:id/look-ahead')
-  if (!mayAct || kind !== 'guard' || status !== 'open') return null
   const { data, error, isPending } = look
   const input = { params: { id }, body: {} }
   const beside = (
@@ -28,6 +55,7 @@ export function LookAhead({ approval: { id, kind, status, hash, needs } }: { app
       <CopyAs cli={`upshot approvals show ${id} --ahead`} to="POST /approvals/:id/look-ahead" input={input} />
     </>
   )
+  const effects = data?.ahead.flatMap(({ run, list }) => list.map((effect) => ({ run, ...effect }))) ?? []
   return (
     <Card title="What comes after it" label="Look ahead" beside={beside}>
       <p className="quiet wrap">
@@ -40,21 +68,127 @@ export function LookAhead({ approval: { id, kind, status, hash, needs } }: { app
       )}
       {error && <ProblemNote error={error} />}
       {data !== undefined && !isPending && <Answer foreseen={data} />}
-      {data?.ahead.some(({ effects }) => effects > 0) && needs === 1 && (
-        <p className="quiet wrap">
-          To approve them with this list, each as it comes:{' '}
-          <code>{`upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --ahead ${countListed(data)}`}</code>
-        </p>
+      {effects.length > 0 && !isPending && needs === 1 && (
+        <ChooseAhead approval={approval} isWhole={isWhole} effects={effects} onApprove={onApprove} />
       )}
     </Card>
   )
 }
 
-/** At most as many as the command takes. */
-function countListed({ ahead }: Foreseen): number {
-  return Math.min(
-    200,
-    ahead.reduce((sum, { list }) => sum + list.length, 0),
+interface ChooseParts extends LookParts {
+  effects: readonly Effect[]
+  onApprove: (effects: readonly Effect[]) => void
+}
+
+/** How many of the effects a person approves with this list, in the order in which they come. */
+function ChooseAhead({ approval: { id, hash, mustSign }, isWhole, effects, onApprove }: ChooseParts) {
+  const most = Math.min(MAX_AHEAD, effects.length)
+  const [count, setCount] = useState(most)
+  if (mustSign) {
+    return (
+      <p className="quiet wrap">
+        To approve them with this list, each as it comes:{' '}
+        <code>{`${commandOf(id, hash, most)} --as … --key-file …`}</code>
+      </p>
+    )
+  }
+  if (!isWhole) return <p className="quiet">To approve more ahead, show the whole list and leave nothing out.</p>
+  const isCount = Number.isInteger(count) && count >= 1 && count <= most
+  return (
+    <div className="row">
+      <label className="row">
+        Of what comes next, at most
+        <input
+          type="number"
+          min={1}
+          max={most}
+          value={Number.isNaN(count) ? '' : count}
+          onChange={({ target }) => setCount(target.valueAsNumber)}
+        />
+      </label>
+      <button type="button" disabled={!isCount} onClick={() => onApprove(effects.slice(0, count))}>
+        {isCount ? `Approve this list and up to ${formatCount(count)} more…` : 'Approve this list and more…'}
+      </button>
+    </div>
+  )
+}
+
+const commandOf = (id: string, hash: string, count: number) =>
+  `upshot approvals approve ${id} --hash ${hash.slice(0, 8)} --ahead ${count}`
+
+interface GivenParts {
+  approval: Approval
+  effects: readonly Effect[]
+  onClose: () => void
+}
+
+/** Asks about the list and what was chosen of what comes next, then follows it. */
+function ApproveAhead({ approval: { id, hash, openItems, bytes }, effects, onClose }: GivenParts) {
+  return (
+    <ActDialog
+      title={`Approve ${countOf(openItems, 'effect')} and ${formatCount(effects.length)} more?`}
+      action={`Approve ${countOf(openItems + effects.length, 'effect')}`}
+      isDangerous
+      onClose={onClose}
+      to="POST /approvals/:id/approve"
+      given={{ params: { id }, body: { hash } }}
+      cli={commandOf(id, hash, effects.length)}
+      then={(_, { body: { reason } }) => <Follow id={id} effects={effects} reason={reason} onClose={onClose} />}
+    >
+      <p>
+        This list ({formatBytes(bytes)}) begins at once. After it come these, {describeSize(effects)}. Each list that
+        asks for nothing else is approved as it comes, while this dialog is open.
+      </p>
+      <Effects list={effects} />
+    </ActDialog>
+  )
+}
+
+/** Their size in words. Only a delete has one. */
+function describeSize(effects: readonly Effect[]): string {
+  const unknown = effects.filter((effect) => effect.class === 'delete' && effect.bytes === null).length
+  const size = formatBytes(effects.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0))
+  return unknown === 0 ? `${size} in all` : `${size} in all and ${formatCount(unknown)} of unknown size`
+}
+
+/** The approvals as they come. The end of this part ends them. */
+function Follow({
+  id,
+  effects,
+  reason,
+  onClose,
+}: Omit<GivenParts, 'approval'> & { id: string; reason?: string | undefined }) {
+  const [progress, setProgress] = useState<AnswerOf<'POST /approvals/:id/approve-ahead'> | null>(null)
+  const [error, setError] = useState<ApiError | null>(null)
+  useEffect(() => {
+    const gone = new AbortController()
+    const input = { params: { id }, body: { effects: [...effects], reason } }
+    const read = async () => {
+      for await (const next of follow('POST /approvals/:id/approve-ahead', input, gone.signal)) setProgress(next)
+    }
+    read().catch((problem) => gone.signal.aborted || setError(problem))
+    return () => gone.abort()
+  }, [id, effects, reason])
+  const { approved = 0, latest = [], stopped = null, held = null, isOver = false } = progress ?? {}
+  return (
+    <div className="stack">
+      <h2 id="act-title">{isOver || error ? 'Approved ahead' : 'Approving what comes next'}</h2>
+      <progress max={effects.length} value={approved} aria-label="Approved ahead" />
+      <div role="status">
+        <p>
+          Approved {formatCount(approved)} of {formatCount(effects.length)} that were shown.
+        </p>
+        {latest.length > 0 && <Effects list={latest} />}
+        {stopped && <p className="wrap">{stopped}</p>}
+        {held && <Link href={`/approvals/${held}`}>Decide that list</Link>}
+      </div>
+      {error && <ProblemNote error={error} />}
+      <div className="row">
+        <button type="button" className={isOver ? 'main' : undefined} onClick={onClose}>
+          {isOver || error ? 'Close' : 'Stop'}
+        </button>
+      </div>
+    </div>
   )
 }
 
@@ -74,12 +208,8 @@ function Answer({ foreseen: { runs, ahead } }: { foreseen: Foreseen }) {
   )
 }
 
-/** A longer list is folded. */
-const SHORT = 20
-
-function Rest({ run }: { run: Foreseen['ahead'][number] }) {
-  const { list, effects, end } = run
-  const rows = (
+function Effects({ list }: { list: readonly Omit<Effect, 'run'>[] }) {
+  return (
     <ol className="pairs foreseen">
       {list.map(({ class: kind, path, target, step, bytes }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list never changes
@@ -91,6 +221,14 @@ function Rest({ run }: { run: Foreseen['ahead'][number] }) {
       ))}
     </ol>
   )
+}
+
+/** A longer list is folded. */
+const SHORT = 20
+
+function Rest({ run }: { run: Foreseen['ahead'][number] }) {
+  const { list, effects, end } = run
+  const rows = <Effects list={list} />
   return (
     <div className="stack">
       <p>

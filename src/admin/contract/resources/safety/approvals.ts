@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { APPROVAL_STATUSES } from '../../../../core/safety/approval.ts'
+import { APPROVAL_STATUSES, MAX_AHEAD } from '../../../../core/safety/approval.ts'
 import { defineRoutes, pageOf, paging, reason, time } from '../../route.ts'
 
 const vote = z.object({
@@ -71,6 +71,14 @@ const decision = z
   })
   .meta({ id: 'Decision' })
 
+const foreseenEffect = z.strictObject({
+  class: z.enum(['delete', 'write']),
+  step: z.string(),
+  target: z.string().nullable(),
+  path: z.string().nullable(),
+  bytes: z.int().nullable(),
+})
+
 const foreseen = z
   .object({
     runs: z.int().describe('Runs that wait for the list; the first 20 are previewed.'),
@@ -79,17 +87,7 @@ const foreseen = z
         run: z.string(),
         effects: z.int().describe('Deletes and writes that the run would still ask for.'),
         bytes: z.int().describe('Of the files among them.'),
-        list: z
-          .array(
-            z.object({
-              class: z.enum(['delete', 'write']),
-              step: z.string(),
-              target: z.string().nullable(),
-              path: z.string().nullable(),
-              bytes: z.int().nullable(),
-            }),
-          )
-          .describe('The first 200 of them, in their order.'),
+        list: z.array(foreseenEffect).describe('The first 200 of them, in their order.'),
         end: z.object({
           kind: z
             .enum(['completed', 'continued', 'failed', 'skipped', 'halted', 'open'])
@@ -101,6 +99,21 @@ const foreseen = z
     ),
   })
   .meta({ id: 'Foreseen' })
+
+/** An effect of a look ahead, and the run that would ask for it. */
+const aheadEffect = foreseenEffect.extend({ run: z.string() }).meta({ id: 'AheadEffect' })
+
+const aheadProgress = z
+  .object({
+    approved: z.int(),
+    left: z.int().describe('Effects that no run has asked for yet.'),
+    approvals: z.array(z.string()).describe('The lists that were approved, oldest first.'),
+    latest: z.array(aheadEffect).describe('The effects of the newest of them.'),
+    stopped: z.string().nullable().describe('Why it ended early; null: it goes on, or all are approved.'),
+    held: z.string().nullable().describe('The list that it stopped at, which stays open.'),
+    isOver: z.boolean(),
+  })
+  .meta({ id: 'AheadProgress' })
 
 /** A vote as its person signs it; see `upshot approvers key`. */
 const voter = {
@@ -155,6 +168,18 @@ export const APPROVAL_ROUTES = defineRoutes({
     },
     answer: decision,
     audit: 'approval.approve',
+  },
+  'POST /approvals/:id/approve-ahead': {
+    id: 'approveAhead',
+    noTool: 'a word of a person',
+    isDestructive: true,
+    summary: 'Server-sent events: approves each list that its runs ask for next, while a look ahead showed all of it',
+    body: {
+      effects: z.array(aheadEffect).min(1).max(MAX_AHEAD).describe('The effects that the person saw, in their order.'),
+    },
+    answer: aheadProgress,
+    form: 'events',
+    audit: 'approval.approve-ahead',
   },
   'POST /approvals/:id/deny': {
     id: 'denyApproval',

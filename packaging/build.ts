@@ -1,23 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { bundle } from './bundle.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 
-/** Compiles the package into `dist`: code with maps, types of the doors. */
-function build(): void {
+/** Makes the package in `dist`: bundled code with maps, types of the doors. */
+async function build(): Promise<void> {
   rmSync(DIST, { recursive: true, force: true })
-  compile('tsconfig.json')
-  compile('tsconfig.types.json')
+  const bundled = await bundle(DIST)
+  writeTypes()
   nameDeclarations()
-  copyAssets()
+  copyAssets(bundled)
   buildDashboard()
 }
 
-function compile(project: string): void {
+function writeTypes(): void {
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
-  execFileSync(process.execPath, [tsc, '-p', join(import.meta.dirname, project)], { stdio: 'inherit' })
+  execFileSync(process.execPath, [tsc, '-p', import.meta.dirname], { stdio: 'inherit' })
 }
 
 /**
@@ -38,9 +39,10 @@ function buildDashboard(): void {
   execFileSync(process.execPath, [vite, 'build', '--config', config], { stdio: 'inherit' })
 }
 
-/** Copies migrations, and the styles, scripts and pictures of pages: all that was not compiled. */
-function copyAssets(): void {
-  const assets = filesIn(join(ROOT, 'src')).filter((name) => !name.endsWith('.ts') && !name.startsWith('dashboard/'))
+/** Copies migrations, styles, scripts and pictures: all that is not in the bundle. */
+function copyAssets(bundled: ReadonlySet<string>): void {
+  const files = filesIn(join(ROOT, 'src')).filter((name) => !bundled.has(name) && !name.startsWith('dashboard/'))
+  const assets = files.filter((name) => !name.endsWith('.ts'))
   for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset), { force: false })
 }
 
@@ -50,4 +52,4 @@ function filesIn(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
 }
 
-build()
+await build()

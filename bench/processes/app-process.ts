@@ -1,11 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { CLONE } from './built-package.ts'
 import { adopt } from './child.ts'
 import { readCpuMs } from './read-cpu.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/app/main.js', import.meta.url))
 const STOP_WITHIN_MS = 10_000
 
 export interface AppOptions {
@@ -13,10 +13,12 @@ export interface AppOptions {
   root: string
   /** Default: the folder `workflows` of the project. */
   workflows?: string
+  /** Folder of the code; default: that of the clone. */
+  code?: string
   environment?: Record<string, string>
 }
 
-/** The real app, as `npm start` runs it. */
+/** The real app, in a process of its own. */
 export interface AppProcess extends AsyncDisposable {
   /** From its spawn to its line "started". */
   readyMs: number
@@ -28,12 +30,17 @@ export interface AppProcess extends AsyncDisposable {
 }
 
 /** Resolves once the app is ready. Rejects when it ends before that. */
-export async function startApp({ root, workflows = `${root}/workflows`, environment = {} }: AppOptions) {
+export async function startApp({
+  root,
+  workflows = `${root}/workflows`,
+  code = CLONE.code,
+  environment = {},
+}: AppOptions) {
   const begunAt = performance.now()
   const free = { UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' }
   const folders = { UPSHOT_WORKFLOWS_DIR: workflows, XDG_CACHE_HOME: `${root}/cache` }
   const { PATH = '' } = process.env
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, [join(code, 'app/main.js')], {
     cwd: root,
     env: { PATH, ...free, ...folders, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

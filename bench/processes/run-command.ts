@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { CLONE } from './built-package.ts'
 import { adopt } from './child.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url))
 
 /** When a command printed its first line, and when it ended, in milliseconds from its start. */
 export interface CommandTimes {
@@ -12,10 +11,15 @@ export interface CommandTimes {
 }
 
 /** Runs `upshot` on a data directory. `root`: an empty folder, for its cache as well. */
-export async function timeCommand(root: string, dataDir: string, args: readonly string[]): Promise<CommandTimes> {
+export async function timeCommand(
+  root: string,
+  dataDir: string,
+  args: readonly string[],
+  program = CLONE,
+): Promise<CommandTimes> {
   const { PATH = '' } = process.env
   const begunAt = performance.now()
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [join(program.code, 'cli/main.js'), ...args], {
     cwd: root,
     env: { PATH, UPSHOT_DATA_DIR: dataDir, XDG_CACHE_HOME: `${root}/cache` },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { TEMPLATES } from '../../src/cli/commands/app/init.ts'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
@@ -108,15 +108,98 @@ test('the package has JavaScript, types and maps for every export, and the comma
   expect(Object.keys(doors)).toEqual(expect.arrayContaining(['.', './testing', './files', './sandbox']))
   for (const name of Object.keys(ours.exports)) {
     const { types, default: code } = doors[name]
-    for (const path of [types, code, `${code}.map`, `${types}.map`])
-      expect(existsSync(installed(path)), path).toBe(true)
-    // The package contains the sources that the maps name.
-    const map = JSON.parse(readFileSync(installed(`${code}.map`), 'utf8'))
-    expect(existsSync(resolve(installed(code), '..', map.sources[0]))).toBe(true)
+    for (const path of [types, code, `${types}.map`]) expect(existsSync(installed(path)), path).toBe(true)
   }
   expect(bin).toEqual({ upshot: './dist/cli/main.js' })
   expect(engines).toEqual({ node: '>=24' })
   expect(devDependencies).toBeUndefined()
+})
+
+/** The files of the bundle, with our sources in their maps. One that only imports has none. */
+function readBundle(): { file: string; code: string; sources: string[] }[] {
+  const files = readdirSync(installed('dist'), { recursive: true, encoding: 'utf8' })
+  const bundled = files.filter((file) => file.endsWith('.js') && !/^dashboard\/|^sandbox\/pages\//.test(file))
+  return bundled.map((file) => {
+    const path = installed(`dist/${file}`)
+    const map = existsSync(`${path}.map`) ? readFileSync(`${path}.map`, 'utf8') : '{ "sources": [] }'
+    const named = (JSON.parse(map).sources as string[]).map((name) => relative(installed(), resolve(path, '..', name)))
+    const sources = named.filter((source) => source.startsWith('src/'))
+    return { file, code: readFileSync(path, 'utf8'), sources }
+  })
+}
+
+test('each module is in the bundle once, with a map to a source that the package has', () => {
+  const sources = readBundle().flatMap((chunk) => chunk.sources)
+  expect(sources.filter((source) => !existsSync(installed(source)))).toEqual([])
+  expect(sources.filter((source, at) => sources.indexOf(source) !== at)).toEqual([])
+  expect(sources.length).toBeGreaterThan(800)
+})
+
+test('a stack trace tells by its paths which code is that of the client, and which watches author code', () => {
+  for (const folder of ['files/', 'engine/pass/']) {
+    const chunks = readBundle().filter(({ sources }) => sources.length > 0)
+    const apart = chunks.filter(({ sources }) => sources.some((source) => source.startsWith(`src/${folder}`)))
+    expect(apart.length).toBeGreaterThan(0)
+    expect(apart.filter(({ file }) => !file.startsWith(folder))).toEqual([])
+    expect(apart.flatMap(({ sources }) => sources).filter((source) => !source.startsWith(`src/${folder}`))).toEqual([])
+  }
+})
+
+test('no files of the bundle import each other in a circle, so each module runs after what it imports', () => {
+  const chunks = new Map(readBundle().map(({ file, code }) => [file, code]))
+  const ended = new Set<string>()
+  const walk = (file: string, path: readonly string[]) => {
+    expect(path, 'a circle').not.toContain(file)
+    if (ended.has(file)) return
+    const imports = [...(chunks.get(file) ?? '').matchAll(/^(?:import|export) .*?(?:from )?"(\.[^"]+)";$/gm)]
+    for (const [, name = ''] of imports) walk(join(file, '..', name), [...path, file])
+    ended.add(file)
+  }
+  for (const file of chunks.keys()) walk(file, [])
+  expect(ended.size).toBe(chunks.size)
+})
+
+test('each door gives the names that it gives here', async () => {
+  const doors: Record<string, string> = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).exports
+  for (const [door, source] of Object.entries(doors)) {
+    const code = `console.log(JSON.stringify(Object.keys(await import('${door.replace('.', 'upshot')}')).sort()))`
+    const names = JSON.parse(run(process.execPath, ['--input-type=module', '-e', code], { cwd: project }))
+    expect(names, door).toEqual(Object.keys(await import(join(ROOT, source))).sort())
+  }
+})
+
+test('a schema of the author’s own copy of zod is checked, also around one of ours', () => {
+  const code = `import { z } from 'zod'
+    import { z as ours, defineEvent, defineWorkflow, storageName } from 'upshot'
+    import { testbed } from 'upshot/testing'
+    const asked = defineEvent('asked', { data: z.object({ size: z.number().min(3), from: storageName }) })
+    const workflow = defineWorkflow({ id: 'sizes', on: asked, run: ({ event }) => event.data.size })
+    const ends = []
+    for (const size of [5, 1]) {
+      await using t = await testbed({ workflows: [workflow] })
+      await t.send(asked, { size, from: 'storage_a' })
+      const { status, output } = t.run(workflow)
+      ends.push([status, output])
+    }
+    console.log(JSON.stringify([z === ours, ends]))`
+  const answer = run(process.execPath, ['--input-type=module', '-e', code], { cwd: project })
+  expect(JSON.parse(answer)).toEqual([
+    false,
+    [
+      ['completed', 5],
+      ['waiting', null],
+    ],
+  ])
+})
+
+test('a stack trace names the line of the source where Node is asked for source maps', () => {
+  const code = `import { defineWorkflow } from 'upshot'
+    try { defineWorkflow({ id: 'Not an id' }) } catch (error) { console.log(error.stack) }`
+  const stack = run(process.execPath, ['--enable-source-maps', '--input-type=module', '-e', code], { cwd: project })
+  const [, source = '', line = ''] =
+    /\((?:file:\/\/)?\S*\/upshot\/(src\/author\/define-workflow\.ts):(\d+):\d+\)/.exec(stack) ?? []
+  expect(source, stack).not.toBe('')
+  expect(readFileSync(installed(source), 'utf8').split('\n')[Number(line) - 1]).toMatch(/throw|Error/)
 })
 
 test('the package has no tests, secrets, build files or copies of sources', () => {
@@ -126,7 +209,8 @@ test('the package has no tests, secrets, build files or copies of sources', () =
   expect(names.filter((name) => name.endsWith('.test.ts') && !name.startsWith('templates/'))).toEqual([])
   const assets = names.filter((name) => /^src\/.*\.(?!ts$)\w+$/.test(name))
   expect(assets.some((name) => name.endsWith('.sql'))).toBe(true)
-  expect(assets.filter((name) => !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
+  const code = new Set(readBundle().flatMap(({ sources }) => sources))
+  expect(assets.filter((name) => !code.has(name) && !names.includes(name.replace(/^src/, 'dist')))).toEqual([])
 })
 
 test('the package brings the guides, and the dashboard built without its source', () => {

@@ -17,6 +17,7 @@ const CODES = {
   too_many_requests: { status: 429, retryable: true },
   overloaded: { status: 503, retryable: true },
   draining: { status: 503, retryable: true },
+  key_refused: { status: 502, retryable: false },
   service_failed: { status: 502, retryable: true },
   store_unavailable: { status: 503, retryable: true },
   stale_lease: { status: 409, retryable: false },

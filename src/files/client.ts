@@ -142,10 +142,13 @@ export class FilesClient implements FilesApi {
     )
   }
 
-  /** The file's bytes in order, also over broken connections and expired URLs. */
-  async *stream(given: Downloadable, options: CallOptions = {}): AsyncGenerator<Uint8Array> {
+  /** The file's bytes in order from `from` on, also over broken connections and expired URLs. */
+  async *stream(
+    given: Downloadable,
+    { from = 0, ...options }: CallOptions & { from?: number } = {},
+  ): AsyncGenerator<Uint8Array> {
     const file = this.#named(given, 'download')
-    yield* this.#calls.stream(asked('download', file), options, (call) => streamBytes(this.#parts, call, file))
+    yield* this.#calls.stream(asked('download', file), options, (call) => streamBytes(this.#parts, call, file, from))
   }
 
   /**

@@ -165,8 +165,16 @@ test('every operation of the table answers, in the form that the table says, fro
   const { path, size, modifiedAt } = await call('GET /files/:storage/:id', file)
   await call('POST /files/:storage/:id/ticket', { ...file, body: {} })
   called.add('GET /downloads/:ticket')
-  const removal = { ...file, body: { expect: { path, size, modifiedAt } } }
-  expect((await call('POST /files/:storage/:id/delete', removal)).outcome).toBe('deleted')
+  const found = await call('GET /files/:storage/find', { ...folder, query: { path: '/in/a.txt' } })
+  expect(found).toMatchObject({ id: fileId, size: 4 })
+  const all = await call('GET /files/:storage/snapshot', { ...folder, query: { path: '/', recursive: 'true' } })
+  expect(all).toMatchObject({ items: [{ path: '/in' }, { path: '/in/a.txt' }], reason: null })
+  expect((await call('POST /files/:storage/:id/url', { ...file, body: {} })).url).toMatch(/^http/)
+  const sides = { one: { storage: 'storage_a', path: '/in' }, other: { storage: 'storage_b', path: '/in' } }
+  const compared = call('POST /files/diff', { body: sides })
+  await expect(compared).rejects.toMatchObject({ code: 'not_found' })
+  const seen = { service: 'storage_a', id: fileId, path, size, modifiedAt } as const
+  expect((await call('POST /files/delete', { body: { files: [seen] } })).counts).toEqual({ deleted: 1 })
 
   const storages = { storage_a: 'a', storage_b: 'b', storage_c: 'c' }
   const account = { baseUrl: 'https://api.example.com/v1', storages, apiKey: 'sk_live_of_a_test' }

@@ -35,7 +35,7 @@ const workflows = [
 
 /** An app with a failed run, and `upshot` on another machine: a folder without a database. */
 async function startFarApp() {
-  const { app, urls, dataDir, hear } = await startTestApp({ workflows })
+  const { app, urls, dataDir, sandbox, hear } = await startTestApp({ workflows })
   const adminToken = readFileSync(join(dataDir, 'admin.token'), 'utf8').trim()
   const client = new AdminClient({ url: urls.admin, token: adminToken })
   const far = tempFolder()
@@ -50,7 +50,7 @@ async function startFarApp() {
   const failed = hear('run.failed')
   await client.call('POST /events', { body: { type: 'invoice.paid', data: { no: 7 }, id: 'evt_far0001' } })
   const { run } = await failed
-  return { app, urls, dataDir, hear, client, far, upshot, withToken, run, tokenFile }
+  return { app, urls, dataDir, sandbox, hear, client, far, upshot, withToken, run, tokenFile }
 }
 
 /** Commands and the operation whose answer each prints. */
@@ -281,7 +281,7 @@ test('a server of another kind, a redirect and another version are told', async 
 const HERE = new RegExp(
   [
     '^(init|dev|start|dashboard|completion|version|plan|backtest',
-    '(files|sandbox) .*|db (migrate|move|reseal)|approvers key|endpoints (send|solve))$',
+    'sandbox .*|db (migrate|move|reseal)|approvers key|endpoints (send|solve))$',
   ].join('|'),
 )
 
@@ -379,6 +379,42 @@ export default defineWorkflow({ id: 'book', on: paid, async run() {} })`
   const exported = await Array.fromAsync(client.stream('GET /events/export', { query: { type: 'invoice.paid' } }))
   const text = Buffer.concat(exported).toString()
   expect(JSON.parse(text)).toMatchObject({ id: 'evt_far0001', account: 'default', data: { no: 7 } })
+})
+
+test('files are listed, fetched, compared and deleted at a server, by its role and in its audit log', async () => {
+  const { upshot, client, far, sandbox, withToken } = await startFarApp()
+  const storage = sandbox.storage('storage_a')
+  for (const [path, text] of [
+    ['/in/a.txt', 'four'],
+    ['/in/b.txt', 'fives'],
+    ['/to/a.txt', 'five'],
+  ] as const)
+    await storage.put(path, text)
+  const listed = await upshot('files', 'ls', 'Storage-A:/in')
+  expect(listed.json.data.map(({ path }: { path: string }) => path)).toEqual(['/in/a.txt', '/in/b.txt'])
+  const to = join(far, 'b.txt')
+  const part = listed.json.data[1]
+  writeFileSync(`${to}.part`, 'fi')
+  const marks = { service: part.service, id: part.id, size: part.size, modifiedAt: part.modifiedAt, version: null }
+  const unmarked = { host: null, etag: null, modified: null, type: null, condition: null }
+  writeFileSync(`${to}.part.json`, JSON.stringify({ ...marks, version: unmarked }))
+  const got = await upshot('files', 'get', 'storage_a:/in/b.txt', '--output', to)
+  expect(got).toMatchObject({ exit: 0, json: { data: { bytes: 5, resumedFrom: 2, saved: true } } })
+  expect(readFileSync(to, 'utf8')).toBe('fives')
+  const { json } = await upshot('files', 'url', 'storage_a:/in/a.txt')
+  expect(await (await fetch(json.data.url)).text()).toBe('four')
+  const diff = ['files', 'diff', 'storage_a:/in', 'storage_a:/to', '--content']
+  expect((await upshot(...diff)).json.data.counts).toMatchObject({ differs: 1, only_one: 1 })
+  await withToken('viewer')
+  expect(await upshot('files', 'ls', 'storage_a:/in')).toMatchObject({ exit: 4 })
+  await withToken('operator')
+  const rm = ['files', 'rm', 'storage_a:/in', '--recursive']
+  expect(await upshot(...rm)).toMatchObject({ exit: 3, json: { error: { code: 'needs_confirmation' } } })
+  const removed = await upshot(...rm, '--yes', '--reason', 'a clean-up')
+  expect(removed).toMatchObject({ exit: 0, json: { data: { counts: { deleted: 2 } } } })
+  expect(storage.list().filter(({ path }) => path.startsWith('/in/'))).toEqual([])
+  const { items } = await client.call('GET /audit', { query: { action: 'files.rm' } })
+  expect(items).toMatchObject([{ actor: 'token:laptop-operator', reason: 'a clean-up', parameters: { count: 2 } }])
 })
 
 test('what belongs to the machine of the app says so at a server', async () => {

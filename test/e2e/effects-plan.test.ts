@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HandLedger } from '../../src/app/service/hand-ledger.ts'
-import { removeFile } from '../../src/app/service/remove-files.ts'
+import { removeFiles } from '../../src/app/service/remove-files.ts'
 import { createFilesClient } from '../../src/files/index.ts'
 import { runHere } from '../cli/support/run-here.ts'
 import { haveStatus } from '../support/await-runs.ts'
@@ -95,7 +95,9 @@ test('a person deletes nothing where nothing acts', async () => {
   const [file] = staging.sandbox.storage('storage_a').list()
   const client = createFilesClient({ baseUrl: staging.sandbox.url, apiKey: staging.apiKey, plan: 'enterprise' })
   const seen = await client.get({ service: 'storage_a', id: file?.id ?? '' })
-  expect(await removeFile({ files: client, ledger }, seen)).toEqual({
+  const quiet = { signal: new AbortController().signal, onDone: () => {} }
+  const [removal] = await removeFiles({ files: client, ledger }, [seen], quiet)
+  expect(removal).toMatchObject({
     outcome: 'stopped',
     error: 'all effects are stopped: with UPSHOT_EFFECTS=plan nothing acts',
   })

@@ -14,7 +14,7 @@ import { type AnyHandler, checkInput } from '../perform/handler.ts'
 import { requireRole } from '../perform/perform-as.ts'
 import { tellProgress } from '../perform/tell-progress.ts'
 import { isUnexpected, toProblem } from '../perform/to-known.ts'
-import type { Bytes } from '../ports/surroundings.ts'
+import type { Bytes } from '../ports/work.ts'
 import { maskCallbacks } from '../views/run-view.ts'
 
 const EVENTS = 'text/event-stream'

@@ -6,7 +6,8 @@ import type { RouteSpec, RouteTable } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
 import { type AnyHandler, checkInput } from '../perform/handler.ts'
 import { toKnown } from '../perform/to-known.ts'
-import type { Bytes, Surroundings } from '../ports/surroundings.ts'
+import type { Surroundings } from '../ports/surroundings.ts'
+import type { Bytes } from '../ports/work.ts'
 import type { ResourceParts } from '../resources/parts.ts'
 import { maskCallbacks } from '../views/run-view.ts'
 
@@ -93,6 +94,8 @@ const loadEffects = () =>
   pair(import('../contract/resources/safety/effects.ts'), import('../resources/safety/effect-handlers.ts'))
 const loadSystem = () =>
   pair(import('../contract/resources/system/system.ts'), import('../resources/system/system-handlers.ts'))
+const loadFiles = () =>
+  pair(import('../contract/resources/service/files.ts'), import('../resources/service/file-handlers.ts'))
 const loadUpkeep = () =>
   pair(import('../contract/resources/system/upkeep.ts'), import('../resources/system/upkeep-handlers.ts'))
 const loadTokens = () =>
@@ -119,7 +122,8 @@ const RESOURCES: Record<string, () => Promise<Resource>> = {
   endpoints: () => pair(import('../contract/resources/endpoints.ts'), import('../resources/endpoint-handlers.ts')),
   accounts: () =>
     pair(import('../contract/resources/service/accounts.ts'), import('../resources/service/account-handlers.ts')),
-  files: () => pair(import('../contract/resources/service/files.ts'), import('../resources/service/file-handlers.ts')),
+  files: loadFiles,
+  downloads: loadFiles,
   tokens: loadTokens,
   sessions: loadTokens,
   audit: () => pair(import('../contract/resources/access/audit.ts'), import('../resources/access/audit-handlers.ts')),

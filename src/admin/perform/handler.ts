@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { RouteSpec, WorkDone } from '../contract/route.ts'
 import type { RouteName, Routes, TakenBy } from '../contract/routes.ts'
-import type { Bytes } from '../ports/surroundings.ts'
+import type { Bytes } from '../ports/work.ts'
 
 /** A checked call of an operation, from whichever door. */
 export interface Call<Name extends RouteName> extends TakenBy<Name> {

@@ -1,23 +1,41 @@
-import type { Downloadable, FileDetails, FileEntry, FileRef } from '../../core/service/file.ts'
-import type { StorageName } from '../../core/service/storage.ts'
+import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../../core/service/file.ts'
+import type { ListQuery, Page, Snapshot, SnapshotOptions } from '../../core/service/files-api.ts'
+import type { Work } from './work.ts'
 
-/** A page of a folder to list. */
-interface FolderPage {
-  storage: StorageName
-  path: string
-  limit: number
-  /** Number of the page, counted from 1. */
-  page: number
-  /** The service's token of the page, where it gave one. */
-  token: string | null
+interface Asked {
+  signal: AbortSignal
 }
 
-/** A file to delete, in the state in which a person saw it, and the person. */
+/** The reads of the Files API that people ask for. */
+export interface AccountFiles {
+  list(query: ListQuery & { pageToken?: string }, options: Asked): Promise<Page & { nextToken: string | null }>
+  get(file: FileRef, options: Asked): Promise<FileDetails>
+  find(place: FilePlace, options: Asked): Promise<FileEntry | null>
+  snapshot(
+    folder: Pick<ListQuery, 'service' | 'path' | 'recursive'>,
+    options: SnapshotOptions & Asked,
+  ): Promise<Snapshot>
+  hash(file: Downloadable, options: Asked): Promise<FileHash | null>
+  downloadUrl(file: FileRef, options: Asked): Promise<{ url: { reveal(): string }; expiresAt: number | null }>
+}
+
+/** A file in the state in which a person saw it. */
+export type SeenFile = Pick<FileEntry, 'service' | 'id' | 'path' | 'size' | 'modifiedAt'>
+
+/** Files to delete, and the person. */
 interface RemovalByHand {
   account: string
-  file: FileRef & { path: string; size: number | null; modifiedAt: string | null }
+  files: readonly SeenFile[]
   actor: string
   reason: string | null
+}
+
+/** The result for one file. */
+export interface Removal {
+  file: SeenFile
+  outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run' | 'failed' | 'stopped' | 'not_tried'
+  /** The message of a failure, or the stop. */
+  error: string | null
 }
 
 /**
@@ -25,17 +43,9 @@ interface RemovalByHand {
  * `UpshotError`.
  */
 export interface FilesDesk {
-  list(
-    account: string,
-    page: FolderPage,
-    signal: AbortSignal,
-  ): Promise<{ items: FileEntry[]; next: { page: number; token: string | null } | null; total: number | null }>
-  get(account: string, file: FileRef, signal: AbortSignal): Promise<FileDetails>
-  /** The bytes of a file, also over broken connections and expired addresses. */
-  stream(account: string, file: Downloadable, signal: AbortSignal): AsyncIterable<Uint8Array>
-  /** Deletes a file that is unchanged, with its rows in the ledger; obeys stops. */
-  remove(removal: RemovalByHand): Promise<{
-    outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run' | 'failed' | 'stopped'
-    error: string | null
-  }>
+  ask<Answer>(account: string, question: (files: AccountFiles) => Promise<Answer>): Promise<Answer>
+  /** The bytes of a file from an offset on, also over broken connections and expired addresses. */
+  stream(account: string, file: Downloadable, options: Asked & { from: number }): AsyncIterable<Uint8Array>
+  /** Deletes each file that is unchanged, with its rows in the ledger; obeys stops. */
+  remove(removal: RemovalByHand, work: Work): Promise<Removal[]>
 }

@@ -7,9 +7,9 @@ import type { Guard } from '../../core/safety/guard.ts'
 import type { Anchor } from '../../core/safety/ledger/anchor.ts'
 import type { Account } from '../../core/service/account.ts'
 import type { Prunable, PruneKind, Retention } from '../../core/store/retention.ts'
-import type { WorkDone } from '../contract/route.ts'
 import type { AnswerOf } from '../contract/routes.ts'
 import type { FilesDesk } from './files-desk.ts'
+import type { Bytes, Work } from './work.ts'
 
 /** The source that sets an endpoint or account again at each start; null: none. */
 type Keeper = 'environment' | 'sandbox' | null
@@ -23,22 +23,6 @@ export interface AlertSetup {
 
 /** An anchor as an operator keeps it. */
 type KeptAnchor = Omit<Anchor, 'at'> & { at: string }
-
-/** An answer that is bytes. */
-export interface Bytes {
-  type: string
-  /** Name of the file that a browser saves. */
-  name: string
-  /** Null where it is not known before the end. */
-  size: number | null
-  chunks: AsyncIterable<Uint8Array | string>
-}
-
-/** The asker of long work. */
-export interface Work {
-  signal: AbortSignal
-  tell: (work: WorkDone) => void
-}
 
 /** The result of one check of the installation. */
 export type DoctorFinding = AnswerOf<'POST /doctor'>['findings'][number]

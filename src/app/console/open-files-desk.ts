@@ -5,13 +5,15 @@ import { RetryAt } from '../../core/runs/retry.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
 import type * as Files from '../../files/index.ts'
-import type { FilesClient } from '../../files/index.ts'
+import type { FilesClient, Priority } from '../../files/index.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { findAccess } from '../service/access-to.ts'
 import type { Access } from '../service/account-clients.ts'
 import type { EmbeddedSandbox } from '../service/embedded-sandbox.ts'
 
 interface FilesDeskParts {
+  /** Order of the calls that wait for the limit. Default `background`. */
+  priority?: Priority
   store: Store
   clock: Clock
   publish: Publish
@@ -32,36 +34,30 @@ export function openFilesDesk(config: Config, { embedded, ...parts }: FilesDeskP
         throw toFilesFault(error)
       })
   return {
-    list: (account, { storage: service, path, limit, page, token }, signal) =>
-      ask(account, async (files) => {
-        const place = { service, path, limit, sort: 'name', page, ...(token === null ? {} : { pageToken: token }) }
-        const { items, nextPage, nextToken, totalItems } = await files.list(place, { signal })
-        const isLast = nextPage === null && nextToken === null
-        return { items, next: isLast ? null : { page: nextPage ?? page + 1, token: nextToken }, total: totalItems }
-      }),
-    get: (account, file, signal) => ask(account, (files) => files.get(file, { signal })),
-    async *stream(account, file, signal) {
+    ask,
+    async *stream(account, file, options) {
       const files = await ask(account, async (found) => found)
       try {
-        yield* files.stream(file, { signal })
+        yield* files.stream(file, options)
       } catch (error) {
         throw toFilesFault(error)
       }
     },
-    async remove({ account, file, actor, reason }) {
-      const [{ HandLedger }, { removeFile }] = await Promise.all([
+    async remove({ account, files: found, actor, reason }, { signal, tell }) {
+      const [{ HandLedger }, { removeFiles }] = await Promise.all([
         import('../service/hand-ledger.ts'),
         import('../service/remove-files.ts'),
       ])
       const ledger = new HandLedger(parts.store, { actor, reason, account }, parts.clock)
-      return ask(account, (files) => removeFile({ files, ledger }, file))
+      const onDone = (done: number) => tell({ done, total: found.length })
+      return ask(account, (files) => removeFiles({ files, ledger }, found, { signal, onDone }))
     },
   }
 }
 
 async function openClients(config: Config, parts: Omit<FilesDeskParts, 'embedded'> & { defaultAccess: () => Access }) {
   const { AccountClients } = await import('../service/account-clients.ts')
-  return new AccountClients({ ...parts, burst: config.files.burst, priority: 'background', random: Math.random })
+  return new AccountClients({ priority: 'background', ...parts, burst: config.files.burst, random: Math.random })
 }
 
 type FilesErrorName = Extract<keyof typeof Files, `${string}Error`>
@@ -69,8 +65,8 @@ type FilesErrorName = Extract<keyof typeof Files, `${string}Error`>
 /** Keyed by name, so that nobody loads the client only for its errors. */
 const CODES: Record<FilesErrorName, readonly [code: ErrorCode, fix: string | null]> = {
   FilesError: ['service_failed', null],
-  AuthenticationError: ['service_failed', 'Set a valid API key: the service rejects the one of this account.'],
-  PermissionError: ['service_failed', 'Use an API key whose scope covers this call.'],
+  AuthenticationError: ['key_refused', 'Set a valid API key: the service rejects the one of this account.'],
+  PermissionError: ['key_refused', 'Use an API key whose scope covers this call.'],
   InvalidRequestError: ['invalid_request', null],
   NotFoundError: ['not_found', 'List the parent folder: it may have been moved or deleted.'],
   RateLimitError: ['too_many_requests', 'Wait until the service accepts calls again.'],

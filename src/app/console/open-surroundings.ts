@@ -6,6 +6,7 @@ import type { Publish } from '../../core/notices.ts'
 import { STORAGES } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
+import type { Priority } from '../../files/index.ts'
 import { listSettings } from '../../project/config/list-settings.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import { databaseFile } from '../../project/data-dir/data-files.ts'
@@ -25,6 +26,8 @@ interface SurroundingsParts {
   clock: Clock
   publish: Publish
   embedded: () => EmbeddedSandbox | null
+  /** Order of calls of the service that people ask for. Default `background`. */
+  priority?: Priority
   /** The key of the marks on probes. */
   probeKey: Uint8Array
 }
@@ -32,7 +35,7 @@ interface SurroundingsParts {
 /** Everything outside the store that the admin API needs. */
 export function openSurroundings(
   config: Config,
-  { store, clock, publish, embedded, probeKey }: SurroundingsParts,
+  { store, clock, publish, embedded, probeKey, priority }: SurroundingsParts,
 ): Surroundings {
   const target = (endpoint: Endpoint, signal: AbortSignal) => ({
     endpoint,
@@ -60,7 +63,7 @@ export function openSurroundings(
       config.service.signatureHeader !== null,
     endpointChanged: (endpoint) =>
       tellSandbox(keeperOf(endpoint, config) === 'sandbox' ? findSandbox() : null, endpoint),
-    files: openFilesDesk(config, { store, clock, publish, embedded }),
+    files: openFilesDesk(config, { store, clock, publish, embedded, ...(priority && { priority }) }),
     sandboxUrl: () => findSandbox() && `${findSandbox()}/account`,
     async foresee(approval, signal) {
       const { foreseeApproval } = await import('../preview/child/run-command.ts')

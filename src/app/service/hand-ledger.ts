@@ -1,13 +1,10 @@
+import type { SeenFile } from '../../admin/ports/files-desk.ts'
 import { coversEffect, type EffectStop } from '../../core/safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../../core/service/account.ts'
-import type { FileEntry } from '../../core/service/file.ts'
 import type { EndByHand } from '../../core/store/effects.ts'
 import { listSwitches } from '../../core/store/list-switches.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-
-/** A file to delete, in the state in which a person saw it. */
-export type SeenFile = Pick<FileEntry, 'service' | 'id' | 'path' | 'size' | 'modifiedAt'>
 
 /** A person who deletes, and the account of the service that it is done in. */
 interface Hand {

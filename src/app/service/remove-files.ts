@@ -1,23 +1,12 @@
+import type { Removal, SeenFile } from '../../admin/ports/files-desk.ts'
 import { describeError } from '../../core/errors.ts'
 import type { FileState } from '../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../core/safety/stop.ts'
 import type { FileEntry } from '../../core/service/file.ts'
-import type { DeleteOutcome } from '../../core/service/files-api.ts'
 import type { FilesClient } from '../../files/index.ts'
-import type { HandLedger, SeenFile } from './hand-ledger.ts'
+import type { HandLedger } from './hand-ledger.ts'
 
-interface Outcome {
-  outcome: DeleteOutcome['outcome'] | 'failed' | 'stopped'
-  /** The message of a failure, or the stop. */
-  error: string | null
-}
-
-/** The result for one file. */
-export interface Removal {
-  file: FileEntry
-  outcome: Outcome['outcome'] | 'not_tried'
-  error: string | null
-}
+type Outcome = Pick<Removal, 'outcome' | 'error'>
 
 interface RemovalParts {
   files: Pick<FilesClient, 'delete'>
@@ -28,12 +17,12 @@ interface RemovalParts {
 const CONCURRENCY = 4
 
 /**
- * Deletes each file as {@link removeFile} does, and continues after a failure. After an abort,
+ * Deletes each file as `removeFile` does, and continues after a failure. After an abort,
  * deletes in flight finish; the rest is `not_tried`.
  */
 export async function removeFiles(
   parts: RemovalParts,
-  found: readonly FileEntry[],
+  found: readonly SeenFile[],
   { signal, onDone }: { signal: AbortSignal; onDone: (done: number) => void },
 ): Promise<Removal[]> {
   const removals = found.map((file): Removal => ({ file, outcome: 'not_tried', error: null }))
@@ -55,7 +44,7 @@ export async function removeFiles(
  * Deletes a file for a person, if it is unchanged. Its rows are in the ledger. A stop
  * holds it, even one that comes meanwhile. Rejects only where the ledger cannot be written.
  */
-export async function removeFile({ files, ledger }: RemovalParts, file: SeenFile): Promise<Outcome> {
+async function removeFile({ files, ledger }: RemovalParts, file: SeenFile): Promise<Outcome> {
   const begun = await ledger.begin(file)
   if ('stop' in begun) return describeStop(begun.stop)
   let held: EffectStop | null = null
@@ -80,11 +69,4 @@ export async function removeFile({ files, ledger }: RemovalParts, file: SeenFile
 
 function describeStop(stop: EffectStop): Outcome {
   return { outcome: 'stopped', error: `${describeScope(stop)} are stopped: ${stop.reason}` }
-}
-
-/** The number of files by outcome, such as `{ deleted: 11, changed: 1 }`. */
-export function countOutcomes(removals: readonly Removal[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const { outcome } of removals) counts[outcome] = (counts[outcome] ?? 0) + 1
-  return counts
 }

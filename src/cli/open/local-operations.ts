@@ -25,7 +25,11 @@ export function openLocalOperations(
       const { probeKeyOf } = await import('./running-app.ts')
       const embedded = () => null
       const probeKey = probeKeyOf(config)
-      return openSurroundings(config, { store, clock: commandClock, publish: () => {}, embedded, probeKey })
+      return openSurroundings(config, {
+        ...{ store, clock: commandClock, publish: () => {}, embedded, probeKey },
+        // Somebody waits for it at a terminal.
+        priority: 'interactive',
+      })
     },
   }
   const caller = { kind: 'cli', id: 'cli', role: 'admin', address: operator.from } as const

@@ -54,6 +54,7 @@ const CODES: Record<ErrorCode, Meaning> = {
   too_many_requests: ['temporary', TRY_LATER],
   overloaded: ['temporary', TRY_LATER],
   draining: ['temporary', TRY_LATER],
+  key_refused: ['authentication', 'Check SERVICE_API_KEY, or the keys of the account: the service rejects them.'],
   service_failed: ['temporary', TRY_LATER],
   store_unavailable: [
     'temporary',

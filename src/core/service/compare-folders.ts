@@ -11,7 +11,8 @@ interface ListedFolder extends Pick<Snapshot, 'items' | 'complete'> {
  * `same`: type and size agree. `unknown`: the other listing may lack the entry, or a folder holds
  * several entries of the name.
  */
-export type Standing = 'same' | 'differs' | 'only_one' | 'only_other' | 'unknown'
+export const STANDINGS = ['same', 'differs', 'only_one', 'only_other', 'unknown'] as const
+export type Standing = (typeof STANDINGS)[number]
 
 /** A place below both folders, with the entry of each. */
 export interface ComparedEntry {

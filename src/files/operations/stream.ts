@@ -5,14 +5,19 @@ import { readBytes } from './bytes/read-bytes.ts'
 import { knowFile } from './bytes/require-file.ts'
 
 /**
- * The bytes of a file in order, each once. Throws `ProtocolError` when the file changes after bytes
- * were handed out; what came until then may be of two versions.
+ * The bytes of a file in order from an offset on, each once. Throws `ProtocolError` when the file
+ * changes after bytes were handed out; what came until then may be of two versions.
  */
-export async function* streamBytes(parts: ClientParts, call: Call, given: Downloadable): AsyncGenerator<Uint8Array> {
-  let handedOut = 0
-  let at = 0
+export async function* streamBytes(
+  parts: ClientParts,
+  call: Call,
+  given: Downloadable,
+  from: number,
+): AsyncGenerator<Uint8Array> {
+  let handedOut = from
+  let at = from
   const file = await knowFile(parts, call, given)
-  const start = { file, offset: 0, version: null, size: file.size }
+  const start = { file, offset: from, version: null, size: file.size }
   for await (const read of readBytes(parts, call, start, { mayRestart: false })) {
     if (read.kind === 'from') at = read.offset
     else {

@@ -85,9 +85,9 @@ describe.each(['http', 'stdio'] as const)('an agent over %s', (door) => {
     const match = await ask(agent, 'matchEvent', { type: 'invoice.paid', data: { no: 4 }, reason: 'a look' })
     expect(match.isError).toBe(false)
     const { id } = await sandbox.storage('storage_a').put('/in/a.txt', 'four')
-    const expected = { path: '/in/a.txt', size: 4, modifiedAt: null }
-    const deletion = await ask(agent, 'deleteFile', { storage: 'storage_a', id, expect: expected, count: 1 })
-    expect(deletion).toMatchObject({ isError: true, text: expect.stringMatching(/^forbidden: "deleteFile" needs/) })
+    const seen = { service: 'storage_a', id, path: '/in/a.txt', size: 4, modifiedAt: null }
+    const deletion = await ask(agent, 'deleteFiles', { files: [seen], count: 1 })
+    expect(deletion).toMatchObject({ isError: true, text: expect.stringMatching(/^forbidden: "deleteFiles" needs/) })
     expect((await ask(agent, 'retryRun', { id: runs[2] })).isError).toBe(true)
     expect((await ask(agent, 'addToken', { name: 'mine', role: 'admin' })).text).toContain('is for people')
     expect((await ask(agent, 'getRun', { id: 'run_none0000' })).text).toMatch(/^not_found: There is no run/)

@@ -33,9 +33,14 @@ async function openApi() {
   return { ...started, api, put, ask, makeToken }
 }
 
-const seen = (file: { path: string; size: number | null; modifiedAt: string | null }) => ({
-  ...{ path: file.path, size: file.size, modifiedAt: file.modifiedAt },
-})
+interface Seen {
+  id: string
+  path: string
+  size: number | null
+  modifiedAt: string | null
+}
+
+const seen = ({ id, path, size, modifiedAt }: Seen) => ({ service: 'storage_a', id, path, size, modifiedAt })
 
 test('a folder is listed page by page, by name, and a missing storage or account is named', async () => {
   const { put, ask } = await openApi()
@@ -93,16 +98,16 @@ test('a fault before the first byte is a problem', async () => {
 test('a file is deleted only as it was seen, with rows in the ledger and in the audit log', async () => {
   const { put, ask, sandbox, app } = await openApi()
   const { id } = await put('/a.txt', 'four')
-  const file = (await ask(`GET /files/storage_a/${id}`)) as never as Parameters<typeof seen>[0]
-  const remove = (expected: object) => ask(`POST /files/storage_a/${id}/delete`, { expect: expected, reason: 'old' })
-  expect(await remove({ ...seen(file), size: 3 })).toMatchObject({ status: 200, outcome: 'changed' })
+  const file = (await ask(`GET /files/storage_a/${id}`)) as never as Seen
+  const remove = (file: object) => ask('POST /files/delete', { files: [file], reason: 'old' })
+  expect(await remove({ ...seen(file), size: 3 })).toMatchObject({ status: 200, files: [{ outcome: 'changed' }] })
   expect(
     sandbox
       .storage('storage_a')
       .list()
       .map(({ path }) => path),
   ).toContain('/a.txt')
-  expect(await remove(seen(file))).toMatchObject({ outcome: 'deleted', error: null })
+  expect(await remove(seen(file))).toMatchObject({ counts: { deleted: 1 }, files: [{ error: null }] })
   expect(
     sandbox
       .storage('storage_a')
@@ -125,10 +130,10 @@ test('a file is deleted only as it was seen, with rows in the ledger and in the 
 test('a stop of effects holds a delete by hand', async () => {
   const { put, ask, sandbox } = await openApi()
   const { id } = await put('/a.txt', 'four')
-  const file = (await ask(`GET /files/storage_a/${id}`)) as never as Parameters<typeof seen>[0]
+  const file = (await ask(`GET /files/storage_a/${id}`)) as never as Seen
   await ask('POST /effects/stop', { kind: 'storage', name: 'storage_a', reason: 'an audit' })
-  const held = await ask(`POST /files/storage_a/${id}/delete`, { expect: seen(file) })
-  expect(held).toMatchObject({ outcome: 'stopped', error: expect.stringContaining('an audit') })
+  const held = await ask('POST /files/delete', { files: [seen(file)] })
+  expect(held).toMatchObject({ files: [{ outcome: 'stopped', error: expect.stringContaining('an audit') }] })
   expect(
     sandbox
       .storage('storage_a')
@@ -149,7 +154,7 @@ test('a viewer sees no file, and only an admin deletes outside of the sandbox', 
   }
   const storages = { storage_a: 'a', storage_b: 'b', storage_c: 'c' }
   await app.store.saveAccount({ ...account, plan: 'free', storages, createdAt: Date.now() })
-  const body = { account: 'shop', expect: { path: '/a.txt', size: 4, modifiedAt: null } }
-  const refused = await ask('POST /files/storage_a/fil_1/delete', body, await makeToken('operator'))
+  const body = { account: 'shop', files: [seen({ id: 'fil_1', path: '/a.txt', size: 4, modifiedAt: null })] }
+  const refused = await ask('POST /files/delete', body, await makeToken('operator'))
   expect(refused).toMatchObject({ status: 403, detail: expect.stringContaining('admin') })
 })

@@ -50,10 +50,9 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
     isHeaderKept: () => false,
     keeperOf: ({ name }) => (name === 'sandbox' ? 'sandbox' : null),
     files: {
-      list: async () => ({ items: [], next: null, total: 0 }),
-      get: async () => Promise.reject(new UpshotError('not_found', 'There is no such file.')),
+      ask: () => Promise.reject(new UpshotError('not_found', 'There is no such file.')),
       async *stream() {},
-      remove: async () => ({ outcome: 'deleted', error: null }),
+      remove: async ({ files }) => files.map((file) => ({ file, outcome: 'deleted', error: null })),
     },
     sandboxUrl: () => null,
     matchEvent: async () => ({ workflows: [], broken: [] }),

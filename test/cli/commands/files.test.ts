@@ -180,7 +180,7 @@ test('files ls uses the real service of the environment, and exits with 4 for a 
     runHere(tempFolder(), args, { env: { ...env, SERVICE_STORAGE_C: '' } }),
   ])
   expect(listed.json).toMatchObject({ ok: true, data: [{ path: '/in/kept.txt', service: 'storage_b' }] })
-  expect(refused).toMatchObject({ exit: 4, json: { ok: false, error: { code: 'authentication' } } })
+  expect(refused).toMatchObject({ exit: 4, json: { ok: false, error: { code: 'key_refused' } } })
   expect(refused.stdout).not.toContain('sk_sandbox_of_nobody')
   expect(wrong).toMatchObject({ exit: 2, json: { ok: false, error: { code: 'invalid_config' } } })
   expect(wrong.json.error.message).toContain('SERVICE_STORAGE_C is missing')

@@ -1,14 +1,16 @@
+import { posix } from 'node:path'
 import { includesRole } from '../../../core/access/role.ts'
 import { hashSecret } from '../../../core/access/token.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { randomWord } from '../../../core/ids.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { FileDetails, FileEntry } from '../../../core/service/file.ts'
-import { STORAGES, type StorageName } from '../../../core/service/storage.ts'
-import { isoTime } from '../../../core/time.ts'
+import { findStorage, STORAGES, type StorageName, type StorageSpellings } from '../../../core/service/storage.ts'
+import { isoTime, momentOf } from '../../../core/time.ts'
 import { type Caller, describeOperator } from '../../access/caller.ts'
 import type { FILE_ROUTES } from '../../contract/resources/service/files.ts'
 import type { Handlers } from '../../perform/handler.ts'
+import { compareFiles } from '../../queries/compare-files.ts'
 import { decodePosition, encodePosition } from '../../queries/read-query.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
@@ -16,72 +18,149 @@ import { type ResourceParts, recordAction } from '../parts.ts'
 interface Download {
   account: string
   file: FileDetails
+  from: number
 }
 
+/** Targets of one delete that the audit log names. */
+const NAMED = 100
+
+type FileRoute = keyof typeof FILE_ROUTES
+type Place = { account: string; service: StorageName }
+type FindPlace = (account: string, storage: string) => Promise<Place>
+
 /** Files of the service: a look, a download by ticket, and a delete. See decision 69. */
-export function fileHandlers(parts: ResourceParts): Handlers<keyof typeof FILE_ROUTES> {
+export function fileHandlers(parts: ResourceParts): Handlers<FileRoute> {
   const { store, surroundings } = parts
-  const { files } = surroundings
-  const tickets = new Tickets<Download>()
-  const requireAccount = async (name: string) => {
-    if (name === DEFAULT_ACCOUNT || (await store.findAccount(name)) !== null) return name
-    throw new UpshotError('not_found', `There is no account "${name}".`)
+  const findPlace: FindPlace = async (account, name) => {
+    const known = account === DEFAULT_ACCOUNT ? surroundings.defaultAccount() : await store.findAccount(account)
+    if (known === null) throw new UpshotError('not_found', `There is no account "${account}".`)
+    return { account, service: requireStorage(name, known.storages) }
   }
+  return { ...fileReads(parts, findPlace), ...fileDownloads(parts, findPlace), ...fileActions(parts, findPlace) }
+}
+
+type FileRead = Exclude<Extract<FileRoute, `GET ${string}`>, 'GET /downloads/:ticket'>
+
+function fileReads({ surroundings: { files } }: ResourceParts, findPlace: FindPlace): Handlers<FileRead> {
   return {
     async 'GET /files/:storage'({ params, query, signal }) {
-      const account = await requireAccount(query.account)
-      const place = { storage: requireStorage(params.storage), path: query.path, limit: query.limit }
-      const { items, next, total } = await files.list(account, { ...place, ...readPlace(query.after) }, signal)
-      return { items: items.map(describeFile), next: next && encodePosition(`${next.page}:${next.token ?? ''}`), total }
+      const { account, service } = await findPlace(query.account, params.storage)
+      const { page, ...token } = readPlace(query.after)
+      const asked = { service, path: query.path, limit: query.limit, sort: 'name', page, ...token }
+      const { items, nextPage, nextToken, totalItems } = await files.ask(account, (api) => api.list(asked, { signal }))
+      const isLast = nextPage === null && nextToken === null
+      const next = isLast ? null : encodePosition(`${nextPage ?? page + 1}:${nextToken ?? ''}`)
+      return { items: items.map(describeFile), next, total: totalItems }
+    },
+    async 'GET /files/:storage/snapshot'({ params, query, signal }) {
+      const { account, service } = await findPlace(query.account, params.storage)
+      const folder = { service, path: query.path, recursive: query.recursive !== undefined }
+      const options = { max: query.limit, verify: query.verify !== undefined, signal }
+      const { items, reason } = await files.ask(account, (api) => api.snapshot(folder, options))
+      return { items: items.map(describeFile), reason }
+    },
+    async 'GET /files/:storage/find'({ params, query, signal }) {
+      const { account, service } = await findPlace(query.account, params.storage)
+      const entry = await files.ask(account, (api) => api.find({ service, path: query.path }, { signal }))
+      if (entry !== null) return describeFile(entry)
+      throw new UpshotError('not_found', `There is nothing at ${service}:${query.path}.`, {
+        fix: `List the parent folder: upshot files ls ${service}:${posix.dirname(query.path)}`,
+      })
     },
     async 'GET /files/:storage/:id'({ params, query, signal }) {
-      const account = await requireAccount(query.account)
-      const file = { service: requireStorage(params.storage), id: params.id }
-      const { owner, shared, ...entry } = await files.get(account, file, signal)
+      const { account, service } = await findPlace(query.account, params.storage)
+      const found = await files.ask(account, (api) => api.get({ service, id: params.id }, { signal }))
+      const { owner, shared, ...entry } = found
       return { ...describeFile(entry), owner, shared }
     },
+  }
+}
+
+type FileDownload = 'POST /files/:storage/:id/ticket' | 'GET /downloads/:ticket'
+
+function fileDownloads(parts: ResourceParts, findPlace: FindPlace): Handlers<FileDownload> {
+  const { files } = parts.surroundings
+  const tickets = new Tickets<Download>()
+  return {
     async 'POST /files/:storage/:id/ticket'({ params, body, caller, now, signal }) {
-      const account = await requireAccount(body.account)
-      const place = { service: requireStorage(params.storage), id: params.id }
-      const file = await files.get(account, place, signal)
+      const { account, service } = await findPlace(body.account, params.storage)
+      const file = await files.ask(account, (api) => api.get({ service, id: params.id }, { signal }))
       if (file.type === 'folder') throw new UpshotError('invalid_request', `${file.path} is a folder.`)
       const about = { account, path: file.path, bytes: file.size }
-      await recordAction(
-        parts,
-        { caller, body },
-        { action: 'file.download', target: `${place.service}:${place.id}`, parameters: about },
-        'begun',
-      )
-      const { ticket, expiresAt } = tickets.issue({ account, file }, now)
+      const target = `${service}:${params.id}`
+      await recordAction(parts, { caller, body }, { action: 'file.download', target, parameters: about }, 'begun')
+      const { ticket, expiresAt } = tickets.issue({ account, file, from: body.from }, now)
       return { ticket, expiresAt: isoTime(expiresAt) }
     },
     async 'GET /downloads/:ticket'({ params, now, signal }) {
-      const { account, file } = tickets.redeem(params.ticket, now)
-      const { name, size } = file
-      return { type: 'application/octet-stream', name, size, chunks: files.stream(account, file, signal) }
-    },
-    async 'POST /files/:storage/:id/delete'({ params, body, caller }) {
-      const account = await requireAccount(body.account)
-      const { expect, count, reason = null } = body
-      const file = { service: requireStorage(params.storage), id: params.id, ...expect }
-      requireRights(caller, { account, keeper: surroundings.defaultAccount().keeper })
-      const most = surroundings.guard()?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY
-      if (most < 1 && count === undefined) {
-        throw new UpshotError('needs_confirmation', 'The guard lets no run delete a file without people.', {
-          fix: 'Confirm the number of files: send `count` as 1.',
-        })
-      }
-      const target = `${file.service}:${file.id}`
-      const parameters = { count: 1, account, files: [target] }
-      await recordAction(parts, { caller, body }, { action: 'files.rm', target, parameters }, 'begun')
-      return files.remove({ account, file, actor: describeOperator(caller, reason).actor, reason })
+      const { account, file, from } = tickets.redeem(params.ticket, now)
+      const chunks = files.stream(account, file, { from, signal })
+      const size = file.size === null ? null : Math.max(0, file.size - from)
+      return { type: 'application/octet-stream', name: file.name, size, chunks }
     },
   }
 }
 
-function requireStorage(name: string): StorageName {
-  const known = STORAGES.find((storage) => storage === name)
-  if (known !== undefined) return known
+function fileActions(
+  parts: ResourceParts,
+  findPlace: FindPlace,
+): Handlers<Exclude<FileRoute, FileRead | FileDownload>> {
+  const { surroundings } = parts
+  const { files } = surroundings
+  return {
+    async 'POST /files/:storage/:id/url'({ params, body, caller, signal }) {
+      const { account, service } = await findPlace(body.account, params.storage)
+      const target = `${service}:${params.id}`
+      await recordAction(parts, { caller, body }, { action: 'file.url', target, parameters: { account } }, 'begun')
+      const found = await files.ask(account, (api) => api.downloadUrl({ service, id: params.id }, { signal }))
+      return { url: found.url.reveal(), expiresAt: momentOf(found.expiresAt) }
+    },
+    async 'POST /files/diff'({ body, caller, ...work }) {
+      const { account, one, other, ...options } = body
+      const places = [await findPlace(account, one.storage), await findPlace(account, other.storage)] as const
+      const about = { one: `${one.storage}:${one.path}`, other: `${other.storage}:${other.path}` }
+      await recordAction(parts, { caller, body }, { action: 'files.diff', target: null, parameters: about }, 'begun')
+      const folders = [
+        { ...places[0], path: one.path },
+        { ...places[1], path: other.path },
+      ] as const
+      return files.ask(account, (api) => compareFiles(api, folders, { ...options, ...work }))
+    },
+    async 'POST /files/delete'({ body, caller, ...work }) {
+      const { files: seen, count, reason = null } = body
+      const { account } = await findPlace(body.account, STORAGES[0])
+      requireRights(caller, { account, keeper: surroundings.defaultAccount().keeper })
+      requireCount(seen.length, count, surroundings.guard()?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY)
+      const targets = seen.slice(0, NAMED).map(({ service, id }) => `${service}:${id}`)
+      const parameters = { count: seen.length, account, files: targets }
+      const target = seen.length === 1 ? (targets[0] ?? null) : null
+      if (seen.length > 0)
+        await recordAction(parts, { caller, body }, { action: 'files.rm', target, parameters }, 'begun')
+      const { actor } = describeOperator(caller, reason)
+      const removals = await files.remove({ account, files: seen, actor, reason }, work)
+      const counts: Record<string, number> = {}
+      for (const { outcome } of removals) counts[outcome] = (counts[outcome] ?? 0) + 1
+      return {
+        counts,
+        files: removals.map(({ file: { service, id, path, size }, ...rest }) => ({ service, id, path, size, ...rest })),
+      }
+    },
+  }
+}
+
+/** Many files need their number, so that nobody deletes more than was looked at. */
+function requireCount(found: number, count: number | undefined, most: number): void {
+  if (found <= most || count === found) return
+  const given = count === undefined ? 'no number was given' : `the number given is ${count}`
+  const files = found === 1 ? 'This is 1 file' : `These are ${found} files`
+  throw new UpshotError('needs_confirmation', `${files}, and ${given}. Nothing was deleted.`, {
+    fix: `More than ${most} need their number: add --count ${found}, or send it as \`count\`.`,
+  })
+}
+
+function requireStorage(name: string, spellings: StorageSpellings): StorageName {
+  const known = findStorage(name, spellings)
+  if (known !== null) return known
   throw new UpshotError('not_found', `There is no storage "${name}".`, { fix: `Use one of: ${STORAGES.join(', ')}.` })
 }
 
@@ -92,9 +171,9 @@ function requireRights({ role, name }: Caller, { account, keeper }: { account: s
   throw new UpshotError('forbidden', `A delete in the account "${account}" needs the role admin; ${name} has ${role}.`)
 }
 
-function readPlace(after: string | undefined): { page: number; token: string | null } {
+function readPlace(after: string | undefined): { page: number; pageToken?: string } {
   const [, page = '1', token = ''] = /^(\d+):(.*)$/s.exec(decodePosition(after, /^\d{1,9}:/) ?? '') ?? []
-  return { page: Number(page), token: token === '' ? null : token }
+  return { page: Number(page), ...(token === '' ? {} : { pageToken: token }) }
 }
 
 function describeFile({ service, id, name, type, mimeType, size, path, createdAt, modifiedAt }: FileEntry) {

@@ -10,7 +10,8 @@ import { isoTime, waitUntil } from '../../../core/time.ts'
 import type { COVERAGE_ROUTES } from '../../contract/resources/system/coverage.ts'
 import type { AnswerOf } from '../../contract/routes.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import type { Surroundings, Work } from '../../ports/surroundings.ts'
+import type { Surroundings } from '../../ports/surroundings.ts'
+import type { Work } from '../../ports/work.ts'
 import { readMoment } from '../../queries/read-query.ts'
 import { type ResourceParts, recordAction } from '../parts.ts'
 
@@ -87,10 +88,13 @@ export async function lookUpDeletes(
     const service = findStorage(target.slice(0, end), defaultAccount().storages)
     if (service === null) continue
     looked.asked += 1
-    const found = files.get(DEFAULT_ACCOUNT, { service, id: target.slice(end + 1) }, signal).catch((error: unknown) => {
-      if (error instanceof UpshotError && error.code === 'not_found') return null
-      throw error
-    })
+    const file = { service, id: target.slice(end + 1) }
+    const found = files
+      .ask(DEFAULT_ACCOUNT, (api) => api.get(file, { signal }))
+      .catch((error: unknown) => {
+        if (error instanceof UpshotError && error.code === 'not_found') return null
+        throw error
+      })
     if ((await found) !== null) looked.there.push(target)
   }
   return looked

@@ -9,7 +9,6 @@ import type { ServiceConfig } from '../../../project/config/variables.ts'
 import type { RunningApp } from '../../open/running-app.ts'
 import { formatSpan } from '../../terminal/format-value.ts'
 import { describeProblem } from '../../terminal/problem.ts'
-import { openFiles } from '../files/files-client.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
 const ANSWER_WITHIN_MS = 10_000
@@ -29,9 +28,20 @@ export async function checkService(
   const baseUrl = service.kind === 'real' ? service.baseUrl : (app?.sandbox?.baseUrl ?? '')
   const reach = await checkReach(baseUrl)
   if (reach.some(({ level }) => level === 'fail')) return reach
-  await using files = await openFiles(config, { isAlone: true })
+  await using files = await openFiles(config)
   const reads = await Promise.all(STORAGES.map((storage) => checkRead(files, storage, service)))
   return [...reach, ...reads, ...(isTryingDelete ? [await checkDelete(files)] : [])]
+}
+
+/** A client with a limit of its own: an app that hangs holds up no check. */
+async function openFiles(config: Config): Promise<FilesClient> {
+  const { findAccess } = await import('../../../app/service/access-to.ts')
+  const { createFilesClient } = await import('../../../files/index.ts')
+  const { fallbackKey, storages, ...access } = findAccess(config)
+  return createFilesClient({
+    ...{ ...access, ...(fallbackKey === null ? {} : { fallbackKey }), services: storages },
+    ...{ priority: 'interactive', retry: { maxWait: '10s' } },
+  })
 }
 
 /** Any answer is fine: without a key the service refuses the call. */

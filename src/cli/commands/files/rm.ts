@@ -1,78 +1,71 @@
 import type { Command } from '@commander-js/extra-typings'
-import { HandLedger } from '../../../app/service/hand-ledger.ts'
-import { countOutcomes, type Removal, removeFiles } from '../../../app/service/remove-files.ts'
+import type { AnswerOf } from '../../../admin/client/index.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import type { FileEntry } from '../../../core/service/file.ts'
-import type { FilesClient } from '../../../files/index.ts'
-import type { Config } from '../../../project/config/load-config.ts'
 import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
-import { commandClock } from '../../open/command-clock.ts'
+import { call, type Operations } from '../../open/operations.ts'
 import { canAsk, confirm, typesCount } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import type { Output } from '../../terminal/output.ts'
-import { showProgress } from '../../terminal/progress.ts'
-import { describeIncomplete, findEntry, openFilesAndStore, parseTarget } from './files-client.ts'
+import { showWork } from '../../terminal/progress.ts'
+import { type Asked, addAccount, describeIncomplete, type Entry, findEntry } from './targets.ts'
+
+type Removed = AnswerOf<'POST /files/delete'>
+
+/** Entries below a folder that are listed; a larger one is refused. */
+const MAX_ENTRIES = 50_000
 
 /**
  * `upshot files rm <file…>`: lists the files, asks, and deletes those that are unchanged. Exits
  * with 7 if a file was not deleted.
  */
 export function define(command: Command, { out, project }: Cli): void {
-  command
+  addAccount(command)
     .argument('<file...>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')
     .option('--recursive', 'delete the files below a folder; the folders themselves are kept')
     .option('--count <n>', 'the number of files, where they are more than a run may delete', countUpTo(1_000_000))
-    .action(async (texts, { recursive = false, count }) => {
-      const config = await project.load()
-      const targets = texts.map((text) => parseTarget(text, config))
-      const signal = onInterrupt()
-      await using files = await openFilesAndStore(config)
-      const byId = new Map<string, FileEntry>()
-      for (const target of targets) {
-        const entry = await findEntry(files, target, signal)
-        for (const file of await listFiles(files, entry, { recursive, signal }))
-          byId.set(`${file.service}:${file.id}`, file)
-      }
-      const found = [...byId.values()]
-      const isConfirmed = found.length === 0 || (await confirm(out, describeIntent(found)))
-      if (isConfirmed) await requireCount(out, found.length, { count, most: mostByHand(config) })
-      if (isConfirmed && found.length > 0) await project.recordAction(describeRemoval(found), 'begun')
-      const ledger = new HandLedger(files.store, project.operator, commandClock)
-      const removals = isConfirmed ? await remove({ files, ledger }, found, { out, signal }) : found.map(leave)
-      report(out, removals, signal)
-    })
+    .action((texts, { recursive = false, count, account }) =>
+      project.withOperations(
+        async (operations) => {
+          const asked = { account, signal: onInterrupt() }
+          const byId = new Map<string, Entry>()
+          for (const text of texts) {
+            const entry = await findEntry(operations, text, asked)
+            for (const file of await listFiles(operations, entry, { recursive, ...asked }))
+              byId.set(`${file.service}:${file.id}`, file)
+          }
+          const found = [...byId.values()]
+          const isConfirmed = found.length > 0 && (await confirm(out, describeIntent(found)))
+          report(out, isConfirmed ? await remove(operations, found, { out, account, count }) : leave(found))
+        },
+        { mayCreate: true },
+      ),
+    )
 }
 
 /** All files of an entry. Throws for a folder too large to list completely. */
 async function listFiles(
-  files: FilesClient,
-  entry: FileEntry,
-  { recursive, signal }: { recursive: boolean; signal: AbortSignal },
-): Promise<FileEntry[]> {
-  if (entry.type === 'file') return [entry]
-  const place = `${entry.service}:${entry.path}`
+  operations: Operations,
+  { service, path, ...entry }: Entry,
+  { recursive, account, signal }: Asked & { recursive: boolean },
+): Promise<Entry[]> {
+  if (entry.type === 'file') return [{ service, path, ...entry }]
+  const place = `${service}:${path}`
   if (!recursive) {
     throw new UpshotError('invalid_request', `${place} is a folder. Nothing was deleted.`, {
       fix: 'Add --recursive to delete the files below it.',
     })
   }
-  const { items, reason } = await files.snapshot({ service: entry.service, path: entry.path, recursive }, { signal })
+  const query = { account, path, recursive: 'true', verify: 'true', limit: MAX_ENTRIES } as const
+  const input = { params: { storage: service }, query }
+  const { items, reason } = await call(operations, 'GET /files/:storage/snapshot', input, { signal })
   if (reason === null) return items.filter(({ type }) => type === 'file')
   const fix = reason === 'max' ? 'Delete its subfolders one by one.' : 'Try again, or delete its files by their ids.'
-  throw new UpshotError('invalid_request', `${place}: ${describeIncomplete(reason)} Nothing was deleted.`, {
-    fix,
-  })
+  throw new UpshotError('invalid_request', `${place}: ${describeIncomplete(reason)} Nothing was deleted.`, { fix })
 }
 
-/** The audit log names the first hundred files. */
-function describeRemoval(found: readonly FileEntry[]) {
-  const files = found.slice(0, 100).map(({ service, id }) => `${service}:${id}`)
-  return { action: 'files.rm', target: null, parameters: { count: found.length, files } } as const
-}
-
-function describeIntent(found: readonly FileEntry[]) {
+function describeIntent(found: readonly Entry[]) {
   const bytes = found.reduce((sum, { size }) => sum + (size ?? 0), 0)
   const count = found.length === 1 ? '1 file' : `${found.length} files`
   return {
@@ -81,54 +74,46 @@ function describeIntent(found: readonly FileEntry[]) {
   }
 }
 
-/** Deletes of one run that the project allows without anybody's word. */
-function mostByHand({ guardPolicy }: Pick<Config, 'guardPolicy'>): number {
-  return guardPolicy.limits?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY
-}
-
-/** Many files need their number: typed at a terminal, or named by a script. */
-async function requireCount(
-  out: Output,
-  found: number,
-  { count, most }: { count: number | undefined; most: number },
-): Promise<void> {
-  if (found <= most || count === found) return
-  if (count === undefined && canAsk(out) && (await typesCount(out, found))) return
-  const given = count === undefined ? 'no number was given' : `--count says ${count}`
-  throw new UpshotError('needs_confirmation', `These are ${found} files, and ${given}. Nothing was deleted.`, {
-    fix: `More than ${most} need their number: add --count ${found}.`,
-  })
-}
-
+/** Deletes the files. Many need their number: named by a script, or typed at a terminal. */
 async function remove(
-  files: { files: FilesClient; ledger: HandLedger },
-  found: readonly FileEntry[],
-  { out, signal }: { out: Output; signal: AbortSignal },
-) {
-  using progress = showProgress(out, { title: 'Deleting', total: found.length, unit: 'count' })
-  return await removeFiles(files, found, { signal, onDone: (done) => progress.set(done) })
+  operations: Operations,
+  found: readonly Entry[],
+  { out, account, count }: { out: Output; account: string; count: number | undefined },
+): Promise<Removed> {
+  const files = found.map(({ service, id, path, size, modifiedAt }) => ({ service, id, path, size, modifiedAt }))
+  const perform = async (body: object) => {
+    using work = showWork(out, 'Deleting')
+    return await call(operations, 'POST /files/delete', { body: { account, files, ...body } }, work)
+  }
+  try {
+    return await perform(count === undefined ? {} : { count })
+  } catch (error) {
+    const isCounted = error instanceof UpshotError && error.code === 'needs_confirmation' && count === undefined
+    if (!isCounted || !canAsk(out) || !(await typesCount(out, found.length))) throw error
+    return perform({ count: found.length })
+  }
 }
 
-function leave(file: FileEntry): Removal {
-  return { file, outcome: 'dry_run', error: null }
+function leave(found: readonly Entry[]): Removed {
+  const files = found.map(({ service, id, path, size }) => {
+    return { service, id, path, size, outcome: 'dry_run' as const, error: null }
+  })
+  return { counts: files.length === 0 ? {} : { dry_run: files.length }, files }
 }
 
-const EXPECTED_OUTCOMES = new Set<Removal['outcome']>(['deleted', 'already_gone', 'dry_run'])
+const EXPECTED_OUTCOMES = new Set<Removed['files'][number]['outcome']>(['deleted', 'already_gone', 'dry_run'])
 
-function report(out: Output, removals: readonly Removal[], signal: AbortSignal): void {
-  const counts = countOutcomes(removals)
-  const files = removals.map(({ file: { service, id, path, size }, ...rest }) => ({ service, id, path, size, ...rest }))
+function report(out: Output, { counts, files }: Removed): void {
+  const unexpected = files.filter(({ outcome }) => !EXPECTED_OUTCOMES.has(outcome))
   out.result({ counts, files }, () => [
-    ...files
-      .filter(({ outcome }) => !EXPECTED_OUTCOMES.has(outcome))
-      .map(
-        ({ service, path, outcome, error }) => `${service}:${path}  ${outcome}${error === null ? '' : `: ${error}`}`,
-      ),
+    ...unexpected.map(
+      ({ service, path, outcome, error }) => `${service}:${path}  ${outcome}${error === null ? '' : `: ${error}`}`,
+    ),
     Object.entries(counts)
       .map(([outcome, count]) => `${count} ${outcome.replace('_', ' ')}`)
       .join(', ') || 'There was no file to delete.',
   ])
-  if (signal.aborted) out.leaveWith('interrupted')
+  if (onInterrupt().aborted) out.leaveWith('interrupted')
   else if (counts.failed !== undefined) out.leaveWith('failed')
-  else if (removals.some(({ outcome }) => !EXPECTED_OUTCOMES.has(outcome))) out.leaveWith('difference')
+  else if (unexpected.length > 0) out.leaveWith('difference')
 }

@@ -122,16 +122,13 @@ function Delete({ file, account, close, isTyped }: ActionParts & { isTyped: bool
       action="Delete the file"
       isDangerous
       fields={isTyped ? [{ name: 'typed', label: `Type ${name} to confirm`, isRequired: true, pattern }] : []}
-      to="POST /files/:storage/:id/delete"
-      given={() => ({
-        params: { storage: service, id },
-        body: { account, expect: { path, size, modifiedAt }, count: 1 as const },
-      })}
+      to="POST /files/delete"
+      given={() => ({ body: { account, files: [{ service, id, path, size, modifiedAt }], count: 1 } })}
       cli={`upshot files rm ${targetOf(file)}`}
       // The folder only: the panel would ask for the file that is gone.
       changed="GET /files/:storage"
-      then={({ outcome, error }) => {
-        if (outcome !== 'deleted' && outcome !== 'already_gone') throw describeRefusal(outcome, error)
+      then={({ files: [removed] }) => {
+        if (removed && !/^(deleted|already_gone)$/.test(removed.outcome)) throw describeRefusal(removed)
         go(close)
         return `Deleted ${name}.`
       }}
@@ -153,7 +150,7 @@ const REFUSALS: Record<string, string> = {
   dry_run: 'The client only rehearses: nothing was sent.',
 }
 
-function describeRefusal(outcome: string, error: string | null): ApiError {
+function describeRefusal({ outcome, error }: { outcome: string; error: string | null }): ApiError {
   const detail = error ?? REFUSALS[outcome] ?? 'The service did not delete it.'
   return new ApiError({ status: 409, code: outcome, title: 'The file was not deleted', detail })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { STANDINGS } from '../../../../core/service/compare-folders.ts'
 import { STORAGES } from '../../../../core/service/storage.ts'
 import { defineRoutes, time } from '../../route.ts'
 
@@ -25,13 +26,31 @@ const details = file
   })
   .meta({ id: 'FileDetails' })
 
-const seen = z
-  .strictObject({
-    path: z.string(),
-    size: z.int().nullable(),
-    modifiedAt: z.string().nullable(),
-  })
-  .describe('The state in which the person saw it; a file in another state is not deleted.')
+const path = z.string().startsWith('/').max(4_096).default('/').describe('A folder, such as `/reports`.')
+
+const INCOMPLETE = ['max', 'unverified', 'changed', 'totals', 'repeated'] as const
+
+const reason = z.enum(INCOMPLETE).nullable().describe('Why entries may be missing; null: these are proven to be all.')
+
+const seen = z.strictObject({
+  service: z.enum(STORAGES),
+  id: z.string(),
+  path: z.string(),
+  size: z.int().nullable(),
+  modifiedAt: z.string().nullable(),
+})
+
+/** Files of one delete; more take several. */
+const MAX_REMOVED = 100_000
+
+const place = z.strictObject({ storage: z.string(), path })
+
+const entry = z.object({
+  ...{ id: z.string(), type: z.enum(['file', 'folder']), size: z.int().nullable(), path: z.string() },
+  modifiedAt: z.string().nullable(),
+})
+
+const side = z.object({ service: z.enum(STORAGES), path: z.string(), entries: z.int(), complete: z.boolean(), reason })
 
 export const FILE_ROUTES = defineRoutes({
   'GET /files/:storage': {
@@ -40,7 +59,7 @@ export const FILE_ROUTES = defineRoutes({
     role: 'operator',
     query: {
       account,
-      path: z.string().startsWith('/').max(4_096).default('/').describe('A folder, such as `/reports`.'),
+      path,
       limit: z.coerce.number().int().min(1).max(100).default(100).describe('The most entries of one answer.'),
       after: z.string().max(2_000).optional().describe('The `next` of the page before.'),
     },
@@ -49,6 +68,27 @@ export const FILE_ROUTES = defineRoutes({
       next: z.string().nullable().describe('Value of `after` for the next page; null on the last one.'),
       total: z.int().nullable().describe('Entries on all pages; null where the service did not say.'),
     }),
+    isSearch: true,
+  },
+  'GET /files/:storage/snapshot': {
+    id: 'listFolder',
+    summary: 'All entries of a folder, oldest first, read page by page before the answer',
+    role: 'operator',
+    query: {
+      ...{ account, path },
+      recursive: z.enum(['true']).optional().describe('Also the entries of its subfolders.'),
+      limit: z.coerce.number().int().min(1).max(50_000).default(1_000).describe('The most entries.'),
+      verify: z.enum(['true']).optional().describe('Reads several pages twice, to prove that none is missing.'),
+    },
+    answer: z.object({ items: z.array(file), reason }),
+    isSearch: true,
+  },
+  'GET /files/:storage/find': {
+    id: 'findFile',
+    summary: 'The file or folder at a path',
+    role: 'operator',
+    query: { account, path: z.string().startsWith('/').max(4_096).describe('Such as `/reports/june.pdf`.') },
+    answer: file,
     isSearch: true,
   },
   'GET /files/:storage/:id': {
@@ -63,7 +103,10 @@ export const FILE_ROUTES = defineRoutes({
     id: 'ticketFile',
     noTool: 'bytes',
     summary: 'A ticket for one download within 60 s; the bytes pass through the admin server',
-    body: { account },
+    body: {
+      account,
+      from: z.int().min(0).default(0).describe('The first byte of the download: it goes on with an earlier one.'),
+    },
     answer: z.object({
       ticket: z.string().describe('It needs no login, so give it to nobody.'),
       expiresAt: time(),
@@ -78,21 +121,65 @@ export const FILE_ROUTES = defineRoutes({
     answer: z.unknown(),
     form: 'bytes',
   },
-  'POST /files/:storage/:id/delete': {
-    id: 'deleteFile',
-    isDestructive: true,
-    summary: 'Deletes a file for good if it is unchanged; needs the role admin outside of the sandbox',
+  'POST /files/:storage/:id/url': {
+    id: 'openFileUrl',
+    noTool: 'secret',
+    summary: 'A temporary address of the service for the bytes of a file; it needs no key',
+    body: { account },
+    answer: z.object({ url: z.string(), expiresAt: time().nullable() }),
+    audit: 'file.url',
+  },
+  'POST /files/diff': {
+    id: 'compareFolders',
+    isSafe: true,
+    summary: 'Compares two folders by the paths below them',
     body: {
       account,
-      expect: seen,
-      count: z.literal(1).optional().describe('Needed where the guard lets no run delete without people.'),
+      one: place.describe('A folder.'),
+      other: place.describe('The folder to compare it with.'),
+      content: z.boolean().default(false).describe('Reads files of one size, and compares their SHA-256.'),
+      all: z.boolean().default(false).describe('Also answers what is the same.'),
+      limit: z.int().min(1).max(1_000_000).default(50_000).describe('The most entries of each folder.'),
     },
     answer: z.object({
-      outcome: z
-        .enum(['deleted', 'already_gone', 'not_found', 'changed', 'dry_run', 'failed', 'stopped', 'not_tried'])
-        .describe('`changed`: it is not as expected. `stopped`: a stop of effects covers it.'),
-      error: z.string().nullable().describe('Why it failed or is stopped.'),
+      ...{ one: side, other: side },
+      counts: z.record(z.enum(STANDINGS), z.int()),
+      items: z.array(
+        z.object({
+          path: z.string().describe('Below both folders.'),
+          standing: z.enum(STANDINGS).describe('`unknown`: a listing may lack the entry, or its bytes prove nothing.'),
+          by: z.enum(['type', 'size', 'content']).nullable(),
+          ...{ one: entry.nullable(), other: entry.nullable() },
+        }),
+      ),
+    }),
+    audit: 'files.diff',
+    isSearch: true,
+    tellsProgress: true,
+  },
+  'POST /files/delete': {
+    id: 'deleteFiles',
+    isDestructive: true,
+    summary: 'Deletes files for good, each if it is unchanged; needs the role admin outside of the sandbox',
+    body: {
+      account,
+      files: z.array(seen).max(MAX_REMOVED).describe('As the person saw them: a file in another state is not deleted.'),
+      count: z.int().optional().describe('Their number; needed where they are more than a run may delete.'),
+    },
+    answer: z.object({
+      counts: z.record(z.string(), z.int()).describe('Files by outcome.'),
+      files: z.array(
+        z.object({
+          ...seen.omit({ modifiedAt: true }).shape,
+          outcome: z
+            .enum(['deleted', 'already_gone', 'not_found', 'changed', 'dry_run', 'failed', 'stopped', 'not_tried'])
+            .describe('`changed`: it is not as seen. `stopped`: a stop of effects covers it.'),
+          error: z.string().nullable().describe('Why it failed or is stopped.'),
+        }),
+      ),
     }),
     audit: 'files.rm',
+    bodyMegabytes: 32,
+    tellsProgress: true,
   },
 })

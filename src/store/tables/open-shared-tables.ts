@@ -96,13 +96,13 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
     claimReader: new ClaimReader(db, { events, ticks }),
     runSearch: new RunSearch(db, { events, told }),
-    bulkSlices: new BulkSlices({ bulks, events, runs, waits, operations, replays, audits }),
+    bulkSlices: new BulkSlices(db, { bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, told, waits }),
     ledger: new DeliveryLedger(db, { events }),
     findings,
     sweeps: new SweepTable(db, { findings }),
-    decisions: new ApprovalDecisions({ ...words, effects, stops, approvalWaits, withdrawals }),
-    permits: new Permits({ ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
+    decisions: new ApprovalDecisions(db, { ...words, effects, stops, approvalWaits, withdrawals }),
+    permits: new Permits(db, { ...words, approvalWaits, effects, guard, reserved, runs, steps, stops, waits }),
   }
 }
 
@@ -112,7 +112,7 @@ function openApprovals(db: Connection, vault: Vault, ownEvents: OwnEvents) {
   const approvalSearch = new ApprovalSearch(db)
   const approvers = new ApproverTable(db, { vault })
   const votes = new VoteTable(db)
-  const proofs = new ApprovalProofs({ approvals, approvalSearch, approvers, votes })
+  const proofs = new ApprovalProofs(db, { approvals, approvalSearch, approvers, votes })
   return { approvals, approvalSearch, approvers, votes, proofs }
 }
 

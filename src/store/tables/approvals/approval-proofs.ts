@@ -6,6 +6,7 @@ import {
   MAX_VOTES,
   type ProofFacts,
 } from '../../../core/safety/votes/approval-proof.ts'
+import { JoinedTable } from '../../connection.ts'
 import { type ApprovalSearch, type ItemRow, readItem, readTerms } from './approval-search.ts'
 import type { ApprovalTable } from './approval-table.ts'
 import type { ApproverTable } from './approver-table.ts'
@@ -23,14 +24,9 @@ const KEPT = 4
 const ALL = 1_000_000_000
 
 /** Whether people's words let an item happen, whatever its row says. See decision 97. */
-export class ApprovalProofs {
-  readonly #tables: ProofTables
+export class ApprovalProofs extends JoinedTable<ProofTables> {
   readonly #lists = new Map<string, ApprovalProof>()
   readonly #facts = new Map<string, { text: string; facts: ProofFacts }>()
-
-  constructor(tables: ProofTables) {
-    this.#tables = tables
-  }
 
   /** `needs`: people who have to agree, where that is more than the approval says. */
   async judge(item: ItemRow, needs: number): Promise<ItemProof> {
@@ -51,12 +47,12 @@ export class ApprovalProofs {
 
   /** Null where the item, or the terms, are not as they were hashed. */
   async #prove(row: ItemRow): Promise<ApprovalProof | null> {
-    const terms = readTerms(await this.#tables.approvals.require(row.approval))
+    const terms = readTerms(await this.parts.approvals.require(row.approval))
     const item = readItem(row)
     const kept = this.#lists.get(row.approval)
     if (kept?.holds(terms, item)) return kept
     const items = { approval: row.approval, after: QUESTION - 1, limit: ALL }
-    const proof = new ApprovalProof(terms, await this.#tables.approvalSearch.listApprovalItems(items))
+    const proof = new ApprovalProof(terms, await this.parts.approvalSearch.listApprovalItems(items))
     if (!proof.holds(terms, item) || !proof.find(row.hash).includes(row.hash)) return null
     keep(this.#lists, row.approval, proof)
     return proof
@@ -64,7 +60,7 @@ export class ApprovalProofs {
 
   /** The same object while the rows are the same, so that each signature is checked once. */
   async #readFacts(approval: string): Promise<ProofFacts> {
-    const { approvers, votes } = this.#tables
+    const { approvers, votes } = this.parts
     const facts = {
       approvers: await approvers.listApprovers(),
       votes: await votes.listVotes({ approval, limit: MAX_VOTES }),

@@ -9,6 +9,7 @@ import {
   type ReplayPlan,
   type RunBulkPlan,
 } from '../../../core/safety/bulk.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Events } from '../incoming/events.ts'
 import type { ReplayTable } from '../runs/replay-table.ts'
 import type { RunOperations } from '../runs/run-operations.ts'
@@ -54,16 +55,10 @@ interface Performed {
  * Slices of operations on many runs or events. One commit holds the changes of a slice, their audit
  * rows, counts and cursor. So a crash neither repeats nor skips one.
  */
-export class BulkSlices {
-  readonly #parts: BulkParts
-
-  constructor(parts: BulkParts) {
-    this.#parts = parts
-  }
-
+export class BulkSlices extends JoinedTable<BulkParts> {
   /** Saves the count up to `next`; null when the operation is no longer this process's, or over. */
   async countBulk({ id, owner, after, next }: BulkSlice, count: BulkCount, now: number): Promise<BulkOperation | null> {
-    const { bulks } = this.#parts
+    const { bulks } = this.parts
     const before = await bulks.findBulk(id)
     if (before === null) return null
     const isOver = next === null && count.total === 0
@@ -80,7 +75,7 @@ export class BulkSlices {
    * numbers of events.
    */
   async performBulk(slice: BulkSlice & { targets: readonly string[] }, now: number): Promise<BulkProgress | null> {
-    const { bulks } = this.#parts
+    const { bulks } = this.parts
     const { id, owner, after, next } = slice
     const before = await bulks.findBulk(id)
     if (before === null) return null
@@ -109,16 +104,16 @@ export class BulkSlices {
   }
 
   async #operate(plan: RunBulkPlan, run: string, now: number): Promise<Performed> {
-    const found = await this.#parts.runs.findRun(run)
+    const found = await this.parts.runs.findRun(run)
     const obstacle = found === null ? 'it is gone' : findObstacle(plan.kind, found, now)
     const isDone = obstacle === null && (await this.#perform(plan, run, now))
     const action = { action: `run.${plan.kind}`, target: run, parameters: { operation: plan.id } }
-    await this.#parts.audits.recordAction({ ...plan.operator, ...action, at: now }, isDone ? 'done' : 'unchanged')
+    await this.parts.audits.recordAction({ ...plan.operator, ...action, at: now }, isDone ? 'done' : 'unchanged')
     return { target: run, why: isDone ? null : (obstacle ?? 'its state has changed') }
   }
 
   async #perform({ kind, operator }: RunBulkPlan, run: string, now: number): Promise<boolean> {
-    const { waits, operations } = this.#parts
+    const { waits, operations } = this.parts
     switch (kind) {
       case 'cancel':
         return (await waits.cancel(run, operator.reason ?? 'canceled by hand', now)).length > 0
@@ -137,7 +132,7 @@ export class BulkSlices {
   }
 
   async #replay(plan: ReplayPlan, seq: number, now: number): Promise<Performed> {
-    const { events, replays, audits } = this.#parts
+    const { events, replays, audits } = this.parts
     const event = await events.find(seq)
     if (event === null) return { target: `event number ${seq}`, why: 'it is gone' }
     const { id, account } = event
@@ -151,6 +146,6 @@ export class BulkSlices {
 
   async #recordEnd({ id, operator, done, refused }: BulkOperation, at: number): Promise<void> {
     const action = { action: 'operation.end', target: id, parameters: { done, refused } }
-    await this.#parts.audits.recordAction({ ...operator, ...action, at }, 'done')
+    await this.parts.audits.recordAction({ ...operator, ...action, at }, 'done')
   }
 }

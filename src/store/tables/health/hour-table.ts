@@ -34,6 +34,8 @@ const SLICE = 5_000
 /** A live count stops here. */
 const MAX_COUNT = 100_000
 
+const HOUR_COLUMNS = 'hour, workflow, status, runs, p50_ms AS p50Ms, p95_ms AS p95Ms'
+
 /** Hours that are over, counted once, and live counts of partial indexes. */
 export class HourTable extends Table {
   /** Index: primary keys; run and delivery are read at their first row. */
@@ -79,7 +81,19 @@ export class HourTable extends Table {
        ON CONFLICT (one) DO UPDATE SET hour = ${this.db.sql.greatest}(hour_counted.hour, excluded.hour)`,
     ),
   }
-  readonly #lists = prepareLists(this.db)
+  /** Index: primary keys, from the hour on. */
+  readonly #lists = {
+    runs: this.db.prepare<[number], RunHour & { status: RunStatus }>(
+      `SELECT ${HOUR_COLUMNS} FROM run_hour WHERE hour >= ? ORDER BY hour`,
+    ),
+    runsOf: this.db.prepare<[number, string], RunHour>(
+      `SELECT ${HOUR_COLUMNS} FROM run_hour WHERE hour >= ? AND workflow = ? ORDER BY hour`,
+    ),
+    deliveries: this.db.prepare<[number], DeliveryHour>(
+      `SELECT hour, nullif(endpoint_id, '') AS endpoint_id, verdict, deliveries FROM delivery_hour
+       WHERE hour >= ? ORDER BY hour`,
+    ),
+  }
   readonly #counts = prepareCounts(this.db)
 
   /**
@@ -157,23 +171,6 @@ export class HourTable extends Table {
 
 function bound(count = 0): BoundedCount {
   return count > MAX_COUNT ? { count: MAX_COUNT, isMore: true } : { count, isMore: false }
-}
-
-/** Index: primary keys, from the hour on. */
-function prepareLists(db: Connection) {
-  const columns = 'hour, workflow, status, runs, p50_ms AS p50Ms, p95_ms AS p95Ms'
-  return {
-    runs: db.prepare<[number], RunHour & { status: RunStatus }>(
-      `SELECT ${columns} FROM run_hour WHERE hour >= ? ORDER BY hour`,
-    ),
-    runsOf: db.prepare<[number, string], RunHour>(
-      `SELECT ${columns} FROM run_hour WHERE hour >= ? AND workflow = ? ORDER BY hour`,
-    ),
-    deliveries: db.prepare<[number], DeliveryHour>(
-      `SELECT hour, nullif(endpoint_id, '') AS endpoint_id, verdict, deliveries FROM delivery_hour
-       WHERE hour >= ? ORDER BY hour`,
-    ),
-  }
 }
 
 /** Index: outcome_ended_badly and those of `work`; each stops at its bound. */

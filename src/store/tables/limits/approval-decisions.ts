@@ -2,6 +2,7 @@ import { UpshotError } from '../../../core/errors.ts'
 import { type Decision, type DecisionResult, MIN_HASH_DIGITS, QUESTION } from '../../../core/safety/approval.ts'
 import { CHANGED_LIST } from '../../../core/safety/votes/approval-proof.ts'
 import { checkVote, describeWord } from '../../../core/safety/votes/vote-record.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { ApprovalProofs } from '../approvals/approval-proofs.ts'
 import {
   type ApprovalRow,
@@ -32,22 +33,16 @@ interface DecisionTables {
 }
 
 /** Counts the words of people, and carries out what they decide. See decision 45. */
-export class ApprovalDecisions {
-  readonly #tables: DecisionTables
-
-  constructor(tables: DecisionTables) {
-    this.#tables = tables
-  }
-
+export class ApprovalDecisions extends JoinedTable<DecisionTables> {
   /**
    * Counts a person's word. Approving covers the list up to the named hash; the rest moves to a
    * fresh approval. Throws `conflict` for a list that has no such hash, or is decided.
    */
   async decideApproval(decision: Decision, now: number): Promise<DecisionResult> {
-    await this.#tables.stops.lock()
+    await this.parts.stops.lock()
     const approval = await this.#requireOpen(decision.approval, now)
     const item = await this.#requireItem(decision)
-    const { approvers, effects, proofs, votes } = this.#tables
+    const { approvers, effects, proofs, votes } = this.parts
     const word = { ...decision, hash: item.hash }
     const check = checkVote(word, { approvers: await approvers.listApprovers(), role: approval.role })
     if (check.fault !== null) {
@@ -82,7 +77,7 @@ export class ApprovalDecisions {
     const granted = (only ?? [{ from: QUESTION, to: item.number }]).map(({ from, to }) => {
       return { from, to: Math.min(to, item.number) }
     })
-    const open = await this.#tables.approvals.openNumbers(approval.id)
+    const open = await this.parts.approvals.openNumbers(approval.id)
     const meant = open.filter((number) => isGranted({ granted }, number))
     if (meant.length === 0 && approval.kind === 'guard') {
       throw new UpshotError('conflict', `None of these items of approval ${approval.id} is still asked for.`, {
@@ -101,7 +96,7 @@ export class ApprovalDecisions {
    * Returns the runs that it woke; null where nothing is left.
    */
   async carryOut(now: number): Promise<number | null> {
-    const { approvals, stops, approvalWaits, withdrawals } = this.#tables
+    const { approvals, stops, approvalWaits, withdrawals } = this.parts
     if (await withdrawals.carryOn()) return 0
     if (await approvalWaits.asking.isUnderWay()) {
       await stops.lock()
@@ -115,7 +110,7 @@ export class ApprovalDecisions {
 
   /** Tells the next items of a decision, wakes their runs and moves what was left out. */
   async #carryOn(approval: ApprovalRow, { granted, after }: Carrying, now: number): Promise<number> {
-    const { approvals, approvalWaits } = this.#tables
+    const { approvals, approvalWaits } = this.parts
     const { id, status } = approval
     const items = await approvals.openItems(id, after, MAX_CARRIED)
     const isRest = ({ number }: ItemRow) => status === 'approved' && !isGranted({ granted }, number)
@@ -133,7 +128,7 @@ export class ApprovalDecisions {
 
   /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
   async #endCarrying({ id, hold }: ApprovalRow, now: number): Promise<number> {
-    const { approvals, approvalWaits } = this.#tables
+    const { approvals, approvalWaits } = this.parts
     const next = await approvals.findOpen(hold, now)
     if (next) await approvals.closeEmpty(next.id, now)
     return await approvalWaits.wakeAwaiting(id)
@@ -142,7 +137,7 @@ export class ApprovalDecisions {
   /** Moves items that were left out to the open approval of the same hold. */
   async #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<void> {
     if (rest.length === 0) return
-    const { approvals, approvalWaits } = this.#tables
+    const { approvals, approvalWaits } = this.parts
     const next = await this.#openNext(from, now)
     await approvals.tell(from.id, numbersOf(rest), 'moved')
     await approvals.join(
@@ -158,7 +153,7 @@ export class ApprovalDecisions {
   async #openNext(before: ApprovalRow, now: number): Promise<ApprovalRow> {
     const { kind, hold, workflow, account, why, needs, role, question, expiresAt } = before
     const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
-    const { approvals } = this.#tables
+    const { approvals } = this.parts
     return (await approvals.findOpen(hold, now)) ?? (await approvals.open(opening))
   }
 
@@ -167,7 +162,7 @@ export class ApprovalDecisions {
     ending: Closing & { status: 'approved' | 'denied' },
     now: number,
   ): Promise<DecisionResult> {
-    const { approvals } = this.#tables
+    const { approvals } = this.parts
     const { id } = approval
     await approvals.close(id, { ...ending, now })
     const { status } = ending
@@ -177,7 +172,7 @@ export class ApprovalDecisions {
   }
 
   async #requireOpen(id: string, now: number): Promise<ApprovalRow> {
-    const found = await this.#tables.approvals.find(id)
+    const found = await this.parts.approvals.find(id)
     if (!found) throw new UpshotError('not_found', `There is no approval ${id}.`)
     const status = found.status === 'open' && found.expiresAt <= now ? 'expired' : found.status
     if (status === 'open') return found
@@ -188,7 +183,7 @@ export class ApprovalDecisions {
 
   async #requireItem({ approval, hash }: Decision): Promise<ItemRow> {
     const isHash = hash.length >= MIN_HASH_DIGITS && /^[0-9a-f]+$/.test(hash)
-    const [found, another] = isHash ? await this.#tables.approvals.findByHash(approval, hash) : []
+    const [found, another] = isHash ? await this.parts.approvals.findByHash(approval, hash) : []
     if (found && !another) return found
     if (found) {
       throw new UpshotError('conflict', `${hash} begins two hashes of the list of approval ${approval}.`, {

@@ -20,6 +20,7 @@ import { folderOf } from '../../../core/safety/folders.ts'
 import { describeLimit, type Limit, nextRoomAt, ruleOf } from '../../../core/safety/guard.ts'
 import { describeScope } from '../../../core/safety/stop.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
+import { JoinedTable } from '../../connection.ts'
 import { describeStale } from '../../rows/runs/describe-stale.ts'
 import type { RunTable } from '../../tables/runs/run-table.ts'
 import type { StepTable } from '../../tables/runs/step-table.ts'
@@ -49,20 +50,14 @@ interface PermitTables {
 }
 
 /** Decides whether effects may begin, and counts and records those that may. See decision 44. */
-export class Permits {
-  readonly #tables: PermitTables
-
-  constructor(tables: PermitTables) {
-    this.#tables = tables
-  }
-
+export class Permits extends JoinedTable<PermitTables> {
   /**
    * Saves the rows of steps whose effects are about to begin and decides whether they may, in one
    * commit. A granted effect is counted and in the ledger; asked again, it is granted and counted
    * no second time.
    */
   async beginEffects(lease: Lease, asks: readonly EffectAsk[], options: AskOptions): Promise<EffectPermit[]> {
-    const { reserved, runs, stops, waits } = this.#tables
+    const { reserved, runs, stops, waits } = this.parts
     // Before any run's row, as in every other decision about effects.
     await stops.lock()
     if (!(await runs.lock(lease))) throw describeStale(lease)
@@ -91,7 +86,7 @@ export class Permits {
     shares: readonly EffectShare[],
     { now }: Pick<AskOptions, 'now'>,
   ): Promise<ListRoom> {
-    const { reserved, runs, stops } = this.#tables
+    const { reserved, runs, stops } = this.parts
     await stops.lock()
     if (!(await runs.lock(lease))) throw describeStale(lease)
     await reserved.release(lease, list.number)
@@ -116,7 +111,7 @@ export class Permits {
     { list, room }: { list: EffectList; room: ListRoom | null },
     options: Omit<AskOptions, 'together'>,
   ): Promise<(EffectPermit | null)[]> {
-    const { reserved, runs, stops, waits } = this.#tables
+    const { reserved, runs, stops, waits } = this.parts
     await stops.lock()
     if (!(await runs.lock(lease))) throw describeStale(lease)
     if (options.codeHash !== undefined) await waits.saveCodeHash(lease.runId, options.codeHash)
@@ -140,7 +135,7 @@ export class Permits {
 
   async #listUsed(limits: readonly Limit[], now: number): Promise<Map<Limit, number>> {
     const used = new Map<Limit, number>()
-    for (const limit of new Set(limits)) used.set(limit, await this.#tables.guard.used(limit, now))
+    for (const limit of new Set(limits)) used.set(limit, await this.parts.guard.used(limit, now))
     return used
   }
 
@@ -151,7 +146,7 @@ export class Permits {
     const judge = (permit: EffectPermit | null): JudgedAsk => ({ ask, source, permit })
     const stop = findStop(inForce, [source, ...beside])
     if (stop) return judge({ kind: 'stopped', reason: `${describeScope(stop)} are stopped: ${stop.reason}` })
-    const { approvals, effects } = this.#tables
+    const { approvals, effects } = this.parts
     const item = await findWord(approvals, runId, ask)
     if ((await effects.findBegun(runId, step.key)) !== null) {
       const isApproved = item?.state === 'approved'
@@ -187,7 +182,7 @@ export class Permits {
     if (item.state !== 'approved') return judge(null)
     const { approval, kind } = item
     // A question says itself how many people it needs.
-    const proof = await this.#tables.proofs.judge(item, kind === 'question' ? 0 : needs)
+    const proof = await this.parts.proofs.judge(item, kind === 'question' ? 0 : needs)
     if (proof.fault !== null) {
       return judge({ kind: 'denied', approval, reason: `approval ${approval} does not hold: ${proof.fault}` })
     }
@@ -198,12 +193,12 @@ export class Permits {
 
   /** The first item of a list tells of its end; the step of a question tells of that itself. */
   async #tellEnd(item: FoundItem, status: ClosedApproval['status']): Promise<{ closed?: ClosedApproval }> {
-    const isTold = item.kind === 'guard' && (await this.#tables.approvals.isFirst({ ...item, state: status }))
+    const isTold = item.kind === 'guard' && (await this.parts.approvals.isFirst({ ...item, state: status }))
     return isTold ? { closed: { id: item.approval, status } } : {}
   }
 
   async #decideRoom(group: JudgedAsk[], options: AskOptions): Promise<void> {
-    const { guard } = this.#tables
+    const { guard } = this.parts
     const used = await this.#listUsed(
       group.flatMap(({ ask }) => ask.limits),
       options.now,
@@ -230,7 +225,7 @@ export class Permits {
 
   /** Adds the effects to the open approval of a limit, and opens one where there is none. */
   async #hold(group: JudgedAsk[], full: Limit, options: AskOptions): Promise<void> {
-    const { approvals } = this.#tables
+    const { approvals } = this.parts
     if (group.some(({ ask }) => ask.isUnseen)) {
       const unseen = { kind: 'held', approval: null, until: null, opened: false, isUnseen: true } as const
       for (const each of group) each.permit = { ...unseen, reason: `it would be ${describeLimit(full)}` }
@@ -270,7 +265,7 @@ export class Permits {
   }
 
   async #carryOut(lease: Lease, { ask, source, permit }: JudgedAsk, now: number): Promise<EffectPermit> {
-    const { approvals, approvalWaits, effects, guard, steps } = this.#tables
+    const { approvals, approvalWaits, effects, guard, steps } = this.parts
     const { runId } = lease
     const { key } = ask.step
     if (permit === null) throw new Error(`step ${key} was judged`)

@@ -19,10 +19,45 @@ interface OperationTables {
   closings: ClosingTable
 }
 
+const COPIED_COLUMNS = STEP_COLUMNS.join(', ')
+
 /** Operations of a person on runs: start, retry, resume and fork. */
 export class RunOperations extends JoinedTable<OperationTables> {
   readonly #continue = prepareContinue(this.db)
-  readonly #forks = prepareForks(this.db)
+  /** Statements that make a run from the journal of another. Index: primary keys. */
+  readonly #forks = {
+    // A fork has a journal before its first claim, so its fence and start are set.
+    insert: this.db.prepare(
+      `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
+         origin, origin_run, handler, failure)
+       SELECT @id, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
+         ${this.db.sql.newestEvent('coalesce(event.account, run.account)')}, CAST(@now AS bigint), 'fork', run.id,
+         handler, failure
+       FROM run LEFT JOIN event ON ${this.db.sql.isEvent('run.event_seq')} WHERE run.id = @source`,
+    ),
+    queue: this.db.prepare(
+      `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, folded, tick_at, tick_schedule,
+         tick_account)
+       SELECT @id, workflow, 'pending', rank, 1, CAST(@now AS bigint), folded,
+         CASE WHEN handler = 'run' THEN tick_at END, schedule, account
+       FROM full_run WHERE id = @source`,
+    ),
+    copyStep: this.db.prepare(
+      `INSERT INTO step (run_id, ${COPIED_COLUMNS}) SELECT @id, ${COPIED_COLUMNS} FROM step
+       WHERE run_id = @source AND key = @key AND status IN ('completed', 'failed')`,
+    ),
+    copyOutput: this.db.prepare(
+      `INSERT INTO large_output (run_id, key, packed)
+       SELECT @id, key, packed FROM large_output WHERE run_id = @source AND key = @key`,
+    ),
+    editStep: this.db.prepare(
+      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, target, started_at, finished_at,
+         settled)
+       SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, CAST(@now AS bigint),
+         CAST(@now AS bigint), CASE WHEN status IN ('completed', 'failed') THEN settled ELSE 0 END
+       FROM step WHERE run_id = @source AND key = @key`,
+    ),
+  }
   /** Statements that end a sleep early. Index: primary keys. The fence rises, as for a retry. */
   readonly #sleeps = {
     next: this.db.pluck<
@@ -186,44 +221,6 @@ function prepareContinue(db: Connection) {
     ),
     dropSteps: db.prepare('DELETE FROM step WHERE run_id = ?'),
     dropOutputs: db.prepare('DELETE FROM large_output WHERE run_id = ?'),
-  }
-}
-
-/** Statements that make a run from the journal of another. Index: primary keys. */
-function prepareForks(db: Connection) {
-  const columns = STEP_COLUMNS.join(', ')
-  return {
-    // A fork has a journal before its first claim, so its fence and start are set.
-    insert: db.prepare(
-      `INSERT INTO run (id, workflow, event_seq, tick_at, schedule, input, account, depth, since_seq, created_at,
-         origin, origin_run, handler, failure)
-       SELECT @id, run.workflow, event_seq, tick_at, schedule, input, run.account, depth,
-         ${db.sql.newestEvent('coalesce(event.account, run.account)')}, CAST(@now AS bigint), 'fork', run.id, handler,
-         failure
-       FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')} WHERE run.id = @source`,
-    ),
-    queue: db.prepare(
-      `INSERT INTO work (run_id, workflow, status, rank, fence, started_at, folded, tick_at, tick_schedule,
-         tick_account)
-       SELECT @id, workflow, 'pending', rank, 1, CAST(@now AS bigint), folded,
-         CASE WHEN handler = 'run' THEN tick_at END, schedule, account
-       FROM full_run WHERE id = @source`,
-    ),
-    copyStep: db.prepare(
-      `INSERT INTO step (run_id, ${columns}) SELECT @id, ${columns} FROM step
-       WHERE run_id = @source AND key = @key AND status IN ('completed', 'failed')`,
-    ),
-    copyOutput: db.prepare(
-      `INSERT INTO large_output (run_id, key, packed)
-       SELECT @id, key, packed FROM large_output WHERE run_id = @source AND key = @key`,
-    ),
-    editStep: db.prepare(
-      `INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, target, started_at, finished_at,
-         settled)
-       SELECT @id, key, position, kind, effect, 'completed', 1, @output, target, CAST(@now AS bigint),
-         CAST(@now AS bigint), CASE WHEN status IN ('completed', 'failed') THEN settled ELSE 0 END
-       FROM step WHERE run_id = @source AND key = @key`,
-    ),
   }
 }
 

@@ -10,7 +10,7 @@ import type {
   ScheduleRecord,
 } from '../../../core/runs/schedule.ts'
 import type { SentEvent } from '../../../core/runs/wait.ts'
-import { type Connection, Table } from '../../connection.ts'
+import { Table } from '../../connection.ts'
 
 /** A schedule as its writers lock it. */
 type KnownSchedule = Pick<ScheduleRow, 'id' | 'owner' | 'madeBy' | 'workflow' | 'plan' | 'input' | 'pausedAt'> &
@@ -41,29 +41,133 @@ type EditedSchedule = Omit<NewSchedule, 'owner' | 'madeBy' | 'depth'>
 /** Sorts after every id. */
 const LAST = '~'
 
+const CHANGED = 'version = version + 1'
+const SELECT_KNOWN = `SELECT id, owner, made_by, workflow, plan, input, depth, version, started_at, handled_at, next_at,
+    paused_at, noted
+  FROM schedule WHERE id = ?`
+
+// Index: primary keys of schedule and tick, and work_ticking for the count.
+const SELECT = `SELECT id, name, owner, made_by, workflow, plan, input, created_at, started_at,
+    handled_at, next_at, done_at, paused_at, missed, skipped, suppressed,
+    (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS last_tick_at,
+    (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS last_run,
+    (SELECT count(*) FROM work WHERE tick_schedule = schedule.id AND tick_at IS NOT NULL) AS unfinished
+  FROM schedule`
+const IS_THERE = '(next_at IS NOT NULL OR done_at IS NOT NULL)'
+const IS_OWNER = '(CAST(? AS text) IS NULL OR owner = ?)'
+
 /** Schedules: the cron lines of modules, and what people and code add. */
 export class ScheduleTable extends Table {
-  readonly #sql = { ...prepareWrites(this.db), ...prepareReads(this.db) }
+  /** Index: primary key, where nothing else is said. */
+  readonly #writes = {
+    lock: this.db.prepare<[string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.forUpdate()}`),
+    take: this.db.prepare<[string], KnownSchedule>(`${SELECT_KNOWN} ${this.db.sql.skipLocked}`),
+    insert: this.db.prepare<Inserted>(
+      `INSERT INTO schedule (id, name, owner, made_by, workflow, plan, input, depth, created_at, started_at, looked_at,
+         next_at)
+       VALUES (@id, @name, @owner, @madeBy, @workflow, @plan, @input, @depth, @now, @startedAt, @now, @nextAt)
+       ON CONFLICT DO NOTHING`,
+    ),
+    change: this.db.prepare<Changed>(
+      `UPDATE schedule SET plan = @plan, input = @input, made_by = @madeBy, ${CHANGED}, looked_at = @now,
+         next_at = @now, done_at = NULL, started_at = coalesce(CAST(@startedAt AS bigint), started_at),
+         handled_at = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN handled_at ELSE 0 END,
+         noted = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN noted ELSE 0 END
+       WHERE id = @id`,
+    ),
+    retarget: this.db.prepare<[string | null, number, string]>(
+      'UPDATE schedule SET workflow = ?, depth = ? WHERE id = ?',
+    ),
+    retire: this.db.prepare<[string]>(
+      `UPDATE schedule SET next_at = NULL, ${CHANGED} WHERE id = ? AND owner = 'module'`,
+    ),
+    remove: this.db.prepare<[string]>(`DELETE FROM schedule WHERE id = ? AND owner <> 'module'`),
+    pause: this.db.prepare<{ id: string; pausedAt: number | null; startedAt: number; now: number }>(
+      `UPDATE schedule SET paused_at = @pausedAt, started_at = ${this.db.sql.greatest}(started_at, @startedAt),
+         noted = 0, ${CHANGED}, next_at = CASE WHEN next_at IS NULL THEN NULL ELSE CAST(@now AS bigint) END
+       WHERE id = @id`,
+    ),
+    note: this.db.prepare<{ id: string; missed: number }>(
+      'UPDATE schedule SET missed = missed + @missed - noted, noted = @missed WHERE id = @id',
+    ),
+    look: this.db.prepare<{ id: string; now: number } & Required<ScheduleLook>>(
+      `UPDATE schedule SET next_at = @nextAt, looked_at = @now, skipped = skipped + @skipped,
+         handled_at = ${this.db.sql.greatest}(handled_at, @handledAt),
+         done_at = CASE WHEN CAST(@nextAt AS bigint) IS NULL THEN CAST(@now AS bigint) END
+       WHERE id = @id AND version = @version AND next_at IS NOT NULL`,
+    ),
+    settle: this.db.prepare<{ id: string; at: number; missed: number; suppressed: number }>(
+      `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0,
+         suppressed = suppressed + @suppressed
+       WHERE id = @id AND handled_at < @at`,
+    ),
+    skip: this.db.prepare<[string]>('UPDATE schedule SET skipped = skipped + 1 WHERE id = ?'),
+    // No index: once, where a clock was ahead.
+    relook: this.db.prepare<{ now: number }>(
+      `UPDATE schedule SET next_at = @now, looked_at = @now,
+         handled_at = CASE WHEN handled_at > @now THEN CAST(@now AS bigint) ELSE handled_at END,
+         started_at = CASE WHEN started_at > @now THEN CAST(@now AS bigint) ELSE started_at END
+       WHERE looked_at > @now AND next_at IS NOT NULL`,
+    ),
+    removeOfCode: this.db.prepare<[string]>(
+      `DELETE FROM schedule WHERE name = ? AND owner <> 'module' AND owner = 'code' AND workflow IS NOT NULL`,
+    ),
+    // Index: schedule_done.
+    prune: this.db.prepare<[number, number]>(
+      `DELETE FROM schedule WHERE id IN (
+         SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?)`,
+    ),
+  }
+  readonly #reads = {
+    find: this.db.prepare<[string], ScheduleRow>(`${SELECT} WHERE id = ? AND ${IS_THERE}`),
+    list: this.db.prepare<[string, string | null, string | null, number], ScheduleRow>(
+      `${SELECT} WHERE id > ? AND ${IS_THERE} AND ${IS_OWNER} ORDER BY id LIMIT ?`,
+    ),
+    // Index: schedule_name.
+    idOf: this.db.pluck<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`),
+    // Index: schedule_due.
+    listDue: this.db.prepare<[number, number, string, number], DueRow>(
+      `SELECT id, name, workflow, plan, version, next_at, started_at, handled_at, paused_at FROM schedule
+       WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
+       ORDER BY next_at, id LIMIT ?`,
+    ),
+    nextAt: this.db.pluck<[number], number>(
+      'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
+    ),
+    // The planner has to see the number, and guesses wrong about what is paused.
+    listNext: this.db.prepare<[], ScheduleRow>(
+      `${SELECT} WHERE next_at IS NOT NULL ORDER BY next_at, id LIMIT ${MAX_NEXT}`,
+    ),
+    // Index: schedule_workflow.
+    listOf: this.db.prepare<[string, string, string | null, string | null, number], ScheduleRow>(
+      `${SELECT} WHERE workflow = ? AND id > ? AND ${IS_THERE} AND ${IS_OWNER} ORDER BY id LIMIT ?`,
+    ),
+    // Index: schedule_missed.
+    tallyMissed: this.db.prepare<[], { workflow: string; missed: number }>(
+      `SELECT workflow, CAST(sum(missed) AS bigint) AS missed FROM schedule
+       WHERE missed > 0 AND workflow IS NOT NULL GROUP BY workflow ORDER BY workflow`,
+    ),
+  }
 
   /** Locks the row to the end of the transaction. */
   async lock(id: string): Promise<KnownSchedule | undefined> {
-    return this.#sql.lock.get(id)
+    return this.#writes.lock.get(id)
   }
 
   /** The same for a scheduler: none where another one has it now, and is about to act. */
   async take(id: string): Promise<KnownSchedule | undefined> {
-    return this.#sql.take.get(id)
+    return this.#writes.take.get(id)
   }
 
   /** Writes the lines of all modules. An unchanged one goes on from where it was. */
   async saveLines(lines: readonly Line[], gone: readonly string[], now: number): Promise<void> {
-    for (const id of gone) await this.#sql.retire.run(id)
+    for (const id of gone) await this.#writes.retire.run(id)
     for (const { id, file, line } of lines) {
       const known = await this.lock(id)
       const plan = JSON.stringify(line)
       if (!known) {
         const row = { id, name: id, owner: 'module', madeBy: file, workflow: id, plan, input: null } as const
-        await this.#sql.insert.run({ ...row, depth: 0, now, startedAt: now, nextAt: now })
+        await this.#writes.insert.run({ ...row, depth: 0, now, startedAt: now, nextAt: now })
         continue
       }
       if (known.plan === plan && known.madeBy === file && known.nextAt !== null) continue
@@ -83,7 +187,7 @@ export class ScheduleTable extends Table {
   /** Adds a schedule of code, or changes the one of its name. */
   async upsert(schedule: NewSchedule, now: number): Promise<void> {
     if ((await this.#insert(schedule, now)) === 1) return
-    const id = (await this.#sql.idOf.get(schedule.name)) ?? ''
+    const id = (await this.#reads.idOf.get(schedule.name)) ?? ''
     const known = await this.lock(id)
     if (known?.owner !== 'code') {
       throw new UpshotError('conflict', `The schedule "${schedule.name}" is not one that code made.`)
@@ -91,7 +195,7 @@ export class ScheduleTable extends Table {
     const plan = JSON.stringify(schedule.plan)
     if (known.plan === plan && known.input === schedule.input && known.workflow === schedule.workflow) return
     await this.#change(known, { ...schedule, plan, startedAt: startOf(schedule, now) }, now)
-    await this.#sql.retarget.run(schedule.workflow, schedule.depth ?? 0, id)
+    await this.#writes.retarget.run(schedule.workflow, schedule.depth ?? 0, id)
   }
 
   /** Changes a schedule of a person or of code; other moments begin now. Throws `not_found`. */
@@ -105,12 +209,12 @@ export class ScheduleTable extends Table {
 
   /** Removes a schedule of a person or of code; its runs stay. Throws `not_found`. */
   async removeSchedule({ id }: { id: string; name: string }): Promise<void> {
-    if ((await this.#sql.remove.run(id)).changes === 0) throw describeMissing(id)
+    if ((await this.#writes.remove.run(id)).changes === 0) throw describeMissing(id)
   }
 
   /** Removes what code made under a name, if it is there. */
   async removeOfCode(name: string): Promise<void> {
-    await this.#sql.removeOfCode.run(name)
+    await this.#writes.removeOfCode.run(name)
   }
 
   /**
@@ -123,7 +227,7 @@ export class ScheduleTable extends Table {
     if ((known.pausedAt !== null) === isPaused) return false
     // After a pause a line starts now, so moments during the pause are not caught up.
     const startedAt = isPaused || JSON.parse(known.plan).kind !== 'cron' ? 0 : now
-    await this.#sql.pause.run({ id, pausedAt: isPaused ? now : null, startedAt, now })
+    await this.#writes.pause.run({ id, pausedAt: isPaused ? now : null, startedAt, now })
     return true
   }
 
@@ -135,7 +239,7 @@ export class ScheduleTable extends Table {
     const known = await this.lock(id)
     if (!known || known.pausedAt !== null || Math.max(known.startedAt, known.handledAt) !== since) return 0
     if (known.noted >= missed) return 0
-    await this.#sql.note.run({ id, missed })
+    await this.#writes.note.run({ id, missed })
     return missed - known.noted
   }
 
@@ -145,12 +249,12 @@ export class ScheduleTable extends Table {
     { version, nextAt, handledAt = 0, skipped = 0 }: ScheduleLook,
     now: number,
   ): Promise<void> {
-    await this.#sql.look.run({ id, version, nextAt, handledAt, skipped, now })
+    await this.#writes.look.run({ id, version, nextAt, handledAt, skipped, now })
   }
 
   /** Looks again at all that a scheduler saw after `now`, by a clock that was ahead. */
   async relookSchedules(now: number): Promise<void> {
-    await this.#sql.relook.run({ now })
+    await this.#writes.relook.run({ now })
   }
 
   /** The event of a schedule that is done with it; null where it is another than was looked at. */
@@ -164,21 +268,21 @@ export class ScheduleTable extends Table {
 
   /** Counts a moment as handled, with those before it that were missed. */
   async settle(id: string, at: number, missed: number, isSuppressed: boolean): Promise<void> {
-    await this.#sql.settle.run({ id, at, missed, suppressed: isSuppressed ? 1 : 0 })
+    await this.#writes.settle.run({ id, at, missed, suppressed: isSuppressed ? 1 : 0 })
   }
 
   async countSkipped(id: string): Promise<void> {
-    await this.#sql.skip.run(id)
+    await this.#writes.skip.run(id)
   }
 
   /** Removes up to `limit` schedules that were done before a moment; returns how many. */
   async pruneSchedules(before: number, limit: number): Promise<number> {
-    return (await this.#sql.prune.run(before, limit)).changes
+    return (await this.#writes.prune.run(before, limit)).changes
   }
 
   /** Those that a scheduler has to look at by `now`, the longest due first. */
   async listDueSchedules(now: number, { limit, after }: { limit: number; after?: DuePlace }): Promise<DueSchedule[]> {
-    const rows = await this.#sql.listDue.all(now, after?.nextAt ?? -1, after?.id ?? '', limit)
+    const rows = await this.#reads.listDue.all(now, after?.nextAt ?? -1, after?.id ?? '', limit)
     return rows.map(({ plan, startedAt, handledAt, pausedAt, ...row }) => ({
       ...row,
       plan: JSON.parse(plan),
@@ -189,40 +293,41 @@ export class ScheduleTable extends Table {
 
   /** When the next one after `now` is due; null: none is. */
   async nextScheduleAt(now: number): Promise<number | null> {
-    return (await this.#sql.nextAt.get(now)) ?? null
+    return (await this.#reads.nextAt.get(now)) ?? null
   }
 
   /** Lines of modules that are gone are left out. */
   async listSchedules({ limit, after = '', workflow, owner, order = 'id' }: ScheduleQuery): Promise<ScheduleRecord[]> {
     if (order === 'next') {
-      const first = (await this.#sql.listNext.all()).filter((row) => row.pausedAt === null)
+      const first = (await this.#reads.listNext.all()).filter((row) => row.pausedAt === null)
       return first.slice(0, limit).map(readSchedule)
     }
     const rows = await (workflow === undefined
-      ? this.#sql.list.all(after, owner ?? null, owner ?? null, limit)
-      : this.#sql.listOf.all(workflow, after, owner ?? null, owner ?? null, limit))
+      ? this.#reads.list.all(after, owner ?? null, owner ?? null, limit)
+      : this.#reads.listOf.all(workflow, after, owner ?? null, owner ?? null, limit))
     return rows.map(readSchedule)
   }
 
   /** By its id, else by its name. */
   async findSchedule(name: string): Promise<ScheduleRecord | null> {
-    const row = (await this.#sql.find.get(name)) ?? (await this.#sql.find.get((await this.#sql.idOf.get(name)) ?? LAST))
+    const row =
+      (await this.#reads.find.get(name)) ?? (await this.#reads.find.get((await this.#reads.idOf.get(name)) ?? LAST))
     return row ? readSchedule(row) : null
   }
 
   /** Missed moments by workflow, without those that missed none. */
   async tallyMissed(): Promise<{ workflow: string; missed: number }[]> {
-    return this.#sql.tallyMissed.all()
+    return this.#reads.tallyMissed.all()
   }
 
   /** 0 where the name is taken. A line in code has its name for itself, too. */
   async #insert(schedule: NewSchedule, now: number): Promise<number> {
     const { depth = 0, plan, ...rest } = schedule
-    if ((await this.#sql.lock.get(schedule.name)) !== undefined) return 0
+    if ((await this.#writes.lock.get(schedule.name)) !== undefined) return 0
     const startedAt = startOf(schedule, now)
     const nextAt = plan.kind === 'once' ? plan.at : now
     const row = { ...rest, plan: JSON.stringify(plan), depth, now, startedAt, nextAt }
-    return (await this.#sql.insert.run(row)).changes
+    return (await this.#writes.insert.run(row)).changes
   }
 
   /** `startedAt`: null where the moments stay the same. */
@@ -232,7 +337,7 @@ export class ScheduleTable extends Table {
     now: number,
   ): Promise<void> {
     const { plan, input, madeBy, startedAt } = change
-    await this.#sql.change.run({ id, plan, input, madeBy, startedAt, now })
+    await this.#writes.change.run({ id, plan, input, madeBy, startedAt, now })
   }
 }
 
@@ -248,109 +353,6 @@ function readSchedule(row: ScheduleRow): ScheduleRecord {
 
 function describeMissing(id: string): UpshotError {
   return new UpshotError('not_found', `There is no schedule ${id}.`)
-}
-
-/** Index: primary key, where nothing else is said. */
-function prepareWrites(db: Connection) {
-  const changed = 'version = version + 1'
-  const known = `SELECT id, owner, made_by, workflow, plan, input, depth, version, started_at, handled_at, next_at,
-      paused_at, noted
-    FROM schedule WHERE id = ?`
-  return {
-    lock: db.prepare<[string], KnownSchedule>(`${known} ${db.sql.forUpdate()}`),
-    take: db.prepare<[string], KnownSchedule>(`${known} ${db.sql.skipLocked}`),
-    insert: db.prepare<Inserted>(
-      `INSERT INTO schedule (id, name, owner, made_by, workflow, plan, input, depth, created_at, started_at, looked_at,
-         next_at)
-       VALUES (@id, @name, @owner, @madeBy, @workflow, @plan, @input, @depth, @now, @startedAt, @now, @nextAt)
-       ON CONFLICT DO NOTHING`,
-    ),
-    change: db.prepare<Changed>(
-      `UPDATE schedule SET plan = @plan, input = @input, made_by = @madeBy, ${changed}, looked_at = @now,
-         next_at = @now, done_at = NULL, started_at = coalesce(CAST(@startedAt AS bigint), started_at),
-         handled_at = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN handled_at ELSE 0 END,
-         noted = CASE WHEN CAST(@startedAt AS bigint) IS NULL THEN noted ELSE 0 END
-       WHERE id = @id`,
-    ),
-    retarget: db.prepare<[string | null, number, string]>('UPDATE schedule SET workflow = ?, depth = ? WHERE id = ?'),
-    retire: db.prepare<[string]>(`UPDATE schedule SET next_at = NULL, ${changed} WHERE id = ? AND owner = 'module'`),
-    remove: db.prepare<[string]>(`DELETE FROM schedule WHERE id = ? AND owner <> 'module'`),
-    pause: db.prepare<{ id: string; pausedAt: number | null; startedAt: number; now: number }>(
-      `UPDATE schedule SET paused_at = @pausedAt, started_at = ${db.sql.greatest}(started_at, @startedAt), noted = 0,
-         ${changed}, next_at = CASE WHEN next_at IS NULL THEN NULL ELSE CAST(@now AS bigint) END
-       WHERE id = @id`,
-    ),
-    note: db.prepare<{ id: string; missed: number }>(
-      'UPDATE schedule SET missed = missed + @missed - noted, noted = @missed WHERE id = @id',
-    ),
-    look: db.prepare<{ id: string; now: number } & Required<ScheduleLook>>(
-      `UPDATE schedule SET next_at = @nextAt, looked_at = @now, skipped = skipped + @skipped,
-         handled_at = ${db.sql.greatest}(handled_at, @handledAt),
-         done_at = CASE WHEN CAST(@nextAt AS bigint) IS NULL THEN CAST(@now AS bigint) END
-       WHERE id = @id AND version = @version AND next_at IS NOT NULL`,
-    ),
-    settle: db.prepare<{ id: string; at: number; missed: number; suppressed: number }>(
-      `UPDATE schedule SET handled_at = @at, missed = missed + @missed - noted, noted = 0,
-         suppressed = suppressed + @suppressed
-       WHERE id = @id AND handled_at < @at`,
-    ),
-    skip: db.prepare<[string]>('UPDATE schedule SET skipped = skipped + 1 WHERE id = ?'),
-    // No index: once, where a clock was ahead.
-    relook: db.prepare<{ now: number }>(
-      `UPDATE schedule SET next_at = @now, looked_at = @now,
-         handled_at = CASE WHEN handled_at > @now THEN CAST(@now AS bigint) ELSE handled_at END,
-         started_at = CASE WHEN started_at > @now THEN CAST(@now AS bigint) ELSE started_at END
-       WHERE looked_at > @now AND next_at IS NOT NULL`,
-    ),
-    removeOfCode: db.prepare<[string]>(
-      `DELETE FROM schedule WHERE name = ? AND owner <> 'module' AND owner = 'code' AND workflow IS NOT NULL`,
-    ),
-    // Index: schedule_done.
-    prune: db.prepare<[number, number]>(
-      `DELETE FROM schedule WHERE id IN (
-         SELECT id FROM schedule WHERE done_at IS NOT NULL AND done_at < ? ORDER BY done_at LIMIT ?)`,
-    ),
-  }
-}
-
-function prepareReads(db: Connection) {
-  // Index: primary keys of schedule and tick, and work_ticking for the count.
-  const select = `SELECT id, name, owner, made_by, workflow, plan, input, created_at, started_at,
-      handled_at, next_at, done_at, paused_at, missed, skipped, suppressed,
-      (SELECT max(scheduled_for) FROM tick WHERE tick.schedule = schedule.id) AS last_tick_at,
-      (SELECT run_id FROM tick WHERE tick.schedule = schedule.id ORDER BY scheduled_for DESC LIMIT 1) AS last_run,
-      (SELECT count(*) FROM work WHERE tick_schedule = schedule.id AND tick_at IS NOT NULL) AS unfinished
-    FROM schedule`
-  const isThere = '(next_at IS NOT NULL OR done_at IS NOT NULL)'
-  const isOwner = '(CAST(? AS text) IS NULL OR owner = ?)'
-  return {
-    find: db.prepare<[string], ScheduleRow>(`${select} WHERE id = ? AND ${isThere}`),
-    list: db.prepare<[string, string | null, string | null, number], ScheduleRow>(
-      `${select} WHERE id > ? AND ${isThere} AND ${isOwner} ORDER BY id LIMIT ?`,
-    ),
-    // Index: schedule_name.
-    idOf: db.pluck<[string], string>(`SELECT id FROM schedule WHERE name = ? AND owner <> 'module'`),
-    // Index: schedule_due.
-    listDue: db.prepare<[number, number, string, number], DueRow>(
-      `SELECT id, name, workflow, plan, version, next_at, started_at, handled_at, paused_at FROM schedule
-       WHERE next_at IS NOT NULL AND next_at <= ? AND (next_at, id) > (CAST(? AS bigint), CAST(? AS text))
-       ORDER BY next_at, id LIMIT ?`,
-    ),
-    nextAt: db.pluck<[number], number>(
-      'SELECT next_at FROM schedule WHERE next_at IS NOT NULL AND next_at > ? ORDER BY next_at, id LIMIT 1',
-    ),
-    // The planner has to see the number, and guesses wrong about what is paused.
-    listNext: db.prepare<[], ScheduleRow>(`${select} WHERE next_at IS NOT NULL ORDER BY next_at, id LIMIT ${MAX_NEXT}`),
-    // Index: schedule_workflow.
-    listOf: db.prepare<[string, string, string | null, string | null, number], ScheduleRow>(
-      `${select} WHERE workflow = ? AND id > ? AND ${isThere} AND ${isOwner} ORDER BY id LIMIT ?`,
-    ),
-    // Index: schedule_missed.
-    tallyMissed: db.prepare<[], { workflow: string; missed: number }>(
-      `SELECT workflow, CAST(sum(missed) AS bigint) AS missed FROM schedule
-       WHERE missed > 0 AND workflow IS NOT NULL GROUP BY workflow ORDER BY workflow`,
-    ),
-  }
 }
 
 type Inserted = {

@@ -8,7 +8,7 @@ import {
   type WeekKind,
   weekBoundOf,
 } from '../../../core/store/retention.ts'
-import { type Connection, JoinedTable } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import { selectAbsorber } from '../../rows/run-sql.ts'
 import type { SealTable } from '../safety/seal-table.ts'
 import { FilePruning } from './file-pruning.ts'
@@ -59,9 +59,44 @@ const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
   ...{ refusals: 'deliveries', deliveries: 'deliveries', payloads: 'payloads' },
 }
 
+const isOld = (status: string, at: string) => `coalesce(${status} IN ${FINISHED.runs} AND ${at} < @before, false)`
+const GOES_BEFORE = `run.id < old.run_id AND ${isOld('run.end_status', 'run.finished_at')}
+  OR run.id >= @from AND run.id < @below AND (${isOld('run.end_status', 'run.finished_at')}
+    OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < CAST(@failures AS bigint), false))`
+
 /** Counts what a prune would remove, by the indexes that it goes along. It writes nothing. */
 export class PruneCounts extends JoinedTable<{ seals: SealTable; driver: Driver }> {
-  readonly #sql = prepareCounts(this.db)
+  /**
+   * Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. A folded run goes
+   * only if the run that absorbed it is gone by then.
+   */
+  readonly #sql = {
+    runs: this.db.prepare<[RunCount], Counted>(
+      `${COUNT} FROM (SELECT ${isOld('status', 'finished_at')} AND (folded_into IS NULL
+           OR NOT EXISTS (${selectAbsorber('old.folded_into')} AND NOT (${GOES_BEFORE}))) AS goes
+         FROM outcome AS old WHERE run_id < @below ORDER BY run_id LIMIT @limit) AS part`,
+    ),
+    failures: this.db.prepare<[{ status: string; before: number; below: string; limit: number }], Counted>(
+      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM outcome ${this.db.sql.along('outcome_ended_badly')}
+         WHERE status IN ${FINISHED.failures} AND status = @status AND run_id < @below
+         ORDER BY run_id LIMIT @limit) AS part`,
+    ),
+    verdicts: this.db.pluck<[], string>('SELECT verdict FROM refusal_tally'),
+    refusals: this.db.prepare<[string, string, number], Counted>(
+      `${COUNT} FROM (SELECT true AS goes FROM delivery ${this.db.sql.along('delivery_refused')}
+         WHERE event_id IS NULL AND verdict = ? AND id < ? ORDER BY id LIMIT ?) AS part`,
+    ),
+    deliveries: this.db.prepare<[string, number], Counted>(
+      `${COUNT} FROM (SELECT NOT (${REFUSED}) AS goes FROM delivery WHERE id < ? ORDER BY id LIMIT ?) AS part`,
+    ),
+    audit: this.db.prepare<[string, number], Counted>(
+      `${COUNT} FROM (SELECT true AS goes FROM audit
+         WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?) AS part`,
+    ),
+    effects: this.db.prepare<[number, number], Counted>(
+      `${COUNT} FROM (SELECT true AS goes FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?) AS part`,
+    ),
+  }
   readonly #files = new FilePruning(this.db)
 
   /** Counts what a prune would remove of a kind, from the oldest row on, and changes nothing. */
@@ -139,41 +174,3 @@ async function countEach(
 }
 
 const COUNT = 'SELECT count(*) AS read, count(*) FILTER (WHERE goes) AS rows'
-
-/**
- * Index: primary keys; outcome_ended_badly, delivery_refused, known_file_gone. A folded run goes
- * only if the run that absorbed it is gone by then.
- */
-function prepareCounts(db: Connection) {
-  const isOld = (status: string, at: string) => `coalesce(${status} IN ${FINISHED.runs} AND ${at} < @before, false)`
-  const goesBefore = `run.id < old.run_id AND ${isOld('run.end_status', 'run.finished_at')}
-    OR run.id >= @from AND run.id < @below AND (${isOld('run.end_status', 'run.finished_at')}
-      OR coalesce(run.end_status IN ${FINISHED.failures} AND run.finished_at < CAST(@failures AS bigint), false))`
-  return {
-    runs: db.prepare<[RunCount], Counted>(
-      `${COUNT} FROM (SELECT ${isOld('status', 'finished_at')} AND (folded_into IS NULL
-           OR NOT EXISTS (${selectAbsorber('old.folded_into')} AND NOT (${goesBefore}))) AS goes
-         FROM outcome AS old WHERE run_id < @below ORDER BY run_id LIMIT @limit) AS part`,
-    ),
-    failures: db.prepare<[{ status: string; before: number; below: string; limit: number }], Counted>(
-      `${COUNT} FROM (SELECT finished_at < @before AS goes FROM outcome ${db.sql.along('outcome_ended_badly')}
-         WHERE status IN ${FINISHED.failures} AND status = @status AND run_id < @below
-         ORDER BY run_id LIMIT @limit) AS part`,
-    ),
-    verdicts: db.pluck<[], string>('SELECT verdict FROM refusal_tally'),
-    refusals: db.prepare<[string, string, number], Counted>(
-      `${COUNT} FROM (SELECT true AS goes FROM delivery ${db.sql.along('delivery_refused')}
-         WHERE event_id IS NULL AND verdict = ? AND id < ? ORDER BY id LIMIT ?) AS part`,
-    ),
-    deliveries: db.prepare<[string, number], Counted>(
-      `${COUNT} FROM (SELECT NOT (${REFUSED}) AS goes FROM delivery WHERE id < ? ORDER BY id LIMIT ?) AS part`,
-    ),
-    audit: db.prepare<[string, number], Counted>(
-      `${COUNT} FROM (SELECT true AS goes FROM audit
-         WHERE id < ? AND target IS DISTINCT FROM '${LASTING_TARGET}' ORDER BY id LIMIT ?) AS part`,
-    ),
-    effects: db.prepare<[number, number], Counted>(
-      `${COUNT} FROM (SELECT true AS goes FROM effect WHERE seq <= ? ORDER BY seq LIMIT ?) AS part`,
-    ),
-  }
-}

@@ -1,6 +1,6 @@
 import type { EventKey, MatchBatch, MatchCursor } from '../../../core/runs/matching.ts'
 import type { EventWait } from '../../../core/runs/wait.ts'
-import { type Connection, JoinedTable } from '../../connection.ts'
+import { JoinedTable } from '../../connection.ts'
 import type { Events } from '../incoming/events.ts'
 
 /** Events behind the cursor whose keys are kept. A wait for older ones computes them again. */
@@ -16,9 +16,43 @@ interface CursorRow {
   position: number
 }
 
+// Index: wait_open, whose order is asked for, so that it is taken however common such waits are.
+const HAS_OPEN_WAIT = `((SELECT 1 FROM wait
+  WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.stream = match_cursor.stream
+    AND wait.is_resolved = 0 ORDER BY account, value, since_seq LIMIT 1) IS NOT NULL)`
+
 /** How far events are matched for each key, and the keys of the matched events. */
 export class MatchCursorTable extends JoinedTable<{ events: Events }> {
-  readonly #cursors = prepareCursors(this.db)
+  /** Index: primary key, or the unique one. Lists read all rows: one per key and version. */
+  readonly #cursors = {
+    list: this.db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
+      `SELECT id, stream, type, name, version, position_seq AS position,
+         CASE WHEN ${HAS_OPEN_WAIT} THEN 1 ELSE 0 END AS is_open
+       FROM match_cursor ORDER BY id`,
+    ),
+    listUnused: this.db.pluck<[number], number>(
+      `SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${HAS_OPEN_WAIT}`,
+    ),
+    find: this.db.prepare<[string, string, string, number], CursorRow>(
+      `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
+       WHERE type = ? AND name = ? AND version = ? AND stream = ? ${this.db.sql.forUpdate()}`,
+    ),
+    insert: this.db.prepare(
+      `INSERT INTO match_cursor (stream, type, name, version, floor_seq, position_seq, used_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, name, version, stream) DO NOTHING`,
+    ),
+    lockAt: this.db.pluck<
+      [number[], number],
+      number
+    >(`SELECT id FROM match_cursor WHERE ${this.db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
+         ORDER BY id ${this.db.sql.forUpdate()}`),
+    jump: this.db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
+    move: this.db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
+    raiseFloor: this.db.prepare(
+      `UPDATE match_cursor SET floor_seq = ${this.db.sql.greatest}(floor_seq, ?) WHERE id = ?`,
+    ),
+    delete: this.db.prepare('DELETE FROM match_cursor WHERE id = ?'),
+  }
   /** Index: primary key of event_key; event_key_age to prune. */
   readonly #keys = {
     insert: this.db.prepare(
@@ -106,38 +140,5 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
         (await this.#keys.prune.run({ id: unused, to: Number.MAX_SAFE_INTEGER })).changes < MAX_PRUNED_KEYS
       if (isEmpty) await this.#cursors.delete.run(unused)
     }
-  }
-}
-
-/** Index: primary key, or the unique one. Lists read the whole table, a row per key and version. */
-function prepareCursors(db: Connection) {
-  // Index: wait_open, whose order is asked for, so that it is taken however common such waits are.
-  const hasOpenWait = `((SELECT 1 FROM wait
-    WHERE wait.type = match_cursor.type AND wait.name = match_cursor.name AND wait.stream = match_cursor.stream
-      AND wait.is_resolved = 0 ORDER BY account, value, since_seq LIMIT 1) IS NOT NULL)`
-  return {
-    list: db.prepare<[], Omit<MatchCursor, 'isOpen'> & { isOpen: number }>(
-      `SELECT id, stream, type, name, version, position_seq AS position,
-         CASE WHEN ${hasOpenWait} THEN 1 ELSE 0 END AS is_open
-       FROM match_cursor ORDER BY id`,
-    ),
-    listUnused: db.pluck<[number], number>(`SELECT id FROM match_cursor WHERE used_at < ? AND NOT ${hasOpenWait}`),
-    find: db.prepare<[string, string, string, number], CursorRow>(
-      `SELECT id, floor_seq AS floor, position_seq AS position FROM match_cursor
-       WHERE type = ? AND name = ? AND version = ? AND stream = ? ${db.sql.forUpdate()}`,
-    ),
-    insert: db.prepare(
-      `INSERT INTO match_cursor (stream, type, name, version, floor_seq, position_seq, used_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (type, name, version, stream) DO NOTHING`,
-    ),
-    lockAt: db.pluck<
-      [number[], number],
-      number
-    >(`SELECT id FROM match_cursor WHERE ${db.sql.isOneOf('id', 'bigint')} AND position_seq = ?
-         ORDER BY id ${db.sql.forUpdate()}`),
-    jump: db.prepare('UPDATE match_cursor SET floor_seq = @seq, position_seq = @seq WHERE id = @id'),
-    move: db.prepare('UPDATE match_cursor SET position_seq = ?, used_at = ? WHERE id = ? AND position_seq = ?'),
-    raiseFloor: db.prepare(`UPDATE match_cursor SET floor_seq = ${db.sql.greatest}(floor_seq, ?) WHERE id = ?`),
-    delete: db.prepare('DELETE FROM match_cursor WHERE id = ?'),
   }
 }

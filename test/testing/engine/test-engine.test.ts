@@ -3,13 +3,17 @@ import { defineWorkflow } from '../../../src/author/index.ts'
 import { testbed } from '../../../src/testing/index.ts'
 import { define } from '../../support/workflows.ts'
 
-test('a run that hangs is reported with its last step', async () => {
+test('a run that hangs is reported with its last step, and its code hears of the end by its signal', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
   const hanging = define('hanging', { on: 'go' }, async ({ step }) => {
     await step.run('fine', () => 1)
-    await step.run('stuck', () => new Promise(() => {}))
+    await step.run('stuck', ({ signal }) => new Promise(() => signal.addEventListener('abort', () => resolve('heard'))))
   })
-  await using t = await testbed({ workflows: [hanging], patienceMs: 200 })
-  await expect(t.send('go')).rejects.toThrow(/does not come to rest: hanging \(run_\w+\), behind its step "fine"/)
+  {
+    await using t = await testbed({ workflows: [hanging], patienceMs: 200 })
+    await expect(t.send('go')).rejects.toThrow(/does not come to rest: hanging \(run_\w+\), behind its step "fine"/)
+  }
+  expect(await Promise.race([promise, 'not yet'])).toBe('heard')
 })
 
 test('a fault that the engine could only publish is thrown', async () => {

@@ -37,7 +37,7 @@ const SWAPPED: Record<string, string> = {
 }
 
 /** Statements without which the program does the same, if later or with more memory. */
-const HINTS = /^(clearTimeout|clearInterval|[\w.#?]+\.unref)\(/
+const HINTS = /^(clearTimeout|clearInterval|await (sleep|pause)|[\w.#?]+\.unref)\(/
 /** Numbers from here on are sizes and times; another one does as well. */
 const TUNING = 10
 

@@ -26,7 +26,7 @@ function flowOf(part: Program) {
   return { workflow, passes }
 }
 
-const runs = { numRuns: 6 }
+const runs = { numRuns: 4 }
 
 test(
   'every pass of a random program gets the outcomes of the pass before it, in the same order',
@@ -44,7 +44,7 @@ test(
           expect(told.slice(0, before.length)).toEqual(before)
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     ),
 )
 

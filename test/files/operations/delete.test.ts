@@ -29,53 +29,71 @@ async function deleteWith(replies: Reply[], options: DeleteRequest = {}, client:
   return { result, pauses, requests: server.seen.map((seen) => seen.method).join(' ') }
 }
 
-test.each<[string, Reply]>([
-  ['a message', DELETED],
-  ['the other form', json(200, { status: 'success', data: { message: 'ok' } })],
-  ['an empty 204', (response) => response.writeHead(204).end()],
-])('delete() takes %s for success', async (_name, reply) => {
-  const { result, requests } = await deleteWith([THERE, reply])
-  expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
-  expect(requests).toBe('GET DELETE')
-})
+const NO_CONTENT: Reply = (response) => response.writeHead(204).end()
+const LATER = text(202, '')
+const PROMISE = json(202, { success: true, data: { message: 'later' } })
+/** Replies to three looks. */
+const GOES = [THERE, THERE, MISSING]
+const LOOKS = 'GET DELETE GET GET GET'
+const OTHER = ok(entry('a', { size: 9 }))
+const TOUCHED = ok(entry('a', { modifiedAt: '2026-01-03T00:00:00.000Z' }))
+const SAME_MOMENT = ok(entry('a', { modifiedAt: '2026-01-02T01:00:00+01:00' }))
+const LONG_WAIT = text(503, '', { 'retry-after': '600' })
+const NO_PAGE = text(404, '<html>no such page</html>')
+const BROKEN = { name: 'ConnectionError', operation: 'delete' }
+const UNKNOWN = ['route_not_found', 'storage_not_found', 'connection_not_found', 'unknown_account']
+const known = { expect: SAME }
 
-test.each<[string, Reply]>([
-  ['an empty 200', text(200, '')],
-  ['a 202', json(202, { success: true, data: { message: 'later' } })],
-  ['an empty 202', text(202, '')],
-])('delete() looks after %s until the entry is gone', async (_name, reply) => {
-  const { result, requests } = await deleteWith([THERE, reply, THERE, THERE, MISSING])
-  expect(result).toEqual({ outcome: 'deleted', proof: 'verified' })
-  expect(requests).toBe('GET DELETE GET GET GET')
-})
+/** Replies, outcome and proof or the error, requests, and what the caller or the client asks for. */
+type Case = [name: string, Reply[], string | object, string, DeleteRequest?, Partial<FilesClientOptions>?]
 
-test('delete() does not call an entry deleted that stays after a 202, and looks only so often', async () => {
-  const { result, requests } = await deleteWith(
-    [THERE, text(202, ''), ...Array(9).fill(THERE)],
+const CASES: Case[] = [
+  ['a message', [THERE, DELETED], 'deleted, reply', 'GET DELETE'],
+  ['a message in the other form', [THERE, json(200, { status: 'success', data: {} })], 'deleted, reply', 'GET DELETE'],
+  ['an empty 204', [THERE, NO_CONTENT], 'deleted, reply', 'GET DELETE'],
+  ['an empty 200, until nothing is there', [THERE, text(200, ''), ...GOES], 'deleted, verified', LOOKS],
+  ['an empty 202, until nothing is there', [THERE, LATER, ...GOES], 'deleted, verified', LOOKS],
+  ['a 202 in words, until nothing is there', [THERE, PROMISE, ...GOES], 'deleted, verified', LOOKS],
+  ['a 202, and a file that was replaced', [THERE, LATER, OTHER], 'changed, verified', 'GET DELETE GET'],
+  [
+    'a 202, and an entry that stays',
+    [THERE, LATER, THERE, THERE, THERE],
+    { name: 'ServerError', retryable: true, message: /still there/ },
+    LOOKS,
     {},
     { retry: { attempts: 3 } },
-  )
-  expect(result).toMatchObject({ name: 'ServerError', retryable: true, message: /still there/ })
-  expect(requests).toBe('GET DELETE GET GET GET')
-})
+  ],
+  ['a first 404, which proves no deletion', [MISSING], 'not_found, none', 'GET'],
+  ['a first 404 that is to be thrown', [MISSING], { name: 'NotFoundError' }, 'GET', { ifMissing: 'throw' }],
+  ['a 404 after a call that may have deleted it', [MISSING], 'already_gone, verified', 'GET', { mayBeGone: true }],
+  ['what an earlier call has not deleted', [THERE, DELETED], 'deleted, reply', 'GET DELETE', { mayBeGone: true }],
+  ['a proxy’s 404', [NO_PAGE], { name: 'NotFoundError', code: null }, 'GET'],
+  ...UNKNOWN.map((code): Case => [`a ${code}`, [failure(404, code)], { name: 'NotFoundError', code }, 'GET']),
+  ...FAULTS.flatMap(([fault, reply]): Case[] => [
+    [`${fault}, and nothing there`, [THERE, reply, MISSING], 'already_gone, verified', 'GET DELETE GET'],
+    [`${fault}, and the entry there`, [THERE, reply, THERE, DELETED], 'deleted, reply', 'GET DELETE GET DELETE'],
+  ]),
+  ['a cut, and another entry than expected', [THERE, reset, TOUCHED], 'changed, verified', 'GET DELETE GET', known],
+  ['a cut, and another entry than it saw', [THERE, reset, OTHER], 'changed, verified', 'GET DELETE GET'],
+  [
+    'a cut, and nothing at the second try',
+    [THERE, reset, THERE, MISSING],
+    'already_gone, verified',
+    'GET DELETE GET DELETE',
+  ],
+  ['a cut, and a proxy’s 404', [THERE, reset, NO_PAGE], { ...BROKEN, retryable: true }, 'GET DELETE GET'],
+  ['a cut, and no entry to read', [THERE, reset], BROKEN, 'GET DELETE GET GET', {}, { retry: { attempts: 2 } }],
+  ['a moment too far away', [THERE, LONG_WAIT], { name: 'ServerError', retryAt: expect.any(Number) }, 'GET DELETE'],
+  ['an entry as expected', [SAME_MOMENT, DELETED], 'deleted, reply', 'GET DELETE', known],
+  ['no entry where one was expected', [MISSING], 'not_found, none', 'GET', known],
+  ['a dry run', [], 'dry_run, none', '', known, { dryRun: true }],
+]
 
-test('delete() leaves a file alone that was replaced after a 202', async () => {
-  const other = ok(entry('a', { size: 9 }))
-  const { result } = await deleteWith([THERE, text(202, ''), other])
-  expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
-})
-
-test('delete() does not take a first 404 for proof of a deletion', async () => {
-  expect((await deleteWith([MISSING])).result).toEqual({ outcome: 'not_found', proof: 'none' })
-})
-
-test('delete() throws a first 404 when `ifMissing` is `throw`', async () => {
-  expect((await deleteWith([MISSING], { ifMissing: 'throw' })).result).toMatchObject({ name: 'NotFoundError' })
-})
-
-test('delete() does not take a proxy’s 404 for an outcome', async () => {
-  const { result } = await deleteWith([text(404, '<html>no such page</html>')])
-  expect(result).toMatchObject({ name: 'NotFoundError', code: null })
+test.each(CASES)('delete() and %s', async (_name, replies, says, asks, options, client) => {
+  const { result, requests } = await deleteWith(replies, options, client)
+  if (typeof says !== 'string') expect(result).toMatchObject(says)
+  else expect(Object.values(result).join(', ')).toBe(says)
+  expect(requests).toBe(asks)
 })
 
 test('delete() is sent again after a 429, which proves that nothing was deleted', async () => {
@@ -89,50 +107,9 @@ test('delete() is sent again after a 429, which proves that nothing was deleted'
   expect(pauses).toEqual([3_000])
 })
 
-test.each(FAULTS)('delete() reads the entry after %s, and finds it gone', async (_name, fault) => {
-  const { result, requests } = await deleteWith([THERE, fault, MISSING])
-  expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
-  expect(requests).toBe('GET DELETE GET')
-})
-
-test.each(FAULTS)('delete() reads the entry after %s, and deletes it when it is still there', async (_name, fault) => {
-  const { result, requests } = await deleteWith([THERE, fault, THERE, DELETED])
-  expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
-  expect(requests).toBe('GET DELETE GET DELETE')
-})
-
-test('delete() leaves an entry that changed after a broken connection', async () => {
-  const replies = [ok(entry('a')), reset, ok(entry('a', { modifiedAt: '2026-01-03T00:00:00.000Z' }))]
-  const { result, requests } = await deleteWith(replies, { expect: SAME })
-  expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
-  expect(requests).toBe('GET DELETE GET')
-})
-
-test('delete() knows that it saw the entry when its second request finds nothing', async () => {
-  const { result } = await deleteWith([THERE, reset, THERE, MISSING])
-  expect(result).toEqual({ outcome: 'already_gone', proof: 'verified' })
-})
-
-test('delete() does not believe a proxy’s 404 after a broken connection', async () => {
-  const { result } = await deleteWith([THERE, reset, text(404, '<html>')])
-  expect(result).toMatchObject({ name: 'ConnectionError', operation: 'delete', retryable: true })
-})
-
-test('delete() fails with the first failure when it cannot read the entry afterwards', async () => {
-  const { result, requests } = await deleteWith([THERE, reset], {}, { retry: { attempts: 2 } })
-  expect(result).toMatchObject({ name: 'ConnectionError', operation: 'delete' })
-  expect(requests).toBe('GET DELETE GET GET')
-})
-
 test('delete() reads the entry no earlier than the server allows', async () => {
   const { pauses } = await deleteWith([THERE, text(503, '', { 'retry-after': '20' }), MISSING])
   expect(pauses).toEqual([20_000])
-})
-
-test('delete() fails at once with the server’s moment when that is too far away', async () => {
-  const { result, requests } = await deleteWith([THERE, text(503, '', { 'retry-after': '600' })])
-  expect(result).toMatchObject({ name: 'ServerError', retryAt: expect.any(Number) })
-  expect(requests).toBe('GET DELETE')
 })
 
 test('P7: delete() that times out after the service did it finds the entry gone', async ({ server }) => {
@@ -144,17 +121,6 @@ test('P7: delete() that times out after the service did it finds the entry gone'
   expect(await outcome).toEqual({ outcome: 'already_gone', proof: 'verified' })
 })
 
-test('delete() with an expectation deletes an entry that still looks like it', async () => {
-  const { result, requests } = await deleteWith(
-    [ok(entry('a', { modifiedAt: '2026-01-02T01:00:00+01:00' })), DELETED],
-    {
-      expect: SAME,
-    },
-  )
-  expect(result).toEqual({ outcome: 'deleted', proof: 'reply' })
-  expect(requests).toBe('GET DELETE')
-})
-
 test.each([
   ['size', { size: 6 }],
   ['date', { modifiedAt: '2026-01-02T00:00:01.000Z' }],
@@ -163,12 +129,6 @@ test.each([
 ])('P8: delete() with an expectation leaves an entry with another %s', async (_name, difference) => {
   const { result, requests } = await deleteWith([ok(entry('a', difference))], { expect: SAME })
   expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
-  expect(requests).toBe('GET')
-})
-
-test('delete() with an expectation says when there is no entry', async () => {
-  const { result, requests } = await deleteWith([MISSING], { expect: SAME })
-  expect(result).toEqual({ outcome: 'not_found', proof: 'none' })
   expect(requests).toBe('GET')
 })
 
@@ -195,28 +155,6 @@ test.each([
   expect(allowed.result).toEqual({ outcome: 'deleted', proof: 'reply' })
 })
 
-test('delete() by an id alone leaves an entry that changed between its look and a broken connection', async () => {
-  const { result, requests } = await deleteWith([THERE, reset, ok(entry('a', { size: 6 }))])
-  expect(result).toEqual({ outcome: 'changed', proof: 'verified' })
-  expect(requests).toBe('GET DELETE GET')
-})
-
-test('delete() of what an earlier call may have deleted says that it is already gone', async () => {
-  expect((await deleteWith([MISSING], { mayBeGone: true })).result).toEqual({
-    outcome: 'already_gone',
-    proof: 'verified',
-  })
-  expect((await deleteWith([THERE, DELETED], { mayBeGone: true })).result).toMatchObject({ outcome: 'deleted' })
-})
-
-test.each(['route_not_found', 'storage_not_found', 'connection_not_found', 'unknown_account'])(
-  'the code %s does not prove that an entry is gone',
-  async (code) => {
-    const { result } = await deleteWith([failure(404, code)])
-    expect(result).toMatchObject({ name: 'NotFoundError', code })
-  },
-)
-
 test.each([
   ['allowed', [MISSING], true],
   ['refused', [failure(403, 'permission_denied')], false],
@@ -233,10 +171,4 @@ test('a look asks caches on the way for the entry as it is now', async ({ server
   server.script(THERE)
   await testClient({ baseUrl: server.baseUrl }).files.get(REF)
   expect(server.seen[0]?.headers['cache-control']).toBe('no-cache')
-})
-
-test('a dry run sends nothing', async () => {
-  const { result, requests } = await deleteWith([], { expect: SAME }, { dryRun: true })
-  expect(result).toEqual({ outcome: 'dry_run', proof: 'none' })
-  expect(requests).toBe('')
 })

@@ -84,6 +84,7 @@ const PATIENCE_MS = { quick: 10_000, full: 120_000 }
 const OPTIONS = {
   help: { type: 'boolean', default: false },
   quick: { type: 'boolean', default: false },
+  once: { type: 'boolean', default: false },
   json: { type: 'string' },
   only: { type: 'string', default: '' },
   'node-load': { type: 'boolean', default: false },
@@ -95,6 +96,7 @@ const OPTIONS = {
 const USAGE = `npm run bench -- [options]
 
   --quick           fewer and shorter rounds, without slow suites: about two minutes
+  --once            a quick run of one round each: that each figure can be measured
   --only <prefix>   only results whose names begin with this prefix
   --json <file>     write machine and results to a file
   --node-load       send with Node processes even where wrk is installed
@@ -132,7 +134,7 @@ function readOptions() {
     const { values } = parseArgs({ options: OPTIONS })
     const isKnown = SUITES.some(({ names }) => names.some((name) => name.startsWith(values.only)))
     if (!isKnown) throw new Error(`No result has a name that begins with "${values.only}".`)
-    if (!values.help) return values
+    if (!values.help) return { ...values, quick: values.quick || values.once }
     say(describeUsage())
     process.exit(0)
   } catch (error) {
@@ -161,6 +163,7 @@ async function runSuites(): Promise<Result[]> {
   const bench: Bench = {
     folder,
     isQuick: options.quick,
+    quickRounds: options.quick ? (options.once ? { min: 1, max: 1 } : { min: 3, max: 3 }) : null,
     ledgerRows: options['ledger-rows'] === undefined ? null : Number(options['ledger-rows']),
     load,
     get deliveries() {

@@ -7,9 +7,6 @@ export interface RoundPlan {
   max: number
 }
 
-/** A quick run fails by no goal, so that no further rounds have to settle one. */
-export const QUICK_ROUNDS: RoundPlan = { min: 3, max: 3 }
-
 /**
  * Returns the median of each figure. A round measures all rivals right after one another, so a slow
  * minute hits both sides of a ratio.

@@ -47,7 +47,7 @@ async function runProcess(bench: Bench): Promise<Result[]> {
     { nameOf: nameInClone, program: CLONE, goals: CLONE_GOALS, figures: noFigures() },
     { nameOf: nameInPackage, program: buildPackage(installed), goals: PACKAGE_GOALS, figures: noFigures() },
   ]
-  const rounds = bench.isQuick ? 3 : 7
+  const rounds = bench.quickRounds?.max ?? 7
   for (let round = 0; round < rounds; round++) {
     for (const { program, figures } of round % 2 === 0 ? measured : measured.toReversed()) {
       await bench.patience.waitForCalm()

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Backlog, prefillRuns } from '../prefill/prefill-runs.ts'
 import { type Goal, judge, median, type Result } from '../report/result.ts'
-import { measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { measureRounds } from '../report/rounds.ts'
 import type { Bench, Suite } from './suite.ts'
 
 const GOALS = { at1MPending: { atLeast: 0.85 }, at5MFinished: { atLeast: 0.85 } } as const satisfies Record<
@@ -30,7 +30,7 @@ async function runClaim(bench: Bench): Promise<Result[]> {
   const claimAll = async (rounds: number) =>
     (await target.call<number[][]>('claim', { files, rounds, limit: LIMIT })).map(median)
   await claimAll(200)
-  const plan = bench.isQuick ? QUICK_ROUNDS : { min: 9, max: 15 }
+  const plan = bench.quickRounds ?? { min: 9, max: 15 }
   const figures = await measureRounds(plan, GOALS, async () => {
     await bench.patience.waitForCalm()
     return compare(bench, await claimAll(bench.isQuick ? 100 : 300))

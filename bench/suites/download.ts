@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runProgram, type Target } from '../processes/child.ts'
 import { type Goal, judge, type Result } from '../report/result.ts'
-import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
 import type { Hosted } from '../targets/file-host.ts'
 import type { Bench, Suite } from './suite.ts'
 
@@ -40,7 +40,7 @@ async function runDownload(bench: Bench): Promise<Result[]> {
   await using client = bench.startTarget('downloader.ts')
   await client.call('start', hosted)
   const contest = { bench, bytes, host, client, paths }
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 5, max: 9 }
+  const rounds = bench.quickRounds ?? { min: 5, max: 9 }
   const { vsCurl, resumedVsCurl, retriedVsCurl } = GOALS
   const figures = await measureRounds(rounds, { vsCurl, resumedVsCurl, retriedVsCurl }, (round) =>
     measureRound(contest, round),

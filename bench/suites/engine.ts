@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Target } from '../processes/child.ts'
 import { type Goal, judge, median, percentile, type Result } from '../report/result.ts'
-import { inTurn, measureRounds, QUICK_ROUNDS, type RoundPlan } from '../report/rounds.ts'
+import { inTurn, measureRounds, type RoundPlan } from '../report/rounds.ts'
 import { CONNECTIONS, MAX_STORED_PER_SECOND } from './ingest-burst.ts'
 import type { Bench, Suite } from './suite.ts'
 
@@ -52,7 +52,7 @@ async function runEngine(bench: Bench): Promise<Result[]> {
     url: await target.call<string>('open', { file: join(bench.folder, name), slots: IN_FLIGHT }),
   })
   const rivals = { engine: await open(target, 'engine.db'), byHand: await open(handTarget, 'by-hand.db') }
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 7, max: 11 }
+  const rounds = bench.quickRounds ?? { min: 7, max: 11 }
   const many = await measureRuns(bench, rivals, rounds)
   const singles = await measureSingles(bench, target)
   const belt = await measureBelts(bench, rivals, rounds)

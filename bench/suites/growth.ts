@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { BurstResult } from '../load/load-generator.ts'
 import { prefillEvents } from '../prefill/prefill-events.ts'
 import { type Goal, judge, type Result } from '../report/result.ts'
-import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
 import { emptyStoreSender, freshSender } from './ingest-burst.ts'
 import type { Bench, Suite } from './suite.ts'
 
@@ -29,7 +29,7 @@ async function runGrowth(bench: Bench): Promise<Result[]> {
     full: freshSender(bench, { receiver, file, commit: 'group' }),
   }
   for (const send of Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 9, max: 15 }
+  const rounds = bench.quickRounds ?? { min: 9, max: 15 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {
     await bench.patience.waitForCalm()
     const results: Partial<Record<keyof typeof rivals, BurstResult>> = {}

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { BurstResult } from '../load/load-generator.ts'
 import { type Goal, judge, type Result } from '../report/result.ts'
-import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
 import { CONNECTIONS, emptyStoreSender, sendWithoutStore } from './ingest-burst.ts'
 import type { Bench, Suite } from './suite.ts'
 
@@ -46,7 +46,7 @@ async function runIngest(bench: Bench): Promise<Result[]> {
   const seconds = bench.isQuick ? 1 : 5
   // Warm-up: a server is slow until V8 has compiled its code.
   for (const send of Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 9, max: 15 }
+  const rounds = bench.quickRounds ?? { min: 9, max: 15 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {
     await bench.patience.waitForCalm()
     const results: Partial<Record<Rival, BurstResult>> = {}

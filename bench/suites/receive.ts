@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Target } from '../processes/child.ts'
 import { type Goal, judge, type Result } from '../report/result.ts'
-import { measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { measureRounds } from '../report/rounds.ts'
 import type { Stage } from '../targets/receive-stages.ts'
 import type { CpuUse } from '../targets/receiver.ts'
 import { emptyStoreSender, sendWithoutStore } from './ingest-burst.ts'
@@ -37,7 +37,7 @@ async function runReceive(bench: Bench): Promise<Result[]> {
   for (const warmUp of [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)
   await stages.call('measure', { rounds: 20 })
 
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 7, max: 11 }
+  const rounds = bench.quickRounds ?? { min: 7, max: 11 }
   const figures = await measureRounds(rounds, GOALS, async () => {
     await bench.patience.waitForCalm()
     return measureOnce({ send, sendPlain, receiver, stages })

@@ -8,7 +8,7 @@ export const replay: Suite = { names: ['replay.10kStepsMs'], run: runReplay }
 
 async function runReplay(bench: Bench): Promise<Result[]> {
   const times: number[] = []
-  for (let round = 0; round < (bench.isQuick ? 3 : 7); round++) {
+  for (let round = 0; round < (bench.quickRounds?.max ?? 7); round++) {
     await using target = bench.startTarget('engine.ts')
     const file = join(bench.folder, `replay-${round}.db`)
     prefillJournal(file)

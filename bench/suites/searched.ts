@@ -6,7 +6,7 @@ import { PACE_MS, SERVICE, sendPaced } from '../load/paced-deliveries.ts'
 import { prefillEvents } from '../prefill/prefill-events.ts'
 import { startApp } from '../processes/app-process.ts'
 import { judge, percentile, type Result } from '../report/result.ts'
-import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
 import type { Bench, Suite } from './suite.ts'
 
 /** Deliveries to the whole app while persons search its history. */
@@ -41,7 +41,7 @@ async function runSearched(bench: Bench): Promise<Result[]> {
     fetch(`${app.urls.admin}/api/v1${path}`, { headers: { Authorization: `Bearer ${token}` } }).then(checkAnswer)
   await send()
   for (const path of SEARCHES) await search(path)
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 5, max: 9 }
+  const rounds = bench.quickRounds ?? { min: 5, max: 9 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {
     await bench.patience.waitForCalm()
     const p99 = { calm: 0, searched: 0 }

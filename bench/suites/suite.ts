@@ -3,6 +3,7 @@ import type { LoadGenerator } from '../load/load-generator.ts'
 import type { Target } from '../processes/child.ts'
 import type { Patience } from '../report/patience.ts'
 import type { Result } from '../report/result.ts'
+import type { RoundPlan } from '../report/rounds.ts'
 
 /** Everything that a suite works with. */
 export interface Bench {
@@ -12,6 +13,8 @@ export interface Bench {
   isQuick: boolean
   /** Rows of the effect ledger; null: as many as the run is long. */
   ledgerRows: number | null
+  /** Null: those of a full run. A quick run fails by no goal, so that no more have to settle one. */
+  quickRounds: RoundPlan | null
   load: LoadGenerator
   /** Made at the first access. */
   readonly deliveries: DeliveryFile

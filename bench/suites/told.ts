@@ -4,7 +4,7 @@ import type { Store } from '../../src/core/store/store.ts'
 import { prefillTagged } from '../prefill/prefill-runs.ts'
 import { openStore, type StorePlace } from '../processes/open-store.ts'
 import { judge, median, percentile, type Result } from '../report/result.ts'
-import { inTurn, measureRounds, QUICK_ROUNDS } from '../report/rounds.ts'
+import { inTurn, measureRounds } from '../report/rounds.ts'
 import { startServer } from './postgres/bench-server.ts'
 import { fillTagged } from './postgres/rows.ts'
 import type { Bench, Suite } from './suite.ts'
@@ -41,7 +41,7 @@ async function runMaps(bench: Bench): Promise<Result[]> {
     for (let warmUp = 0; warmUp < 2; warmUp++)
       await target.call('cpuMsOfRun', { workflow: 'map-of-many', input: items })
   }
-  const rounds = bench.isQuick ? QUICK_ROUNDS : { min: 9, max: 15 }
+  const rounds = bench.quickRounds ?? { min: 9, max: 15 }
   const figures = await measureRounds(rounds, { mapVsSilent: GOALS.mapVsSilent }, async (round) => {
     await bench.patience.waitForCalm()
     const ms = { loud: 0, silent: 0 }

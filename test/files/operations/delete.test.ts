@@ -92,7 +92,7 @@ const CASES: Case[] = [
 test.each(CASES)('delete() and %s', async (_name, replies, says, asks, options, client) => {
   const { result, requests } = await deleteWith(replies, options, client)
   if (typeof says !== 'string') expect(result).toMatchObject(says)
-  else expect(Object.values(result).join(', ')).toBe(says)
+  else expect(Object.values(result as object).join(', ')).toBe(says)
   expect(requests).toBe(asks)
 })
 

@@ -13,7 +13,7 @@ export interface Bench {
   isQuick: boolean
   /** Rows of the effect ledger; null: as many as the run is long. */
   ledgerRows: number | null
-  /** Null: those of a full run. A quick run fails by no goal, so that no more have to settle one. */
+  /** Null in a full run. A quick one fails by no goal, so that no more have to settle it. */
   quickRounds: RoundPlan | null
   load: LoadGenerator
   /** Made at the first access. */

@@ -44,7 +44,7 @@ const BROKEN = { name: 'ConnectionError', operation: 'delete' }
 const UNKNOWN = ['route_not_found', 'storage_not_found', 'connection_not_found', 'unknown_account']
 const known = { expect: SAME }
 
-/** Replies, outcome and proof or the error, requests, and what the caller or the client asks for. */
+/** Replies, the outcome and its proof or the error, requests, and what is asked for. */
 type Case = [name: string, Reply[], string | object, string, DeleteRequest?, Partial<FilesClientOptions>?]
 
 const CASES: Case[] = [

@@ -1,43 +1,53 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Run } from '../../src/core/runs/run.ts'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
-import { startSiege } from './guard-siege.ts'
+import { DATABASES, type DatabaseName, inDatabase } from '../support/databases.ts'
+import type { Place } from '../support/open-place.ts'
+import { type Siege, startSiege } from './guard-siege.ts'
 import { PER_RUN } from './siege-scenario.ts'
 
 /** Kills of the siege. The full size is 1,000: `UPSHOT_SIEGE_KILLS=1000`. */
-const KILLS = Number(process.env.UPSHOT_SIEGE_KILLS ?? 60)
+const killsOn = (database: DatabaseName) => Number(process.env.UPSHOT_SIEGE_KILLS ?? (database === 'SQLite' ? 60 : 20))
 const SEED = Number(process.env.UPSHOT_SIEGE_SEED ?? Date.now() % 1_000_000)
 
 const HOUR = 3_600_000
 
-test(
-  `four processes under ${KILLS} kills delete nothing over a limit or outside an approved list (seed ${SEED})`,
-  async () => {
-    const siege = await startSiege({ kills: KILLS, seed: SEED })
-    onTestFinished(() => siege.end())
-    const { store, approved, perDay } = siege
-    await siege.killAll()
-    await siege.approveRest()
-
-    const rows = await siege.listLedger()
-    const { counted, granted } = checkLedger(rows, approved)
-    expect(Math.max(...counted.values())).toBeLessThanOrEqual(PER_RUN)
-    const unasked = [...counted.values()].reduce((sum, count) => sum + count, 0)
-    // More was wanted than the limit allows, so it is full; and the counter is the ledger's count.
-    expect(unasked).toBe(perDay)
-    const use = await store.listGuardUse(Date.now())
-    const countOf = (kind: string) =>
-      use.find((u) => u.scope === 'all' && u.window === 'day' && u.class === kind)?.count
-    expect([countOf('delete'), countOf('approved')]).toEqual([unasked, granted])
-
-    const begun = new Set(rows.filter(({ phase }) => phase === 'begun').map(({ target }) => target))
-    expect(siege.listGone().filter((target) => !begun.has(target))).toEqual([])
-    const runs = await store.listRuns({ limit: 10_000 })
-    expect(runs.filter(({ status, error }) => !(status === 'completed' || error?.code === 'denied'))).toEqual([])
-    expect(siege.listGone()).toEqual(expect.arrayContaining(siege.filesOf(runs.filter(isCompleted))))
-  },
+test.each(DATABASES)(
+  `four processes on %s that are killed delete nothing over a limit or outside an approved list (seed ${SEED})`,
+  (database) => inDatabase(database, (place) => besiege(place, killsOn(database))),
   20 * HOUR,
 )
+
+async function besiege(place: Place, kills: number): Promise<void> {
+  const siege = await startSiege(place, { kills, seed: SEED })
+  try {
+    await checkSiege(siege)
+  } finally {
+    await siege.end()
+  }
+}
+
+async function checkSiege(siege: Siege): Promise<void> {
+  const { store, approved, perDay } = siege
+  await siege.killAll()
+  await siege.approveRest()
+
+  const rows = await siege.listLedger()
+  const { counted, granted } = checkLedger(rows, approved)
+  expect(Math.max(...counted.values())).toBeLessThanOrEqual(PER_RUN)
+  const unasked = [...counted.values()].reduce((sum, count) => sum + count, 0)
+  // More was wanted than the limit allows, so it is full; and the counter is the ledger's count.
+  expect(unasked).toBe(perDay)
+  const use = await store.listGuardUse(Date.now())
+  const countOf = (kind: string) => use.find((u) => u.scope === 'all' && u.window === 'day' && u.class === kind)?.count
+  expect([countOf('delete'), countOf('approved')]).toEqual([unasked, granted])
+
+  const begun = new Set(rows.filter(({ phase }) => phase === 'begun').map(({ target }) => target))
+  expect(siege.listGone().filter((target) => !begun.has(target))).toEqual([])
+  const runs = await store.listRuns({ limit: 10_000 })
+  expect(runs.filter(({ status, error }) => !(status === 'completed' || error?.code === 'denied'))).toEqual([])
+  expect(siege.listGone()).toEqual(expect.arrayContaining(siege.filesOf(runs.filter(isCompleted))))
+}
 
 const isCompleted = ({ status }: Run) => status === 'completed'
 

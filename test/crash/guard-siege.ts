@@ -7,9 +7,9 @@ import type { Run } from '../../src/core/runs/run.ts'
 import type { EffectRecord } from '../../src/core/safety/effect.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { eventBody, incoming } from '../support/fixtures.ts'
+import { openPlace, type Place } from '../support/open-place.ts'
 import { FILES_PER_RUN, hunt, PER_RUN, WAYS } from './siege-scenario.ts'
 
 const CHILD = join(import.meta.dirname, 'siege-worker.ts')
@@ -20,18 +20,19 @@ const MAX_LIFE_MS = 400
 const ALL = { kind: 'all', name: '' } as const
 
 /** A database, the sandbox, and four worker processes that are killed and started again. */
-export async function startSiege({ kills, seed }: { kills: number; seed: number }): Promise<Siege> {
+export async function startSiege(place: Place, { kills, seed }: { kills: number; seed: number }): Promise<Siege> {
   const folder = mkdtempSync(join(tmpdir(), 'upshot-siege-'))
   const sandbox = await startSandbox({ dir: join(folder, 'service'), plan: 'unlimited', hints: false })
   const { key } = await sandbox.keys.create({ name: 'siege', scope: 'admin' })
   sandbox.faults.add({ on: 'files.delete', probability: 0.1, status: 503 })
   sandbox.faults.add({ on: 'files.delete', probability: 0.05, reset: true, afterwards: true })
-  const store = openSqliteStore({ file: join(folder, 'upshot.db'), vaultKey: Buffer.alloc(32) })
-  return new Siege({ folder, sandbox, key, store, kills, random: seededRandom(seed) })
+  const store = await openPlace(place)
+  return new Siege({ folder, place, sandbox, key, store, kills, random: seededRandom(seed) })
 }
 
 interface SiegeParts {
   folder: string
+  place: Place
   sandbox: Sandbox
   key: string
   store: Store
@@ -155,8 +156,8 @@ export class Siege {
   }
 
   #start(lastCall: number, moment = 'asked'): ChildProcess {
-    const { folder, sandbox, key } = this.#parts
-    const given = [folder, sandbox.url, key, String(this.perDay), moment, String(lastCall)]
+    const { place, sandbox, key } = this.#parts
+    const given = [JSON.stringify(place), sandbox.url, key, String(this.perDay), moment, String(lastCall)]
     const child = fork(CHILD, given, { execArgv: [] })
     this.#living.add(child)
     child.on('message', () => this.#stirred.resolve())

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { planRoutes } from '../../src/author/read-workflow.ts'
 import { DEFAULT_POLICY } from '../../src/core/safety/guard.ts'
 import { systemClock } from '../../src/core/time.ts'
@@ -6,13 +5,13 @@ import { Worker } from '../../src/engine/worker.ts'
 import { createFilesClient } from '../../src/files/index.ts'
 import { wrapCalls } from '../../src/files/wrap-calls.ts'
 import { createNoticeBus } from '../../src/notices/notice-bus.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
+import { openPlace } from '../support/open-place.ts'
 import { doom, type Moment } from './doom.ts'
 import { hunt, siegeGuard } from './siege-scenario.ts'
 
-const [dataDir = '', baseUrl = '', apiKey = '', perDay = '0', moment = 'asked', at = '0'] = process.argv.slice(2)
+const [place = '', baseUrl = '', apiKey = '', perDay = '0', moment = 'asked', at = '0'] = process.argv.slice(2)
 
-const store = openSqliteStore({ file: join(dataDir, 'upshot.db'), vaultKey: Buffer.alloc(32) })
+const store = await openPlace(JSON.parse(place))
 const notices = createNoticeBus()
 const client = createFilesClient({ baseUrl, apiKey, plan: 1_000_000, retry: { base: '2ms', attempts: 2 } })
 const worker = new Worker({

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { HEARTBEAT_MS, LEASE_MS } from '../../src/core/runs/lease.ts'
 import { type Guilt, GuiltyStage } from './support/guilty-stage.ts'
@@ -112,22 +113,55 @@ test.each([
   60_000,
 )
 
-test('a module that replaces a function of JavaScript is named and left out, and the others go on', async () => {
-  const stage = new GuiltyStage({ step: "await null; Promise.prototype.then = () => { throw new Error('none') }" })
-  const started = await stage.start()
-  await stage.occupy(NEIGHBOURS)
-  await stage.deliver('evt_guilty', 'file.deleted')
-  const replaced = await started.line(({ cause }) => cause === 'replaced')
-  expect(JSON.stringify(replaced.err)).toContain(
-    'replaced Promise.prototype.then by a function at workflows/guilty.workflow.ts:7',
-  )
-  stage.goOn()
-  await stage.untilNeighboursDone()
-  await stage.deliver('evt_again', 'file.deleted')
-  await stage.until(async () => (await stage.guiltyRun())?.reason === 'no module defines the workflow "guilty"')
-  expect(started.lines.filter(({ message }) => message === 'run waits for a person')).toEqual([])
-  expect(started.lines.filter(({ cause }) => cause === 'replaced')).toHaveLength(1)
-}, 60_000)
+const REPLACE = "Promise.prototype.then = () => { throw new Error('none') }"
+const SPOIL = `export const spoil = () => { ${REPLACE} }\n`
+
+/** Where a function of JavaScript is replaced: by the guilty module, or by other files. */
+const REPLACING: Record<string, { guilt: Guilt; files?: Record<string, string>; place: string }> = {
+  'a module': { guilt: { step: `await null; ${REPLACE}` }, place: 'workflows/guilty.workflow.ts:7' },
+  'a file that a module imports': {
+    guilt: { top: "import { spoil } from './lib/spoil.ts'", step: 'await null; spoil()' },
+    files: { 'workflows/lib/spoil.ts': SPOIL },
+    place: 'workflows/lib/spoil.ts:1',
+  },
+  'a package behind one that a module imports': {
+    guilt: { top: "import { spoil } from 'outer'", step: 'await null; spoil()' },
+    files: {
+      'node_modules/outer/package.json': JSON.stringify({
+        type: 'module',
+        main: 'index.js',
+        dependencies: { inner: '1' },
+      }),
+      'node_modules/outer/index.js': "export { spoil } from 'inner'\n",
+      'node_modules/inner/package.json': JSON.stringify({ type: 'module', main: 'index.js' }),
+      'node_modules/inner/index.js': SPOIL,
+    },
+    place: 'node_modules/inner/index.js:1',
+  },
+}
+
+test.each(Object.entries(REPLACING))(
+  '%s that replaces a function of JavaScript is named, the modules with it are left out, and the others go on',
+  async (_where, { guilt, files = {}, place }) => {
+    const stage = new GuiltyStage(guilt)
+    for (const [file, text] of Object.entries(files)) {
+      mkdirSync(join(stage.root, dirname(file)), { recursive: true })
+      writeFileSync(join(stage.root, file), text)
+    }
+    const started = await stage.start()
+    await stage.occupy(NEIGHBOURS)
+    await stage.deliver('evt_guilty', 'file.deleted')
+    const replaced = await started.line(({ cause }) => cause === 'replaced')
+    expect(JSON.stringify(replaced.err)).toContain(`replaced Promise.prototype.then by a function at ${place}`)
+    stage.goOn()
+    await stage.untilNeighboursDone()
+    await stage.deliver('evt_again', 'file.deleted')
+    await stage.until(async () => (await stage.guiltyRun())?.reason === 'no module defines the workflow "guilty"')
+    expect(started.lines.filter(({ message }) => message === 'run waits for a person')).toEqual([])
+    expect(started.lines.filter(({ cause }) => cause === 'replaced')).toHaveLength(1)
+  },
+  60_000,
+)
 
 test('a module that replaces one as it is loaded is broken, and the engine goes on', async () => {
   const stage = new GuiltyStage({ top: 'Array.prototype.map = () => []' })

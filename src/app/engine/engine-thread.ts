@@ -9,6 +9,7 @@ import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import type { CodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
 import { hiddenVariables } from '../../project/config/environment.ts'
 import type { Config } from '../../project/config/load-config.ts'
+import { findImporters } from '../../project/workflows/find-importers.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
@@ -94,7 +95,7 @@ export class EngineThread {
       exiting: (at: CodeAtWork | null) => {
         this.#exitedAt = at
       },
-      replaced: (name: string) => this.#endReplaced(name),
+      replaced: (name: string) => this.#endReplaced(name, config.workflowsDir),
     })
     // Notices are frequent, so they are sent as they are.
     this.#thread.on('message', (message: LinkMessage | readonly Notice[]) => {
@@ -155,16 +156,18 @@ export class EngineThread {
     clearTimeout(timer)
   }
 
-  /** Code has replaced a function of JavaScript that the engine calls: its state is not known. */
-  async #endReplaced(name: string): Promise<void> {
+  /**
+   * Code has replaced a function of JavaScript that the engine calls: its state is not known. The
+   * runs of the modules that may have done it wait for them.
+   */
+  async #endReplaced(name: string, folder: string): Promise<void> {
     using question = new Question(this.threadId)
-    const place = await question.locate('replacedBy')
-    const how = `replaced ${name}${place === null ? '' : ` by a function at ${place}`}`
+    const found = await question.locate('replacedBy')
+    const how = `replaced ${name}${found === null ? '' : ` by a function at ${found.place}`}`
     const error = { name: 'Error', message: `The code of a workflow ${how}, which the engine runs on.` }
-    const file = /[^/]+\.workflow\.[jt]s(?=:\d+$)/.exec(place ?? '')?.[0]
-    const skipped = file === undefined ? null : { file, code: null, why: `a run of it ${how}` }
-    // Its runs wait for the module; others that were at work have done nothing.
-    await this.end({ cause: 'replaced', error, skipped, harm: skipped && { runs: [], how } })
+    const files = found === null ? [] : await findImporters(folder, found.file)
+    const skipped = files.map((file) => ({ file, code: null, why: `its code, or code that it imports, ${how}` }))
+    await this.end({ cause: 'replaced', error, skipped, harm: skipped.length > 0 ? { runs: [], how } : null })
   }
 
   async #whenEnded(): Promise<EngineEnd> {

@@ -207,7 +207,7 @@ export class SupervisedEngine implements Engine {
     const { signal } = this.#stopping
     this.#ends = countEnd(this.#ends, clock.now() - this.#beganAt)
     if (thread.loading) this.#skip(thread.loading, end)
-    else if (end.skipped) this.#skipped.push(end.skipped)
+    else this.#skipped.push(...(end.skipped ?? []))
     await this.#bury(thread, end)
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()

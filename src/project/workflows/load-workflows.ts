@@ -40,13 +40,18 @@ export interface LoadOptions {
  * module: another does not hold it up, and two of one id are both broken.
  */
 export async function loadWorkflows(folder: string, options: LoadOptions = {}): Promise<LoadedModule[]> {
-  const files = (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
+  const files = await listModules(folder)
   // One by one, so that each declared key belongs to a known module.
   const modules: LoadedModule[] = []
   const declared: DeclaredKeys[] = []
   for (const file of files) modules.push(await loadDeclaring({ folder, file, ...options }, declared))
   options.onLoading?.(null)
   return breakDuplicates(modules)
+}
+
+/** The modules of a folder, sorted by name. */
+export async function listModules(folder: string): Promise<string[]> {
+  return (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
 }
 
 async function readFolder(folder: string): Promise<string[]> {

@@ -1,15 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Lease } from '../../../src/core/runs/lease.ts'
 import { verifyLedger } from '../../../src/core/safety/ledger/verify-ledger.ts'
 import { asOperator } from '../../../src/core/store/as-operator.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { deleteAsk } from '../../contract/support/begin-delete.ts'
+import { DATABASES } from '../../support/databases.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
+import { dieInPlace } from '../die-in-place.ts'
 import { dieAtEveryCall } from '../every-call.ts'
-import { dieInCopy, inStore } from './die-in-copy.ts'
 import { askForList, OPERATOR, SIZE } from './list-scenario.ts'
 import { STOP } from './withdrawal-scenario.ts'
 
@@ -19,47 +18,44 @@ const STOPPED = 260
 /** Runs that the canceled one has invoked: three commits cancel them. */
 const CHILDREN = 600
 
-let folder = ''
-let held: Lease
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'upshot-crash-'))
-  await inStore(join(folder, 'asked'), async (store) => {
-    for (const event of ['evt_held', 'evt_other']) await queueRun(store, event)
-    const [one, other] = (await store.claimRuns('wrk_1', 2, NOW)).map(({ lease }) => lease)
-    if (!one || !other) throw new Error('both runs are claimed')
-    held = one
-    await Promise.all(Array.from({ length: CHILDREN }, (_, n) => invokeChild(store, one, n)))
-    for (const lease of [one, other]) {
-      await askForList(store, lease, 'held', 0)
-      await store.parkRun(lease, { dueAt: null, reason: 'waits', awaits: ['held0'] })
-    }
-    await stopMany(store)
-  })
+describe.each(DATABASES)('on %s', (database) => {
+  test('what a run had asked for never begins after its end, wherever the process that ended it dies', async () => {
+    const survive = (call: number) => dieInPlace(database, { child: CHILD, prepare: askAll, call }, checkRest)
+    expect(await dieAtEveryCall(survive, database === 'SQLite' ? 2 : 8)).toBeGreaterThan(5)
+  }, 600_000)
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('what a run had asked for never begins after its end, wherever the process that ended it dies', async () => {
-  expect(await dieAtEveryCall(surviveCrash)).toBeGreaterThan(5)
-}, 600_000)
-
-/** Kills a process at its n-th call, and lets people and workers go on. True where it lived on. */
-async function surviveCrash(call: number): Promise<boolean> {
-  return await dieInCopy(folder, { child: CHILD, given: held, call }, checkRest)
+/** Two runs with long lists, children of the first, and stopped runs; gives the first lease. */
+async function askAll(store: Store): Promise<Lease> {
+  for (const event of ['evt_held', 'evt_other']) await queueRun(store, event)
+  const [one, other] = (await store.claimRuns('wrk_1', 2, NOW)).map(({ lease }) => lease)
+  if (!one || !other) throw new Error('both runs are claimed')
+  await Promise.all(Array.from({ length: CHILDREN }, (_, n) => invokeChild(store, one, n)))
+  for (const lease of [one, other]) {
+    await askForList(store, lease, 'held', 0)
+    await store.parkRun(lease, { dueAt: null, reason: 'waits', awaits: ['held0'] })
+  }
+  await stopMany(store)
+  return one
 }
 
 /** A person approves the whole list at once, whatever is left of it; then the canceled run asks. */
-async function checkRest(store: Store): Promise<void> {
+async function checkRest(store: Store, held: Lease): Promise<void> {
   const people = asOperator(store, OPERATOR, { now: () => NOW })
   const [list] = await store.listApprovals({ status: 'open', limit: 9, now: NOW })
   if (!list) throw new Error('the list of the other run is open')
   const part = { actor: 'ada', reason: null, only: null, answer: null, signature: null }
   await store.decideApproval({ ...part, approval: list.id, hash: list.hash, verdict: 'approved' }, NOW)
   await people.retryRun(held.runId, NOW)
+  await store.startWorker('wrk_2', NOW)
   const lease = await claimOf(store, held.runId)
   for (const look of ['before the recovery', 'after it']) {
     const kinds = (await askForList(store, lease, 'held', 0)).map(({ kind }) => kind)
     expect([look, new Set(kinds)]).toEqual([look, new Set(['held'])])
-    for (let beat = 0; beat < 8; beat++) await store.recoverRuns(NOW, 60_000)
+    for (let beat = 0; beat < 8; beat++) {
+      await store.beatWorker('wrk_2', NOW)
+      await store.recoverRuns(NOW, 60_000)
+    }
   }
   expect(await store.listEffects({ phases: ['begun'], limit: 9 })).toEqual([])
   expect(await store.listGuardUse(NOW)).toEqual([])

@@ -51,8 +51,8 @@ export class Question {
     return (answer?.result?.value as T | undefined) ?? null
   }
 
-  /** File and line of the function that an answer is; null where they are not known. */
-  async locate(name: AnswerName): Promise<string | null> {
+  /** Where the function that an answer is stands; null where that is not known. */
+  async locate(name: AnswerName): Promise<{ file: string; place: string } | null> {
     await this.#post('Debugger.enable', {})
     const found = await this.#post('Runtime.evaluate', { expression: `globalThis[Symbol.for('upshot.${name}')]()` })
     const objectId = found?.result?.objectId
@@ -62,7 +62,8 @@ export class Question {
     const { scriptId = '', lineNumber = 0 } = (location ?? {}) as { scriptId?: string; lineNumber?: number }
     const url = this.#urls.get(scriptId)
     if (!url?.startsWith('file:')) return null
-    return `${relative(process.cwd(), fileURLToPath(url))}:${lineNumber + 1}`
+    const file = fileURLToPath(url)
+    return { file, place: `${relative(process.cwd(), file)}:${lineNumber + 1}` }
   }
 
   /** Collects what nobody holds any more. */
@@ -110,8 +111,8 @@ export interface EngineEnd {
   error: Failure
   /** Runs whose code was seen to end it. Null or absent: nobody knows. */
   harm?: Harm | null
-  /** The module that did it, which the next engine leaves out. */
-  skipped?: SkippedModule | null
+  /** The modules that may have done it, which the next engine leaves out. */
+  skipped?: readonly SkippedModule[]
 }
 
 export function describeExit(code: number, found: CodeAtWork | null): EngineEnd {

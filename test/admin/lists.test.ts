@@ -9,6 +9,7 @@ const LISTS = [
   '/failures',
   '/guard/suggestions',
   '/events',
+  '/events/export',
   '/deliveries',
   '/effects',
   '/effects/export',

@@ -133,7 +133,7 @@ const LINES: Lines = {
       ? line('warn', 'NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned', { isSwitched })
       : line('warn', 'effects are live again: runs act, but for those made while they were planned', {}),
   'effects.restored': ({ anchoredAt }) =>
-    line('error', 'ALL EFFECTS ARE STOPPED: a backup took the place of the database. See "upshot guard"', {
+    line('error', 'ALL EFFECTS ARE STOPPED: a backup took the place of the database. See "upshot guard show"', {
       anchoredAt: new Date(anchoredAt),
     }),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),

@@ -62,7 +62,9 @@ test('a notice of each kind has one level and one message', () => {
     'run.skipped': ['info: run skipped'],
     'run.planned': ['info: run planned'],
     'run.progress': ['debug: run goes on'],
-    'effects.restored': ['error: ALL EFFECTS ARE STOPPED: a backup took the place of the database. See "upshot guard"'],
+    'effects.restored': [
+      'error: ALL EFFECTS ARE STOPPED: a backup took the place of the database. See "upshot guard show"',
+    ],
     'effects.mode': ['warn: NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned'],
     'run.released': ['info: run released'],
     'run.canceled': ['info: run canceled'],

@@ -8,6 +8,7 @@ import {
   sourceOf,
 } from '../../src/dashboard/words/approvals.ts'
 import { compareSteps, listChanges } from '../../src/dashboard/words/compare.ts'
+import { completeFilter } from '../../src/dashboard/words/complete-filter.ts'
 import {
   countOf,
   formatBytes,
@@ -195,4 +196,14 @@ test('a step of a graph is right of all before it, and a way back moves nothing'
   expect([...places].map(([name, { column, row }]) => `${name} ${column},${row}`)).toEqual([
     ...['read 0,0', 'copy 1,0', 'check 1,1', 'tell 2,0'],
   ])
+})
+
+test('a search completes its last word: the name of a filter, then a value, and keeps the words before', () => {
+  const filters = { status: ['failed', 'waiting'], since: ['1h'], tag: [] }
+  expect(completeFilter('s', filters)).toEqual(['status:', 'since:'])
+  expect(completeFilter('a.txt status:', filters)).toEqual(['a.txt status:failed', 'a.txt status:waiting'])
+  expect(completeFilter('a.txt status:f', filters)).toEqual(['a.txt status:failed'])
+  for (const text of ['', 'status:failed ', 'status:failed', 'tag:customer', 'note:x']) {
+    expect(completeFilter(text, filters), text).toEqual([])
+  }
 })

@@ -2,18 +2,22 @@ import { type FormEvent, useEffect, useId, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import { useFilters } from '../state/filters.ts'
 import { useSearches } from '../state/settings.ts'
+import { completeFilter } from '../words/complete-filter.ts'
 import { localOf } from '../words/format.ts'
 
-interface SearchParts {
+export interface SearchParts {
   label: string
   placeholder: string
+  /** Filters with the values that are offered as one types; none where any text is one. */
+  filters?: Readonly<Record<string, readonly string[]>>
   given: string
   submit: (text: string) => void
 }
 
 /** A field for words, which are sent with Enter. */
-export function Search({ label, placeholder, given, submit }: SearchParts) {
+export function Search({ label, placeholder, filters = {}, given, submit }: SearchParts) {
   const [text, setText] = useState(given)
+  const list = useId()
   useEffect(() => setText(given), [given])
   const send = (event: FormEvent) => {
     event.preventDefault()
@@ -27,8 +31,14 @@ export function Search({ label, placeholder, given, submit }: SearchParts) {
         aria-label={label}
         placeholder={placeholder}
         value={text}
+        list={list}
         onChange={(event) => setText(event.target.value)}
       />
+      <datalist id={list}>
+        {completeFilter(text, filters).map((whole) => (
+          <option key={whole} value={whole} />
+        ))}
+      </datalist>
       <kbd>/</kbd>
     </form>
   )

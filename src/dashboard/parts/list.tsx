@@ -7,7 +7,7 @@ import { useFilters } from '../state/filters.ts'
 import { formatCount } from '../words/format.ts'
 import { CopyAs } from './copy-as.tsx'
 import { DataTable, type TableParts } from './data-table.tsx'
-import { Choice, Range, SavedSearches, Search, Tabs } from './find.tsx'
+import { Choice, Range, SavedSearches, Search, type SearchParts, Tabs } from './find.tsx'
 import { Bones, Empty, ProblemNote } from './messages.tsx'
 import { PageHead } from './page.tsx'
 import { Moment } from './when.tsx'
@@ -111,7 +111,7 @@ interface ListPageParts<Name extends ListName> extends Omit<ListTableParts<Name>
   queryOf?: (read: Read) => Record<string, unknown>
   cli: (query: Record<string, unknown>) => string
   /** The search of the list, and the filter that it sets; default `q`. */
-  find?: { name?: string; label: string; placeholder: string }
+  find?: { name?: string } & Pick<SearchParts, 'label' | 'placeholder' | 'filters'>
   choices?: readonly { name: string; label: string; values: readonly (readonly [string, string])[] }[]
   /** A range of time, with an end or without. `usual`: what none means. */
   range?: { usual?: string; hasEnd: boolean }

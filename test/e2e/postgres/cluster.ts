@@ -76,8 +76,13 @@ export class Cluster {
   }
 
   /** Runs a command, and gives its output. Rejects with the exit code. */
-  async command(...args: string[]): Promise<string> {
-    const env = { ...CHILD_ENVIRONMENT, ...this.environment }
+  command(...args: string[]): Promise<string> {
+    return this.commandIn({}, ...args)
+  }
+
+  /** The same with variables of its own. */
+  async commandIn(environment: Record<string, string>, ...args: string[]): Promise<string> {
+    const env = { ...CHILD_ENVIRONMENT, ...this.environment, ...environment }
     return (await promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.root, env })).stdout
   }
 

@@ -29,6 +29,8 @@ const COLUMNS: readonly Column<Event>[] = [
 /** Events, newest first. */
 export default function Events() {
   const mayAct = useMay('operator')
+  const workflows = useApi('GET /workflows', {})
+  const types = new Set(workflows.data?.items.flatMap(({ eventTypes }) => eventTypes))
   return (
     <ListPage
       title="Events"
@@ -36,7 +38,11 @@ export default function Events() {
       of="GET /events"
       filters={['q', 'type', 'since', 'until']}
       cli={({ type }) => `upshot events list${type === '' ? '' : ` --type ${type}`}`}
-      find={{ label: 'Search events', placeholder: 'A word of the body, a path or an id' }}
+      find={{
+        label: 'Search events',
+        placeholder: 'A word of the body, a path or an id · type:file.created',
+        filters: { type: [...types], path: [], account: [], since: ['1h', '24h', '7d'], until: ['1h', '24h', '7d'] },
+      }}
       range={{ hasEnd: true }}
       actions={(query, isFiltered) => mayAct && isFiltered && <ReplayAll filter={givenOnly(query)} />}
       label="Events"

@@ -59,7 +59,18 @@ export default function Runs() {
       filters={['q', 'status', 'resolved', 'workflow', 'since', 'until', 'group']}
       queryOf={(name) => ({ ...queryOf(name), ...(hidesSkipped(name) && { withoutSkipped: 'true' }) })}
       cli={describeCommand}
-      find={{ label: 'Search runs', placeholder: 'Id, path, error or payload · status:failed tag:customer=acme' }}
+      find={{
+        label: 'Search runs',
+        placeholder: 'Id, path, error or payload · status:failed tag:customer=acme',
+        filters: {
+          status: STATUSES.map(([state]) => state).filter((state) => state !== '' && state !== 'person'),
+          workflow: ids.map(([id]) => id),
+          origin: ['event', 'tick', 'manual', 'replay', 'plan', 'fork', 'failure', 'continue'],
+          resolved: ['true', 'false'],
+          ...{ tag: [], event: [], step: [], group: [], error: [] },
+          ...{ since: ['1h', '24h', '7d'], until: ['1h', '24h', '7d'] },
+        },
+      }}
       choices={[
         ...(isOfFailed ? [RESOLVED] : []),
         ...(isOfAll(read) ? [SKIPPED] : []),

@@ -182,7 +182,7 @@ export class Pool {
     })
     // Before the client's own listener, which makes the rows of the statement by these names.
     client.connection.prependListener('rowDescription', ({ fields }: { fields: { name: string }[] }) => {
-      for (const field of fields) field.name = nameOf(field.name)
+      for (const field of fields) if (field.name.includes('_')) field.name = nameOf(field.name)
     })
     try {
       await client.connect()

@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { UpshotError } from '../../../core/errors.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { EVENT_COLUMNS, Events, type OwnEvent } from '../../tables/incoming/events.ts'
-import type { Connection } from '../database/connection.ts'
 
 /** Hexadecimal digits of a UUID. */
 const UUID_DIGITS = 32
@@ -18,11 +17,28 @@ export function streamOf(account: string): number {
 /** The events of a server, in their streams. */
 export class EventTable extends Events {
   readonly streams = STREAMS
-  readonly #sql
-
-  constructor(db: Connection) {
-    super(db)
-    this.#sql = prepareEvents(db)
+  /** Index: primary keys. */
+  readonly #sql = {
+    number: this.db.pluck<[number, number], number>('UPDATE stream SET seq = seq + ? WHERE id = ? RETURNING seq'),
+    identify: this.db.prepare<[string, number, string]>(
+      'INSERT INTO event_identity (identity, seq, body_hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    insert: this.db.prepare<[Omit<OwnEvent, 'body'> & { stream: number; seq: number }]>(
+      `INSERT INTO event (stream, seq, id, account, type, origin, created_at, received_at)
+       VALUES (@stream, @seq, @id, @account, @type, @origin, @createdAt, @createdAt)`,
+    ),
+    insertBody: this.db.prepare<[number, number, string]>(
+      'INSERT INTO event_body (received_at, seq, body) VALUES (?, ?, ?)',
+    ),
+    // A row by its key for each number, whatever the planner knows of the table.
+    getAll: this.db.prepare<[number[]], EventRecord>(
+      `SELECT found.* FROM unnest(?::bigint[]) AS given (seq) CROSS JOIN LATERAL (
+         SELECT ${EVENT_COLUMNS} FROM full_event AS event WHERE ${this.db.sql.isEvent('given.seq')} OFFSET 0) AS found`,
+    ),
+    known: this.db.pluck<[string[]], number>(
+      'SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq',
+    ),
+    newest: this.db.prepare<[], { id: number; seq: number }>('SELECT id, seq FROM stream'),
   }
 
   /**
@@ -57,30 +73,6 @@ export class EventTable extends Events {
 
   protected search(eventId: string, accounts: readonly string[]): Promise<number[]> {
     return this.#sql.known.all(accounts.map((account) => identify(account, eventId)))
-  }
-}
-
-/** Index: primary keys. */
-function prepareEvents(db: Connection) {
-  return {
-    number: db.pluck<[number, number], number>('UPDATE stream SET seq = seq + ? WHERE id = ? RETURNING seq'),
-    identify: db.prepare<[string, number, string]>(
-      'INSERT INTO event_identity (identity, seq, body_hash) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
-    insert: db.prepare<[Omit<OwnEvent, 'body'> & { stream: number; seq: number }]>(
-      `INSERT INTO event (stream, seq, id, account, type, origin, created_at, received_at)
-       VALUES (@stream, @seq, @id, @account, @type, @origin, @createdAt, @createdAt)`,
-    ),
-    insertBody: db.prepare<[number, number, string]>(
-      'INSERT INTO event_body (received_at, seq, body) VALUES (?, ?, ?)',
-    ),
-    // A row by its key for each number, whatever the planner knows of the table.
-    getAll: db.prepare<[number[]], EventRecord>(
-      `SELECT found.* FROM unnest(?::bigint[]) AS given (seq) CROSS JOIN LATERAL (
-         SELECT ${EVENT_COLUMNS} FROM full_event AS event WHERE ${db.sql.isEvent('given.seq')} OFFSET 0) AS found`,
-    ),
-    known: db.pluck<[string[]], number>('SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq'),
-    newest: db.prepare<[], { id: number; seq: number }>('SELECT id, seq FROM stream'),
   }
 }
 

@@ -16,25 +16,21 @@ export class EventTable extends Events {
   readonly streams = 1
   /** A transaction watcher of the group commit. */
   readonly known: KnownEvents
-  readonly #insert
-  readonly #newest
-  readonly #content
-  readonly #dropBody
+  // Index: event_identity, which refuses an event twice within its segment.
+  readonly #insert = this.db.prepare(
+    `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  )
+  // Index: primary key.
+  readonly #newest = this.db.pluck<[], number>('SELECT coalesce(max(seq), 0) FROM event')
+  readonly #content = this.db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
+    'SELECT body, body_hash FROM event WHERE seq = ?',
+  )
+  readonly #dropBody = this.db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
 
   constructor(db: SqliteConnection, counts?: RowCounts) {
     super(db)
     this.known = new KnownEvents(db.raw, counts)
-    // Index: event_identity, which refuses an event twice within its segment.
-    this.#insert = db.prepare(
-      `INSERT INTO event (seq, segment, identity, id, account, type, origin, created_at, received_at, body)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    // Index: primary key.
-    this.#newest = db.pluck<[], number>('SELECT coalesce(max(seq), 0) FROM event')
-    this.#content = db.prepare<[number], { body: string; bodyHash: Buffer | null }>(
-      'SELECT body, body_hash FROM event WHERE seq = ?',
-    )
-    this.#dropBody = db.prepare(`UPDATE event SET body = '', body_hash = ? WHERE seq = ?`)
   }
 
   async save(

@@ -33,7 +33,12 @@ export class LocalOperations {
 
   /** The bytes of an operation that answers so. */
   async *stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncGenerator<Uint8Array | string> {
-    yield* ((await this.perform(name, input, options)) as Bytes).chunks
+    try {
+      yield* ((await this.perform(name, input, options)) as Bytes).chunks
+    } catch (error) {
+      options?.signal?.throwIfAborted()
+      throw error
+    }
   }
 
   /** The events of an operation that tells its progress. */
@@ -72,6 +77,8 @@ export class LocalOperations {
       const answer = await handler(call as never)
       return spec.form === 'bytes' ? answer : maskCallbacks(answer)
     } catch (error) {
+      // A fault of work that its asker ended is that end.
+      options.signal?.throwIfAborted()
       throw isForeign(error) ? error : toKnown(error)
     }
   }

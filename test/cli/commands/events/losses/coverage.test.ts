@@ -116,11 +116,12 @@ test('"coverage --look-up" asks the service for deleted files, and each failed r
 })
 
 test('a deleted file that the service has is named, and one in no storage of ours is not asked for', async () => {
-  const get = async (_account: string, { id }: { id: string }) => {
+  const get = async ({ id }: { id: string }) => {
     if (id === 'never') throw new UpshotError('not_found', 'It is gone.')
     return { id }
   }
-  const service = { files: { get }, defaultAccount: () => ({ storages: {} }) } as never
+  const ask = async (_account: string, question: (files: object) => unknown) => question({ get })
+  const service = { files: { ask }, defaultAccount: () => ({ storages: {} }) } as never
   const targets = ['storage_c:never', 'storage_c:kept', 'elsewhere:1']
   const looked = await lookUpDeletes(service, targets, new AbortController().signal)
   expect(looked).toEqual({ asked: 2, there: ['storage_c:kept'] })

@@ -1,6 +1,6 @@
 import type { AdmissionAnswer, AdmissionPlan } from '../core/runs/admission.ts'
 import type { ClaimedRun } from '../core/runs/claim.ts'
-import type { Lease } from '../core/runs/lease.ts'
+import { isStaleLease, type Lease } from '../core/runs/lease.ts'
 import type { StoreWrites } from '../core/store/store.ts'
 
 type Write = (...args: unknown[]) => Promise<unknown>
@@ -74,9 +74,18 @@ export class LimitedRuns {
         return answer
       }
     }
-    if (!ENDS.includes(name)) return write
-    return (lease, ...args) =>
-      this.has(lease as Lease) ? this.#end(lease as Lease, () => write(lease, ...args)) : write(lease, ...args)
+    const ends = ENDS.includes(name)
+    return (...args) => {
+      if (!this.hasCall(args)) return write(...args)
+      const lease = args[0] as Lease
+      return ends ? this.#end(lease, () => write(...args)) : write(...args).catch((error) => this.#fail(lease, error))
+    }
+  }
+
+  /** A run that another worker took over, or a person ended, has no last write here. */
+  #fail(lease: Lease, error: unknown): never {
+    if (isStaleLease(error)) this.take(lease)
+    throw error
   }
 
   async #end(lease: Lease, write: () => Promise<unknown>): Promise<unknown> {

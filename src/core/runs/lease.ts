@@ -1,3 +1,5 @@
+import { UpshotError } from '../errors.ts'
+
 /**
  * One worker's claim on one run. It holds while the worker is alive and nobody has raised the
  * fence.
@@ -29,3 +31,8 @@ export const HEARTBEAT_MS = 5_000
 export const LEASE_MS = 30_000
 /** A run waits for a person when this many processes died while executing it. */
 export const MAX_CRASHES = 5
+
+/** True for the refusal of a write whose run was canceled or taken over. */
+export function isStaleLease(error: unknown): boolean {
+  return error instanceof UpshotError && error.code === 'stale_lease'
+}

@@ -1,7 +1,8 @@
 import { describeError } from '../../core/errors.ts'
 import type { ClaimedRun } from '../../core/runs/claim.ts'
+import { isStaleLease } from '../../core/runs/lease.ts'
 import { waitUntil } from '../../core/time.ts'
-import { describeOutcome, isStaleLease } from '../execute/settle-run.ts'
+import { describeOutcome } from '../execute/settle-run.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 /** How long a run waits after its pass broke, and how often we try to write that. */

@@ -1,9 +1,8 @@
 import { isGated } from '../../author/read-workflow.ts'
 import type { AnyWorkflow } from '../../author/workflow.ts'
-import { UpshotError } from '../../core/errors.ts'
 import type { Notice } from '../../core/notices.ts'
 import { type ClaimedRun, rootOf } from '../../core/runs/claim.ts'
-import type { Lease } from '../../core/runs/lease.ts'
+import { isStaleLease, type Lease } from '../../core/runs/lease.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Tags } from '../../core/runs/told/tags.ts'
 import type { WorkerParts } from '../worker-parts.ts'
@@ -125,8 +124,4 @@ function describePark({ dueAt, reason, awaits = [], asksPeople }: Extract<RunOut
 export function asLost(error: unknown): RunOutcome {
   if (isStaleLease(error)) return { kind: 'lost' }
   throw error
-}
-
-export function isStaleLease(error: unknown): boolean {
-  return error instanceof UpshotError && error.code === 'stale_lease'
 }

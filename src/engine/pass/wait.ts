@@ -1,4 +1,4 @@
-import { UpshotError } from '../../core/errors.ts'
+import { isStaleLease } from '../../core/runs/lease.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 
 /** Why a pass ends before its run does. */
@@ -14,8 +14,7 @@ export type Park =
 
 /** The end of a pass whose rows could not be written: its run is another worker's, or it broke. */
 export function describeUnsaved(error: unknown): Extract<Park, { kind: 'lost' | 'broken' }> {
-  const isStale = error instanceof UpshotError && error.code === 'stale_lease'
-  return isStale ? { kind: 'lost' } : { kind: 'broken', error }
+  return isStaleLease(error) ? { kind: 'lost' } : { kind: 'broken', error }
 }
 
 /** The step that waits. */

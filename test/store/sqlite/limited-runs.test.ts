@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LimitedRuns } from '../../../src/store/limited-runs.ts'
 import { arrive, askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -20,4 +21,15 @@ test('a run that holds a place ends before the steps of many others are saved, i
   expect(saved).toBeLessThan(2_000)
   await Promise.all([...steps, own])
   expect(saved).toBe(2_000)
+})
+
+test('a run that was taken over is forgotten with the write that is refused', async () => {
+  const limited = new LimitedRuns()
+  const store = limited.watchAll(openTestStore())
+  const run = await arrive(store as never, 'evt_1')
+  await askAdmission(store as never, run, { gates: [concurrency] })
+  expect(limited.isEmpty).toBe(false)
+  await store.cancelRun(run.lease.runId, 'by hand', NOW)
+  await expect(store.saveCheckpoint(run.lease, checkpoint('late'))).rejects.toMatchObject({ code: 'stale_lease' })
+  expect(limited.isEmpty).toBe(true)
 })

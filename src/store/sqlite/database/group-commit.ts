@@ -28,7 +28,7 @@ const LOCKED_WAIT_MS = 100
 /** Others that a commit takes at least, where some writes are first. */
 const FEW = 8
 /** Other writes stay few for this long after one that is first, in milliseconds. */
-const LATELY_MS = 100
+const LATELY_MS = 20
 
 /**
  * Commits all writes of one turn of the event loop together. Each caller gets its answer after the
@@ -111,7 +111,7 @@ export class GroupCommit {
 
   /** Half of the time goes to others at least, however slow the disk is. */
   #takeGroup(): Mutation[] {
-    const isShared = performance.now() - this.#lastFirstAt < LATELY_MS
+    const isShared = this.#first.length > 0 || performance.now() - this.#lastFirstAt < LATELY_MS
     const others = this.#queue.splice(0, isShared ? this.#others : this.#queue.length)
     return [...this.#first.splice(0), ...others]
   }

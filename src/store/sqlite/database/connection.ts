@@ -87,7 +87,7 @@ class LateStatement<Given extends unknown[], Row> implements Statement<Given, Ro
 
 type NameValues = (values: unknown[]) => object
 
-/** Compiled, since a loop would take a quarter more of a long read. The names are in our own SQL. */
+/** Compiled, since a loop takes a quarter more of a long read. The names are in our own SQL. */
 function compileNames(names: readonly string[]): NameValues {
   const parts = names.map((name, at) => `${JSON.stringify(name)}: values[${at}]`)
   return new Function('values', `return { ${parts.join(', ')} }`) as NameValues

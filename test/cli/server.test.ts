@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -347,14 +347,20 @@ test('the ledger and the database are verified at a server, with anchors of the 
   expect(await upshot('effects', 'verify')).toMatchObject({ exit: 0 })
 })
 
-test('a backup of a server comes to the laptop, whole and once', async () => {
+test('a backup of a server comes to the laptop, whole and once, and removes no file of a person', async () => {
   const { upshot, client, far, dataDir, withToken } = await startFarApp()
+  const folder = join(dataDir, 'backups-to-fetch')
+  mkdirSync(folder)
+  for (const name of ['monday.db', 'never0fetched00a.db']) {
+    writeFileSync(join(folder, name), '')
+    utimesSync(join(folder, name), 0, 0)
+  }
   const file = join(far, 'app.db')
   const made = await upshot('db', 'backup', file)
   expect(made).toMatchObject({ exit: 0, json: { data: { file, made: true, rows: { run: 1 } } } })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(await runHere(far, ['db', 'verify', file, '--json'])).toMatchObject({ json: { data: { rows: { run: 1 } } } })
-  expect(readdirSync(join(dataDir, 'backups'))).toEqual([])
+  expect(readdirSync(folder)).toEqual(['monday.db'])
   expect(await upshot('db', 'backup', file)).toMatchObject({ exit: 1, json: { error: { code: 'conflict' } } })
   const { items } = await client.call('GET /audit', { query: { action: 'db.backup' } })
   expect(items).toMatchObject([{ actor: 'token:laptop-admin', outcome: 'begun' }])

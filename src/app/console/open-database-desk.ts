@@ -13,6 +13,9 @@ import { runCommand } from '../preview/child/run-command.ts'
 
 type DatabaseDesk = Pick<Surroundings, 'verifyLedger' | 'verifyDatabase' | 'backUp' | 'openBackup'>
 
+/** Copies that wait to be fetched, below the data directory. */
+const FOLDER = 'backups-to-fetch'
+const NAME = /^\w{16}\.db$/
 /** How long a backup waits to be fetched. */
 const KEPT_MS = 86_400_000
 /** The longest that a command works. */
@@ -21,7 +24,7 @@ const MAX_BYTES = 4_000_000
 
 /** Work on the whole database, each in a process of its own, so that it holds up nothing here. */
 export function openDatabaseDesk(config: Config, clock: Clock): DatabaseDesk {
-  const folder = join(config.dataDir, 'backups')
+  const folder = join(config.dataDir, FOLDER)
   const run = async <Answer>(args: readonly string[], work: Work, input = ''): Promise<Answer> => {
     const bounds = { ...work, input, withinMs: WITHIN_MS, mostBytes: MAX_BYTES, isAside: true }
     const { document, error } = await runCommand(config, args, bounds)
@@ -53,7 +56,7 @@ export function openDatabaseDesk(config: Config, clock: Clock): DatabaseDesk {
       return { backup, bytes, sha256: await hashFile(join(folder, backup)), rows, anchor }
     },
     async openBackup(name) {
-      const file = join(folder, /^\w{16}\.db$/.test(name) ? name : 'none')
+      const file = join(folder, NAME.test(name) ? name : 'none')
       const found = await stat(file).catch(() => null)
       if (found === null) {
         throw new UpshotError('not_found', `There is no backup "${name}".`, {
@@ -69,9 +72,10 @@ export function openDatabaseDesk(config: Config, clock: Clock): DatabaseDesk {
   }
 }
 
-/** Removes backups that nobody fetched. */
+/** Removes copies that nobody fetched, and nothing else that may be in the folder. */
 async function removeOld(folder: string, now: number): Promise<void> {
   for (const name of await readdir(folder)) {
+    if (!NAME.test(name)) continue
     const file = join(folder, name)
     const { mtimeMs } = await stat(file)
     if (mtimeMs < now - KEPT_MS) await rm(file, { force: true })

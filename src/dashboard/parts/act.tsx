@@ -117,7 +117,8 @@ export function ActDialog<Name extends RouteName>(parts: ActParts<Name> & { onCl
     event.preventDefault()
     try {
       const input = inputOf(parts, readFields(fields, texts), reason.trim() || undefined)
-      const next = then?.(await act.mutateAsync(input), input)
+      const answer = await act.mutateAsync(input)
+      const next = then?.(answer, input)
       if (typeof next === 'string') toast(next)
       if (typeof next === 'object' && next !== null) setAfter(next)
       else onClose()

@@ -101,6 +101,9 @@ test('a server whose connections others have taken is told, and is used again wh
     details: { reason: 'crowded', fix: expect.stringContaining('max_connections') },
   })
   await other.end()
+  // The server counts a connection until its process has ended.
+  const held = () => owner.query(`SELECT 1 FROM pg_stat_activity WHERE usename = 'alone'`)
+  while ((await held()).rowCount !== 0);
   const store = await openPostgresStore(options)
   onTestFinished(() => store.close())
   const taken = await Promise.all(Array.from({ length: 20 }, (_, n) => store.saveDelivery(incoming(`evt_${n}`))))

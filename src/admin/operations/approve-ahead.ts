@@ -131,7 +131,7 @@ function findUnforeseen<List extends AheadList>(
   // It may have grown since its hash was read.
   if (proof.find(list.hash).length === 0) return 'is not the list that its hash names.'
   const { needs, role, account } = list
-  if (needs !== first.needs || role !== first.role || account !== first.account) return `asks other people.`
+  if (needs !== first.needs || role !== first.role || account !== first.account) return 'asks other people.'
   const strange = items.find((item) => findEffect(expected, item) === undefined)
   return strange ? `asks for ${strange.asked?.path ?? strange.target}, which the look ahead did not show so.` : null
 }

@@ -10,6 +10,8 @@ interface Saving {
   file: Pick<FileEntry, 'service' | 'id' | 'size' | 'modifiedAt'>
   /** The bytes of the file as it is described, from an offset on. */
   open: (from: number) => AsyncIterable<Uint8Array | string>
+  /** The file as it is now. */
+  look: () => Promise<Pick<FileEntry, 'size' | 'modifiedAt'>>
   onProgress: (bytes: number) => void
   signal: AbortSignal
   clock?: Clock
@@ -20,12 +22,13 @@ const UNMARKED = { host: null, etag: null, modified: null, type: null, condition
 
 /**
  * Writes bytes that another program reads to a path, atomically. A part of an earlier download is
- * continued where the file has the same size and date. Resolves to the offset, too.
+ * continued where size and date stay the same until the last byte. Resolves to the offset, too. See
+ * decision 38.
  */
-export async function saveBytes({ to, file, open, onProgress, signal, clock = systemClock }: Saving) {
+export async function saveBytes({ to, file, open, look, onProgress, signal, clock = systemClock }: Saving) {
   const { service, id, size, modifiedAt } = file
   const wanted = { service, id, size, modifiedAt }
-  const part = await PartFile.open({ to, wanted, resume: true, kept: new KeptHashes(), clock, signal })
+  const part = await PartFile.open({ to, wanted, resume: modifiedAt !== null, kept: new KeptHashes(), clock, signal })
   const resumedFrom = part.bytes
   try {
     await part.expectFrom(resumedFrom, part.version ?? UNMARKED)
@@ -36,6 +39,13 @@ export async function saveBytes({ to, file, open, onProgress, signal, clock = sy
     }
     if (size !== null && part.bytes !== size) {
       throw new UpshotError('service_failed', `${part.bytes} of ${size} bytes arrived.`, { fix: 'Run it again.' })
+    }
+    if (resumedFrom > 0) {
+      const now = await look()
+      if (now.size !== size || now.modifiedAt !== modifiedAt) {
+        await part.discard()
+        throw new UpshotError('service_failed', 'The file changed while it was read.', { fix: 'Run it again.' })
+      }
     }
     return { path: to, ...(await part.finish()), resumedFrom, proof: size === null ? 'none' : 'size' }
   } catch (error) {

@@ -107,6 +107,9 @@ test('a file is deleted only as it was seen, with rows in the ledger and in the 
       .list()
       .map(({ path }) => path),
   ).toContain('/a.txt')
+  // A number is binding, also where none was needed.
+  const wrong = await ask('POST /files/delete', { files: [seen(file)], count: 2 })
+  expect(wrong).toMatchObject({ code: 'needs_confirmation', detail: expect.stringContaining('the number given is 2') })
   expect(await remove(seen(file))).toMatchObject({ counts: { deleted: 1 }, files: [{ error: null }] })
   expect(
     sandbox

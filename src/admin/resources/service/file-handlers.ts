@@ -150,11 +150,11 @@ function fileActions(
 
 /** Many files need their number, so that nobody deletes more than was looked at. */
 function requireCount(found: number, count: number | undefined, most: number): void {
-  if (found <= most || count === found) return
+  if (count === undefined ? found <= most : count === found) return
   const given = count === undefined ? 'no number was given' : `the number given is ${count}`
   const files = found === 1 ? 'This is 1 file' : `These are ${found} files`
   throw new UpshotError('needs_confirmation', `${files}, and ${given}. Nothing was deleted.`, {
-    fix: `More than ${most} need their number: add --count ${found}, or send it as \`count\`.`,
+    fix: `Look at them again. Their number is --count ${found}, or \`count\`; more than ${most} need it.`,
   })
 }
 

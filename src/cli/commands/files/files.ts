@@ -91,7 +91,11 @@ export function get(command: Command, { out, project }: Cli): void {
           const signal = onInterrupt()
           const entry = await findEntry(operations, text, { account, signal })
           if (entry.type === 'folder') throw refuseFolder(entry)
-          const work = { out, signal, open: (from: number) => openBytes(operations, entry, { account, from, signal }) }
+          const work = {
+            ...{ out, signal },
+            open: (from: number) => openBytes(operations, entry, { account, from, signal }),
+            look: () => findEntry(operations, `${entry.service}:${entry.id}`, { account, signal }),
+          }
           if (output === '-') await print(entry, work)
           else await save(entry, { to: await chooseTarget(entry, output), ...work })
         },
@@ -115,14 +119,15 @@ interface Work {
   out: Output
   signal: AbortSignal
   open: (from: number) => AsyncIterable<Uint8Array | string>
+  look: () => Promise<Entry>
 }
 
-async function print(entry: Entry, { out, open }: Work): Promise<void> {
+async function print(entry: Entry, { out, open }: Pick<Work, 'out' | 'open'>): Promise<void> {
   await pipeline(open(0), out.streams.stdout, { end: false })
   out.note(`${entry.service}:${entry.path}, ${formatBytes(entry.size)}`)
 }
 
-async function save(entry: Entry, { to, out, signal, open }: Work & { to: string }): Promise<void> {
+async function save(entry: Entry, { to, out, signal, open, look }: Work & { to: string }): Promise<void> {
   const from = `${entry.service}:${entry.path}`
   if (existsSync(to) || out.given.dryRun) {
     const will = existsSync(to) ? `replace ${to} with ${from}` : `download ${from} to ${to}`
@@ -133,7 +138,8 @@ async function save(entry: Entry, { to, out, signal, open }: Work & { to: string
   }
   const { saveBytes } = await import('../../../files/disk/save-bytes.ts')
   using progress = showProgress(out, { title: from, total: entry.size, unit: 'bytes' })
-  const saved = await saveBytes({ to, file: entry, open, onProgress: (bytes) => progress.set(bytes), signal })
+  const onProgress = (bytes: number) => progress.set(bytes)
+  const saved = await saveBytes({ to, file: entry, open, look, onProgress, signal })
   out.result({ ...saved, from: entry, saved: true }, () => [
     `${saved.path}  ${formatBytes(saved.bytes)}  sha256 ${saved.sha256}`,
   ])

@@ -104,9 +104,9 @@ export interface TimeoutOptions {
  */
 export interface LimitOptions<Cause> {
   /**
-   * Bounds the runs that execute at the same time. With two bounds a run needs a place in both.
+   * Bounds the runs that execute at the same time. With two bounds a run needs a slot in both.
    *
-   * A run that sleeps or waits gives its place to the next one. It queues again, by its age, when
+   * A run that sleeps or waits gives its slot to the next one. It queues again, by its age, when
    * it goes on. Default: no bound but the app's `slots`.
    */
   concurrency?:

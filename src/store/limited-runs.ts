@@ -25,7 +25,7 @@ export class LimitedRuns {
   readonly #admitted = new Set<string>()
   readonly #freed: () => void
 
-  /** `freed` is called after a write that may have freed a place, and let another run in. */
+  /** `freed` is called after a write that may have freed a slot, and let another run in. */
   constructor(freed = () => {}) {
     this.#freed = freed
   }

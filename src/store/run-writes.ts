@@ -37,7 +37,7 @@ export const RUN_WRITES = {
   },
   /**
    * Ends the run, all its waits, and the wait of the run that invoked it. So do `failRun` and
-   * `skipRun`. `handsOn`: a run that gets its place is claimed for its worker, in the same commit.
+   * `skipRun`. `handsOn`: a run that gets its slot is claimed for its worker, in the same commit.
    * It is pending where it may not be claimed next.
    */
   async completeRun(
@@ -120,7 +120,7 @@ export const RUN_WRITES = {
   },
   /**
    * Completes the run without an output and makes its successor, in one commit. The successor has
-   * its places at gates, its parent, and the wait of that parent.
+   * its slots at gates, its parent, and the wait of that parent.
    */
   async continueRun(t: Tables, lease: Lease, successor: Successor, now: number): Promise<void> {
     requireHeld(lease, await t.runs.continueAs(lease, successor, now))

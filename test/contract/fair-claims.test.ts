@@ -51,7 +51,7 @@ describeStores((test, open) => {
     expect((await store.claimRuns('wrk_1', 2, NOW)).map(idOf)).toEqual(backlog.slice(0, 2))
   })
 
-  test('places that come free together are claimed together, in the order of the line', async ({ store }) => {
+  test('slots that come free together are claimed together, in the order of the line', async ({ store }) => {
     const [one, two, ...line] = await queueAtGate(store, 6)
     const backlog = await queueBacklog(store)
     await Promise.all([one, two].map((run) => run && store.completeRun(run.lease, 'null', NOW)))

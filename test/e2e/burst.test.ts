@@ -94,7 +94,7 @@ test(`${EVENTS} events at once cause no 429 under the free plan, and each has on
   const crowded = starts.filter((at, index) => index >= PER_MINUTE && at - (starts[index - PER_MINUTE] ?? 0) < 60_000)
   expect(crowded).toEqual([])
   expect(work.mostRequests()).toBeLessThanOrEqual(SLOTS)
-  // A waiting run is tried again once or twice, not at each free place.
+  // A waiting run is tried again once or twice, not at each free slot.
   expect(counts.parked).toBeLessThan(3 * EVENTS)
   expect(served.clock.now() - began).toBeLessThan((EVENTS / PER_MINUTE) * 61_000 * 1.05)
 })

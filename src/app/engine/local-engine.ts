@@ -165,7 +165,7 @@ export class LocalEngine implements Engine {
 
   endPass(runId: string): void {
     this.#worker.endPass(runId)
-    // The canceled run may have held a place that another run waits for.
+    // The canceled run may have held a slot that another run waits for.
     this.#worker.wake()
   }
 

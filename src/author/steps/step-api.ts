@@ -259,7 +259,7 @@ export interface StepApi<On = Trigger> {
   patched(id: string): Promise<boolean>
   /**
    * Ends this run after its steps at work, and begins another one with `input` in the same commit.
-   * That has its places at limits and its parent, and receives on. Code behind the call never runs.
+   * That has its slots at limits and its parent, and receives on. Code behind the call never runs.
    *
    * Throws `invalid_workflow` in `onFailure` and on a schedule. The input is checked as that of
    * `step.invoke`.

@@ -9,7 +9,7 @@ export interface Gate {
   name: 'singleton' | 'throttle' | 'concurrency-1' | 'concurrency-2'
   /** Empty where the gate has no keys. */
   key: string
-  /** Places of the gate; for a throttle, starts within `perMs`. */
+  /** Slots of the gate; for a throttle, starts within `perMs`. */
   most: number
   /** Window of a throttle in milliseconds; null for other gates. */
   perMs: number | null
@@ -28,7 +28,7 @@ export interface AdmissionPlan {
   /** Canceled when it has not started by this moment; null: no limit. */
   startBy: number | null
   /**
-   * A queued run asks for admission again at this moment at the latest; null: only when a place is
+   * A queued run asks for admission again at this moment at the latest; null: only when a slot is
    * free.
    */
   wakeAt: number | null
@@ -73,7 +73,7 @@ export function isPriority(value: unknown): value is number {
   return Number.isInteger(value) && Math.abs(value as number) <= MAX_PRIORITY
 }
 
-/** Why a run is in line: the gate, its places, and the next start where it is known. */
+/** Why a run is in line: the gate, its slots, and the next start where it is known. */
 export function describeWait(
   { name, key, most, perMs }: Gate,
   known: { taken: number; nextAt: number | null },

@@ -23,7 +23,7 @@ export interface ClaimedRun {
   isFirstPass: boolean
   /** Hash of the code that writes its journal; null until its first step, if not known earlier. */
   codeHash: string | null
-  /** True when the store has admitted it: it holds its places and is not asked again. */
+  /** True when the store has admitted it: it holds its slots and is not asked again. */
   isAdmitted: boolean
   /** Runs that were folded into it. */
   folded: number

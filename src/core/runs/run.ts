@@ -72,7 +72,7 @@ export interface Run {
   isCanceledByRule: boolean
   /** True while an event or another run can wake it. */
   awaits: boolean
-  /** True while it waits for a place at a gate. */
+  /** True while it waits for a slot at a gate. */
   isInLine: boolean
   /** The run that this one was folded into; null for none. */
   foldedInto: string | null

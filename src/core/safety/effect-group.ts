@@ -27,7 +27,7 @@ export interface EffectList {
   sources: readonly EffectSource[]
 }
 
-/** The guard's answer to a list. `reserved`: places are counted for all of it. */
+/** The guard's answer to a list. `reserved`: all of it is counted. */
 export type ListRoom = { kind: 'reserved' } | { kind: 'full'; limit: Limit } | { kind: 'stopped' }
 
 /** Most effects that begin in one commit; a longer list begins in parts. */

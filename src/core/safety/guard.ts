@@ -68,10 +68,10 @@ export const DEFAULT_POLICY: GuardPolicy = {
   ledger: 'targeted',
 }
 
-/** Length of a window, and of the slots that it is counted in, in milliseconds. */
+/** Length of a window, and of the buckets that it is counted in, in milliseconds. */
 export const WINDOWS = {
-  hour: { ms: 3_600_000, slotMs: 300_000 },
-  day: { ms: 86_400_000, slotMs: 3_600_000 },
+  hour: { ms: 3_600_000, bucketMs: 300_000 },
+  day: { ms: 86_400_000, bucketMs: 3_600_000 },
 } as const
 
 export type Window = 'run' | keyof typeof WINDOWS
@@ -197,23 +197,23 @@ export function findFull(
 }
 
 /**
- * The first slot that counts at `now`. Slots of the future count, so a clock set back frees none.
+ * The first bucket that counts at `now`. Those of the future count: a clock set back frees none.
  */
-export function firstSlot(window: keyof typeof WINDOWS, now: number): number {
-  const { ms, slotMs } = WINDOWS[window]
-  return Math.floor((now - ms) / slotMs)
+export function firstBucket(window: keyof typeof WINDOWS, now: number): number {
+  const { ms, bucketMs } = WINDOWS[window]
+  return Math.floor((now - ms) / bucketMs)
 }
 
-/** The slot of a moment. */
-export function slotOf(window: keyof typeof WINDOWS, now: number): number {
-  return Math.floor(now / WINDOWS[window].slotMs)
+/** The bucket of a moment. */
+export function bucketOf(window: keyof typeof WINDOWS, now: number): number {
+  return Math.floor(now / WINDOWS[window].bucketMs)
 }
 
-/** When the oldest slot that counts at `now` leaves its window, in epoch milliseconds. */
+/** When the oldest bucket that counts at `now` leaves its window, in epoch milliseconds. */
 export function nextRoomAt(window: Window, now: number): number {
   if (window === 'run') return now
-  const { ms, slotMs } = WINDOWS[window]
-  return (firstSlot(window, now) + 1) * slotMs + ms
+  const { ms, bucketMs } = WINDOWS[window]
+  return (firstBucket(window, now) + 1) * bucketMs + ms
 }
 
 /** The limit of a folder, which goes with everything in it: a person decides each of them. */

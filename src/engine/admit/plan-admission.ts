@@ -68,7 +68,7 @@ function planFold({ batch, debounce }: AnyLimits, about: About): Fold | null {
   return { kind: 'debounce', key, waitMs: parseDuration(debounce.wait, 'debounce.wait'), maxMs }
 }
 
-/** In the order in which a run takes its places: limits per key before overall ones. */
+/** In the order in which a run takes its slots: limits per key before overall ones. */
 function planGates({ singleton, throttle, concurrency }: AnyLimits, about: About): Gate[] {
   const gates: Gate[] = []
   if (singleton) {

@@ -56,7 +56,7 @@ export class ActivePasses {
   readonly #kept: KeptPasses
   readonly #forgotten = new ForgottenLeases()
   #admissionPasses = 0
-  /** Passes in the slot of a run whose place at a gate went to theirs. */
+  /** Passes in the worker slot of a run whose slot at a gate went to theirs. */
   #handedOn = 0
   #isDraining = false
 
@@ -79,7 +79,7 @@ export class ActivePasses {
     return this.#admissionPasses
   }
 
-  /** Whether an end may hand its place on: long lines leave half of the slots to others. */
+  /** Whether an end may hand on its slot at a gate: half of the worker's slots are for others. */
   get mayHandOn(): boolean {
     const { slots, suspects } = this.#parts
     return !this.#isDraining && suspects !== 'only' && this.#handedOn < slots / 2

@@ -7,7 +7,7 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Tags } from '../../core/runs/told/tags.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
-/** How a run is settled. `mayHandOn`: a run that gets its place may be claimed. */
+/** How a run is settled. `mayHandOn`: a run that gets its slot may be claimed. */
 interface Settling {
   now: number
   workflow: AnyWorkflow | undefined

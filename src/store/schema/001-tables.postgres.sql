@@ -64,7 +64,7 @@ CREATE INDEX work_leased ON work (worker, claim) WHERE status = 'running';
 -- there are many, have a width of 0.
 CREATE INDEX delivery_endpoint ON delivery (endpoint_id, id);
 CREATE INDEX outcome_finished ON outcome USING brin (finished_at) WITH (pages_per_range = 32);
-CREATE INDEX guard_use_slot ON guard_use (width, slot) WHERE width > 0;
+CREATE INDEX guard_use_bucket ON guard_use (width, bucket) WHERE width > 0;
 
 -- The queue changes most of all, so it is kept small and clean.
 ALTER TABLE work SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000,
@@ -72,7 +72,7 @@ ALTER TABLE work SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autov
 
 -- Small tables whose rows change all the time: cleaned by number of changes, and without pauses.
 DO $$ DECLARE hot text; BEGIN
-  FOREACH hot IN ARRAY ARRAY['stream', 'worker', 'process', 'wait', 'match_cursor', 'place', 'throttle_start',
+  FOREACH hot IN ARRAY ARRAY['stream', 'worker', 'process', 'wait', 'match_cursor', 'gate_slot', 'throttle_start',
     'gathering', 'key_limit', 'guard_use', 'write_probe', 'run_hour_mark', 'unmatched_tally'] LOOP
     EXECUTE format('ALTER TABLE %I SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, '
       'autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off)', hot);

@@ -269,7 +269,7 @@ CREATE TABLE work (
   -- again. Null where there is no network between.
   claim       bigint,
   -- The queue's order is (turn, run_id). Within a priority, those come first for which others stand in
-  -- line: runs with a place, and those of ticks.
+  -- line: runs with a slot, and those of ticks.
   turn        bigint NOT NULL GENERATED ALWAYS AS
     (2 * rank - CASE WHEN gate_state = 'admitted' OR tick_at IS NOT NULL THEN 1 ELSE 0 END) STORED
 ) KEYED;
@@ -530,9 +530,9 @@ CREATE TABLE gate_rule (
   PRIMARY KEY (workflow, gate)
 ) KEYED;
 
--- A run's place at a gate: in line, or held. `rank` is the negated priority. A place with
+-- A run's slot at a gate: in line, or held. `rank` is the negated priority. A slot with
 -- `survives_sleep` is kept while the run sleeps.
-CREATE TABLE place (
+CREATE TABLE gate_slot (
   workflow       text NOT NULL,
   gate           text NOT NULL,
   key            text NOT NULL,
@@ -543,7 +543,7 @@ CREATE TABLE place (
   wake_at        bigint,
   PRIMARY KEY (workflow, gate, key, is_held, rank, run_id)
 ) KEYED;
-CREATE INDEX place_run ON place (run_id);
+CREATE INDEX gate_slot_run ON gate_slot (run_id);
 
 -- Starts that a throttle still counts, each until `until`.
 CREATE TABLE throttle_start (
@@ -863,18 +863,18 @@ CREATE TABLE effect_key (
   sealed      bytes NOT NULL
 );
 
--- Effects counted by scope and slot of time. `width`: of the slot in milliseconds, 0 for a run.
+-- Effects counted by scope and bucket of time. `width`: of the bucket in milliseconds, 0 for a run.
 CREATE TABLE guard_use (
   scope       text NOT NULL,
   class       text NOT NULL,
   width       bigint NOT NULL,
-  slot        bigint NOT NULL,
+  bucket      bigint NOT NULL,
   count       bigint NOT NULL,
   bytes       bigint NOT NULL,
-  PRIMARY KEY (scope, class, width, slot)
+  PRIMARY KEY (scope, class, width, bucket)
 ) KEYED;
 
--- Places counted for a list of effects whose rows come in later commits, by the pass that asked.
+-- Effects of a list that are counted before the commits of their rows, by the pass that asked.
 CREATE TABLE guard_reserved (
   run_id      text NOT NULL,
   fence       bigint NOT NULL,

@@ -223,12 +223,12 @@ BEGIN
     ORDER BY given.number;
 END $$;
 
--- Records the start of an admitted run: its throttle now counts the start, not the place.
+-- Records the start of an admitted run: its throttle now counts the start, not the slot.
 CREATE FUNCTION start_throttle_1(p_run text, p_now bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   taken record;
 BEGIN
-  DELETE FROM place WHERE run_id = p_run AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key INTO taken;
+  DELETE FROM gate_slot WHERE run_id = p_run AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key INTO taken;
   IF NOT FOUND THEN RETURN; END IF;
   INSERT INTO throttle_start (workflow, key, until, run_id)
     VALUES (taken.workflow, taken.key, p_now + coalesce(
@@ -241,14 +241,14 @@ BEGIN
   -- Nobody knew when the throttle opens as long as the run had not started. A row that another
   -- transaction has locked is at its gate now, and gets its moment there.
   UPDATE work SET due_at = least(opens.at, line.wake_at)
-    FROM (SELECT run_id, wake_at FROM place
+    FROM (SELECT run_id, wake_at FROM gate_slot
         WHERE workflow = taken.workflow AND gate = 'throttle' AND key = taken.key AND is_held = 0
         ORDER BY rank, run_id LIMIT 1) AS line,
       (SELECT until AS at FROM throttle_start WHERE workflow = taken.workflow AND key = taken.key ORDER BY until LIMIT 1
         OFFSET (SELECT greatest(count(*) - (SELECT max_runs FROM gate_rule
             WHERE workflow = taken.workflow AND gate = 'throttle'), 0)
           FROM (SELECT 1 FROM throttle_start WHERE workflow = taken.workflow AND key = taken.key
-            UNION ALL SELECT 1 FROM place WHERE workflow = taken.workflow AND gate = 'throttle' AND key = taken.key
+            UNION ALL SELECT 1 FROM gate_slot WHERE workflow = taken.workflow AND gate = 'throttle' AND key = taken.key
               AND is_held = 1) AS counted)) AS opens
     WHERE work.run_id = (SELECT w.run_id FROM work AS w WHERE w.run_id = line.run_id FOR UPDATE SKIP LOCKED)
       AND status = 'waiting' AND gate_state = 'in_line';
@@ -443,19 +443,19 @@ BEGIN
     -- Each counter once, in one order, so that no two calls wait for each other.
     FOR use IN
       WITH given AS (
-        SELECT u.scope, u.width, u.slot, max(u.oldest) AS oldest, count(*) AS count, sum(b.bytes)::bigint AS bytes
+        SELECT u.scope, u.width, u.bucket, max(u.oldest) AS oldest, count(*) AS count, sum(b.bytes)::bigint AS bytes
         FROM json_to_recordset(p_begins) AS b (lease integer, bytes bigint, uses json),
-          json_to_recordset(b.uses) AS u (scope text, width bigint, slot bigint, oldest bigint)
-        WHERE b.lease = ANY (plain) GROUP BY u.scope, u.width, u.slot ORDER BY u.scope, u.width, u.slot),
+          json_to_recordset(b.uses) AS u (scope text, width bigint, bucket bigint, oldest bigint)
+        WHERE b.lease = ANY (plain) GROUP BY u.scope, u.width, u.bucket ORDER BY u.scope, u.width, u.bucket),
       added AS (
-        INSERT INTO guard_use (scope, class, width, slot, count, bytes)
-          SELECT scope, 'write', width, slot, count, coalesce(bytes, 0) FROM given
-          ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
-            bytes = guard_use.bytes + excluded.bytes RETURNING scope, width, slot, count)
-      SELECT given.* FROM added JOIN given USING (scope, width, slot) WHERE added.count = given.count AND width > 0
+        INSERT INTO guard_use (scope, class, width, bucket, count, bytes)
+          SELECT scope, 'write', width, bucket, count, coalesce(bytes, 0) FROM given
+          ON CONFLICT (scope, class, width, bucket) DO UPDATE SET count = guard_use.count + excluded.count,
+            bytes = guard_use.bytes + excluded.bytes RETURNING scope, width, bucket, count)
+      SELECT given.* FROM added JOIN given USING (scope, width, bucket) WHERE added.count = given.count AND width > 0
     LOOP
-      -- A new slot: those that no window reads any more can go.
-      DELETE FROM guard_use WHERE scope = use.scope AND class = 'write' AND width = use.width AND slot < use.oldest;
+      -- A new bucket: those that no window reads any more can go.
+      DELETE FROM guard_use WHERE scope = use.scope AND class = 'write' AND width = use.width AND bucket < use.oldest;
     END LOOP;
   END IF;
   RETURN QUERY SELECT g, CASE WHEN NOT g = ANY (held) THEN 'stale'
@@ -466,9 +466,9 @@ END $$;
 -- Saves steps, with what they send and invoke, and parks and ends runs. `p_run`, `p_fence` and `p_era` are the
 -- leases, which all else names by number (`lease` in JSON). The verdict of a lease: `held`; `done` where its run
 -- ended; `woke` where another run goes on besides; `more` where its park or end has further effects, so that only
--- its steps are saved; `stale`. A limited run that ends gives its places on: where `p_claim` has a number, the next
+-- its steps are saved; `stale`. A limited run that ends gives its slots on: where `p_claim` has a number, the next
 -- run is claimed by it for its worker. The locks last to the commit, so that nobody takes a run over in between.
--- Index: primary keys, wait_child, place_run, gathering_run.
+-- Index: primary keys, wait_child, gate_slot_run, gathering_run.
 CREATE FUNCTION save_journal_1(
   p_run text[], p_fence bigint[], p_era text[],
   p_lease integer[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
@@ -535,7 +535,7 @@ BEGIN
         WHERE (given ->> 'lease')::integer = ANY (held) HAVING count(*) > 0;
     END IF;
   END IF;
-  -- A run with a limit gives its places back, which is no plain park. One is pending at once if something
+  -- A run with a limit gives its slots back, which is no plain park. One is pending at once if something
   -- that it awaits came during its pass.
   IF p_parks IS NOT NULL THEN
     WITH asleep AS (
@@ -575,7 +575,7 @@ BEGIN
   END IF;
   IF is_limited THEN
     DELETE FROM gathering WHERE run_id = ANY (ended);
-    WITH freed AS (DELETE FROM place WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
+    WITH freed AS (DELETE FROM gate_slot WHERE run_id = ANY (ended) RETURNING workflow, gate, key)
       SELECT advance_gates_1(array_agg(workflow), array_agg(gate), array_agg(key)) INTO admitted
         FROM freed HAVING count(*) > 0;
     IF admitted <> '{}' THEN

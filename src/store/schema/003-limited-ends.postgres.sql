@@ -28,26 +28,26 @@ DECLARE
 BEGIN
   SELECT max_runs INTO free FROM gate_rule WHERE workflow = p_workflow AND gate = p_gate;
   IF NOT FOUND THEN RETURN; END IF;
-  free := free - (SELECT count(*) FROM place
+  free := free - (SELECT count(*) FROM gate_slot
     WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 1);
   WHILE free > 0 LOOP
-    SELECT rank, run_id, wake_at INTO next FROM place
+    SELECT rank, run_id, wake_at INTO next FROM gate_slot
       WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 0 ORDER BY rank, run_id LIMIT 1;
     IF NOT FOUND THEN RETURN; END IF;
     -- A worker that has claimed the first in line is about to ask for it: no run overtakes it.
     SELECT gates INTO line FROM work
       WHERE run_id = next.run_id AND status = 'waiting' AND gate_state = 'in_line' FOR UPDATE;
     IF NOT FOUND THEN RETURN; END IF;
-    UPDATE place SET is_held = 1 WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 0
+    UPDATE gate_slot SET is_held = 1 WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 0
       AND rank = next.rank AND run_id = next.run_id;
     free := free - 1;
     SELECT next.run_id, given.gate ->> 'name', given.gate ->> 'key' INTO run_id, gate, key
       FROM json_array_elements(line::json) WITH ORDINALITY AS given (gate, number)
-      WHERE NOT EXISTS (SELECT 1 FROM place WHERE workflow = p_workflow AND gate = given.gate ->> 'name'
+      WHERE NOT EXISTS (SELECT 1 FROM gate_slot WHERE workflow = p_workflow AND gate = given.gate ->> 'name'
         AND key = given.gate ->> 'key' AND is_held = 1 AND run_id = next.run_id)
       ORDER BY given.number LIMIT 1;
     IF FOUND THEN
-      INSERT INTO place (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
+      INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
         VALUES (p_workflow, gate, key, 0, next.rank, next.run_id, (gate = 'singleton')::int, next.wake_at);
     ELSE
       UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL
@@ -100,18 +100,18 @@ CREATE FUNCTION describe_standing_1(p_run text[]) RETURNS void LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
   SET enable_hashjoin = off SET enable_mergejoin = off AS $$
 BEGIN
-  UPDATE work SET due_at = place.wake_at, reason = describe_wait_1(place.gate, place.key,
-      (SELECT count(*) FROM place AS taken WHERE taken.workflow = place.workflow AND taken.gate = place.gate
-        AND taken.key = place.key AND taken.is_held = 1),
+  UPDATE work SET due_at = gate_slot.wake_at, reason = describe_wait_1(gate_slot.gate, gate_slot.key,
+      (SELECT count(*) FROM gate_slot AS taken WHERE taken.workflow = gate_slot.workflow AND taken.gate = gate_slot.gate
+        AND taken.key = gate_slot.key AND taken.is_held = 1),
       (SELECT (given ->> 'most')::bigint FROM json_array_elements(work.gates::json) AS given
-        WHERE given ->> 'name' = place.gate))
-    FROM place WHERE work.run_id = ANY (p_run) AND place.run_id = ANY (p_run) AND place.run_id = work.run_id
-      AND place.is_held = 0 AND work.status = 'waiting' AND work.gate_state = 'in_line';
+        WHERE given ->> 'name' = gate_slot.gate))
+    FROM gate_slot WHERE work.run_id = ANY (p_run) AND gate_slot.run_id = ANY (p_run) AND gate_slot.run_id = work.run_id
+      AND gate_slot.is_held = 0 AND work.status = 'waiting' AND work.gate_state = 'in_line';
 END $$;
 
 -- Takes claimed runs to their gates: each is admitted and goes on, is `ready` where it may not start here, or
--- stands in line (`queued`). `more` where it has places already, so that nothing is written; `stale`. Each plan
--- has the lines of a run, its rank, and whether its code has run before. Index: primary keys, place_run.
+-- stands in line (`queued`). `more` where it has slots already, so that nothing is written; `stale`. Each plan
+-- has the lines of a run, its rank, and whether its code has run before. Index: primary keys, gate_slot_run.
 CREATE FUNCTION admit_runs_1(p_run text[], p_fence bigint[], p_era text[], p_worker text[], p_plans json)
 RETURNS TABLE (number integer, verdict text, due_at bigint, reason text, started_at bigint, folded bigint)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
@@ -128,7 +128,7 @@ BEGIN
       AND coalesce(given.era, present) = present
     ORDER BY work.run_id FOR UPDATE OF work);
   plain := ARRAY(SELECT g FROM unnest(held) AS g
-    WHERE NOT EXISTS (SELECT 1 FROM place WHERE run_id = p_run[g] OFFSET 0));
+    WHERE NOT EXISTS (SELECT 1 FROM gate_slot WHERE run_id = p_run[g] OFFSET 0));
   UPDATE work SET gates = p.gates, rank = p.rank, status = 'waiting', gate_state = 'in_line', worker = NULL,
       claim = p.call, due_at = NULL, reason = NULL,
       -- Before the first admission of a limited run, its start is only the moment of a claim.
@@ -142,14 +142,14 @@ BEGIN
       WHERE r.workflow = work.workflow AND r.gate = gate.name AND r.max_runs = gate.most)
     ORDER BY work.workflow, gate.name
     ON CONFLICT (workflow, gate) DO UPDATE SET max_runs = excluded.max_runs, per_ms = NULL;
-  INSERT INTO place (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
+  INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
     SELECT work.workflow, work.gates::json -> 0 ->> 'name', work.gates::json -> 0 ->> 'key', 0, work.rank, work.run_id,
       0, p."wakeAt"
     FROM json_to_recordset(p_plans) AS p (number integer, "wakeAt" bigint)
       CROSS JOIN LATERAL (SELECT * FROM work WHERE run_id = p_run[p.number] OFFSET 0) AS work
     WHERE p.number = ANY (plain);
-  PERFORM advance_gates_1(array_agg(place.workflow), array_agg(place.gate), array_agg(place.key))
-    FROM place WHERE run_id = ANY (ARRAY(SELECT p_run[g] FROM unnest(plain) AS g)) HAVING count(*) > 0;
+  PERFORM advance_gates_1(array_agg(gate_slot.workflow), array_agg(gate_slot.gate), array_agg(gate_slot.key))
+    FROM gate_slot WHERE run_id = ANY (ARRAY(SELECT p_run[g] FROM unnest(plain) AS g)) HAVING count(*) > 0;
   PERFORM describe_standing_1(ARRAY(SELECT p_run[g] FROM unnest(plain) AS g));
   UPDATE work SET status = CASE WHEN p."mayStart" THEN 'running' ELSE 'pending' END,
       worker = CASE WHEN p."mayStart" THEN p_worker[p.number] END,
@@ -179,20 +179,20 @@ DECLARE
   handed integer;
 BEGIN
   WITH line AS (
-    SELECT work.run_id, work.workflow, row_number() OVER (PARTITION BY work.workflow ORDER BY given.number) AS place
+    SELECT work.run_id, work.workflow, row_number() OVER (PARTITION BY work.workflow ORDER BY given.number) AS number
     FROM unnest(p_admitted) WITH ORDINALITY AS given (run, number) JOIN work ON work.run_id = given.run
     WHERE work.suspicion < 2 AND work.workflow NOT IN (SELECT workflow FROM workflow_pause)
       AND NOT EXISTS (SELECT 1 FROM work AS before WHERE before.status = 'pending' AND before.suspicion < 2
         AND before.turn >= -1998 AND before.turn < work.turn)),
   room AS (
     SELECT given.worker, given.claim, given.at, run.workflow,
-      row_number() OVER (PARTITION BY run.workflow ORDER BY given.number) AS place
+      row_number() OVER (PARTITION BY run.workflow ORDER BY given.number) AS number
     FROM unnest(p_ended, p_worker, p_claim, p_at) WITH ORDINALITY AS given (run, worker, claim, at, number)
       JOIN run ON run.id = given.run
     WHERE given.claim IS NOT NULL)
   UPDATE work SET status = 'running', worker = room.worker, claim = room.claim, fence = work.fence + 1,
       started_at = coalesce(work.started_at, room.at)
-    FROM line JOIN room ON room.workflow = line.workflow AND room.place = line.place
+    FROM line JOIN room ON room.workflow = line.workflow AND room.number = line.number
     WHERE work.run_id = line.run_id;
   GET DIAGNOSTICS handed = ROW_COUNT;
   RETURN handed;

@@ -11,7 +11,7 @@ type Output = Parameters<StoreWrites['completeRun']>[1]
 
 /**
  * The write half of the store: each write is a part of a group commit. Those of runs that hold
- * places are first, as others stand in line behind them.
+ * slots are first, as others stand in line behind them.
  */
 export function createWriter(tables: Tables, commit: Pick<GroupCommit, 'write'>): StoreWrites {
   const { claims, deliveries, eventSearch, gates, setupVersion, writeProbe } = tables

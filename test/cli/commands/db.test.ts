@@ -130,7 +130,10 @@ test.each([
   ],
   ['every run at work has a worker', "UPDATE work SET status = 'running', worker = NULL"],
   ['every run is in the queue or has an end, and not both', 'DELETE FROM work'],
-  ['every place belongs to an unfinished run', "INSERT INTO place VALUES ('w', 'g', 'k', 1, 0, 'run_none', 0, NULL)"],
+  [
+    'every slot belongs to an unfinished run',
+    "INSERT INTO gate_slot VALUES ('w', 'g', 'k', 1, 0, 'run_none', 0, NULL)",
+  ],
   ['every wait belongs to an unfinished run', "INSERT INTO wait (run_id, key) VALUES ('run_none', 'k')"],
   ['schema', 'PRAGMA user_version = 999'],
   ['schema', 'DROP TABLE tick'],

@@ -1,16 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  bucketOf,
   DEFAULT_GUARD,
   describeLimit,
   findFull,
-  firstSlot,
+  firstBucket,
   type Limit,
   nextRoomAt,
   parseShare,
   parseSize,
   planLimits,
-  slotOf,
   WINDOWS,
 } from '../../../src/core/safety/guard.ts'
 
@@ -85,17 +85,17 @@ describe('windows', () => {
     const moment = fc.integer({ min: 1e12, max: 2e12 })
     fc.assert(
       fc.property(moment, fc.constantFrom('hour' as const, 'day' as const), fc.nat(), (now, window, back) => {
-        const { ms, slotMs } = WINDOWS[window]
+        const { ms, bucketMs } = WINDOWS[window]
         const age = back % ms
-        expect(slotOf(window, now - age)).toBeGreaterThanOrEqual(firstSlot(window, now))
-        expect(slotOf(window, now + age)).toBeGreaterThanOrEqual(firstSlot(window, now))
-        // Nothing counts longer than one slot beyond the window.
-        expect(slotOf(window, now - ms - slotMs)).toBeLessThan(firstSlot(window, now))
+        expect(bucketOf(window, now - age)).toBeGreaterThanOrEqual(firstBucket(window, now))
+        expect(bucketOf(window, now + age)).toBeGreaterThanOrEqual(firstBucket(window, now))
+        // Nothing counts longer than one bucket beyond the window.
+        expect(bucketOf(window, now - ms - bucketMs)).toBeLessThan(firstBucket(window, now))
       }),
     )
   })
 
-  test('the next room is when the oldest slot that counts has left the window', () => {
+  test('the next room is when the oldest bucket that counts has left the window', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1e12, max: 2e12 }),
@@ -103,7 +103,7 @@ describe('windows', () => {
         (now, window) => {
           const at = nextRoomAt(window, now)
           expect(at).toBeGreaterThan(now)
-          expect(firstSlot(window, at)).toBe(firstSlot(window, now) + 1)
+          expect(firstBucket(window, at)).toBe(firstBucket(window, now) + 1)
         },
       ),
     )

@@ -49,7 +49,7 @@ test('a siege loses nothing, does nothing twice, and leaves everything as fast a
   }
   const once = siege.effects.filter((line) => line.startsWith('once '))
   expect(new Set(once).size).toBe(once.length)
-  expect(siege.mostPlaces).toBeLessThanOrEqual(5)
+  expect(siege.mostSlots).toBeLessThanOrEqual(5)
   const [ticks] = await siege.query<{ twice: number }>(
     'SELECT count(*)::int - count(DISTINCT tick_at)::int AS twice FROM run WHERE tick_at IS NOT NULL',
   )

@@ -30,7 +30,7 @@ export class Siege {
   /** Faults so far, by their kind. */
   readonly faults: Record<string, number> = {}
   /** Most runs that ever had a place of the limited workflow. */
-  mostPlaces = 0
+  mostSlots = 0
   readonly #cluster: Cluster
   readonly #networks: { network: Network; commits: CommitNetwork }[]
   readonly #ports: { receiver: string }
@@ -179,13 +179,13 @@ export class Siege {
   }
 
   async #look(): Promise<number> {
-    const [row] = await this.query<{ open: string; places: string }>(
+    const [row] = await this.query<{ open: string; slots: string }>(
       `SELECT (SELECT count(*) FROM work WHERE workflow <> 'every-second')
          + (SELECT count(*) FROM work WHERE workflow = 'every-second' AND status <> 'running' AND tick_at < $1) AS open,
-       (SELECT count(*) FROM place WHERE workflow = 'limited' AND is_held = 1) AS places`,
+       (SELECT count(*) FROM gate_slot WHERE workflow = 'limited' AND is_held = 1) AS slots`,
       [Date.now() - 3_000],
     )
-    this.mostPlaces = Math.max(this.mostPlaces, Number(row?.places))
+    this.mostSlots = Math.max(this.mostSlots, Number(row?.slots))
     return Number(row?.open)
   }
 

@@ -83,7 +83,7 @@ test.each(['skip', 'queue', 'cancel'] as const)(
   },
 )
 
-test('a workflow with concurrency 1 may invoke itself, because a run that waits holds no place', async ({ engine }) => {
+test('a workflow with concurrency 1 may invoke itself, because a run that waits holds no slot', async ({ engine }) => {
   const countdown: Endless = defineWorkflow({
     id: 'countdown',
     on: callable(z.number()),

@@ -24,11 +24,11 @@ const ENDS = {
 /** Everything about the gates, by the events of the runs. */
 async function readGates(session: pg.Client): Promise<unknown[]> {
   const { rows } = await session.query(
-    `SELECT event.id, work.status, work.gate_state, work.reason, work.due_at, place.gate, place.key, place.is_held,
-       place.rank, place.survives_sleep, place.wake_at
+    `SELECT event.id, work.status, work.gate_state, work.reason, work.due_at, gate_slot.gate, gate_slot.key,
+       gate_slot.is_held, gate_slot.rank, gate_slot.survives_sleep, gate_slot.wake_at
      FROM work JOIN run ON run.id = work.run_id JOIN event ON event.seq = run.event_seq
-       LEFT JOIN place ON place.run_id = run.id
-     ORDER BY event.id, place.gate`,
+       LEFT JOIN gate_slot ON gate_slot.run_id = run.id
+     ORDER BY event.id, gate_slot.gate`,
   )
   return rows
 }
@@ -69,7 +69,7 @@ test.each([1, 2])('the call lets in whom the transaction lets in, chance %i', as
   expect(JSON.stringify(call)).toContain('concurrency: 3 of 3 runs are at work')
 })
 
-test('a limited run ends in one call, with its output and its places', async () => {
+test('a limited run ends in one call, with its output and its slots', async () => {
   const { one, session } = await openTwo()
   await one.saveDelivery(incoming('evt_1'))
   const run = await claimNext(one)
@@ -83,7 +83,7 @@ test('a limited run ends in one call, with its output and its places', async () 
     ...{ status: 'completed', output: '"done"', finishedAt: NOW + 5, isInLine: false },
   })
   expect((await one.listSteps(run.lease.runId)).map(({ key }) => key)).toEqual(['a'])
-  expect((await session.query('SELECT FROM place')).rowCount).toBe(0)
+  expect((await session.query('SELECT FROM gate_slot')).rowCount).toBe(0)
   // The answer was lost, so the call is made again.
   await one.completeRun(admitted.lease, '"done"', NOW + 5)
   await expect(one.completeRun({ ...admitted.lease, fence: 9 }, 'null', NOW)).rejects.toMatchObject({
@@ -119,5 +119,5 @@ test.each([
   )
   await session.query('COMMIT')
   await ended
-  expect((await session.query('SELECT FROM place')).rowCount).toBe(0)
+  expect((await session.query('SELECT FROM gate_slot')).rowCount).toBe(0)
 })

@@ -104,7 +104,7 @@ test('a gate never admits more than its limit, and leaves nobody in line, with t
       if (!run) continue
       const isIn = run.isAdmitted || (await askAdmission(store, run, { gates: [concurrency] })).kind === 'admitted'
       if (!isIn) continue
-      const held = await session.query('SELECT count(*)::int AS held FROM place WHERE is_held = 1')
+      const held = await session.query('SELECT count(*)::int AS held FROM gate_slot WHERE is_held = 1')
       expect(held.rows[0].held).toBeLessThanOrEqual(concurrency.most)
       await store.completeRun(run.lease, 'null', NOW)
       done += 1

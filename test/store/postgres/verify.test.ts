@@ -24,7 +24,10 @@ const DAMAGES: [string, string][] = [
   ],
   [`INSERT INTO run_log (run_id, number) VALUES ('run_none', 1)`, 'every log line has its run'],
   ['UPDATE step SET apart_bytes = 9', 'every large result is there'],
-  [`INSERT INTO place VALUES ('w', 'g', 'k', 1, 0, 'run_gone', 0, NULL)`, 'every place belongs to an unfinished run'],
+  [
+    `INSERT INTO gate_slot VALUES ('w', 'g', 'k', 1, 0, 'run_gone', 0, NULL)`,
+    'every slot belongs to an unfinished run',
+  ],
   [`INSERT INTO wait (run_id, key) VALUES ('run_gone', 'k')`, 'every wait belongs to an unfinished run'],
 ]
 

@@ -4,7 +4,7 @@ import { arrive, askAdmission, concurrency } from '../../contract/support/ask-ad
 import { checkpoint, NOW, queueRun } from '../../support/fixtures.ts'
 import { openTestStore } from '../../support/test-store.ts'
 
-test('a run that holds a place ends before the steps of many others are saved, its own before its end', async () => {
+test('a run that holds a slot ends before the steps of many others are saved, its own before its end', async () => {
   const store = openTestStore()
   const limited = await arrive(store, 'evt_limited')
   await askAdmission(store, limited, { gates: [concurrency] })

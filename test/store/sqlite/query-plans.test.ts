@@ -138,7 +138,7 @@ test('a statement is planned once, whatever its parameters are', () => {
 test('no statement reads a large table from end to end', () => {
   const scans = [...plans].filter(([, plan]) =>
     plan.some((line) =>
-      /^SCAN (run|work|outcome|step|tick|event|delivery|place|throttle_start|gathering|run_tag|run_progress)$/.test(
+      /^SCAN (run|work|outcome|step|tick|event|delivery|gate_slot|throttle_start|gathering|run_tag|run_progress)$/.test(
         line,
       ),
     ),
@@ -349,14 +349,14 @@ test('the deletes of a target are found by their own index', () => {
 
 test('the runs at a gate, and the next in line, are found by an index', () => {
   expect(planOf('is_held = 0 ORDER BY rank, run_id LIMIT 1')).toEqual([
-    'SEARCH place USING PRIMARY KEY (workflow=? AND gate=? AND key=? AND is_held=?)',
+    'SEARCH gate_slot USING PRIMARY KEY (workflow=? AND gate=? AND key=? AND is_held=?)',
   ])
   expect(
     planOf('is_held = 1').filter(
-      (line) => /\bplace\b/.test(line) && !/USING (PRIMARY KEY|COVERING INDEX|INDEX place_run)/.test(line),
+      (line) => /\bgate_slot\b/.test(line) && !/USING (PRIMARY KEY|COVERING INDEX|INDEX gate_slot_run)/.test(line),
     ),
   ).toEqual([])
-  expect(planOf('DELETE FROM place').every((line) => line.includes('USING INDEX place_run'))).toBe(true)
+  expect(planOf('DELETE FROM gate_slot').every((line) => line.includes('USING INDEX gate_slot_run'))).toBe(true)
   expect(planOf('DELETE FROM gathering').every((line) => line.includes('USING INDEX gathering_run'))).toBe(true)
   expect(planOf('ORDER BY until LIMIT 1 OFFSET')).toEqual([
     'SEARCH throttle_start USING PRIMARY KEY (workflow=? AND key=?)',

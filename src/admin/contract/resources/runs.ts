@@ -34,7 +34,7 @@ export const run = z
     dueAt: time().nullable().describe('When a waiting run goes on at the latest.'),
     deadline: time().nullable(),
     awaits: z.boolean().describe('True while an event or another run can wake it.'),
-    isInLine: z.boolean().describe('True while it waits for a place at a gate.'),
+    isInLine: z.boolean().describe('True while it waits for a slot at a gate.'),
     isCanceledByRule: z.boolean(),
     foldedInto: z.string().nullable(),
     folded: z.int(),

@@ -27,7 +27,7 @@ interface AnswerRow {
 /** `more`: `Admission` decides, and nothing is written. */
 export type PlainAnswer = AdmissionAnswer | 'more' | 'stale'
 
-/** True for an admission that needs no more than places. */
+/** True for an admission that needs no more than slots. */
 export function isPlainAdmission(plan: AdmissionPlan, now: number): boolean {
   const { hasStarted, startBy, fold, gates, tags } = plan
   if (tags) return false

@@ -3,7 +3,7 @@ import type { EffectAsk } from '../../../core/safety/effect.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import { Table } from '../../connection.ts'
 import { describeState } from '../../tables/safety/effect-table.ts'
-import { guardSlots } from '../../tables/safety/guard-table.ts'
+import { guardBuckets } from '../../tables/safety/guard-table.ts'
 import { asJson } from '../database/calls/as-json.ts'
 import type { Call } from '../database/calls/call.ts'
 import { bigints, texts } from '../database/calls/columns.ts'
@@ -56,6 +56,6 @@ function describeBegin({ lease: { runId }, ask, options }: PlainBegin, index: nu
     asked: asked && JSON.stringify(asked),
     bytes: asked?.bytes,
     expect: expect && describeState(expect),
-    uses: guardSlots({ runId, workflow, account, storage }, now),
+    uses: guardBuckets({ runId, workflow, account, storage }, now),
   }
 }

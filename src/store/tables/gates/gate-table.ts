@@ -30,8 +30,8 @@ interface FirstInLine {
   wakeAt: number | null
 }
 
-/** A place that a run gave back. */
-interface FreedPlace {
+/** A slot that a run gave back. */
+interface FreedSlot {
   workflow: string
   gate: Gate['name']
   key: string
@@ -42,7 +42,7 @@ interface FreedPlace {
  * two runs wait for each other. See decision 5.
  */
 export class GateTable extends Table {
-  /** Gates where this transaction freed a place. */
+  /** Gates where this transaction freed a slot. */
   #freed: GateKey[] = []
   /** Runs that it has let in, until they are asked for. */
   #letIn: string[] = []
@@ -58,13 +58,13 @@ export class GateTable extends Table {
        ON CONFLICT (workflow, gate) DO UPDATE SET max_runs = excluded.max_runs, per_ms = excluded.per_ms`,
     ),
   }
-  readonly #places = preparePlaces(this.db)
+  readonly #slots = prepareSlots(this.db)
   /** Index: primary key of throttle_start; throttle_start_until for the sweep. */
   readonly #starts = {
-    // In one statement: a start that takes the place of a place is not missed, and not counted
+    // In one statement: a start that takes the place of a slot is not missed, and not counted
     // twice.
     countTaken: this.db.pluck<[{ workflow: string; gate: string; key: string }], number>(`SELECT count(*) FROM (
-           SELECT 1 FROM place WHERE workflow = @workflow AND gate = @gate AND key = @key AND is_held = 1
+           SELECT 1 FROM gate_slot WHERE workflow = @workflow AND gate = @gate AND key = @key AND is_held = 1
            UNION ALL SELECT 1 FROM throttle_start WHERE workflow = @workflow AND key = @key) AS taken`),
     nextOpening: this.db.pluck<[string, string, number], number>(
       'SELECT until FROM throttle_start WHERE workflow = ? AND key = ? ORDER BY until LIMIT 1 OFFSET ?',
@@ -86,7 +86,7 @@ export class GateTable extends Table {
   }
   readonly #runs = prepareRuns(this.db)
 
-  /** Admits the next runs wherever this transaction freed a place. */
+  /** Admits the next runs wherever this transaction freed a slot. */
   async ending(): Promise<void> {
     await this.letIn()
   }
@@ -117,18 +117,18 @@ export class GateTable extends Table {
   }
 
   /**
-   * A run that waits outside of a line gives its places back, except those that survive a sleep.
+   * A run that waits outside of a line gives its slots back, except those that survive a sleep.
    */
   async sleep(runId: string): Promise<void> {
     if ((await this.#runs.leave.run(runId)).changes === 0) return
     await this.#runs.dropGathering.run(runId)
-    this.#note(await this.#places.freeSleeping.all(runId))
+    this.#note(await this.#slots.freeSleeping.all(runId))
   }
 
-  /** A run that is over gives all its places back. */
+  /** A run that is over gives all its slots back. */
   async leave(runId: string): Promise<void> {
     await this.#runs.dropGathering.run(runId)
-    this.#note(await this.#places.freeAll.all(runId))
+    this.#note(await this.#slots.freeAll.all(runId))
   }
 
   /** Locks a gate to the end of the transaction: what is read behind it is what counts. */
@@ -136,7 +136,7 @@ export class GateTable extends Table {
     await this.db.lock(at)
   }
 
-  #note(freed: readonly FreedPlace[]): void {
+  #note(freed: readonly FreedSlot[]): void {
     for (const { workflow, gate, key } of freed) this.#freed.push([workflow, gate, key])
   }
 
@@ -148,16 +148,16 @@ export class GateTable extends Table {
     }
   }
 
-  /** The unfinished run that has a singleton's place; null when there is none but `runId`. */
+  /** The unfinished run that has a singleton's slot; null when there is none but `runId`. */
   async findHolder(workflow: string, { name, key }: Gate, runId: string): Promise<string | null> {
     await this.#lock([workflow, name, key])
-    const holder = await this.#places.holder.get(workflow, name, key)
+    const holder = await this.#slots.holder.get(workflow, name, key)
     return holder === undefined || holder === runId ? null : holder
   }
 
-  /** Takes a run out of every line and frees its places, except those that survive a sleep. */
+  /** Takes a run out of every line and frees its slots, except those that survive a sleep. */
   async freePlaces(runId: string): Promise<void> {
-    this.#note(await this.#places.free.all(runId))
+    this.#note(await this.#slots.free.all(runId))
   }
 
   /** Deletes the starts that a throttle no longer counts at `now`. */
@@ -195,15 +195,15 @@ export class GateTable extends Table {
     }
   }
 
-  /** Records the start of an admitted run: its throttle now counts the start, not the place. */
+  /** Records the start of an admitted run: its throttle now counts the start, not the slot. */
   async start(runId: string, now: number): Promise<void> {
-    const place = await this.#places.takeThrottle.get(runId)
-    if (!place) return
-    const perMs = (await this.#rules.find.get(place.workflow, 'throttle'))?.perMs ?? 0
-    await this.#starts.add.run(place.workflow, place.key, now + perMs, runId)
+    const slot = await this.#slots.takeThrottle.get(runId)
+    if (!slot) return
+    const perMs = (await this.#rules.find.get(slot.workflow, 'throttle'))?.perMs ?? 0
+    await this.#starts.add.run(slot.workflow, slot.key, now + perMs, runId)
     await this.#starts.sweep.run(now)
     // The first in line has a moment from now on.
-    this.#note([{ ...place, gate: 'throttle' }])
+    this.#note([{ ...slot, gate: 'throttle' }])
   }
 
   /** Puts a run in line at the first gate that it has not passed. */
@@ -213,13 +213,13 @@ export class GateTable extends Table {
     const at: GateKey = [run.workflow, gate.name, gate.key]
     await this.#lock(at)
     const survivesSleep = gate.name === 'singleton' ? 1 : 0
-    await this.#places.enter.run(...at, -run.priority, run.runId, survivesSleep, run.wakeAt)
+    await this.#slots.enter.run(...at, -run.priority, run.runId, survivesSleep, run.wakeAt)
     await this.#admitNext(at)
   }
 
   async #nextGate({ runId, workflow, gates }: Candidate): Promise<Gate | undefined> {
     for (const gate of gates) {
-      if ((await this.#places.isHeld.get(workflow, gate.name, gate.key, runId)) === undefined) return gate
+      if ((await this.#slots.isHeld.get(workflow, gate.name, gate.key, runId)) === undefined) return gate
     }
     return undefined
   }
@@ -233,7 +233,7 @@ export class GateTable extends Table {
     await this.#lock(at)
     const rule = await this.#rules.find.get(workflow, gate)
     if (!rule) return
-    for (let first = await this.#places.first.get(...at); first; first = await this.#places.first.get(...at)) {
+    for (let first = await this.#slots.first.get(...at); first; first = await this.#slots.first.get(...at)) {
       const taken = await this.#countTaken(at)
       if (taken >= rule.most) {
         if (gate === 'throttle') await this.#wakeAtOpening(at, first, { taken, ...rule })
@@ -242,7 +242,7 @@ export class GateTable extends Table {
       const self = first.runId === this.#passing?.runId ? this.#passing : null
       // A worker has claimed the first in line and is about to ask for it: no run overtakes it.
       if (!self && (await this.#runs.findInLine.get(first.runId)) === undefined) return
-      await this.#places.hold.run(...at, first.rank, first.runId)
+      await this.#slots.hold.run(...at, first.rank, first.runId)
       if (self) await this.#advance(self)
       else await this.moveOn(first.runId, first.wakeAt)
     }
@@ -250,7 +250,7 @@ export class GateTable extends Table {
 
   async #countTaken(at: GateKey): Promise<number> {
     const [workflow, gate, key] = at
-    if (gate !== 'throttle') return (await this.#places.countHeld.get(...at)) ?? 0
+    if (gate !== 'throttle') return (await this.#slots.countHeld.get(...at)) ?? 0
     return (await this.#starts.countTaken.get({ workflow, gate, key })) ?? 0
   }
 
@@ -273,17 +273,17 @@ export class GateTable extends Table {
     const taken = await this.#countTaken(at)
     if (gate.name !== 'throttle') return { reason: describeWait(gate, { taken, nextAt: null }), dueAt: run.wakeAt }
     const nextAt = (await this.#starts.nextOpening.get(run.workflow, gate.key, Math.max(0, taken - gate.most))) ?? null
-    const isFirst = (await this.#places.first.get(...at))?.runId === run.runId
+    const isFirst = (await this.#slots.first.get(...at))?.runId === run.runId
     return { reason: describeWait(gate, { taken, nextAt }), dueAt: isFirst ? earlier(nextAt, run.wakeAt) : run.wakeAt }
   }
 }
 
 /**
- * Index: primary key of place, down to `is_held`, for what names a gate; place_run for the rest. A
- * count reads as many rows as the gate admits.
+ * Index: primary key of gate_slot, down to `is_held`, for what names a gate; gate_slot_run for the
+ * rest. A count reads as many rows as the gate admits.
  */
-function preparePlaces(db: Connection) {
-  const at = 'FROM place WHERE workflow = ? AND gate = ? AND key = ?'
+function prepareSlots(db: Connection) {
+  const at = 'FROM gate_slot WHERE workflow = ? AND gate = ? AND key = ?'
   const freed = 'workflow, gate, key'
   return {
     countHeld: db.pluck<GateKey, number>(`SELECT count(*) ${at} AND is_held = 1`),
@@ -293,22 +293,22 @@ function preparePlaces(db: Connection) {
       `SELECT rank, run_id, wake_at ${at} AND is_held = 0 ORDER BY rank, run_id LIMIT 1`,
     ),
     enter: db.prepare(
-      `INSERT INTO place (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
+      `INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
        VALUES (?, ?, ?, 0, ?, ?, ?, ?)`,
     ),
     hold: db.prepare(
-      `UPDATE place SET is_held = 1
+      `UPDATE gate_slot SET is_held = 1
        WHERE workflow = ? AND gate = ? AND key = ? AND is_held = 0 AND rank = ? AND run_id = ?`,
     ),
-    free: db.prepare<[string], FreedPlace>(
-      `DELETE FROM place WHERE run_id = ? AND (survives_sleep = 0 OR is_held = 0) RETURNING ${freed}`,
+    free: db.prepare<[string], FreedSlot>(
+      `DELETE FROM gate_slot WHERE run_id = ? AND (survives_sleep = 0 OR is_held = 0) RETURNING ${freed}`,
     ),
-    freeSleeping: db.prepare<[string], FreedPlace>(
-      `DELETE FROM place WHERE run_id = ? AND survives_sleep = 0 RETURNING ${freed}`,
+    freeSleeping: db.prepare<[string], FreedSlot>(
+      `DELETE FROM gate_slot WHERE run_id = ? AND survives_sleep = 0 RETURNING ${freed}`,
     ),
-    freeAll: db.prepare<[string], FreedPlace>(`DELETE FROM place WHERE run_id = ? RETURNING ${freed}`),
+    freeAll: db.prepare<[string], FreedSlot>(`DELETE FROM gate_slot WHERE run_id = ? RETURNING ${freed}`),
     takeThrottle: db.prepare<[string], { workflow: string; key: string }>(
-      `DELETE FROM place WHERE run_id = ? AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key`,
+      `DELETE FROM gate_slot WHERE run_id = ? AND gate = 'throttle' AND is_held = 1 RETURNING workflow, key`,
     ),
   }
 }

@@ -77,7 +77,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
   }
 
   /**
-   * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed place
+   * Decides whether a run goes on, queues, is skipped or is folded, and writes that. A freed slot
    * goes to the first run in line in the commit that frees it.
    */
   async admitRun(lease: Lease, plan: AdmissionPlan, now: number): Promise<AdmissionAnswer> {
@@ -116,7 +116,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
     const singleton = plan.gates.find((gate) => gate.name === 'singleton')
     const above = singleton && (await this.#findHolderAbove(run, singleton))
     if (above) {
-      const reason = `singleton: ${above} holds the place, and cannot end before this run, which it invoked`
+      const reason = `singleton: ${above} holds the slot, and cannot end before this run, which it invoked`
       return { verdict: await this.#finish(run, { kind: 'skipped', reason }, now), canceled: [] }
     }
     const conflict = singleton && plan.onConflict !== 'queue' ? await this.#resolve(run, singleton, plan, now) : null
@@ -169,7 +169,7 @@ export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; t
     return verdict
   }
 
-  /** The holder of a singleton's place if it invoked this run, directly or not; else null. */
+  /** The holder of a singleton's slot if it invoked this run, directly or not; else null. */
   async #findHolderAbove(run: Applicant, gate: Gate): Promise<string | null> {
     if (run.depth === 0) return null
     const holder = await this.parts.gates.findHolder(run.workflow, gate, run.id)

@@ -77,8 +77,8 @@ export class Permits extends JoinedTable<PermitTables> {
   }
 
   /**
-   * Decides about the effects of a long list that are not decided yet: counts places for all of
-   * them, or for none. Places of an earlier pass that were not used are given back first.
+   * Decides about the effects of a long list that are not decided yet: counts all of them, or none.
+   * Effects that an earlier pass counted and did not begin are taken back first.
    */
   async reserveEffects(
     lease: Lease,

@@ -127,8 +127,8 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
        SELECT ?, workflow, 'pending', rank, gates, gate_state, tick_at, tick_schedule, tick_account
        FROM work WHERE run_id = ?`,
     ),
-    // Index: place_run.
-    movePlaces: this.db.prepare<[string, string]>('UPDATE place SET run_id = ? WHERE run_id = ?'),
+    // Index: gate_slot_run.
+    moveSlots: this.db.prepare<[string, string]>('UPDATE gate_slot SET run_id = ? WHERE run_id = ?'),
     // Index: wait_child.
     moveWait: this.db.prepare<[string, string]>('UPDATE wait SET child_run = ? WHERE child_run = ?'),
     workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM run WHERE id = ?'),
@@ -173,13 +173,13 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
     return this.#end(runId, null, ending, now)
   }
 
-  /** The successor takes over all places before the end of the run could free them. */
+  /** The successor takes over all slots before the end of the run could free them. */
   async continueAs(lease: Lease, { received, ...successor }: Successor, now: number): Promise<boolean> {
     if (!(await this.lock(lease))) return false
     await this.#sql.insertSuccessor.run({ ...lease, ...successor, received: JSON.stringify(received), now })
     await this.#sql.queueSuccessor.run(successor.run, lease.runId)
     await this.parts.told.copyTags(lease.runId, successor.run)
-    await this.#sql.movePlaces.run(successor.run, lease.runId)
+    await this.#sql.moveSlots.run(successor.run, lease.runId)
     await this.#sql.moveWait.run(successor.run, lease.runId)
     if (!(await this.end(lease, { status: 'completed', output: 'null' }, now))) return false
     await this.#sql.setSuccessor.run(successor.run, lease.runId)

@@ -45,7 +45,7 @@ export class EffectTable extends JoinedTable<{ guard: GuardTable }> {
   }
 
   /**
-   * Appends the end of a step's effect. A delete that left the file alone gives its place back. It
+   * Appends the end of a step's effect. A delete that left the file alone is no longer counted. It
    * keeps it where an attempt before may have worked.
    */
   async end(

@@ -1,5 +1,12 @@
 import type { EffectClass } from '../../../core/safety/effect.ts'
-import { type EffectSource, firstSlot, type Limit, listScopes, slotOf, WINDOWS } from '../../../core/safety/guard.ts'
+import {
+  bucketOf,
+  type EffectSource,
+  firstBucket,
+  type Limit,
+  listScopes,
+  WINDOWS,
+} from '../../../core/safety/guard.ts'
 import type { GuardUse } from '../../../core/store/effects.ts'
 import { Table } from '../../connection.ts'
 
@@ -8,27 +15,29 @@ interface Sum {
   bytes: number | null
 }
 
-/** How many effects have begun, by scope and slot of time. Index: the primary key throughout. */
+/** How many effects have begun, by scope and bucket of time. Index: the primary key throughout. */
 export class GuardTable extends Table {
   readonly #sum = this.db.prepare<[string, string, number, number], Sum>(
     `SELECT sum(count) AS count, sum(bytes) AS bytes FROM guard_use
-     WHERE scope = ? AND class = ? AND width = ? AND slot >= ?`,
+     WHERE scope = ? AND class = ? AND width = ? AND bucket >= ?`,
   )
   readonly #add = this.db.pluck<
     [string, string, number, number, number, number],
     number
-  >(`INSERT INTO guard_use (scope, class, width, slot, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
-       ON CONFLICT (scope, class, width, slot) DO UPDATE SET count = guard_use.count + excluded.count,
+  >(`INSERT INTO guard_use (scope, class, width, bucket, count, bytes) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (scope, class, width, bucket) DO UPDATE SET count = guard_use.count + excluded.count,
          bytes = guard_use.bytes + excluded.bytes
        RETURNING count`)
-  readonly #dropOld = this.db.prepare('DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND slot < ?')
+  readonly #dropOld = this.db.prepare(
+    'DELETE FROM guard_use WHERE scope = ? AND class = ? AND width = ? AND bucket < ?',
+  )
   readonly #take = this.db.prepare(
     `UPDATE guard_use SET count = ${this.db.sql.greatest}(0, count - ?), bytes = ${this.db.sql.greatest}(0, bytes - ?)
-     WHERE scope = ? AND class = ? AND width = ? AND slot = ?`,
+     WHERE scope = ? AND class = ? AND width = ? AND bucket = ?`,
   )
   readonly #list = this.db.prepare<[number, number], { scope: string; class: UseClass; count: number; bytes: number }>(
     `SELECT scope, class, sum(count) AS count, sum(bytes) AS bytes FROM guard_use
-     WHERE width = ? AND slot >= ? GROUP BY scope, class HAVING sum(count) > 0 ORDER BY scope, class`,
+     WHERE width = ? AND bucket >= ? GROUP BY scope, class HAVING sum(count) > 0 ORDER BY scope, class`,
   )
 
   /** The sum that counts against a limit now, in its own unit. */
@@ -37,7 +46,7 @@ export class GuardTable extends Table {
     const sum =
       window === 'run'
         ? await this.#sum.get(scope, kind, 0, 0)
-        : await this.#sum.get(scope, kind, WINDOWS[window].slotMs, firstSlot(window, now))
+        : await this.#sum.get(scope, kind, WINDOWS[window].bucketMs, firstBucket(window, now))
     return (what === 'bytes' ? sum?.bytes : sum?.count) ?? 0
   }
 
@@ -48,22 +57,22 @@ export class GuardTable extends Table {
     size: { count: number; bytes: number },
     now: number,
   ): Promise<void> {
-    for (const { scope, width, slot, oldest } of guardSlots(source, now)) {
-      const count = await this.#add.get(scope, kind, width, slot, size.count, size.bytes)
-      // A new slot: those that no window reads any more can go.
+    for (const { scope, width, bucket, oldest } of guardBuckets(source, now)) {
+      const count = await this.#add.get(scope, kind, width, bucket, size.count, size.bytes)
+      // A new bucket: those that no window reads any more can go.
       if (width > 0 && count === size.count) await this.#dropOld.run(scope, kind, width, oldest)
     }
   }
 
-  /** Gives back the place of an effect that was counted at `at`. */
+  /** Takes back an effect that was counted at `at`. */
   async refund(
     source: EffectSource,
     kind: UseClass,
     size: { count: number; bytes: number },
     at: number,
   ): Promise<void> {
-    for (const { scope, width, slot } of guardSlots(source, at)) {
-      await this.#take.run(size.count, size.bytes, scope, kind, width, slot)
+    for (const { scope, width, bucket } of guardBuckets(source, at)) {
+      await this.#take.run(size.count, size.bytes, scope, kind, width, bucket)
     }
   }
 
@@ -71,7 +80,7 @@ export class GuardTable extends Table {
   async listGuardUse(now: number): Promise<GuardUse[]> {
     const uses: GuardUse[] = []
     for (const window of TIMED) {
-      const rows = await this.#list.all(WINDOWS[window].slotMs, firstSlot(window, now))
+      const rows = await this.#list.all(WINDOWS[window].bucketMs, firstBucket(window, now))
       uses.push(...rows.map((row) => ({ ...row, window })))
     }
     return uses
@@ -85,17 +94,17 @@ type UseClass = EffectClass | 'approved'
 const TIMED = ['hour', 'day'] as const
 
 /** The counters that an effect of this source fills; `width` 0: the run, in all. */
-export function guardSlots(source: EffectSource, now: number) {
+export function guardBuckets(source: EffectSource, now: number) {
   const { run, shares, ...timed } = listScopes(source)
-  const ofRun = [run, ...shares].map((scope) => ({ scope, width: 0, slot: 0, oldest: 0 }))
+  const ofRun = [run, ...shares].map((scope) => ({ scope, width: 0, bucket: 0, oldest: 0 }))
   const ofTime = Object.values(timed).flatMap((scope) =>
     scope === null
       ? []
       : TIMED.map((window) => {
-          const slot = slotOf(window, now)
+          const bucket = bucketOf(window, now)
           // Kept twice as long as it counts, for a clock that is set back.
-          const oldest = firstSlot(window, now) * 2 - slot
-          return { scope, width: WINDOWS[window].slotMs, slot, oldest }
+          const oldest = firstBucket(window, now) * 2 - bucket
+          return { scope, width: WINDOWS[window].bucketMs, bucket, oldest }
         }),
   )
   return [...ofTime, ...ofRun]

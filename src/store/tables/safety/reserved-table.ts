@@ -5,7 +5,7 @@ import type { EffectSource } from '../../../core/safety/guard.ts'
 import { JoinedTable } from '../../connection.ts'
 import type { GuardTable } from './guard-table.ts'
 
-/** Places that are counted for effects of a list that have not begun. */
+/** Effects of a list that are counted and have not begun. */
 interface ReservedRow {
   runId: string
   fence: number
@@ -25,7 +25,7 @@ function sourceOfReserved({ runId, workflow, account, storage, folder }: Reserve
   return { runId, workflow, account, storage: storage === '' ? null : storage, folder: folder === '' ? null : folder }
 }
 
-/** Places that are counted for lists of effects, until each effect begins. See decision 81. */
+/** Lists of effects that are counted ahead, until each effect begins. See decision 81. */
 export class ReservedTable extends JoinedTable<{ guard: GuardTable }> {
   // Index: primary key throughout.
   readonly #add = this.db.prepare(
@@ -48,7 +48,7 @@ export class ReservedTable extends JoinedTable<{ guard: GuardTable }> {
   readonly #list = this.db.prepare<[string], ReservedRow>('SELECT * FROM guard_reserved WHERE run_id = ?')
   readonly #drop = this.db.prepare('DELETE FROM guard_reserved WHERE run_id = ? AND fence = ? AND list = ?')
 
-  /** Counts places for a list of this pass. */
+  /** Counts a list of this pass. */
   async add(
     { runId, fence }: Lease,
     list: number,
@@ -73,7 +73,7 @@ export class ReservedTable extends JoinedTable<{ guard: GuardTable }> {
     await this.#note.run(runId)
   }
 
-  /** The moment at which the place of an effect was counted; null where it has none. */
+  /** The moment at which an effect was counted ahead; null where it was not. */
   async take(
     { runId, fence }: Lease,
     list: number,
@@ -84,12 +84,12 @@ export class ReservedTable extends JoinedTable<{ guard: GuardTable }> {
     return (await this.#take.get(bytes, runId, fence, list, ask.class, storage ?? '', folder ?? '', bytes)) ?? null
   }
 
-  /** Gives back the places of a run that no list of this pass needs, and those of `list`. */
+  /** Takes back what was counted for a run and no list of this pass needs, and that of `list`. */
   async release({ runId, fence }: Pick<Lease, 'runId' | 'fence'>, list: number | null): Promise<void> {
     await this.#giveBack((await this.#list.all(runId)).filter((row) => row.fence !== fence || row.list === list))
   }
 
-  /** Gives back all places of a run. */
+  /** Takes back all that was counted ahead for a run. */
   async releaseRun(runId: string): Promise<void> {
     await this.#giveBack(await this.#list.all(runId))
   }

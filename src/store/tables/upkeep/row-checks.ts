@@ -22,8 +22,8 @@ export const rowChecks = ({ isEvent }: Dialect): Record<string, string> => ({
   'every log line has its run': ofRun('run_log'),
   'every large result is there': `SELECT run_id FROM step WHERE apart_bytes IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM large_output AS large WHERE large.run_id = step.run_id AND large.key = step.key)`,
-  'every place belongs to an unfinished run': `SELECT run_id FROM place WHERE NOT EXISTS (
-    SELECT 1 FROM work WHERE work.run_id = place.run_id)`,
+  'every slot belongs to an unfinished run': `SELECT run_id FROM gate_slot WHERE NOT EXISTS (
+    SELECT 1 FROM work WHERE work.run_id = gate_slot.run_id)`,
   'every wait belongs to an unfinished run': `SELECT run_id FROM wait WHERE NOT EXISTS (
       SELECT 1 FROM work WHERE work.run_id = wait.run_id)
     AND NOT EXISTS (SELECT 1 FROM withdrawal WHERE withdrawal.run_id = wait.run_id)`,

@@ -58,7 +58,7 @@ export const textTables = (bodies: keyof typeof BODIES): readonly TextTable[] =>
   { table: 'event_key', key: ['cursor_id', 'account', 'value', 'seq'], names: ['value'] },
   { table: 'hook', key: ['id'], texts: ['ask', 'data'], names: ['step'], neededBy: unfinished('run_id') },
   {
-    table: 'place',
+    table: 'gate_slot',
     key: ['workflow', 'gate', 'key', 'is_held', 'rank', 'run_id'],
     names: ['key'],
     neededBy: 'given.run_id',
@@ -138,7 +138,7 @@ export const PLAIN_COLUMNS: Record<string, string> = {
   hook_answer: 'hook sameness',
   hook_key: 'sealed',
   gate_rule: 'workflow gate',
-  place: 'workflow gate run_id',
+  gate_slot: 'workflow gate run_id',
   throttle_start: 'workflow run_id',
   gathering: 'workflow run_id',
   key_limit: 'key state',

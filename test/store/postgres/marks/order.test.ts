@@ -155,7 +155,7 @@ const BACK: Record<string, (store: Store) => Promise<string>> = {
     await store.releaseHeldRuns('held', 10)
     return held
   },
-  async 'a free place'(store) {
+  async 'a free slot'(store) {
     const next = await letIn(store)
     await store.completeRun(next.first, 'null', NOW)
     return next.second
@@ -194,7 +194,7 @@ const BACK: Record<string, (store: Store) => Promise<string>> = {
   'a delivery of its own': (store) => claimNext(store).then(() => queueOlder(store)),
 }
 
-/** A run with the only place of its gate, and the next one in line. A newer run is claimed. */
+/** A run with the only slot of its gate, and the next one in line. A newer run is claimed. */
 async function letIn(store: Store) {
   const [first, second] = [await claimNext(store), await claimNext(store)]
   for (const run of [first, second]) await askAdmission(store, run, { gates: [concurrency] })

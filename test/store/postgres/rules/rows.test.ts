@@ -55,7 +55,7 @@ const MANY = 20_000
 /** Runs that wait, before as many that are pending; the former stand at another key of a gate. */
 const FILL = `
   ALTER TABLE work SET (autovacuum_enabled = off);
-  ALTER TABLE place SET (autovacuum_enabled = off);
+  ALTER TABLE gate_slot SET (autovacuum_enabled = off);
   INSERT INTO work (run_id, workflow, status)
     SELECT 'run_00w' || n, 'follow-up', 'waiting' FROM generate_series(1, ${MANY}) AS n;
   INSERT INTO run (id, workflow, event_seq, created_at)
@@ -63,7 +63,7 @@ const FILL = `
   INSERT INTO work (run_id, workflow, status) SELECT id, workflow, 'pending' FROM run WHERE starts_with(id, 'run_00z');
   INSERT INTO step (run_id, key, position, kind, effect, status, attempt, started_at)
     SELECT id, 'a', 0, 'run', 'read', 'completed', 1, 1 FROM run WHERE starts_with(id, 'run_00z');
-  INSERT INTO place SELECT 'follow-up', 'concurrency-1', 'other', 0, 0, run_id, 0, NULL FROM work
+  INSERT INTO gate_slot SELECT 'follow-up', 'concurrency-1', 'other', 0, 0, run_id, 0, NULL FROM work
     WHERE starts_with(run_id, 'run_00w');`
 
 /** Rows that a call about one run, or a claim of 20, reads of all tables together. */
@@ -155,7 +155,7 @@ test('a slice of bodies to prune reads the runs of its events, and not the histo
 })
 
 /** Small tables, whose dead rows are cleaned by number of changes. */
-const SMALL = ['stream', 'work', 'worker', 'workflow_version', 'match_cursor', 'wait', 'place', 'gate_rule']
+const SMALL = ['stream', 'work', 'worker', 'workflow_version', 'match_cursor', 'wait', 'gate_slot', 'gate_rule']
 
 test('rows of large tables are written once: only the queue and small tables change', async () => {
   const place = makeSchema()

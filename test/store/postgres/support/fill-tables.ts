@@ -44,7 +44,7 @@ const ROWS: Record<string, string> = {
   'approval_item (approval, number, run_id, step, target, bytes, hash, state, fence)': `${APPROVAL}, 1, ${RUN}, 'a',
     'a:' || n, 1, 'h', CASE WHEN n % 1000 = 0 THEN 'open' ELSE 'approved' END, 1`,
   'approval_vote (approval, actor, verdict, hash, at, effect_seq)': `${APPROVAL}, 'ann', 'approved', 'h', n, n`,
-  'guard_use (scope, class, width, slot, count, bytes)': `'run:' || n, 'delete', 0, 0, 1, 1`,
+  'guard_use (scope, class, width, bucket, count, bytes)': `'run:' || n, 'delete', 0, 0, 1, 1`,
   'known_file (sweep, file, path, first_sweep, last_sweep, first_seen_at)': `1, 'fil_' || n, '/' || n, 1, 1, n`,
   'file_event (account, storage, file, type, event, at)': `'default', 'storage_a', 'fil_' || n, 'file.created',
     'evt_' || n, n`,
@@ -79,7 +79,7 @@ const SOME: [table: string, values: string, which: string][] = [
   ],
   ['wait (run_id, key, approval, fence)', `${RUN}, 'b', 'apr_' || lpad((n / 5000)::text, 23, '0'), 1`, 'n % 10 = 0'],
   [
-    'place (workflow, gate, key, is_held, rank, run_id, survives_sleep)',
+    'gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep)',
     `'w1', 'concurrency-1', 'k' || n % 100, 0, 0, ${RUN}, 0`,
     'n % 10 = 0',
   ],

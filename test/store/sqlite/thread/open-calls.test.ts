@@ -31,7 +31,7 @@ test('a thread that answers nothing for a minute fails its calls, and one that a
   expect(ends[2]).toBe('pauseWorkflow')
 })
 
-test('answers come in slices, and that of a run which holds a place at a gate waits for no others', async () => {
+test('answers come in slices, and that of a run which holds a slot at a gate waits for no others', async () => {
   const channel = Object.assign(new EventEmitter(), { postMessage: () => {} })
   const link = new WriterLink(channel)
   const names = { prepare: () => {} } as unknown as Parameters<WriterLink['writes']>[0]

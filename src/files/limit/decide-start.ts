@@ -20,12 +20,12 @@ const PROBE_LOST_MS = 60_000
 /** How often waiting requests check whether the probe has reported. */
 const PROBE_CHECK_MS = 1_000
 
-/** A reserved start may be used for this long. */
-export const RESERVED_FOR_MS = 5_000
+/** The clocks of two processes differ by no more. */
+const CLOCKS_DIFFER_MS = 5_000
 
-export type StartDecision =
-  /** `count` requests start now; `reserved` more may start within {@link RESERVED_FOR_MS}. */
-  { kind: 'start'; at: number; count: number; reserved: number; isProbe: boolean } | { kind: 'wait'; until: number }
+type StartDecision =
+  /** `count` requests start now. */
+  { kind: 'start'; at: number; count: number; isProbe: boolean } | { kind: 'wait'; until: number }
 
 interface StartsDecided {
   /** The same object as before when no request starts. */
@@ -35,19 +35,16 @@ interface StartsDecided {
   decision: StartDecision
 }
 
-/**
- * Decides how many of the `wanted` requests start now. Up to `reserve` more are reserved while half
- * of the allowance stays free.
- */
+/** Decides how many of the `wanted` requests start now. */
 export function decideStarts(
   state: LimiterState,
-  { now, allowance, wanted, reserve }: { now: number; allowance: Allowance; wanted: number; reserve: number },
+  { now, allowance, wanted }: { now: number; allowance: Allowance; wanted: number },
 ): StartsDecided {
   const limit = allowance.starts
   const current = { ...state, starts: recentStarts(state.starts, { now, allowance }) }
   const { starts } = current
   // The corrected starts are saved, or each later decision would count them from its own `now`.
-  const isClockBack = (state.starts.at(-1) ?? 0) > now + RESERVED_FOR_MS
+  const isClockBack = (state.starts.at(-1) ?? 0) > now + CLOCKS_DIFFER_MS
   const wait = (until: number) => ({
     state: isClockBack ? current : state,
     known: current,
@@ -58,44 +55,22 @@ export function decideStarts(
   if (starts.length >= limit) return wait(predictStart(current, { now, allowance, ahead: 0 }))
   const isProbe = state.blockedUntil > 0
   const count = Math.min(wanted, isProbe ? 1 : limit - starts.length)
-  const decision = { kind: 'start', at: now, count, reserved: 0, isProbe: isProbe && count > 0 } as const
+  const decision = { kind: 'start', at: now, count, isProbe: isProbe && count > 0 } as const
   if (count === 0) return { state, known: current, decision }
-  const reserved = isProbe ? 0 : Math.max(0, Math.min(reserve, Math.floor(limit / 2) - starts.length - count))
-  const added = [...Array<number>(count).fill(now), ...Array<number>(reserved).fill(now + RESERVED_FOR_MS)]
-  const started = { ...current, starts: inOrder([...starts, ...added]), probeSince: isProbe ? now : null }
-  return { state: started, known: started, decision: { ...decision, reserved } }
-}
-
-/** Whether reserved starts may be used: the key is neither blocked nor over a lowered limit. */
-export function isOpen(state: LimiterState, at: { now: number; allowance: Allowance }): boolean {
-  const recent = recentStarts(state.starts, at)
-  return state.blockedUntil === 0 && state.probeSince === null && recent.length <= at.allowance.starts
-}
-
-/** Replaces reserved starts: a used one counts from its use, an unused one not at all. */
-export function settledStarts(
-  state: LimiterState,
-  reserved: { until: number; left: number; used: readonly number[] } | null,
-): LimiterState {
-  if (reserved === null) return state
-  let settling = reserved.left + reserved.used.length
-  const others = state.starts.filter((at) => at !== reserved.until || settling-- <= 0)
-  return { ...state, starts: inOrder([...others, ...reserved.used]) }
+  const started = {
+    ...current,
+    starts: [...starts, ...Array<number>(count).fill(now)].sort((a, b) => a - b),
+    probeSince: isProbe ? now : null,
+  }
+  return { state: started, known: started, decision }
 }
 
 /**
  * The starts that still count. A clock set back leaves starts in the future: those count from
  * `now`.
  */
-export function recentStarts(
-  starts: readonly number[],
-  { now, allowance }: { now: number; allowance: Allowance },
-): number[] {
-  return starts.map((at) => (at > now + RESERVED_FOR_MS ? now : at)).filter((at) => at > now - allowance.windowMs)
-}
-
-function inOrder(starts: readonly number[]): number[] {
-  return starts.toSorted((a, b) => a - b)
+function recentStarts(starts: readonly number[], { now, allowance }: { now: number; allowance: Allowance }): number[] {
+  return starts.map((at) => (at > now + CLOCKS_DIFFER_MS ? now : at)).filter((at) => at > now - allowance.windowMs)
 }
 
 function isProbeOut({ probeSince }: LimiterState, now: number): boolean {

@@ -5,10 +5,7 @@ export type Priority = 'interactive' | 'workflow' | 'background'
 
 /** The state of one key, on which all its processes agree. Plain data: it is stored as JSON. */
 export interface LimiterState {
-  /**
-   * Starts of the last window in epoch milliseconds, oldest first. A reserved start stands at the
-   * end of its reservation.
-   */
+  /** Starts of the last window in epoch milliseconds, oldest first. */
   starts: readonly number[]
   /** No request may start before this epoch millisecond; 0 when the key is open. */
   blockedUntil: number

@@ -1,13 +1,6 @@
 import { type Clock, isoTime } from '../../core/time.ts'
 import { type ErrorFacts, LocalRateLimitError } from '../errors.ts'
-import {
-  allowanceOf,
-  blockedState,
-  predictStart,
-  probedState,
-  type StartDecision,
-  unstartedState,
-} from './decide-start.ts'
+import { allowanceOf, blockedState, decideStarts, predictStart, probedState, unstartedState } from './decide-start.ts'
 import {
   type Allowance,
   type KeyLimit,
@@ -16,7 +9,7 @@ import {
   OPEN_STATE,
   type Priority,
 } from './limiter-store.ts'
-import { SharedStarts } from './shared-starts.ts'
+import { SharedState } from './shared-state.ts'
 
 /** A request that asks to start. */
 interface Ticket {
@@ -54,7 +47,7 @@ const ORDER: readonly Priority[] = ['interactive', 'workflow', 'background']
  * Keeps the requests of one key under the limit, together with every other limiter on the store.
  */
 export class Limiter {
-  readonly #starts: SharedStarts
+  readonly #shared: SharedState
   readonly #clock: Clock
   readonly #limit: KeyLimit
   readonly #queue: Waiting[] = []
@@ -71,7 +64,7 @@ export class Limiter {
     clock: Clock
     limit: KeyLimit
   }) {
-    this.#starts = new SharedStarts(parts)
+    this.#shared = new SharedState(parts)
     this.#clock = parts.clock
     this.#limit = parts.limit
   }
@@ -134,9 +127,12 @@ export class Limiter {
     try {
       while (this.#queue.length > 0) {
         this.#isPumpStale = false
-        const { decision, known } = await this.#starts.take(
-          () => this.#queue.length,
-          (state) => this.#allowance(state),
+        const { decision, known } = await this.#shared.update((state) =>
+          decideStarts(state, {
+            now: this.#clock.now(),
+            allowance: this.#allowance(state),
+            wanted: this.#queue.length,
+          }),
         )
         // Set only with the new starts in it; earlier, the first request would look too late for
         // its own start.
@@ -154,7 +150,7 @@ export class Limiter {
   /**
    * Starts the requests that are first now: the queue may have changed during the store's answer.
    */
-  async #startFirst({ at, count, isProbe }: Extract<StartDecision, { kind: 'start' }>): Promise<void> {
+  async #startFirst({ at, count, isProbe }: { at: number; count: number; isProbe: boolean }): Promise<void> {
     const first = this.#queue.splice(0, count)
     for (const waiting of first) waiting.start(isProbe)
     const unused = count - first.length
@@ -168,7 +164,7 @@ export class Limiter {
   }
 
   async #update(change: (state: LimiterState) => LimiterState): Promise<void> {
-    this.#known = await this.#starts.update(change)
+    this.#known = (await this.#shared.update((before) => ({ state: change(before) }))).state
   }
 
   #allowance(state: LimiterState): Allowance {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ManualClock } from '../../../src/core/time.ts'
 import { type LimiterStore, memoryLimiterStore } from '../../../src/files/index.ts'
-import { blockedState, RESERVED_FOR_MS, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
-import { SharedStarts } from '../../../src/files/limit/shared-starts.ts'
+import { decideStarts, WINDOW_MS } from '../../../src/files/limit/decide-start.ts'
+import { SharedState } from '../../../src/files/limit/shared-state.ts'
 
 const LIMIT = 60
 
@@ -17,53 +17,14 @@ function open({ limit = LIMIT, store = memoryLimiterStore(), clock = new ManualC
       return store.save(...given)
     },
   }
-  const starts = new SharedStarts({ key: 'k', store: counting, clock })
+  const shared = new SharedState({ key: 'k', store: counting })
+  const allowance = { starts: limit, windowMs: WINDOW_MS }
   const take = (wanted = 1) =>
-    starts
-      .take(
-        () => wanted,
-        () => ({ starts: limit, windowMs: WINDOW_MS }),
-      )
+    shared
+      .update((state) => decideStarts(state, { now: clock.now(), allowance, wanted }))
       .then(({ decision }) => (decision.kind === 'start' ? decision.count : 0))
-  return { store, clock, starts, take, saves: () => saves }
+  return { take, saves: () => saves }
 }
-
-test('reserved starts save most commits while calls keep coming', async () => {
-  const { clock, take, saves } = open({ limit: 300 })
-  for (let call = 0; call < 120; call++) {
-    expect(await take()).toBe(1)
-    clock.advance(100)
-  }
-  expect(saves()).toBeLessThan(10)
-})
-
-test('no starts are reserved for calls that come rarely: others can have them', async () => {
-  const { clock, take, store } = open()
-  for (let call = 0; call < 5; call++) {
-    await take()
-    clock.advance(RESERVED_FOR_MS + 1)
-  }
-  expect((await store.load('k'))?.state.starts).toHaveLength(5)
-})
-
-test('reserved starts are given up when another process is told to wait', async () => {
-  const { clock, take, store } = open()
-  const other = open({ store, clock })
-  await take()
-  await take()
-  await other.starts.update((state) => blockedState(state, clock.now() + 1_000))
-  expect(await take()).toBe(0)
-})
-
-test('reserved starts of a process that dies are lost for one window', async () => {
-  const { clock, take, store } = open()
-  await take()
-  await take()
-  const after = open({ store, clock })
-  expect(await after.take(LIMIT)).toBe(LIMIT - 2 - 6)
-  clock.advance(WINDOW_MS + RESERVED_FOR_MS)
-  expect(await after.take(LIMIT)).toBe(LIMIT)
-})
 
 test('a process that can only wait writes nothing', async () => {
   const { take, saves } = open()
@@ -72,7 +33,7 @@ test('a process that can only wait writes nothing', async () => {
   expect(saves()).toBe(1)
 })
 
-test('three processes never start more than the limit in any 61 seconds, and use nearly all of it', async () => {
+test('three processes never start more than the limit in any 61 seconds, and use all of it', async () => {
   const step = fc.record({ who: fc.nat(2), wanted: fc.integer({ min: 1, max: 12 }), laterMs: fc.nat(7_000) })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 120 }), async (steps) => {
@@ -87,7 +48,7 @@ test('three processes never start more than the limit in any 61 seconds, and use
       }
       const crowded = started.filter((at, index) => index >= 20 && at - (started[index - 20] ?? 0) < WINDOW_MS)
       expect(crowded).toEqual([])
-      clock.advance(WINDOW_MS + RESERVED_FOR_MS)
+      clock.advance(WINDOW_MS)
       expect(await processes[0]?.take(20)).toBe(20)
     }),
     { numRuns: 60 },

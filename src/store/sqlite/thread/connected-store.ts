@@ -5,7 +5,7 @@ import { openDatabase } from '../database/open-database.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
 import { createReader, translateReads } from '../reader.ts'
 import { openTables } from '../tables.ts'
-import { WriterLink } from './writer-link.ts'
+import { openWrites } from './open-writes.ts'
 
 /**
  * The store for a thread beside its owner's: it reads on its own connection. The owner's writer
@@ -16,12 +16,12 @@ export function openConnectedStore({ file, vaultKey }: SqliteStoreOptions, port:
   db.pragma('query_only = ON')
   // A vault key that crossed to this thread is no Buffer any more.
   const tables = openTables(db, createVault(Buffer.from(vaultKey)))
-  const link = new WriterLink(port)
-  port.on('close', () => link.fail(new Error('the writer thread has ended')))
+  const { link, writes } = openWrites(port, tables)
+  port.on('close', () => link.fail('the writer thread has ended'))
   let closed: Promise<void> | null = null
   return {
     ...translateReads(createReader(tables), file),
-    ...link.writes(tables),
+    ...writes,
     close() {
       closed ??= link.end().finally(() => {
         port.close()

@@ -2,8 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { UpshotError } from '../../../core/errors.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
-import type { Answer } from './messages.ts'
-import { OpenCalls } from './open-calls.ts'
+import { CallLink } from './call-link.ts'
 
 /**
  * The reads whose cost grows with history, or with what a person asks for. Their answers hold no
@@ -46,13 +45,6 @@ type ThreadedRead = (typeof THREADED)[number]
 /** The reads that a {@link ReaderLink} answers. */
 export type ThreadedReads = Pick<ReadStore, ThreadedRead>
 
-/** A read on its way to the reader thread. */
-export interface ReaderCall {
-  number: number
-  method: ThreadedRead
-  args: unknown[]
-}
-
 /** Reads that wait at the same time; one more is refused, so that memory stays bounded. */
 const MAX_WAITING = 500
 /** The thread ends after so long without a read, and the next one starts another. */
@@ -70,9 +62,8 @@ export class ReaderLink {
   readonly #options: SqliteStoreOptions
   readonly #maxWaiting: number
   readonly #idleMs: number
-  readonly #open = new OpenCalls({ describeLoss, stalled: () => this.#drop() })
-  #thread: Worker | null = null
-  #idle: NodeJS.Timeout | null = null
+  #running: { thread: Worker; link: CallLink } | null = null
+  #idle: NodeJS.Timeout | undefined
   #isClosed = false
 
   constructor(options: SqliteStoreOptions, { maxWaiting = MAX_WAITING, idleMs = IDLE_MS }: LinkOptions = {}) {
@@ -94,60 +85,53 @@ export class ReaderLink {
 
   #call(method: ThreadedRead, args: unknown[]): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(describeLoss('it is closed'))
-    if (this.#open.size >= this.#maxWaiting) {
+    if (this.#running && this.#running.link.size >= this.#maxWaiting) {
       const message = `${this.#maxWaiting} questions wait for the database already.`
       return Promise.reject(
         new UpshotError('too_many_requests', message, { details: { fix: 'Ask again in a moment.' } }),
       )
     }
-    const thread = this.#start()
-    return this.#open.add(method, (number) => thread.postMessage({ number, method, args } satisfies ReaderCall))
+    clearTimeout(this.#idle)
+    this.#running ??= this.#start()
+    return this.#running.link.call(method, args)
   }
 
-  #start(): Worker {
-    if (this.#idle) clearTimeout(this.#idle)
-    this.#idle = null
-    if (this.#thread) return this.#thread
+  #start(): { thread: Worker; link: CallLink } {
     // The same ending as this file: source here, JavaScript in the package.
     const entry = new URL(import.meta.url.replace(/reader-link(\.\w+)$/, 'reader-thread$1'))
     const { commits: _, ...workerData } = this.#options
     const thread = new Worker(entry, { workerData })
-    thread.on('message', (answer: Answer) => this.#settle(answer))
-    thread.on('error', (error) => this.#lose(thread, error.message))
-    thread.on('exit', () => this.#lose(thread, 'the reader thread has ended'))
-    this.#thread = thread
-    return thread
+    // The next read starts another thread.
+    const forget = () => {
+      if (this.#running?.thread === thread) this.#running = null
+    }
+    const stalled = () => {
+      forget()
+      void thread.terminate()
+    }
+    const link = new CallLink(thread, { describeLoss, stalled, emptied: () => this.#rest() })
+    const lose = (why: string) => {
+      forget()
+      link.fail(why)
+    }
+    thread.on('error', (error) => lose(error.message))
+    thread.on('exit', () => lose('the reader thread has ended'))
+    return { thread, link }
   }
 
-  #settle(answer: Answer): void {
-    this.#open.settle(answer)
-    if (this.#open.size > 0) return
-    this.#idle = setTimeout(() => void this.#end(), this.#idleMs)
-    this.#idle.unref()
-  }
-
-  /** Rejects what waits for a thread that is gone; the next read starts another one. */
-  #lose(thread: Worker, why: string): void {
-    if (thread !== this.#thread) return
-    this.#thread = null
-    this.#open.fail(why)
-  }
-
-  /** Ends a thread that has stalled; the next read starts another one. */
-  #drop(): void {
-    const thread = this.#thread
-    this.#thread = null
-    void thread?.terminate()
+  #rest(): void {
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => void this.#end(), this.#idleMs).unref()
   }
 
   async #end(): Promise<void> {
-    if (this.#idle) clearTimeout(this.#idle)
-    const thread = this.#thread
-    if (!thread) return
+    clearTimeout(this.#idle)
+    if (this.#running === null) return
+    const { thread, link } = this.#running
+    this.#running = null
     const ended = new Promise((resolve) => thread.once('exit', resolve))
-    // Messages arrive in order, so the reads that wait are answered first.
-    thread.postMessage('close')
-    if (this.#open.size === 0) this.#thread = null
+    // Calls arrive in order, so the reads that wait are answered first.
+    void link.closeStore().catch(() => {})
     await ended
   }
 }

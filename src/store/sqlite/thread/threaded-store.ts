@@ -7,9 +7,10 @@ import { unmarkOpen } from '../database/open-mark.ts'
 import type { SqliteStoreOptions } from '../open-sqlite-store.ts'
 import { createReader, translateReads } from '../reader.ts'
 import { openTables, type Tables } from '../tables.ts'
-import type { WriterRequest } from './messages.ts'
+import type { CallLink } from './call-link.ts'
+import { openWrites } from './open-writes.ts'
 import { ReaderLink, type ThreadedReads } from './reader-link.ts'
-import { WriterLink } from './writer-link.ts'
+import type { WriterRequest } from './writer-thread.ts'
 
 /** The store of the app, whose writer thread other threads may use as well. */
 interface ThreadedStore extends SharedStore {
@@ -25,15 +26,15 @@ export function openThreadedStore(options: SqliteStoreOptions): ThreadedStore {
   const db = openMigrated(options.file)
   db.pragma('query_only = ON')
   const thread = startWriter(options)
-  const link = new WriterLink(thread)
-  thread.on('error', (error) => link.fail(error))
-  thread.on('exit', () => link.fail(new Error('the writer thread has ended')))
   const tables = openTables(db, createVault(options.vaultKey))
+  const { link, writes } = openWrites(thread, tables)
+  thread.on('error', (error) => link.fail(error.message))
+  thread.on('exit', () => link.fail('the writer thread has ended'))
   const reader = new ReaderLink(options)
   let closed: Promise<void> | null = null
   return {
     ...translateReads(createReader(tables), options.file),
-    ...link.writes(tables),
+    ...writes,
     connect: () => connectTo(thread),
     aside: { ...reader.reads, readSubjects: (limit) => readSubjects(tables, reader, limit) },
     close() {
@@ -62,11 +63,11 @@ function startWriter(workerData: SqliteStoreOptions): Worker {
   return new Worker(entry, { workerData })
 }
 
-async function closeThreads(thread: Worker, link: WriterLink, reader: ReaderLink): Promise<void> {
+async function closeThreads(thread: Worker, link: CallLink, reader: ReaderLink): Promise<void> {
   await Promise.all([closeWriter(thread, link), reader.close()])
 }
 
-async function closeWriter(thread: Worker, link: WriterLink): Promise<void> {
+async function closeWriter(thread: Worker, link: CallLink): Promise<void> {
   if (thread.threadId === -1) return
   const ended = once(thread, 'exit')
   await link.closeStore()

@@ -1,32 +1,21 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openSqliteStore, type SqliteStoreOptions } from '../open-sqlite-store.ts'
-import { type Answer, type Call, encodeAnswer, type PackedCall, unpackCall, type WriterRequest } from './messages.ts'
+import type { PackedCall } from './messages.ts'
+import { serveCalls } from './serve-calls.ts'
+
+/** A message of the store's owner that is no call: another thread begins or ends to write. */
+export type WriterRequest =
+  | { kind: 'connect'; connection: number; port: MessagePort }
+  | { kind: 'cut'; connection: number }
 
 /** The thread with the writing connection. Its owner and the threads beside it each have a port. */
 const { vaultKey, ...options } = workerData as SqliteStoreOptions
 const store = openSqliteStore({ ...options, vaultKey: Buffer.from(vaultKey) })
 const ports = new Map<number, MessagePort>()
 
-/** Answers the calls of one port: all calls of one commit in one message. */
-function answer(port: MessagePort): (calls: readonly PackedCall[]) => void {
-  let outbox: Answer[] = []
-  const send = () => {
-    const answers = outbox
-    outbox = []
-    if (answers.length > 0) port.postMessage(answers)
-  }
-  const perform = async (call: Call) => {
-    const { method, args } = call
-    const write = store[method] as (...args: unknown[]) => Promise<unknown>
-    const answered = await encodeAnswer(call, write(...args))
-    // A message costs more than its content. One turn later, all calls of this commit have answers.
-    if (outbox.push(answered) === 1) setImmediate(send)
-    // After that turn, in which earlier calls may still get their answers.
-    if (method === 'close') setImmediate(() => closeAll(port))
-  }
-  return (calls) => {
-    for (const call of calls) void perform(unpackCall(call))
-  }
+function serve(port: MessagePort) {
+  // A message costs more than its content. One turn later, all calls of this commit have answers.
+  return serveCalls(store, port, { send: setImmediate, closed: () => closeAll(port) })
 }
 
 /** Nothing keeps the thread alive afterwards. */
@@ -36,7 +25,7 @@ function closeAll(owner: MessagePort): void {
 
 function connect(connection: number, port: MessagePort): void {
   ports.set(connection, port)
-  port.on('message', answer(port))
+  port.on('message', serve(port))
   port.on('close', () => ports.delete(connection))
 }
 
@@ -48,7 +37,7 @@ function cut(connection: number): void {
 }
 
 function serveOwner(port: MessagePort): void {
-  const perform = answer(port)
+  const perform = serve(port)
   port.on('message', (message: PackedCall[] | WriterRequest) => {
     if (Array.isArray(message)) perform(message)
     else if (message.kind === 'connect') connect(message.connection, message.port)

@@ -42,5 +42,6 @@ test.each([
   ['saveCheckpoint', [lease, checkpoint, undefined, undefined]],
   ['completeRun', [lease, '"done"', 9]],
 ] as const)('a packed call of %s arrives with every field', (method, args) => {
-  expect(unpackCall(packCall(1, method, [...args]))).toEqual({ number: 1, method, args })
+  const call = { number: 1, method, args: [...args] }
+  expect(unpackCall(packCall(call))).toEqual(call)
 })

@@ -1,12 +1,15 @@
 import { EventEmitter } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { WriterLink } from '../../../../src/store/sqlite/thread/writer-link.ts'
+import { openWrites } from '../../../../src/store/sqlite/thread/open-writes.ts'
+
+/** A writer's names are all that is asked of them. */
+const NO_TABLES = { prepare: () => {} } as unknown as Parameters<typeof openWrites>[1]
 
 test('a thread that answers nothing for a minute fails its calls, and one that answers slowly none', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const channel = Object.assign(new EventEmitter(), { postMessage: () => {} })
-  const link = new WriterLink(channel)
+  const { link } = openWrites(channel, NO_TABLES)
   const ends: string[] = []
   const call = (method: 'pauseWorkflow' | 'saveAccount') =>
     link.call(method, []).then(
@@ -33,11 +36,9 @@ test('a thread that answers nothing for a minute fails its calls, and one that a
 
 test('answers come in slices, and that of a run which holds a slot at a gate waits for no others', async () => {
   const channel = Object.assign(new EventEmitter(), { postMessage: () => {} })
-  const link = new WriterLink(channel)
-  const names = { prepare: () => {} } as unknown as Parameters<WriterLink['writes']>[0]
-  const { claimRuns, releaseRun } = link.writes(names)
+  const { claimRuns, releaseRun } = openWrites(channel, NO_TABLES).writes
   const claimed = claimRuns('wrk_1', 1, 1)
-  channel.emit('message', [{ number: 1, value: [{ isAdmitted: true, lease: { ...LEASE, runId: 'run_placed' } }] }])
+  channel.emit('message', [[1, [{ isAdmitted: true, lease: { ...LEASE, runId: 'run_placed' } }]]])
   await claimed
   const answered: string[] = []
   const runIds = [...Array.from({ length: 40 }, (_, n) => `run_${n}`), 'run_placed']

@@ -32,7 +32,7 @@ interface Block {
  */
 export class BlockWriter {
   readonly #file: Pick<UncachedFile, 'write'>
-  readonly #hash: Pick<PartHash, 'update' | 'reach'>
+  readonly #hash: Pick<PartHash, 'update'>
   readonly #memory = idle.pop() ?? pageMemory(BLOCK_COUNT * BLOCK_BYTES)
   readonly #free: Uint8Array[]
   readonly #clock: Clock
@@ -48,7 +48,7 @@ export class BlockWriter {
   /** Appends from byte `at` on and passes the bytes to `hash`. */
   constructor(
     file: Pick<UncachedFile, 'write'>,
-    { hash, at, clock }: { hash: Pick<PartHash, 'update' | 'reach'>; at: number; clock: Clock },
+    { hash, at, clock }: { hash: Pick<PartHash, 'update'>; at: number; clock: Clock },
   ) {
     this.#file = file
     this.#hash = hash
@@ -118,7 +118,7 @@ export class BlockWriter {
     this.#cancelTimer()
     this.#block = null
     this.#at = base + to
-    this.#writing = this.#writing.then(() => this.#write(bytes, base + from))
+    this.#writing = this.#writing.then(() => this.#file.write(bytes, base + from))
     const done = Promise.allSettled([this.#writing, this.#hash.update(bytes)]).then((outcomes) => {
       const failed = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failed) this.#failure ??= { error: failed.reason }
@@ -127,11 +127,6 @@ export class BlockWriter {
       this.#wake()
     })
     this.#busy.add(done)
-  }
-
-  async #write(bytes: Uint8Array, at: number): Promise<void> {
-    await this.#file.write(bytes, at)
-    this.#hash.reach(at + bytes.byteLength)
   }
 
   #throwFailure(): void {

@@ -30,8 +30,8 @@ parentPort?.on('message', ({ call, hash, order }: HashCall) => {
   const turn = hashing.turn.then(() => runOrder(hashing, order))
   hashing.turn = turn
   turn.then(
-    (digest) => answer({ call, bytes: hashing.bytes, digest }),
-    (error) => answer({ call, bytes: hashing.bytes, digest: '', error: error.message }),
+    (digest) => answer({ call, digest }),
+    (error) => answer({ call, digest: '', error: error.message }),
   )
 })
 

@@ -44,6 +44,7 @@ export class PartFile {
   #hash: PartHash
   #writer: BlockWriter
   #bytes: number
+  #isHashed = false
   #marks: Wanted & { version: Version | null }
 
   private constructor(
@@ -109,7 +110,8 @@ export class PartFile {
    */
   async finish(): Promise<{ bytes: number; sha256: string }> {
     await this.#writer.drain()
-    const [sha256] = await Promise.all([this.#hash.digest(this.#bytes), this.#file.sync()])
+    this.#isHashed = true
+    const [sha256] = await Promise.all([this.#hash.digest(), this.#file.sync()])
     await this.#writer.close()
     await this.#file.close()
     await rename(partPath(this.#target), this.#target)
@@ -122,7 +124,7 @@ export class PartFile {
   async leave(): Promise<void> {
     try {
       await this.#writer.drain()
-      if (await this.#hash.settle(this.#bytes)) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
+      if (!this.#isHashed) await this.#kept.keep(this.#target, this.#hash, this.#file.plain)
     } catch {
       // A write failed. The next download reads the part again to hash it.
       await this.#hash.end()

@@ -24,19 +24,11 @@ export interface HashCall {
 /** The answer to a call. */
 export interface HashAnswer {
   call: number
-  /** Bytes hashed so far. */
-  bytes: number
   /** The digest in hex; empty for every other order. */
   digest: string
   /** The message of the failure. */
   error?: string
 }
-
-/**
- * A part up to this size is read before more is appended: that takes a good disk a second. A larger
- * one is read beside the download.
- */
-const MAX_READ_FIRST_BYTES = 1024 * 1024 * 1024
 
 /**
  * The one thread that hashes files for this process. It starts with the first hash and never keeps
@@ -96,83 +88,25 @@ class HashThread {
 
 const thread = new HashThread()
 
-/**
- * A hash in another thread. It reads the file until it has caught up with the download, and then
- * takes the bytes from memory. See decision 26.
- */
-export class ThreadedHash implements PartHash {
+/** A hash in another thread. See decision 26. */
+class ThreadedHash implements PartHash {
   readonly #hash = thread.begin()
-  /** Bytes in the file, including running writes. */
-  #bytes: number
-  /** Bytes that the thread has read from the file. */
-  #read = 0
-  /** The file to read; null once the bytes come from memory. */
-  #file: Descriptors | null
-  #hasEnded = false
 
-  private constructor(file: Descriptors | null, bytes: number) {
-    this.#file = file
-    this.#bytes = bytes
-  }
-
-  /** The hash of an empty file. */
-  static empty(): ThreadedHash {
-    return new ThreadedHash(null, 0)
-  }
-
-  /**
-   * The hash of a file with `bytes` bytes. Resolves once a small file is read, at once for a large
-   * one; rejects when `signal` aborts.
-   */
-  static async ofFile(
-    file: Descriptors,
-    bytes: number,
-    { signal, readFirstBytes = MAX_READ_FIRST_BYTES }: { signal: AbortSignal; readFirstBytes?: number },
-  ): Promise<ThreadedHash> {
-    const hash = new ThreadedHash(file, bytes)
-    // A failure also rejects the digest.
-    const isRead = hash.#readUpTo(bytes).catch(() => {})
-    try {
-      if (bytes <= readFirstBytes) await untilAborted(isRead, signal)
-      return hash
-    } catch (reason) {
-      await hash.end()
-      throw reason
-    }
+  /** Reads the bytes that a file has. A failure rejects the digest. */
+  async read(file: Descriptors, upTo: number): Promise<void> {
+    await thread.ask(this.#hash, { kind: 'file', file, upTo }).catch(() => {})
   }
 
   async update(bytes: Uint8Array): Promise<void> {
-    if (this.#read === this.#bytes) this.#file = null
-    this.#bytes += bytes.byteLength
-    if (this.#file === null) await thread.ask(this.#hash, { kind: 'bytes', bytes })
+    await thread.ask(this.#hash, { kind: 'bytes', bytes })
   }
 
-  reach(bytes: number): void {
-    // A failure also rejects the digest.
-    this.#readUpTo(bytes).catch(() => {})
-  }
-
-  async digest(bytes: number): Promise<string> {
-    await this.#readUpTo(bytes)
-    this.#hasEnded = true
+  async digest(): Promise<string> {
     return (await thread.ask(this.#hash, { kind: 'digest' })).digest
   }
 
-  async settle(bytes: number): Promise<boolean> {
-    if (this.#file !== null && this.#read !== bytes) await this.end()
-    this.#file = null
-    return !this.#hasEnded
-  }
-
   async end(): Promise<void> {
-    this.#hasEnded = true
     await thread.ask(this.#hash, { kind: 'end' }).catch(() => {})
-  }
-
-  async #readUpTo(bytes: number): Promise<void> {
-    if (this.#file === null) return
-    const answer = await thread.ask(this.#hash, { kind: 'file', file: this.#file, upTo: bytes })
-    this.#read = answer.bytes
   }
 }
 
@@ -184,19 +118,26 @@ const READ_AT_ONCE_BYTES = 256 * 1024
 
 /** The hash of an empty file that will have about `size` bytes; null for an unknown size. */
 export function emptyHash(size: number | null): PartHash {
-  return size === null || size > WORTH_THE_THREAD_BYTES ? ThreadedHash.empty() : new PassingHash()
+  return size === null || size > WORTH_THE_THREAD_BYTES ? new ThreadedHash() : new PassingHash()
 }
 
 /**
- * The hash of a file with `bytes` bytes that will have about `size`. A very large file is read
- * while more is appended; rejects when `signal` aborts.
+ * The hash of a file with `bytes` bytes that will have about `size`. They are read first; rejects
+ * when `signal` aborts.
  */
 export async function continuedHash(
   file: UncachedFile,
   { bytes, size, signal }: { bytes: number; size: number | null; signal: AbortSignal },
 ): Promise<PartHash> {
   if (Math.max(bytes, size ?? 0) > WORTH_THE_THREAD_BYTES) {
-    return ThreadedHash.ofFile(file.descriptors, bytes, { signal })
+    const hash = new ThreadedHash()
+    try {
+      await untilAborted(hash.read(file.descriptors, bytes), signal)
+      return hash
+    } catch (reason) {
+      await hash.end()
+      throw reason
+    }
   }
   const hash = new PassingHash()
   const buffer = Buffer.allocUnsafe(Math.min(bytes, READ_AT_ONCE_BYTES))

@@ -1,18 +1,16 @@
 import { execFile } from 'node:child_process'
-import { appendFile, copyFile, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { continuedHash, emptyHash, ThreadedHash } from '../../../src/files/disk/threaded-hash.ts'
+import { continuedHash, emptyHash } from '../../../src/files/disk/threaded-hash.ts'
 import { UncachedFile } from '../../../src/files/disk/uncached-file.ts'
 import { tempFolder } from '../../support/temp-folder.ts'
 import { sha256 } from '../support/download-host.ts'
 import { BEGINNING, LARGE_FILE, MIB, NEVER, startLargePart, WHOLE } from '../support/large-part.ts'
 import { errorOf } from '../support/test-client.ts'
 
-/** The file is read beside the download, not before it. */
-const BESIDE = { signal: NEVER, readFirstBytes: 0 }
 const SCRIPT = fileURLToPath(new URL('../support/download-process.ts', import.meta.url))
 
 async function openPart() {
@@ -22,37 +20,20 @@ async function openPart() {
   return { path, file, [Symbol.asyncDispose]: () => file.close() }
 }
 
-test('the thread reads appended bytes from the file while it has not caught up', async () => {
-  await using part = await openPart()
-  const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
-  await hash.update(Buffer.from('only in memory'))
-  await appendFile(part.path, 'in the file!!!')
-  hash.reach(BEGINNING.length + 14)
-  expect(await hash.digest(BEGINNING.length + 14)).toBe(
-    sha256(Buffer.concat([BEGINNING, Buffer.from('in the file!!!')])),
-  )
-})
-
 test.each(['before', 'while'])('a caller that aborts %s the thread reads is not kept waiting', async (moment) => {
   await using part = await openPart()
   const caller = new AbortController()
   if (moment === 'before') caller.abort('enough')
-  const begun = ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, { signal: caller.signal })
+  const begun = continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: caller.signal })
   caller.abort('enough')
   expect(await errorOf(begun)).toBe('enough')
-})
-
-test('a hash that has not caught up cannot be continued', async () => {
-  await using part = await openPart()
-  const hash = await ThreadedHash.ofFile(part.file.descriptors, BEGINNING.length, BESIDE)
-  expect(await hash.settle(BEGINNING.length)).toBe(false)
 })
 
 test('a hash fails when its file was cut', async () => {
   await using part = await openPart()
   await truncate(part.path, MIB)
   const hash = await continuedHash(part.file, { bytes: BEGINNING.length, size: null, signal: NEVER })
-  expect(await errorOf(hash.digest(BEGINNING.length))).toMatchObject({
+  expect(await errorOf(hash.digest())).toMatchObject({
     message: expect.stringContaining('the part has'),
   })
 })
@@ -60,7 +41,6 @@ test('a hash fails when its file was cut', async () => {
 test('a hash that has ended refuses further bytes', async () => {
   const hash = emptyHash(null)
   await hash.end()
-  expect(await hash.settle(0)).toBe(false)
   expect(await errorOf(hash.update(Buffer.from('more')))).toMatchObject({
     message: expect.stringContaining('has ended'),
   })

@@ -32,6 +32,8 @@ interface PruneParts {
   from?: number
   /** Aborts between two slices. */
   signal?: AbortSignal
+  /** Gets the number of all rows that were removed so far. */
+  onPruned?: (rows: number) => void
 }
 
 /**
@@ -39,7 +41,7 @@ interface PruneParts {
  * Rejects when `signal` aborts. See decision 17.
  */
 export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
-  const { store, clock, retention, from = clock.now(), signal } = parts
+  const { store, clock, retention, from = clock.now(), signal, onPruned = () => {} } = parts
   const counts: PruneCounts = {
     runs: 0,
     failures: 0,
@@ -50,9 +52,11 @@ export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
     effects: 0,
     files: 0,
   }
-  await pruneWeeks({ ...parts, from }, (pruned) => {
+  const add = (pruned: PrunedWeek) => {
     for (const kind of PRUNE_KINDS) counts[kind] += pruned[kind] ?? 0
-  })
+    onPruned(Object.values(counts).reduce((sum, count) => sum + count, 0))
+  }
+  await pruneWeeks({ ...parts, from }, add)
   let rows = FIRST_ROWS
   for (const kind of PRUNE_KINDS) {
     const ageMs = retention[kind]
@@ -63,7 +67,7 @@ export async function pruneStore(parts: PruneParts): Promise<PruneCounts> {
       const startedAt = clock.now()
       const { pruned, next } = await store.prune({ kind, before, now: startedAt, limit: rows, after })
       const tookMs = Math.max(0, clock.now() - startedAt)
-      counts[kind] += pruned
+      add({ [kind]: pruned })
       if (next === null) break
       after = next
       rows = computeSliceRows(rows, tookMs)
@@ -92,7 +96,7 @@ export function computeSliceRows(rows: number, tookMs: number): number {
   return Math.min(MAX_ROWS, Math.max(MIN_ROWS, fitting))
 }
 
-interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal'> {
+interface PrunerParts extends Omit<PruneParts, 'store' | 'from' | 'signal' | 'onPruned'> {
   store: Pick<Store, 'prune' | 'pruneWeek' | 'pruneSchedules' | 'listEndpoints' | 'updateEndpoint'>
   publish: Publish
 }

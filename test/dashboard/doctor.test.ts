@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { beginSweep, newState } from '../../src/core/service/sweep/sweep-state.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { browserTests, inspect } from './support/in-browser.ts'
 
@@ -21,5 +22,25 @@ inBrowser(`the page System shows the findings of the doctor, with what to do${la
     ]),
   )
   expect(await inspect(page, 'findings of the doctor')).toEqual([])
+  expect(faults()).toEqual([])
+})
+
+inBrowser(`the page System shows how far a sweep is that is under way${label}`, async () => {
+  const { app, page, login, origin, faults } = await open()
+  const { store } = app
+  const key = { account: 'default', storage: 'storage_a' } as const
+  const plan = { ...key, path: '/', recursive: true, everyMs: 1, budget: 0.1, graceMs: 1, repair: 'report' } as const
+  const state = { ...beginSweep(newState(plan, null), Date.now()), seen: 300, total: 900 }
+  await store.saveSweep({ ...key, state, version: 0, forgottenTo: null })
+  await login(page, 'viewer')
+  await page.goto(`${origin}/system`)
+  const sweeps = page.getByRole('table', { name: 'Sweeps' })
+  await sweeps.getByText('listing, 300 of 900').waitFor()
+  expect(await sweeps.getByRole('progressbar').getAttribute('value')).toBe('300')
+  expect(await inspect(page, 'sweeps under way')).toEqual([])
+  const ended = { at: Date.now(), fault: 'the listing changed' }
+  await store.saveSweep({ ...key, state: { ...state, phase: 'idle', ended }, version: 1, forgottenTo: null })
+  await sweeps.getByText('the listing changed').waitFor()
+  expect(await sweeps.getByText('idle').count()).toBe(1)
   expect(faults()).toEqual([])
 })

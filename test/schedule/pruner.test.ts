@@ -44,8 +44,11 @@ test('pruning asks for small slices, and for smaller ones where they take long',
     now: () => clock.now(),
     at: (moment: number, wake: () => void) => clock.at(Math.min(moment, clock.now()), wake),
   }
-  await pruneStore({ store: slow, clock: instant, retention: { ...FOREVER, runs: 7 * DAY } })
+  const told: number[] = []
+  const onPruned = (rows: number) => told.push(rows)
+  const { runs } = await pruneStore({ store: slow, clock: instant, retention: { ...FOREVER, runs: 7 * DAY }, onPruned })
   expect(limits.slice(0, 3)).toEqual([200, 20, 20])
+  expect([told.at(-1), told.length]).toEqual([runs, limits.length])
   expect(await store.listRuns({ limit: 9 })).toEqual([])
 })
 

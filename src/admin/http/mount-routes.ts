@@ -5,32 +5,27 @@ import { describeError, UpshotError } from '../../core/errors.ts'
 import { randomWord } from '../../core/ids.ts'
 import type { Publish } from '../../core/notices.ts'
 import type { Store } from '../../core/store/store.ts'
-import type { Clock } from '../../core/time.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
-import type { CallerLimits } from '../access/caller-limits.ts'
 import type { Method, RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
-import { type AnyHandler, checkInput } from '../perform/handler.ts'
-import { requireRole } from '../perform/perform-as.ts'
+import type { AnyHandler } from '../perform/handler.ts'
+import { nameTarget, type Operation, type PerformParts, perform, requireRole } from '../perform/perform.ts'
 import { tellProgress } from '../perform/tell-progress.ts'
 import { isUnexpected, toProblem } from '../perform/to-known.ts'
 import type { Bytes } from '../ports/work.ts'
-import { maskCallbacks } from '../views/run-view.ts'
 
 const EVENTS = 'text/event-stream'
 
-interface MountParts {
+interface MountParts extends PerformParts {
   routes: RouteTable
   handlers: Readonly<Record<string, AnyHandler>>
   authenticator: Pick<Authenticator, 'identify'>
   /** Name of the session cookie; known once the server listens. */
   cookieName: () => string
-  limits: CallerLimits
   /** Told to those who are known, so that a client can say that it has another one. */
   version: string
-  clock: Clock
   publish: Publish
-  store: Pick<Store, 'recordAction' | 'beginAnswer' | 'endAnswer'>
+  store: PerformParts['store'] & Pick<Store, 'beginAnswer' | 'endAnswer'>
   /** Checks each answer against its schema, for tests. */
   checksAnswers?: boolean
 }
@@ -41,11 +36,11 @@ export function mountRoutes(parts: MountParts): Router {
   router.use(nameRequest)
   for (const [name, spec] of Object.entries(parts.routes)) {
     const [method = '', path = ''] = name.split(' ')
-    const handler = parts.handlers[name] as AnyHandler
+    const operation = { spec, handler: parts.handlers[name] as AnyHandler }
     // A feed has no end to measure.
     const told = spec.form === 'events' ? [] : [announce(parts, name)]
     const steps = [...told, admit(parts, spec), ...readBody(spec)]
-    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, perform(parts, spec, handler))
+    router[method.toLowerCase() as Lowercase<Method>](path, ...steps, answerBy(parts, operation))
   }
   router.use((request) => {
     throw new UpshotError('unknown_operation', `The admin API has no ${request.method} ${request.path}.`, {
@@ -89,7 +84,8 @@ function admit(parts: MountParts, spec: RouteSpec): RequestHandler {
     const caller = await authenticator.identify(credentials, clock.now())
     response.locals.caller = caller
     response.set('X-Upshot-Version', parts.version)
-    const target = String(request.params.id ?? request.params.name ?? '') || null
+    // Before the body is read.
+    const target = nameTarget(request.params as Record<string, string>)
     await requireRole(store, { spec, caller, target, now: clock.now() })
     next()
   }
@@ -101,41 +97,34 @@ const requireJson: RequestHandler = (request, _response, next) => {
   throw new UpshotError('invalid_request', 'Send the body as application/json.')
 }
 
-function perform(parts: MountParts, spec: RouteSpec, handler: AnyHandler): RequestHandler {
-  const { clock, store, limits, checksAnswers } = parts
+function answerBy(parts: MountParts, operation: Operation): RequestHandler {
+  const { spec } = operation
   return async (request, response) => {
     const gone = new AbortController()
     response.once('close', () => gone.abort())
-    const now = clock.now()
-    const caller = response.locals.caller as Caller | undefined
-    if (spec.audit !== undefined && caller !== undefined) limits.countAction(caller, now)
+    const { signal } = gone
     refuseQuery(spec, request)
-    const params = request.params as Record<string, string>
-    const input = {
-      ...checkInput(spec, { params, query: request.query, body: request.body }),
-      caller: caller ?? ({ address: request.socket.remoteAddress } as Caller),
-      now,
-      signal: gone.signal,
-      onceKey: (spec.isIdempotent && request.get('idempotency-key')) || null,
-      request,
-      response,
-    }
-    const handle = (tell: (work: WorkDone) => void) => {
-      const act = (): Promise<unknown> => handler({ ...input, tell } as never)
-      if (spec.isIdempotent && caller) return answerOnce(store, { request, caller, now }, act)
-      return spec.isSearch && caller ? limits.search(caller, act) : act()
-    }
+    const known = response.locals.caller as Caller | undefined
+    const caller = known ?? ({ address: request.socket.remoteAddress } as Caller)
+    const onceKey = (spec.isIdempotent && request.get('idempotency-key')) || null
+    const once = onceKey === null ? undefined : (act: Act) => answerOnce(parts, { request, caller, key: onceKey }, act)
+    const given = { params: request.params as Record<string, string>, query: request.query, body: request.body }
+    const handle = (tell?: (work: WorkDone) => void) =>
+      perform(parts, operation, given, { caller, signal, tell, onceKey, once }, { request, response })
     if (spec.tellsProgress && request.get('accept') === EVENTS) {
-      return sendEvents(response, tellAll(parts, request, { handle, response }), gone.signal)
+      return sendEvents(response, tellAll(parts, request, { handle, response }), signal)
     }
-    const answer = await handle(() => {})
-    if (response.headersSent || gone.signal.aborted) return
-    if (spec.form === 'bytes') return sendBytes(response, answer as Bytes, gone.signal)
-    if (spec.form === 'events') return sendEvents(response, answer as AsyncIterable<unknown>, gone.signal)
+    const answer = await handle()
+    if (response.headersSent || signal.aborted) return
+    if (spec.form === 'bytes') return sendBytes(response, answer as Bytes, signal)
+    if (spec.form === 'events') return sendEvents(response, answer as AsyncIterable<unknown>, signal)
     if (spec.answer === null) response.status(204).end()
-    else send(response, maskCallbacks(checksAnswers ? spec.answer.parse(answer) : answer))
+    // Express adds a weak ETag, and answers 304 where the client has it already.
+    else response.json(parts.checksAnswers ? spec.answer.parse(answer) : answer)
   }
 }
+
+type Act = () => Promise<unknown>
 
 /** The progress of an operation, and its answer or its problem, as the last event. */
 async function* tellAll(
@@ -144,8 +133,7 @@ async function* tellAll(
   { handle, response }: { handle: (tell: (work: WorkDone) => void) => Promise<unknown>; response: Response },
 ) {
   try {
-    for await (const told of tellProgress(handle))
-      yield 'answer' in told ? { answer: maskCallbacks(told.answer) } : told
+    yield* tellProgress(handle)
   } catch (error) {
     yield { problem: describeProblem(parts, error, { request, response }) }
   }
@@ -155,11 +143,6 @@ function refuseQuery({ query }: RouteSpec, request: Request): void {
   const [unknown] = Object.keys(request.query)
   if (query || unknown === undefined) return
   throw new UpshotError('invalid_request', `This operation takes no query; "${unknown}" was given.`)
-}
-
-/** Express adds a weak ETag, and answers 304 where the client has it already. */
-function send(response: Response, answer: unknown): void {
-  response.json(answer)
 }
 
 /** The problem of an error. One that nobody expected is published. */
@@ -196,21 +179,19 @@ const ONCE_KEY = /^[\x21-\x7e]{1,200}$/
  * Throws `conflict` for another request with the key, or while the first one has no answer.
  */
 async function answerOnce(
-  store: Pick<Store, 'beginAnswer' | 'endAnswer'>,
-  { request, caller, now }: { request: Request; caller: Caller; now: number },
-  perform: () => Promise<unknown>,
+  { store, clock }: Pick<MountParts, 'store' | 'clock'>,
+  { request, caller, key }: { request: Request; caller: Caller; key: string },
+  act: Act,
 ): Promise<unknown> {
-  const key = request.get('idempotency-key')
-  if (key === undefined) return perform()
   if (!ONCE_KEY.test(key)) {
     throw new UpshotError('invalid_request', 'An Idempotency-Key has 1 to 200 characters of ASCII without spaces.')
   }
   const name = `${caller.kind}:${caller.id}`
   const content = [request.method, request.originalUrl, JSON.stringify(request.body)].join('\n')
   const asked = hash('sha256', content, 'hex')
-  const known = await store.beginAnswer({ caller: name, key, request: asked }, now)
+  const known = await store.beginAnswer({ caller: name, key, request: asked }, clock.now())
   if (known === null) {
-    const answer = await perform().catch(async (error: unknown) => {
+    const answer = await act().catch(async (error: unknown) => {
       await store.endAnswer({ caller: name, key }, null)
       throw error
     })

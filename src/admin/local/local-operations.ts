@@ -1,15 +1,14 @@
-import { includesRole } from '../../core/access/role.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Caller } from '../access/caller.ts'
 import type { AnyInput, CallOptions } from '../client/admin-client.ts'
 import type { RouteSpec, RouteTable } from '../contract/route.ts'
 import type { RouteName } from '../contract/routes.ts'
-import { type AnyHandler, checkInput } from '../perform/handler.ts'
+import type { AnyHandler } from '../perform/handler.ts'
+import { perform } from '../perform/perform.ts'
 import { toKnown } from '../perform/to-known.ts'
 import type { Surroundings } from '../ports/surroundings.ts'
 import type { Bytes } from '../ports/work.ts'
 import type { ResourceParts } from '../resources/parts.ts'
-import { maskCallbacks } from '../views/run-view.ts'
 
 /** Operations of one caller in this process, beside the database, without a server. */
 export class LocalOperations {
@@ -28,7 +27,17 @@ export class LocalOperations {
     if (loaded === null) throw new UpshotError('not_found', `Only a server has the operation ${name}.`)
     const { spec, resource } = loaded
     const handlers = this.#opened.get(resource.routes) ?? (await this.#open(resource))
-    return this.#handle(handlers[name] as AnyHandler, spec, { input, options })
+    const { params = {}, query = {}, body } = input
+    const { signal = new AbortController().signal, onProgress: tell, idempotencyKey: onceKey } = options
+    const asker = { caller: this.#caller, signal, tell, onceKey }
+    try {
+      const operation = { spec, handler: handlers[name] as AnyHandler }
+      return await perform(this.#parts, operation, { params, query, body }, asker)
+    } catch (error) {
+      // A fault of work that its asker ended is that end.
+      signal.throwIfAborted()
+      throw isForeign(error) ? error : toKnown(error)
+    }
   }
 
   /** The bytes of an operation that answers so. */
@@ -53,34 +62,6 @@ export class LocalOperations {
     const handlers = open({ ...parts, surroundings })
     this.#opened.set(routes, handlers)
     return handlers
-  }
-
-  async #handle(
-    handler: AnyHandler,
-    spec: RouteSpec,
-    { input, options }: { input: AnyInput; options: CallOptions },
-  ): Promise<unknown> {
-    const { params = {}, query = {}, body } = input
-    const { role } = spec
-    try {
-      if (role !== 'anyone' && !includesRole(this.#caller.role, role)) {
-        throw new UpshotError('forbidden', `This needs the role ${role}; you have the role ${this.#caller.role}.`)
-      }
-      const call = {
-        ...checkInput(spec, { params, query, body }),
-        caller: this.#caller,
-        now: this.#parts.clock.now(),
-        signal: options.signal ?? new AbortController().signal,
-        tell: options.onProgress ?? (() => {}),
-        onceKey: options.idempotencyKey ?? null,
-      }
-      const answer = await handler(call as never)
-      return spec.form === 'bytes' ? answer : maskCallbacks(answer)
-    } catch (error) {
-      // A fault of work that its asker ended is that end.
-      options.signal?.throwIfAborted()
-      throw isForeign(error) ? error : toKnown(error)
-    }
   }
 }
 

@@ -5,7 +5,7 @@ import { type AccessRole, includesRole } from '../../core/access/role.ts'
 import { redactUrls, UpshotError } from '../../core/errors.ts'
 import { systemClock, waitUntil } from '../../core/time.ts'
 import type { RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
-import type { Given } from '../perform/handler.ts'
+import type { Given } from '../perform/perform.ts'
 import { tellProgress } from '../perform/tell-progress.ts'
 import { toKnown } from '../perform/to-known.ts'
 

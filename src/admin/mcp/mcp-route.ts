@@ -3,10 +3,14 @@ import { json, type RequestHandler, Router } from 'express'
 import { UpshotError } from '../../core/errors.ts'
 import type { Authenticator } from '../access/authenticator.ts'
 import type { Caller } from '../access/caller.ts'
-import { type PerformParts, performAs } from '../perform/perform-as.ts'
+import type { RouteSpec, RouteTable } from '../contract/route.ts'
+import type { AnyHandler } from '../perform/handler.ts'
+import { type PerformParts, perform } from '../perform/perform.ts'
 import { createAgentServer } from './create-agent-server.ts'
 
 interface McpParts extends PerformParts {
+  routes: RouteTable
+  handlers: Readonly<Record<string, AnyHandler>>
   authenticator: Pick<Authenticator, 'identify'>
   version: string
 }
@@ -28,16 +32,19 @@ export function mcpRoute(parts: McpParts): Router {
   return router
 }
 
-function answer({ authenticator, version, ...parts }: McpParts): RequestHandler {
+function answer({ authenticator, version, routes, handlers, ...parts }: McpParts): RequestHandler {
   return async (request, response) => {
     const { headers, socket, query, body } = request
     const credentials = { headers, address: socket.remoteAddress ?? '', cookieName: '' }
     const caller = await authenticator.identify(credentials, parts.clock.now())
     requireToken(caller)
     const server = createAgentServer({
-      ...{ routes: parts.routes, version },
+      ...{ routes, version },
       rights: { role: caller.role, allowsWrites: WRITES in query },
-      perform: (name, given, about) => performAs(parts, caller, { name, given, ...about }),
+      perform: (name, given, about) => {
+        const operation = { spec: routes[name] as RouteSpec, handler: handlers[name] as AnyHandler }
+        return perform(parts, operation, given, { caller, ...about })
+      },
     })
     const transport = new StreamableHTTPServerTransport({})
     response.once('close', () => void Promise.all([transport.close(), server.close()]))

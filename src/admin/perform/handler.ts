@@ -1,13 +1,21 @@
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
+import type { AuditedAction, AuditOutcome, Operator } from '../../core/safety/audit.ts'
+import type { OperatorWrites } from '../../core/store/operator-writes.ts'
 import type { Caller } from '../access/caller.ts'
-import type { RouteSpec, WorkDone } from '../contract/route.ts'
+import type { WorkDone } from '../contract/route.ts'
 import type { RouteName, Routes, TakenBy } from '../contract/routes.ts'
 import type { Bytes } from '../ports/work.ts'
 
 /** A checked call of an operation, from whichever door. */
 export interface Call<Name extends RouteName> extends TakenBy<Name> {
   caller: Caller
+  /** The caller as the audit log names them, with their reason. */
+  operator: Operator
+  /** The writes of the caller, each with its audit row in the same commit. For actions alone. */
+  writes: OperatorWrites
+  /** Appends the row of an action that acts outside the store; default outcome: `begun`. */
+  record: (target: string | null, parameters?: AuditedAction['parameters'], outcome?: AuditOutcome) => Promise<unknown>
   /** Epoch milliseconds, the same for the whole call. */
   now: number
   /** Aborts when the asker goes away. */
@@ -42,15 +50,3 @@ export type HttpHandlers<Names extends RouteName> = {
 
 /** A handler, whatever it performs. */
 export type AnyHandler = (call: never) => Promise<unknown>
-
-/** The input of a call before it is checked. */
-export interface Given {
-  params: Record<string, string>
-  query: Record<string, unknown>
-  body: unknown
-}
-
-/** The checked input. Throws `ZodError`, which each door tells in its form. */
-export function checkInput({ query, body }: Pick<RouteSpec, 'query' | 'body'>, given: Given) {
-  return { params: given.params, query: query?.parse(given.query), body: body?.parse(given.body) }
-}

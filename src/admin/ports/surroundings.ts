@@ -96,8 +96,8 @@ export interface Surroundings {
   retention(): Retention
   /** The forecast of `prune`; null: the kind is kept for ever. */
   foreseePrune(): Promise<Record<PruneKind, Prunable | null>>
-  /** Removes what is older; counts by kind. */
-  prune(): Promise<Record<PruneKind, number>>
+  /** Removes what is older; counts by kind. `onPruned` gets the sum so far. */
+  prune(onPruned: (rows: number) => void): Promise<Record<PruneKind, number>>
   /** Sizes of database, log and free disk, in bytes. */
   readDisk(): Promise<{ databaseBytes: number; logBytes: number; diskFreeBytes: number }>
   /** The moments of a plan after one, oldest first. Throws `invalid_workflow` for a bad line. */

@@ -18,7 +18,7 @@ import type { ENDPOINT_ROUTES } from '../contract/resources/endpoints.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { requireAccount, requireEndpoint } from '../queries/require-row.ts'
 import { resolveAmong } from '../queries/resolve-id.ts'
-import { asCaller, type ResourceParts, recordAction } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 
 const DAY_MS = 86_400_000
 
@@ -59,13 +59,13 @@ function endpointReads(parts: ResourceParts): Handlers<Read> {
 function endpointChanges(parts: ResourceParts): Handlers<Change> {
   const { store, surroundings } = parts
   return {
-    async 'POST /endpoints'({ body, caller, now }) {
+    async 'POST /endpoints'({ body, writes, now }) {
       const { name, account, events, learn, scheme } = body
       await requireAccount(store, account)
       const given = { name, account, events, ...(scheme === undefined ? {} : { scheme }) }
       const planned = planEndpoint({ ...given, ...(body.secret === undefined ? {} : { secret: body.secret }) }, now)
       const endpoint: Endpoint = learn ? { ...planned, status: 'learning' } : planned
-      if (!body.isDryRun) await asCaller(parts, { caller, body }).addEndpoint(endpoint)
+      if (!body.isDryRun) await writes.addEndpoint(endpoint)
       return { endpoint: await describeEndpoint(parts, endpoint), secret: newestSecret(endpoint, body) }
     },
     'PATCH /endpoints/:name': async (call) =>
@@ -83,7 +83,7 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
       describeEndpoint(parts, await change(parts, call, (endpoint) => planRetirement(endpoint, call.now))),
     'POST /endpoints/:name/pin': async (call) =>
       describeEndpoint(parts, await change(parts, call, (endpoint) => planPin(endpoint, call.body.scheme))),
-    async 'DELETE /endpoints/:name'({ params, caller, now, query }) {
+    async 'DELETE /endpoints/:name'({ params, writes, now }) {
       const endpoint = await requireEndpoint(store, params.name)
       if (surroundings.keeperOf(endpoint) !== null) {
         const { name } = endpoint
@@ -95,7 +95,7 @@ function endpointChanges(parts: ResourceParts): Handlers<Change> {
           },
         )
       }
-      await asCaller(parts, { caller, body: query }).removeEndpoint(endpoint, now)
+      await writes.removeEndpoint(endpoint, now)
       return undefined
     },
   }
@@ -113,33 +113,27 @@ function endpointTrials(parts: ResourceParts): Handlers<Exclude<EndpointRoute, R
       }
       return describeSolution(solution, isPinned)
     },
-    async 'POST /endpoints/:name/test'({ params, caller, body, signal }) {
+    async 'POST /endpoints/:name/test'({ params, body, record, signal }) {
       const endpoint = await requireEndpoint(store, params.name)
-      const action = { action: 'endpoint.test', target: endpoint.name, parameters: {} }
-      await recordAction(parts, { caller, body }, action, 'begun')
+      await record(endpoint.name)
       const result = await surroundings.tryEndpoint(endpoint, body.isPublic, signal)
       return { ...result, isPassed: result.isStored && result.trials.every(({ isRight }) => isRight) }
     },
   }
 }
 
-interface Given {
-  isDryRun?: boolean
-  reason?: string | undefined
-}
-
 /** Plans a change, saves it with its audit row, and tells the sandbox where it is its endpoint. */
 async function change(
   parts: ResourceParts,
-  { params, caller, body }: Pick<Call<'POST /endpoints/:name/retire'>, 'params' | 'caller'> & { body: Given },
+  { params, writes, body }: Pick<Call<'POST /endpoints/:name/retire'>, 'params' | 'writes'> & { body: object },
   plan: (endpoint: Endpoint) => Endpoint,
 ): Promise<Endpoint> {
   const { store, surroundings } = parts
   const before = await requireEndpoint(store, params.name)
   const after = plan(before)
   if (after.account !== before.account) await requireAccount(store, after.account)
-  if (body.isDryRun) return after
-  await asCaller(parts, { caller, body }).updateEndpoint(after)
+  if ('isDryRun' in body && body.isDryRun) return after
+  await writes.updateEndpoint(after)
   await surroundings.endpointChanged(after)
   return requireEndpoint(store, after.name)
 }

@@ -12,7 +12,7 @@ import { redactBody } from '../../core/service/shapes/redact-body.ts'
 import { emptyShape, foldBody } from '../../core/service/shapes/shape.ts'
 import type { ListReads, ReadStore } from '../../core/store/store.ts'
 import { isoTime, withIsoTimes } from '../../core/time.ts'
-import { type Caller, describeOperator } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { EVENT_ROUTES } from '../contract/resources/events.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { findEvent } from '../queries/find-event.ts'
@@ -32,7 +32,7 @@ import {
   writeMasked,
 } from '../views/run-view.ts'
 import { startOperation } from './operation-handlers.ts'
-import { asCaller, type ResourceParts, recordAction } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 import { tellSteps } from './tell-story.ts'
 
 /** Deliveries and runs that are listed with one event. */
@@ -158,28 +158,27 @@ function readSearch(
 function eventActions(parts: ResourceParts): Handlers<EventAction> {
   const { store, surroundings } = parts
   return {
-    async 'POST /events'({ body, caller, now, signal, onceKey }) {
+    async 'POST /events'({ body, caller, record, now, signal, onceKey }) {
       const endpoint = await requireEndpoint(store, body.endpoint)
       if (surroundings.keeperOf(endpoint) !== 'sandbox') requireAdmin(caller, endpoint.name)
       const { id = nameEvent(onceKey, caller, now), type, created = isoTime(now), data } = body
       const event = parseEvent({ id, type, created, data })
-      const parameters = { type, endpoint: endpoint.name }
-      await recordAction(parts, { caller, body }, { action: 'event.send', target: id, parameters }, 'begun')
+      await record(id, { type, endpoint: endpoint.name })
       const verdict = await surroundings.sendEvent(event, endpoint, signal)
       // The receiver answers after its commit, so the runs exist already.
       const runs = await store.listRuns({ eventId: id, account: endpoint.account, limit: MAX_OF_EVENT })
       return { event: id, verdict, runs: verdict === 'accepted' ? runs.map((run) => run.id) : [] }
     },
-    async 'POST /events/match'({ body, caller, now }) {
+    async 'POST /events/match'({ body, record, now }) {
       const event = await readAskedEvent(store, body, now)
-      const action = { action: 'event.match', target: event.id, parameters: { type: event.type } }
-      await recordAction(parts, { caller, body }, action, 'begun')
+      await record(event.id, { type: event.type })
       const { workflows, broken } = await surroundings.matchEvent(event)
       const unloaded = broken.map(({ file, error }) => ({ file, message: error.message }))
       return { event: event.id, type: event.type, workflows, broken: unloaded }
     },
-    async 'POST /events/replay'({ body, caller, now, signal }) {
-      const { filter, workflows, perSecond, reason = null } = body
+    async 'POST /events/replay'(call) {
+      const { body, caller, operator, now } = call
+      const { filter, workflows, perSecond } = body
       const search = readSearch(filter, caller, now)
       if (Object.keys(search).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every event is refused.', {
@@ -190,11 +189,11 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       const routes = pickRoutes((await store.listRoutes()) ?? [], workflows)
       const id = newId('opr', now)
       const frozen = { ...search, until: Math.min(search.until ?? now, now) }
-      const started = { id, operator: describeOperator(caller, reason), perSecond, createdAt: now }
+      const started = { id, operator, perSecond, createdAt: now }
       const plan = { ...started, kind: 'replay', filter: frozen, routes } as const
-      return startOperation(parts, { plan, caller, body, signal })
+      return startOperation(parts, plan, call)
     },
-    async 'POST /events/:id/replay'({ params, body, caller, now }) {
+    async 'POST /events/:id/replay'({ params, body, caller, writes, now }) {
       const event = await findEvent(store, { id: params.id, account: body.account })
       const known = planRuns(event.type, (await store.listRoutes()) ?? [])
       const workflows = body.workflows ?? known
@@ -202,7 +201,7 @@ function eventActions(parts: ResourceParts): Handlers<EventAction> {
       for (const workflow of unknown) await requireWorkflow(store, workflow)
       if (unknown.length > 0 || workflows.length === 0) throw describeUnfit(event, unknown, known)
       if (body.isDryRun) return { event: event.id, workflows, runs: [] }
-      const ids = await asCaller(parts, { caller, body }).replayEvent(event, workflows, now)
+      const ids = await writes.replayEvent(event, workflows, now)
       const runs = await Promise.all(ids.map((id) => store.findRun(id)))
       const found = runs.filter((run) => run !== null)
       return { event: event.id, workflows, runs: await describeRuns(store, found, caller) }

@@ -7,28 +7,22 @@ import {
 import type { FailureFilter } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import { type Duration, isoTime, momentOf, parseDuration } from '../../core/time.ts'
-import { describeOperator } from '../access/caller.ts'
 import type { FAILURE_ROUTES } from '../contract/resources/failures.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { parseSearch } from '../queries/parse-search.ts'
 import { describePage } from '../queries/read-page.ts'
 import { decodePosition, given, readMoment, readTagFilter } from '../queries/read-query.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 
 const HOUR_MS = 3_600_000
 /** Failed runs of one slice. Their rows lie apart, so that each may be a read of the disk. */
 const FAILURES = 1_000
 
 /** Failed runs by kind, and the verdicts of persons on a kind. */
-export function failureHandlers(parts: ResourceParts): Handlers<keyof typeof FAILURE_ROUTES> {
-  const { openLists } = parts
+export function failureHandlers({ openLists }: ResourceParts): Handlers<keyof typeof FAILURE_ROUTES> {
   const save = async (call: Call<'POST /failures/:id/resolve'>, given: Pick<FailureState, 'kind' | 'until'>) => {
-    const { params, body, caller, now } = call
-    const by = describeOperator(caller, null).actor
-    await asCaller(parts, { caller, body }).saveFailureState({
-      ...given,
-      ...{ group: params.id, note: body.note, by, at: now },
-    })
+    const { params, body, operator, writes, now } = call
+    await writes.saveFailureState({ ...given, group: params.id, note: body.note, by: operator.actor, at: now })
     return undefined
   }
   return {

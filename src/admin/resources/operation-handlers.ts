@@ -4,15 +4,15 @@ import { planReset } from '../../core/runs/step.ts'
 import type { BulkOperation, BulkPlan, BulkRefusal } from '../../core/safety/bulk.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { isoTime, momentOf, waitUntil } from '../../core/time.ts'
-import { type Caller, describeOperator } from '../access/caller.ts'
 import type { OPERATION_ROUTES } from '../contract/resources/operations.ts'
 import { MAX_FIRST } from '../operations/bulk-runner.ts'
 import { readTargets, type Target, type TargetPart } from '../operations/read-targets.ts'
-import type { Handlers } from '../perform/handler.ts'
+import type { Call, Handlers } from '../perform/handler.ts'
+import type { Work } from '../ports/work.ts'
 import { decodePosition, given, wholePage } from '../queries/read-query.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
 import { requireOperation } from '../queries/require-row.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 
 /** Operations on many runs or events. */
 export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof OPERATION_ROUTES> {
@@ -35,28 +35,28 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
       const { id } = await requireOperation(store, params.id)
       return followOperation(parts, id, signal)
     },
-    async 'POST /operations'({ body, caller, now, signal }) {
-      const { kind, filter, perSecond, reason = null } = body
+    async 'POST /operations'(call) {
+      const { body, operator, now } = call
+      const { kind, filter, perSecond } = body
       const selected = await readRunFilter(store, filter, now)
       if (Object.keys(selected).length === 0) {
         throw new UpshotError('invalid_request', 'A filter that selects every run is refused.', {
           fix: 'Name a status, a workflow or a time.',
         })
       }
-      if (kind === 'resolve' && reason === null) {
+      if (kind === 'resolve' && operator.reason === null) {
         throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
           fix: 'Say in `reason` what was done, such as "copied by hand".',
         })
       }
       const id = newId('opr', now)
       const frozen = { ...selected, before: firstId('run', now) }
-      const operator = describeOperator(caller, reason)
       const plan = { id, kind, filter: frozen, operator, perSecond, createdAt: now }
-      return startOperation(parts, { plan, caller, body, signal })
+      return startOperation(parts, plan, call)
     },
-    async 'POST /operations/:id/abort'({ params, body, caller, now }) {
+    async 'POST /operations/:id/abort'({ params, writes, now }) {
       const { id, status } = await requireOperation(store, params.id)
-      if (!(await asCaller(parts, { caller, body }).abortBulk(id, now))) {
+      if (!(await writes.abortBulk(id, now))) {
         throw new UpshotError('conflict', `Operation ${id} is ${status} already.`)
       }
       return describeOperation(await requireOperation(store, id))
@@ -85,22 +85,18 @@ async function* followOperation({ store, clock }: ResourceParts, id: string, sig
   }
 }
 
-interface Start {
-  plan: BulkPlan
-  caller: Caller
-  body: { isDryRun: boolean }
-  signal: AbortSignal
-}
-
 /** Starts an operation, or foresees it: a dry run leaves no row. */
-export async function startOperation(parts: ResourceParts, { plan, caller, body, signal }: Start) {
-  const { store } = parts
+export async function startOperation(
+  { store, runner }: ResourceParts,
+  plan: BulkPlan,
+  { body, writes, ...work }: Call<'POST /operations'> | Call<'POST /events/replay'>,
+) {
   if (!body.isDryRun) {
-    await asCaller(parts, { caller, body }).startBulk(plan)
-    parts.runner.wake()
+    await writes.startBulk(plan)
+    runner.wake()
     return describeOperation(await requireOperation(store, plan.id))
   }
-  const { examples, refusals, total, runs, ...counts } = await foreseeOperation(store, plan, signal)
+  const { examples, refusals, total, runs, ...counts } = await foreseeOperation(store, plan, work)
   const count = { total, runs, first: examples.slice(0, MAX_FIRST).map(({ target }) => target) }
   const state = { status: 'done', cursor: null, done: 0, refused: 0, endedAt: plan.createdAt, count } as const
   return { ...describeOperation({ ...plan, ...state }), ...counts, isDryRun: true, foreseen: { examples, refusals } }
@@ -145,7 +141,7 @@ interface Foreseen {
 }
 
 /** Counts as the operation itself does, and writes nothing. Ends early where the asker is gone. */
-export async function foreseeOperation(store: ForeseeStore, plan: BulkPlan, signal: AbortSignal): Promise<Foreseen> {
+export async function foreseeOperation(store: ForeseeStore, plan: BulkPlan, { signal, tell }: Work): Promise<Foreseen> {
   const foreseen: Foreseen = { total: 0, examples: [], refused: 0, refusals: [], runs: 0, writes: 0, deletes: 0 }
   for (let after: string | null = null; ; ) {
     signal.throwIfAborted()
@@ -155,6 +151,7 @@ export async function foreseeOperation(store: ForeseeStore, plan: BulkPlan, sign
       add(foreseen, target)
       if (target.why === null) await addRepeated(store, foreseen, { plan, target })
     }
+    tell({ done: foreseen.total + foreseen.refused, total: null })
     if (part.next === null) return foreseen
     after = part.next
   }

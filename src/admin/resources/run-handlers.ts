@@ -6,7 +6,7 @@ import type { OperatorWrites } from '../../core/store/operator-writes.ts'
 import { readChain } from '../../core/store/runs.ts'
 import { searchPage } from '../../core/store/search.ts'
 import type { ReadStore } from '../../core/store/store.ts'
-import { type Caller, describeOperator } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { RUN_ROUTES } from '../contract/resources/runs.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { readPage } from '../queries/read-page.ts'
@@ -14,7 +14,7 @@ import { decodePosition, encodePosition } from '../queries/read-query.ts'
 import { readRunFilter } from '../queries/read-run-filter.ts'
 import { requireRun } from '../queries/require-row.ts'
 import { describeRuns, describeStep, maskValue, seesPayloads } from '../views/run-view.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 import { tellStory } from './tell-story.ts'
 
 /** Completed runs that tell what is usual. */
@@ -103,14 +103,14 @@ function runReads({ store, openLists, surroundings }: ResourceParts): Handlers<E
 function runActions(parts: ResourceParts): Handlers<RunAction> {
   const { store } = parts
   const operate = async (
-    { params, caller, now, body }: Call<RunAction>,
+    { params, caller, writes, now, body }: Call<RunAction>,
     operation: RunOperation,
     perform: (writes: OperatorWrites, id: string) => Promise<boolean>,
   ) => {
     const before = await requireRun(store, params.id)
     const isAllowed = findObstacle(operation, before, now) === null
     if (isAllowed && 'isDryRun' in body && body.isDryRun) return describeOne(store, before, caller)
-    const isDone = isAllowed && (await perform(asCaller(parts, { caller, body }), before.id))
+    const isDone = isAllowed && (await perform(writes, before.id))
     if (!isDone) throw describeRefusal(operation, before, now)
     return describeOne(store, await requireRun(store, before.id), caller)
   }
@@ -119,8 +119,7 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
       operate(call, 'cancel', (writes, id) => writes.cancelRun(id, call.body.reason ?? 'canceled by hand', call.now)),
     'POST /runs/:id/retry': (call) => operate(call, 'retry', (writes, id) => writes.retryRun(id, call.now)),
     'POST /runs/:id/resolve': (call) => {
-      const { actor: by } = describeOperator(call.caller, null)
-      const resolution = { by, at: call.now, reason: call.body.reason }
+      const resolution = { by: call.operator.actor, at: call.now, reason: call.body.reason }
       return operate(call, 'resolve', (writes, id) => writes.resolveRun(id, resolution))
     },
     'POST /runs/:id/unresolve': (call) => operate(call, 'unresolve', (writes, id) => writes.unresolveRun(id)),
@@ -130,22 +129,24 @@ function runActions(parts: ResourceParts): Handlers<RunAction> {
         : operate(call, call.body.fromScratch ? 'restart' : 'resume', (writes, id) =>
             writes.resumeRun(id, { fromScratch: call.body.fromScratch }),
           ),
-    async 'POST /runs/:id/fork'({ params, body, caller, now }) {
+    async 'POST /runs/:id/fork'({ params, body, caller, writes, now }) {
       const source = await requireRun(store, params.id)
       const { fromStep, output } = body
       const keys = planFork(await store.listSteps(source.id, 0), fromStep)
       const edited = output === undefined ? null : { key: fromStep, output: JSON.stringify(output) }
-      const id = await asCaller(parts, { caller, body }).forkRun(source.id, { keys, edited }, now)
+      const id = await writes.forkRun(source.id, { keys, edited }, now)
       return describeOne(store, await requireRun(store, id), caller)
     },
   }
 }
 
 /** Ends the sleep of a run. Throws `conflict` where it does not sleep. */
-async function skipSleep(parts: ResourceParts, { params, body, caller, now }: Call<'POST /runs/:id/resume'>) {
-  const { store } = parts
+async function skipSleep(
+  { store }: ResourceParts,
+  { params, body, caller, writes, now }: Call<'POST /runs/:id/resume'>,
+) {
   const { id } = await requireRun(store, params.id)
-  if (!body.isDryRun && (await asCaller(parts, { caller, body }).skipSleep(id, now)) === null) {
+  if (!body.isDryRun && (await writes.skipSleep(id, now)) === null) {
     throw new UpshotError('conflict', `Run ${id} does not sleep.`, {
       fix: `See its state with "upshot runs show ${id}".`,
     })

@@ -14,14 +14,14 @@ import { DEFAULT_ACCOUNT, listTickAccounts } from '../../core/service/account.ts
 import { type GivenRules, planCron, planOnce } from '../../core/service/plan-schedule.ts'
 import { requireFit } from '../../core/service/require-fit.ts'
 import { isoTime, momentOf } from '../../core/time.ts'
-import { type Caller, describeOperator } from '../access/caller.ts'
+import type { Caller } from '../access/caller.ts'
 import type { SCHEDULE_ROUTES } from '../contract/resources/schedules.ts'
 import type { Call, Handlers } from '../perform/handler.ts'
 import { decodePosition, given, wholePage } from '../queries/read-query.ts'
 import { requireAccount, requireRun, requireSchedule, requireWorkflow } from '../queries/require-row.ts'
 import { describeSchedule } from '../views/describe-schedule.ts'
 import { describeRuns } from '../views/run-view.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 import { readInput, requireCallable } from './workflow-handlers.ts'
 
 type Named = ScheduleRecord & { workflow: string }
@@ -57,7 +57,7 @@ function handleEdits(parts: ResourceParts): Handlers<Edits> {
   const { store } = parts
   const describe = showIn(parts)
   return {
-    async 'POST /schedules'({ body, caller, now }) {
+    async 'POST /schedules'({ body, caller, operator, writes, now }) {
       const { name } = body
       requireScheduleName(name)
       const workflow = await requireWorkflow(store, body.workflow)
@@ -65,21 +65,13 @@ function handleEdits(parts: ResourceParts): Handlers<Edits> {
       const plan = await readPlan(parts, body, null, now)
       const input = readInput(body.input)
       requireFit(workflow, body.input ?? null)
-      const madeBy = describeOperator(caller, null).actor
-      const schedule = {
-        id: newId('sch', now),
-        name,
-        owner: 'person',
-        madeBy,
-        workflow: workflow.id,
-        plan,
-        input,
-      } as const
+      const made = { id: newId('sch', now), owner: 'person', madeBy: operator.actor } as const
+      const schedule = { ...made, name, workflow: workflow.id, plan, input }
       if (body.isDryRun) return describe(foresee(schedule, now), caller, now)
-      await asCaller(parts, { caller, body }).addSchedule(schedule, now)
+      await writes.addSchedule(schedule, now)
       return describe(await requireSchedule(store, schedule.id), caller, now)
     },
-    async 'PATCH /schedules/:name'({ params, body, caller, now }) {
+    async 'PATCH /schedules/:name'({ params, body, caller, writes, now }) {
       const before = await requireEditable(parts, params.name)
       if (before.plan.kind === 'backfill' || before.workflow === null) {
         const what = before.workflow === null ? 'sends an event' : 'is a backfill'
@@ -92,12 +84,12 @@ function handleEdits(parts: ResourceParts): Handlers<Edits> {
       requireFit(await requireWorkflow(store, before.workflow), JSON.parse(input ?? 'null'))
       const { id, name, workflow } = before
       if (body.isDryRun) return describe({ ...before, plan, input }, caller, now)
-      await asCaller(parts, { caller, body }).editSchedule({ id, name, workflow, plan, input }, now)
+      await writes.editSchedule({ id, name, workflow, plan, input }, now)
       return describe(await requireSchedule(store, id), caller, now)
     },
-    async 'DELETE /schedules/:name'({ params, query, caller }) {
+    async 'DELETE /schedules/:name'({ params, writes }) {
       const { id, name } = await requireEditable(parts, params.name)
-      await asCaller(parts, { caller, body: query }).removeSchedule({ id, name })
+      await writes.removeSchedule({ id, name })
       return undefined
     },
   }
@@ -106,19 +98,18 @@ function handleEdits(parts: ResourceParts): Handlers<Edits> {
 function handleActs(parts: ResourceParts): Handlers<`POST /schedules/:name/${Acts}`> {
   const { store } = parts
   const describe = showIn(parts)
-  const pause = async ({ params, caller, body, now }: Call<'POST /schedules/:name/pause'>, isPaused: boolean) => {
+  const pause = async ({ params, caller, writes, now }: Call<'POST /schedules/:name/pause'>, isPaused: boolean) => {
     const { id } = await requireSchedule(store, params.name)
-    await asCaller(parts, { caller, body }).pauseSchedule(id, isPaused, now)
+    await writes.pauseSchedule(id, isPaused, now)
     return describe(await requireSchedule(store, id), caller, now)
   }
   return {
     'POST /schedules/:name/pause': (call) => pause(call, true),
     'POST /schedules/:name/resume': (call) => pause(call, false),
-    async 'POST /schedules/:name/run'({ params, caller, body, now }) {
+    async 'POST /schedules/:name/run'({ params, caller, body, writes, now }) {
       const { id, name, plan } = await requireRunning(parts, params.name)
       const scheduledFor = body.scheduledFor === undefined ? now : Date.parse(body.scheduledFor)
       const options = { overlap: plan.overlap === 'allow' ? 'allow' : 'queue', isManual: true } as const
-      const writes = asCaller(parts, { caller, body })
       const accounts =
         body.account === undefined ? await listTickAccounts(plan, () => store.listAccounts()) : [body.account]
       if (body.account !== undefined && body.account !== DEFAULT_ACCOUNT) await requireAccount(store, body.account)
@@ -153,7 +144,7 @@ function handleBackfills(parts: ResourceParts): Handlers<Backfills> {
         last: momentOf(last),
       }
     },
-    async 'POST /schedules/:name/backfill'({ params, body, caller, now }) {
+    async 'POST /schedules/:name/backfill'({ params, body, caller, operator, writes, now }) {
       const schedule = await requireRunning(parts, params.name)
       const { id: of, workflow, plan: line } = schedule
       const stretch = readStretch(body, now)
@@ -162,12 +153,13 @@ function handleBackfills(parts: ResourceParts): Handlers<Backfills> {
       }
       const id = newId('sch', now)
       const plan: BackfillPlan = { kind: 'backfill', of, line, ...stretch, perMinute: body.perMinute }
-      const madeBy = describeOperator(caller, null).actor
-      const name = `${schedule.name}.backfill-${id.slice(-6)}`
-      await asCaller(parts, { caller, body }).addSchedule(
-        { id, name, owner: 'person', madeBy, workflow, plan, input: null },
-        now,
-      )
+      const made = {
+        id,
+        owner: 'person',
+        madeBy: operator.actor,
+        name: `${schedule.name}.backfill-${id.slice(-6)}`,
+      } as const
+      await writes.addSchedule({ ...made, workflow, plan, input: null }, now)
       return showIn(parts)(await requireSchedule(store, id), caller, now)
     },
   }

@@ -13,7 +13,7 @@ import type { WORKFLOW_ROUTES } from '../contract/resources/workflows.ts'
 import type { Handlers } from '../perform/handler.ts'
 import { listUnmatched } from '../queries/list-unmatched.ts'
 import { requireRun, requireWorkflow } from '../queries/require-row.ts'
-import { asCaller, type ResourceParts } from './parts.ts'
+import type { ResourceParts } from './parts.ts'
 import { describeOne } from './run-handlers.ts'
 
 const WEEK_MS = 7 * 86_400_000
@@ -53,31 +53,31 @@ export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WO
       }
       return { runs: drawn.length, ...readGraph(drawn) }
     },
-    async 'DELETE /workflows/:id'({ params, caller, now, query }) {
+    async 'DELETE /workflows/:id'({ params, writes, now }) {
       const { id } = await requireWorkflow(store, params.id)
-      await asCaller(parts, { caller, body: query }).removeWorkflow(id, now)
+      await writes.removeWorkflow(id, now)
       return undefined
     },
-    async 'POST /workflows/:id/pause'({ params, caller, body, now }) {
+    async 'POST /workflows/:id/pause'({ params, writes, now }) {
       const { id } = await requireWorkflow(store, params.id)
-      await asCaller(parts, { caller, body }).pauseWorkflow(id, now)
+      await writes.pauseWorkflow(id, now)
       while ((await store.holdRuns(id, SLICE)) > 0);
       return describeOf(id, now)
     },
-    async 'POST /workflows/:id/resume'({ params, caller, body, now }) {
+    async 'POST /workflows/:id/resume'({ params, writes, now }) {
       const { id } = await requireWorkflow(store, params.id)
-      await asCaller(parts, { caller, body }).resumeWorkflow(id)
+      await writes.resumeWorkflow(id)
       while ((await store.releaseHeldRuns(id, SLICE)) > 0);
       return describeOf(id, now)
     },
-    async 'POST /workflows/:id/start'({ params, caller, body, now }) {
+    async 'POST /workflows/:id/start'({ params, caller, body, writes, now }) {
       const workflow = await requireWorkflow(store, params.id)
       requireCallable(workflow)
       const input = readInput(body.input)
       requireFit(workflow, body.input ?? null)
       const id = newId('run', now)
       const start = { run: id, workflow: workflow.id, account: body.account, input, createdAt: now }
-      await asCaller(parts, { caller, body }).startRun(start)
+      await writes.startRun(start)
       return describeOne(store, await requireRun(store, id), caller)
     },
   }

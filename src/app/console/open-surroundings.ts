@@ -81,9 +81,9 @@ export function openSurroundings(
       const { foreseePrune } = await import('../../schedule/foresee-prune.ts')
       return foreseePrune({ store, clock, retention: config.retention })
     },
-    async prune() {
+    async prune(onPruned) {
       const { pruneStore } = await import('../../schedule/pruner.ts')
-      return pruneStore({ store, clock, retention: config.retention })
+      return pruneStore({ store, clock, retention: config.retention, onPruned })
     },
     async takeAnchor(isDryRun) {
       const { takeAnchor } = await import('../health/take-anchor.ts')

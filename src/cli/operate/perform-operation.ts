@@ -1,9 +1,10 @@
+import type { CallOptions } from '../../admin/client/index.ts'
 import type { AnswerOf } from '../../admin/contract/routes.ts'
 import { call, type Operations } from '../open/operations.ts'
 import { confirm } from '../terminal/confirm.ts'
 import { onInterrupt } from '../terminal/on-interrupt.ts'
 import type { Output } from '../terminal/output.ts'
-import { showProgress } from '../terminal/progress.ts'
+import { showProgress, showWork } from '../terminal/progress.ts'
 
 type Operation = AnswerOf<'POST /operations'>
 
@@ -27,9 +28,11 @@ interface Work {
  * app goes on with it where this one dies; Ctrl-C aborts it.
  */
 export async function performOperation(out: Output, operations: Operations, work: Work): Promise<void> {
-  const begin = (more: object): Promise<Operation> =>
-    call(operations, work.name, { body: { ...work.body, ...more } } as never)
-  const preview = await begin({ isDryRun: true })
+  const begin = (more: object, options?: CallOptions): Promise<Operation> =>
+    call(operations, work.name, { body: { ...work.body, ...more } } as never, options)
+  using looking = showWork(out, `${work.things} found`)
+  const preview = await begin({ isDryRun: true }, looking)
+  looking.end()
   const { kind, total, runs, refused, foreseen } = preview
   const { examples = [], refusals = [] } = foreseen ?? {}
   const will = work.describe(preview)

@@ -41,11 +41,11 @@ interface TextReport {
 
 const NAMED = 100
 
-/** Looks through every table, a stretch at a time. `onFound` gets the rows of each stretch. */
+/** Looks through every table, a stretch at a time, and tells `onFound` and `onLooked` of each. */
 export async function searchTexts(
   store: Pick<ReadStore, 'listTextTables' | 'findTexts'>,
   words: Words,
-  { signal, onFound = async () => {} }: { signal?: AbortSignal; onFound?: OnFound } = {},
+  { signal, onFound = async () => {}, onLooked = () => {} }: SearchOptions = {},
 ): Promise<TextReport> {
   const report: TextReport = { places: [], rows: 0, searched: 0, neededBy: [] }
   const needed = new Set<string>()
@@ -62,10 +62,17 @@ export async function searchTexts(
         if (neededBy !== null && needed.size < NAMED) needed.add(neededBy)
       }
       if (found.length > 0) await onFound(table, found)
+      onLooked(report.searched)
     }
     for (const [column, rows] of counts) report.places.push({ table, column, rows })
   }
   return { ...report, neededBy: [...needed] }
 }
 
-type OnFound = (table: string, found: readonly FoundText[]) => Promise<void>
+interface SearchOptions {
+  signal?: AbortSignal
+  /** Gets the rows with the words. */
+  onFound?: (table: string, found: readonly FoundText[]) => Promise<void>
+  /** Gets the number of all rows that were looked at so far. */
+  onLooked?: (rows: number) => void
+}

@@ -6,6 +6,8 @@ import type { WorkDone } from '../../../src/admin/contract/route.ts'
 import type { Work } from '../../../src/admin/ports/work.ts'
 import { UpshotError } from '../../../src/core/errors.ts'
 import { beginSweep, newState } from '../../../src/core/service/sweep/sweep-state.ts'
+import { openTestStore } from '../../support/test-store.ts'
+import { makeRuns } from '../support/bulk.ts'
 import { FILE_TOKEN, startConsole, testSurroundings } from '../support/start-console.ts'
 
 const REPORT = { file: 'upshot.db', passed: true, checks: [], rows: { run: 7 } }
@@ -98,4 +100,30 @@ test('coverage waits for a sweep that is under way, and tells how far it is', as
   clock.advance('1s')
   expect((await asked).storages).toMatchObject([{ sweep: { phase: 'idle', ended: { fault: null } } }])
   expect((await client.call('GET /system')).sweeps).toMatchObject([{ underWay: null }])
+})
+
+test('a search, an erasure, a prune and a dry run of many rows tell how far they are', async () => {
+  const store = openTestStore()
+  const { base, clock } = await startConsole({ store })
+  makeRuns(store.folder, 12, 'failed', clock.now() - 1_000)
+  const client = new AdminClient({ url: base, token: FILE_TOKEN })
+  const heard: WorkDone[] = []
+  const onProgress = (work: WorkDone) => heard.push(work)
+  const words = { kind: 'text', text: 'Anna Meier' } as const
+  const isDryRun = true
+  const filter = { status: 'failed' } as const
+  const asks: [() => Promise<unknown>, WorkDone | undefined][] = [
+    [() => client.call('POST /privacy/find', { body: words }, { onProgress }), undefined],
+    [() => client.call('POST /privacy/erase', { body: { ...words, isDryRun } }, { onProgress }), undefined],
+    [
+      () => client.call('POST /operations', { body: { kind: 'retry', filter, isDryRun } }, { onProgress }),
+      { done: 12, total: null },
+    ],
+    [() => client.call('POST /retention/prune', { body: {} }, { onProgress }), { done: 7, total: null }],
+  ]
+  for (const [ask, last] of asks) {
+    heard.length = 0
+    await ask()
+    expect(heard.at(-1)).toEqual(last ?? { done: expect.toSatisfy((rows: number) => rows >= 12), total: null })
+  }
 })

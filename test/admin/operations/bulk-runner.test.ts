@@ -37,12 +37,14 @@ test('a dry run counts and does nothing, and a run that a retry cannot help is r
   const clock = new ManualClock(NOW)
   const runs = makeRuns(store.folder, 12, 'failed', NOW - 1_000)
   const plan = planCancel(NOW, { kind: 'retry', filter: { workflow: 'w' } })
-  const { signal } = new AbortController()
-  const before = await foreseeOperation(store, plan, signal)
+  const told: unknown[] = []
+  const work = { signal: new AbortController().signal, tell: (far: unknown) => told.push(far) }
+  const before = await foreseeOperation(store, plan, work)
+  expect(told).toEqual([{ done: 12, total: null }])
   expect(before).toMatchObject({ total: 12, refused: 0, examples: { length: 12, 0: { about: 'w  failed' } } })
   expect((await store.listRuns({ limit: 100, status: 'failed' })).length).toBe(12)
   cancelByRule(store.folder, runs[3] ?? '')
-  expect(await foreseeOperation(store, plan, signal)).toMatchObject({
+  expect(await foreseeOperation(store, plan, work)).toMatchObject({
     ...{ total: 11, refused: 1 },
     refusals: [{ target: runs[3] }],
   })
@@ -100,7 +102,7 @@ test('a replay makes new runs of the events of its filter, oldest first, and lea
   const clock = new ManualClock(NOW)
   await makeEvents(store, 131, NOW)
   const plan = planReplay(NOW)
-  const foreseen = await foreseeOperation(store, plan, new AbortController().signal)
+  const foreseen = await foreseeOperation(store, plan, { signal: new AbortController().signal, tell: () => {} })
   expect(foreseen).toMatchObject({ total: 130, runs: 260, examples: { length: 20 } })
   expect(await store.listRuns({ limit: 1 })).toEqual([])
   await store.startBulk(plan)

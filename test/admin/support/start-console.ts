@@ -69,10 +69,10 @@ export function testSurroundings(): Surroundings & { sent: string[] } {
       ...{ runs: null, failures: null, refusals: null, deliveries: null, payloads: null },
       ...{ audit: null, effects: null, files: null },
     }),
-    prune: async () => ({
-      ...{ runs: 0, failures: 0, refusals: 0, deliveries: 0, payloads: 0 },
-      ...{ audit: 0, effects: 0, files: 0 },
-    }),
+    async prune(onPruned) {
+      onPruned(7)
+      return { runs: 7, failures: 0, refusals: 0, deliveries: 0, payloads: 0, audit: 0, effects: 0, files: 0 }
+    },
     takeAnchor: async () => null,
     guard: () => DEFAULT_GUARD,
     alerts: () => ({ rules: [], kinds: {} }),

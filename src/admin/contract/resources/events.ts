@@ -182,6 +182,7 @@ export const EVENT_ROUTES = defineRoutes({
     answer: operation,
     audit: 'operation.start',
     isIdempotent: true,
+    tellsProgress: true,
   },
   'POST /events/:id/replay': {
     id: 'replayEvent',

@@ -80,6 +80,7 @@ export const OPERATION_ROUTES = defineRoutes({
     answer: operation,
     audit: 'operation.start',
     isIdempotent: true,
+    tellsProgress: true,
   },
   'POST /operations/:id/abort': {
     id: 'abortOperation',

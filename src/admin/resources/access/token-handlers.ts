@@ -5,31 +5,30 @@ import { type Duration, parseDuration, withIsoTimes } from '../../../core/time.t
 import type { TOKEN_ROUTES } from '../../contract/resources/access/tokens.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { resolveAmong } from '../../queries/resolve-id.ts'
-import { asCaller, type ResourceParts } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** Tokens of scripts, and logins of browsers. */
-export function tokenHandlers(parts: ResourceParts): Handlers<keyof typeof TOKEN_ROUTES> {
-  const { store } = parts
+export function tokenHandlers({ store }: ResourceParts): Handlers<keyof typeof TOKEN_ROUTES> {
   return {
     'GET /tokens': async () => ({ items: (await store.listTokens()).map(describeToken) }),
-    async 'POST /tokens'({ body, caller, now }) {
+    async 'POST /tokens'({ body, writes, now }) {
       const { name, role, expires } = body
       const expiresAt = expires === null ? null : now + parseDuration(expires as Duration)
       const { token, secret } = planToken({ name, role, expiresAt }, now)
-      await asCaller(parts, { caller, body }).saveToken(token)
+      await writes.saveToken(token)
       return { token: describeToken(token), secret }
     },
-    async 'DELETE /tokens/:id'({ params, caller, now, query }) {
+    async 'DELETE /tokens/:id'({ params, writes, now }) {
       const valid = (await store.listTokens()).filter(({ revokedAt }) => revokedAt === null)
       const token = valid.find(({ name }) => name === params.id) ?? resolveAmong(params.id, valid)
-      if (token && (await asCaller(parts, { caller, body: query }).revokeToken(token.id, now))) return undefined
+      if (token && (await writes.revokeToken(token.id, now))) return undefined
       throw new UpshotError('not_found', `There is no token "${params.id}" that is not revoked.`, {
         fix: 'List them with "upshot tokens list".',
       })
     },
     'GET /sessions': async ({ now }) => ({ items: (await store.listSessions(now)).map(describeLogin) }),
-    async 'DELETE /sessions/:id'({ params, caller, query }) {
-      if (await asCaller(parts, { caller, body: query }).endSession(params.id)) return undefined
+    async 'DELETE /sessions/:id'({ params, writes }) {
+      if (await writes.endSession(params.id)) return undefined
       throw new UpshotError('not_found', `There is no session ${params.id}.`)
     },
   }

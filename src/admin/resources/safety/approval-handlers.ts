@@ -11,14 +11,14 @@ import { checkAnswer } from '../../../core/safety/check-answer.ts'
 import { loadProof } from '../../../core/safety/votes/approval-proof.ts'
 import type { ReadStore } from '../../../core/store/store.ts'
 import { withIsoTimes } from '../../../core/time.ts'
-import { type Caller, describeOperator } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import type { APPROVAL_ROUTES } from '../../contract/resources/safety/approvals.ts'
 import { approveAhead, requireAhead } from '../../operations/approve-ahead.ts'
 import type { Call, Handlers } from '../../perform/handler.ts'
 import { decodePosition, encodePosition, given, wholePage } from '../../queries/read-query.ts'
 import { requireApproval } from '../../queries/require-row.ts'
 import { maskValue, seesPayloads } from '../../views/run-view.ts'
-import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 type Vote = Call<'POST /approvals/:id/approve'> | Call<'POST /approvals/:id/deny'>
 
@@ -52,10 +52,10 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
         next: isMore ? encodePosition(String(last.number)) : null,
       }
     },
-    async 'POST /approvals/:id/look-ahead'({ params, body, caller, now, signal }) {
+    async 'POST /approvals/:id/look-ahead'({ params, record, now, signal }) {
       const { id, status } = await requireApproval(store, params.id, now)
       if (status !== 'open') throw new UpshotError('conflict', `The approval ${id} is ${status}: no run waits for it.`)
-      await recordAction(parts, { caller, body }, { action: 'approval.foresee', target: id, parameters: {} }, 'begun')
+      await record(id)
       return surroundings.foresee(id, signal)
     },
     async 'POST /approvals/:id/approve'(call) {
@@ -63,9 +63,9 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
       const approval = await requireApproval(store, params.id, now)
       const answer = checkAnswer(approval, body.answer)
       const only = body.only === undefined ? null : parseNumbers(body.only)
-      return decide(parts, call, { approval: approval.id, verdict: 'approved', only, answer })
+      return decide(call, { approval: approval.id, verdict: 'approved', only, answer })
     },
-    async 'POST /approvals/:id/approve-ahead'({ params, body, caller, now, signal }) {
+    async 'POST /approvals/:id/approve-ahead'({ params, body, operator, writes, record, now, signal }) {
       const first = await requireApproval(store, params.id, now)
       requireAhead(first)
       if (await mustVotesBeSigned(store)) {
@@ -73,33 +73,26 @@ export function approvalHandlers(parts: ResourceParts): Handlers<keyof typeof AP
           fix: `Use the command line: upshot approvals approve ${first.id} --ahead <n> --as … --key-file …`,
         })
       }
-      const action = {
-        action: 'approval.approve-ahead',
-        target: first.id,
-        parameters: { effects: body.effects.length },
-      }
-      await recordAction(parts, { caller, body }, action, 'begun')
-      const voter = { actor: describeOperator(caller, null).actor, signature: null, reason: body.reason ?? null }
-      const word = { ...voter, verdict: 'approved', only: null, answer: null } as const
+      await record(first.id, { effects: body.effects.length })
+      const { actor, reason } = operator
+      const word = { actor, reason, signature: null, verdict: 'approved', only: null, answer: null } as const
       const door: Parameters<typeof approveAhead<Approval>>[0] = {
         listOpen: (workflow) => store.listApprovals({ status: 'open', workflow, limit: 100, now: clock.now() }),
         readList: (list) => loadProof(store, list),
-        approve: ({ id }, hash) =>
-          asCaller(parts, { caller, body }).decideApproval({ ...word, approval: id, hash }, clock.now()),
+        approve: ({ id }, hash) => writes.decideApproval({ ...word, approval: id, hash }, clock.now()),
         hasEnded: async (run) => isFinished((await store.findRun(run))?.status ?? 'completed'),
       }
       return approveAhead(door, { first, effects: body.effects, clock, signal })
     },
     async 'POST /approvals/:id/deny'(call) {
       const { id: approval } = await requireApproval(store, call.params.id, call.now)
-      return decide(parts, call, { approval, verdict: 'denied', only: null, answer: null })
+      return decide(call, { approval, verdict: 'denied', only: null, answer: null })
     },
   }
 }
 
 function decide(
-  parts: ResourceParts,
-  { body, caller, now }: Vote,
+  { body, operator, writes, now }: Vote,
   decision: {
     approval: string
     verdict: 'approved' | 'denied'
@@ -107,12 +100,12 @@ function decide(
     answer: string | null
   },
 ): Promise<DecisionResult> {
-  const { hash, as, signature, reason = null } = body
+  const { hash, as, signature } = body
   const voter = {
-    actor: as ?? describeOperator(caller, null).actor,
+    ...{ actor: as ?? operator.actor, reason: operator.reason },
     signature: signature === undefined ? null : Buffer.from(signature, 'base64'),
   }
-  return asCaller(parts, { caller, body }).decideApproval({ hash, reason, ...voter, ...decision }, now)
+  return writes.decideApproval({ hash, ...voter, ...decision }, now)
 }
 
 /** From the first approver on, every vote is signed, also after the last one is removed. */

@@ -5,21 +5,20 @@ import { fingerprintOf } from '../../../core/safety/votes/vote-record.ts'
 import { withIsoTimes } from '../../../core/time.ts'
 import type { APPROVER_ROUTES } from '../../contract/resources/safety/approvers.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import { asCaller, type ResourceParts } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** The people who may decide approvals. */
-export function approverHandlers(parts: ResourceParts): Handlers<keyof typeof APPROVER_ROUTES> {
-  const { store } = parts
+export function approverHandlers({ store }: ResourceParts): Handlers<keyof typeof APPROVER_ROUTES> {
   return {
     'GET /approvers': async () => ({ items: (await store.listApprovers()).map(describeApprover) }),
-    async 'POST /approvers'({ body, caller, now }) {
+    async 'POST /approvers'({ body, writes, now }) {
       const { name, roles } = body
       const approver = { name, roles, publicKey: readKey(body.publicKey), addedAt: now, removedAt: null }
-      await asCaller(parts, { caller, body }).addApprover(approver)
+      await writes.addApprover(approver)
       return describeApprover(approver)
     },
-    async 'DELETE /approvers/:name'({ params, caller, now, query }) {
-      if (await asCaller(parts, { caller, body: query }).removeApprover(params.name, now)) return undefined
+    async 'DELETE /approvers/:name'({ params, writes, now }) {
+      if (await writes.removeApprover(params.name, now)) return undefined
       throw new UpshotError('not_found', `There is no approver "${params.name}".`, {
         fix: 'List them with "upshot approvers list".',
       })

@@ -7,14 +7,14 @@ import { listSwitches } from '../../../core/store/list-switches.ts'
 import type { SearchPart } from '../../../core/store/search.ts'
 import type { ListReads, ReadStore } from '../../../core/store/store.ts'
 import { isoTime } from '../../../core/time.ts'
-import { type Caller, describeOperator } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import type { EFFECT_ROUTES } from '../../contract/resources/safety/effects.ts'
 import type { Call, Handlers } from '../../perform/handler.ts'
 import { readPage } from '../../queries/read-page.ts'
 import { given, readMoment } from '../../queries/read-query.ts'
 import { findRun } from '../../queries/require-row.ts'
 import { describeEffect, seesPayloads } from '../../views/run-view.ts'
-import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** Rows of the ledger that an export reads at once. */
 const PAGE = 1_000
@@ -87,36 +87,32 @@ function effectReads(parts: ResourceParts): Handlers<Exclude<EffectRoute, Effect
 function effectActions(parts: ResourceParts): Handlers<EffectAction> {
   const { store, surroundings } = parts
   return {
-    async 'POST /effects/anchor'({ body, caller }) {
+    async 'POST /effects/anchor'({ body, record }) {
       const anchor = await surroundings.takeAnchor(body.isDryRun)
       if (anchor === null) {
         const fix = 'Run it again once a workflow has deleted or written something.'
         throw new UpshotError('not_found', 'The effect ledger has no row yet, so there is nothing to anchor.', { fix })
       }
-      const action = { action: 'effects.anchor', target: null, parameters: { seal: anchor.seal } }
-      if (!body.isDryRun) await recordAction(parts, { caller, body }, action, 'done')
+      if (!body.isDryRun) await record(null, { seal: anchor.seal }, 'done')
       return { ...anchor, at: isoTime(anchor.at) }
     },
-    async 'POST /effects/verify'({ body, caller, ...work }) {
-      await recordAction(parts, { caller, body }, { action: 'effects.verify', target: null, parameters: {} }, 'begun')
+    async 'POST /effects/verify'({ body, record, ...work }) {
+      await record(null)
       return surroundings.verifyLedger(body.anchors ?? null, work)
     },
-    async 'POST /effects/restored'({ body, caller, now }) {
-      const { actor } = describeOperator(caller, null)
-      const { number } = await asCaller(parts, { caller, body }).noteRestored({ actor, reason: body.reason, now })
+    async 'POST /effects/restored'({ body, operator: { actor }, writes, now }) {
+      const { number } = await writes.noteRestored({ actor, reason: body.reason, now })
       return { seal: number }
     },
-    async 'POST /effects/stop'({ body, caller, now }) {
+    async 'POST /effects/stop'({ body, operator: { actor }, writes, now }) {
       const { kind, reason } = body
-      const { actor } = describeOperator(caller, reason)
       const stop = { kind, name: nameOf(body), actor, reason, since: now }
-      await asCaller(parts, { caller, body }).stopEffects(stop)
+      await writes.stopEffects(stop)
       return describeGuard(parts, now)
     },
-    async 'POST /effects/resume'({ body, caller, now }) {
+    async 'POST /effects/resume'({ body, operator, writes, now }) {
       const scope = { kind: body.kind, name: nameOf(body) }
-      const by = { ...describeOperator(caller, body.reason ?? null), now }
-      const woken = await asCaller(parts, { caller, body }).resumeEffects(scope, by)
+      const woken = await writes.resumeEffects(scope, { ...operator, now })
       if (woken === null) {
         const known = (await store.listStops()).map(describeScope).join(', ')
         throw new UpshotError('not_found', `No stop of ${describeScope(scope)} is in force.`, {

@@ -3,11 +3,10 @@ import { UpshotError } from '../../../core/errors.ts'
 import { CALLBACK_PATH, type HookRecord, stateOf } from '../../../core/incoming/hook.ts'
 import { planWord } from '../../../core/incoming/hook-data.ts'
 import { isoTime } from '../../../core/time.ts'
-import { describeOperator } from '../../access/caller.ts'
 import type { HOOK_ROUTES, hook as hookSchema } from '../../contract/resources/safety/hooks.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { requireRun } from '../../queries/require-row.ts'
-import { asCaller, type ResourceParts } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 type HookView = z.input<typeof hookSchema>
 
@@ -15,8 +14,7 @@ type HookView = z.input<typeof hookSchema>
 const SHOWN = 8
 
 /** The callback URLs of runs, and the answers of persons. */
-export function hookHandlers(parts: ResourceParts): Handlers<keyof typeof HOOK_ROUTES> {
-  const { store } = parts
+export function hookHandlers({ store }: ResourceParts): Handlers<keyof typeof HOOK_ROUTES> {
   const require = async (id: string) => {
     const found = await store.findHook(id)
     if (found) return found
@@ -28,10 +26,10 @@ export function hookHandlers(parts: ResourceParts): Handlers<keyof typeof HOOK_R
       const hooks = await store.listHooks((await requireRun(store, query.run)).id)
       return { items: hooks.map((hook) => describeHook(hook, now)) }
     },
-    async 'POST /hooks/:id/answer'({ params, body, caller, now }) {
+    async 'POST /hooks/:id/answer'({ params, body, operator, writes, now }) {
       const { data = null } = body
-      const answer = planWord(await require(params.id), { data, by: describeOperator(caller, null).actor, now })
-      await asCaller(parts, { caller, body }).answerHook(answer)
+      const answer = planWord(await require(params.id), { data, by: operator.actor, now })
+      await writes.answerHook(answer)
       return describeHook(await require(params.id), now)
     },
   }

@@ -6,11 +6,10 @@ import type { ACCOUNT_ROUTES } from '../../contract/resources/service/accounts.t
 import type { Call, Handlers } from '../../perform/handler.ts'
 import { given } from '../../queries/read-query.ts'
 import { requireAccount } from '../../queries/require-row.ts'
-import { asCaller, type ResourceParts } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** Accounts of the service; their keys go in and never come out. */
-export function accountHandlers(parts: ResourceParts): Handlers<keyof typeof ACCOUNT_ROUTES> {
-  const { store, surroundings } = parts
+export function accountHandlers({ store, surroundings }: ResourceParts): Handlers<keyof typeof ACCOUNT_ROUTES> {
   const describeDefault = (endpoints: Endpoint[]) => {
     const { keeper, ...own } = surroundings.defaultAccount()
     const usual = { ...own, name: DEFAULT_ACCOUNT, hasFallbackKey: false, keeper, createdAt: null }
@@ -27,7 +26,7 @@ export function accountHandlers(parts: ResourceParts): Handlers<keyof typeof ACC
       const endpoints = await store.listEndpoints()
       return account === null ? describeDefault(endpoints) : describeAccount(account, endpoints)
     },
-    async 'PUT /accounts/:name'({ params: { name }, body, caller, now }) {
+    async 'PUT /accounts/:name'({ params: { name }, body, writes, now }) {
       if (name === DEFAULT_ACCOUNT && !body.isNew) throw refuseDefault('changed')
       const known = body.isNew === false ? await requireAccount(store, name) : await store.findAccount(name)
       if (known !== null && body.isNew) {
@@ -39,12 +38,12 @@ export function accountHandlers(parts: ResourceParts): Handlers<keyof typeof ACC
         { name, ...complete(body, known, surroundings.defaultAccount()) },
         known?.createdAt ?? now,
       )
-      if (!body.isDryRun) await asCaller(parts, { caller, body }).saveAccount(account)
+      if (!body.isDryRun) await writes.saveAccount(account)
       return describeAccount(account, await store.listEndpoints())
     },
-    async 'DELETE /accounts/:name'({ params, caller, query }) {
+    async 'DELETE /accounts/:name'({ params, writes }) {
       if ((await requireAccount(store, params.name)) === null) throw refuseDefault('removed')
-      await asCaller(parts, { caller, body: query }).removeAccount(params.name)
+      await writes.removeAccount(params.name)
       return undefined
     },
   }

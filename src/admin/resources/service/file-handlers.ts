@@ -7,12 +7,12 @@ import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import type { FileDetails, FileEntry } from '../../../core/service/file.ts'
 import { findStorage, STORAGES, type StorageName, type StorageSpellings } from '../../../core/service/storage.ts'
 import { isoTime, momentOf } from '../../../core/time.ts'
-import { type Caller, describeOperator } from '../../access/caller.ts'
+import type { Caller } from '../../access/caller.ts'
 import type { FILE_ROUTES } from '../../contract/resources/service/files.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import { compareFiles } from '../../queries/compare-files.ts'
 import { decodePosition, encodePosition } from '../../queries/read-query.ts'
-import { type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** A download that somebody asked for. */
 interface Download {
@@ -78,17 +78,14 @@ function fileReads({ surroundings: { files } }: ResourceParts, findPlace: FindPl
 
 type FileDownload = 'POST /files/:storage/:id/ticket' | 'GET /downloads/:ticket'
 
-function fileDownloads(parts: ResourceParts, findPlace: FindPlace): Handlers<FileDownload> {
-  const { files } = parts.surroundings
+function fileDownloads({ surroundings: { files } }: ResourceParts, findPlace: FindPlace): Handlers<FileDownload> {
   const tickets = new Tickets<Download>()
   return {
-    async 'POST /files/:storage/:id/ticket'({ params, body, caller, now, signal }) {
+    async 'POST /files/:storage/:id/ticket'({ params, body, record, now, signal }) {
       const { account, service } = await findPlace(body.account, params.storage)
       const file = await files.ask(account, (api) => api.get({ service, id: params.id }, { signal }))
       if (file.type === 'folder') throw new UpshotError('invalid_request', `${file.path} is a folder.`)
-      const about = { account, path: file.path, bytes: file.size }
-      const target = `${service}:${params.id}`
-      await recordAction(parts, { caller, body }, { action: 'file.download', target, parameters: about }, 'begun')
+      await record(`${service}:${params.id}`, { account, path: file.path, bytes: file.size })
       const { ticket, expiresAt } = tickets.issue({ account, file, from: body.from }, now)
       return { ticket, expiresAt: isoTime(expiresAt) }
     },
@@ -102,41 +99,37 @@ function fileDownloads(parts: ResourceParts, findPlace: FindPlace): Handlers<Fil
 }
 
 function fileActions(
-  parts: ResourceParts,
+  { surroundings }: ResourceParts,
   findPlace: FindPlace,
 ): Handlers<Exclude<FileRoute, FileRead | FileDownload>> {
-  const { surroundings } = parts
   const { files } = surroundings
   return {
-    async 'POST /files/:storage/:id/url'({ params, body, caller, signal }) {
+    async 'POST /files/:storage/:id/url'({ params, body, record, signal }) {
       const { account, service } = await findPlace(body.account, params.storage)
-      const target = `${service}:${params.id}`
-      await recordAction(parts, { caller, body }, { action: 'file.url', target, parameters: { account } }, 'begun')
+      await record(`${service}:${params.id}`, { account })
       const found = await files.ask(account, (api) => api.downloadUrl({ service, id: params.id }, { signal }))
       return { url: found.url.reveal(), expiresAt: momentOf(found.expiresAt) }
     },
-    async 'POST /files/diff'({ body, caller, ...work }) {
+    async 'POST /files/diff'({ body, record, ...work }) {
       const { account, one, other, ...options } = body
       const places = [await findPlace(account, one.storage), await findPlace(account, other.storage)] as const
-      const about = { one: `${one.storage}:${one.path}`, other: `${other.storage}:${other.path}` }
-      await recordAction(parts, { caller, body }, { action: 'files.diff', target: null, parameters: about }, 'begun')
+      await record(null, { one: `${one.storage}:${one.path}`, other: `${other.storage}:${other.path}` })
       const folders = [
         { ...places[0], path: one.path },
         { ...places[1], path: other.path },
       ] as const
       return files.ask(account, (api) => compareFiles(api, folders, { ...options, ...work }))
     },
-    async 'POST /files/delete'({ body, caller, ...work }) {
-      const { files: seen, count, reason = null } = body
+    async 'POST /files/delete'({ body, caller, operator, record, ...work }) {
+      const { files: seen, count } = body
       const { account } = await findPlace(body.account, STORAGES[0])
       requireRights(caller, { account, keeper: surroundings.defaultAccount().keeper })
       requireCount(seen.length, count, surroundings.guard()?.workflow.deletes?.perRun ?? Number.POSITIVE_INFINITY)
       const targets = seen.slice(0, NAMED).map(({ service, id }) => `${service}:${id}`)
       const parameters = { count: seen.length, account, files: targets }
       const target = seen.length === 1 ? (targets[0] ?? null) : null
-      if (seen.length > 0)
-        await recordAction(parts, { caller, body }, { action: 'files.rm', target, parameters }, 'begun')
-      const { actor } = describeOperator(caller, reason)
+      if (seen.length > 0) await record(target, parameters)
+      const { actor, reason } = operator
       const removals = await files.remove({ account, files: seen, actor, reason }, work)
       const counts: Record<string, number> = {}
       for (const { outcome } of removals) counts[outcome] = (counts[outcome] ?? 0) + 1

@@ -5,11 +5,10 @@ import { isoTime, momentOf, withIsoTimes } from '../../../core/time.ts'
 import type { ALERT_ROUTES } from '../../contract/resources/system/alerts.ts'
 import type { Handlers } from '../../perform/handler.ts'
 import type { AlertSetup } from '../../ports/surroundings.ts'
-import { type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** The alert rules of the project file, and test messages to their channels. */
-export function alertHandlers(parts: ResourceParts): Handlers<keyof typeof ALERT_ROUTES> {
-  const { store, surroundings } = parts
+export function alertHandlers({ store, surroundings }: ResourceParts): Handlers<keyof typeof ALERT_ROUTES> {
   const setup = surroundings.alerts()
   const describe = async (rule: AlertRule) => {
     const kept = await store.loadAlertBook(rule.name)
@@ -26,10 +25,9 @@ export function alertHandlers(parts: ResourceParts): Handlers<keyof typeof ALERT
   return {
     'GET /alerts': async () => ({ items: await Promise.all(setup.rules.map(describe)) }),
     'GET /alerts/:name': ({ params }) => describe(requireRule(params.name)),
-    async 'POST /alerts/:name/test'({ params, body, caller, signal }) {
+    async 'POST /alerts/:name/test'({ params, record, signal }) {
       const { name } = requireRule(params.name)
-      const action = { action: 'alert.test', target: name, parameters: {} }
-      await recordAction(parts, { caller, body }, action, 'begun')
+      await record(name)
       return { channels: await surroundings.testAlert(name, signal) }
     },
   }

@@ -13,7 +13,7 @@ import type { Handlers } from '../../perform/handler.ts'
 import type { Surroundings } from '../../ports/surroundings.ts'
 import type { Work } from '../../ports/work.ts'
 import { readMoment } from '../../queries/read-query.ts'
-import { type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 const TRANSFERS = 'transfers that never told: the service lists none. Compare an export with --transfers'
 const UNKNOWABLE = [
@@ -25,9 +25,9 @@ const UNKNOWABLE = [
 export function coverageHandlers(parts: ResourceParts): Handlers<keyof typeof COVERAGE_ROUTES> {
   const { store, surroundings } = parts
   return {
-    async 'POST /coverage'({ body, caller, now: asked, signal, tell }) {
+    async 'POST /coverage'({ body, record, now: asked, signal, tell }) {
       const { storage = null, lookUp, transfers } = body
-      await recordAction(parts, { caller, body }, { action: 'coverage.read', target: storage, parameters: {} }, 'begun')
+      await record(storage)
       if (body.wait) await waitForSweeps(parts, storage, { signal, tell })
       const now = body.wait ? parts.clock.now() : asked
       // Runs are counted by the hour, and events beside them from the same moment on.

@@ -1,10 +1,9 @@
 import { UpshotError } from '../../../core/errors.ts'
 import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import { type FoundText, searchTexts } from '../../../core/store/search-texts.ts'
-import { describeOperator } from '../../access/caller.ts'
 import type { PRIVACY_ROUTES } from '../../contract/resources/system/privacy.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import { asCaller, type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** Rows that one commit changes at most. */
 const KEYS_AT_ONCE = 200
@@ -14,16 +13,14 @@ const NEEDED_SHOWN = 5
 export function privacyHandlers(parts: ResourceParts): Handlers<keyof typeof PRIVACY_ROUTES> {
   const { store } = parts
   return {
-    async 'POST /privacy/find'({ caller, body, signal }) {
+    async 'POST /privacy/find'({ body, record, signal, tell }) {
       const words = readWords(body)
-      const parameters = { kind: words.kind }
-      await recordAction(parts, { caller, body }, { action: 'privacy.find', target: null, parameters }, 'begun')
-      return searchTexts(store, words, { signal })
+      await record(null, { kind: words.kind })
+      return searchTexts(store, words, { signal, onLooked: (done) => tell({ done, total: null }) })
     },
-    async 'POST /privacy/erase'({ caller, body, now }) {
+    async 'POST /privacy/erase'({ body, operator, writes, record, now, tell }) {
       const words = readWords(body)
-      const writes = asCaller(parts, { caller, body })
-      const before = await searchTexts(store, words)
+      const before = await searchTexts(store, words, { onLooked: (done) => tell({ done, total: null }) })
       if (body.isDryRun) return { ...before, erased: 0, canceled: [] }
       const canceled: string[] = []
       if (body.cancelRuns) {
@@ -33,9 +30,8 @@ export function privacyHandlers(parts: ResourceParts): Handlers<keyof typeof PRI
       }
       const { neededBy } = canceled.length === 0 ? before : await searchTexts(store, words)
       if (neededBy.length > 0) throw describeNeeded(neededBy)
-      const { actor, reason } = describeOperator(caller, body.reason ?? null)
-      const parameters = { kind: words.kind, rows: before.rows }
-      await recordAction(parts, { caller, body }, { action: 'privacy.erase', target: null, parameters }, 'begun')
+      const { actor, reason } = operator
+      await record(null, { kind: words.kind, rows: before.rows })
       let erased = 0
       // A row that a new run needs by now is left. A second call goes on with what is left.
       const onFound = async (table: string, found: readonly FoundText[]) => {
@@ -45,7 +41,8 @@ export function privacyHandlers(parts: ResourceParts): Handlers<keyof typeof PRI
           erased += await writes.eraseTexts({ words, table, keys: part, actor, reason, now: parts.clock.now() })
         }
       }
-      await searchTexts(store, words, { onFound })
+      const onLooked = (done: number) => tell({ done, total: before.searched })
+      await searchTexts(store, words, { onFound, onLooked })
       return { ...before, erased, canceled }
     },
   }

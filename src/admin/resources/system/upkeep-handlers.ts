@@ -3,26 +3,26 @@ import { PRUNE_KINDS } from '../../../core/store/retention.ts'
 import { isoTime } from '../../../core/time.ts'
 import type { UPKEEP_ROUTES } from '../../contract/resources/system/upkeep.ts'
 import type { Handlers } from '../../perform/handler.ts'
-import { type ResourceParts, recordAction } from '../parts.ts'
+import type { ResourceParts } from '../parts.ts'
 
 /** The settings and the health of the installation, and the removal of old data. */
-export function upkeepHandlers(parts: ResourceParts): Handlers<keyof typeof UPKEEP_ROUTES> {
-  const { settings, retention, foreseePrune, prune, examine, ...database } = parts.surroundings
+export function upkeepHandlers({ surroundings }: ResourceParts): Handlers<keyof typeof UPKEEP_ROUTES> {
+  const { settings, retention, foreseePrune, prune, examine, ...database } = surroundings
   let isPruning = false
   let foreseen: ReturnType<typeof foreseePrune> | null = null
   return {
     'GET /config': async () => ({ items: settings() }),
-    async 'POST /doctor'({ caller, body, signal }) {
-      await recordAction(parts, { caller, body }, { action: 'doctor.run', target: null, parameters: {} }, 'begun')
+    async 'POST /doctor'({ record, signal }) {
+      await record(null)
       const findings = await examine(signal)
       return { isHealthy: findings.every(({ level }) => level !== 'fail'), findings }
     },
-    async 'POST /database/verify'({ caller, body, ...work }) {
-      await recordAction(parts, { caller, body }, { action: 'db.verify', target: null, parameters: {} }, 'begun')
+    async 'POST /database/verify'({ record, ...work }) {
+      await record(null)
       return database.verifyDatabase(work)
     },
-    async 'POST /database/backup'({ caller, body, ...work }) {
-      await recordAction(parts, { caller, body }, { action: 'db.backup', target: null, parameters: {} }, 'begun')
+    async 'POST /database/backup'({ record, ...work }) {
+      await record(null)
       return database.backUp(work)
     },
     'GET /database/backups/:name': ({ params }) => database.openBackup(params.name),
@@ -42,13 +42,12 @@ export function upkeepHandlers(parts: ResourceParts): Handlers<keyof typeof UPKE
       const forecast = await foreseen
       return { items: PRUNE_KINDS.flatMap((kind) => (forecast[kind] === null ? [] : [{ kind, ...forecast[kind] }])) }
     },
-    async 'POST /retention/prune'({ caller, body }) {
+    async 'POST /retention/prune'({ record, tell }) {
       if (isPruning) throw new UpshotError('conflict', 'A prune is under way already.')
       isPruning = true
       try {
-        const parameters = { ...retention() }
-        await recordAction(parts, { caller, body }, { action: 'db.prune', target: null, parameters }, 'begun')
-        return { pruned: await prune() }
+        await record(null, { ...retention() })
+        return { pruned: await prune((done) => tell({ done, total: null })) }
       } finally {
         isPruning = false
       }

@@ -20,7 +20,7 @@ import { findRunningApp } from '../../open/running-app.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
-import { showProgress, showWork } from '../../terminal/progress.ts'
+import { showProgress, showTold, showWork } from '../../terminal/progress.ts'
 
 export function backup(command: Command, { out, project }: Cli): void {
   command
@@ -231,7 +231,8 @@ export function prune(command: Command, { out, project }: Cli): void {
           out.result({ pruned: null, prunable }, () => ['Nothing was deleted.'])
           return
         }
-        const { pruned } = await call(operations, 'POST /retention/prune', { body: {} })
+        using work = showTold(out, 'Rows removed')
+        const { pruned } = await call(operations, 'POST /retention/prune', { body: {} }, work)
         out.result({ pruned }, () => PRUNE_KINDS.map((kind) => `${String(pruned[kind]).padStart(8)} ${LABELS[kind]}`))
       }),
     )

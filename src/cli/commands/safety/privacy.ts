@@ -7,6 +7,7 @@ import { createEraser, type Words } from '../../../core/safety/create-eraser.ts'
 import type { Cli } from '../../command.ts'
 import { call } from '../../open/operations.ts'
 import { confirm } from '../../terminal/confirm.ts'
+import { showTold, showWork } from '../../terminal/progress.ts'
 
 type Report = AnswerOf<'POST /privacy/find'>
 
@@ -16,7 +17,8 @@ export function find(command: Command, { out, project }: Cli): void {
   addWords(command).action((options) =>
     project.withOperations(async (operations) => {
       const body = readWords(options)
-      const report = await call(operations, 'POST /privacy/find', { body })
+      using work = showWork(out, 'Rows searched')
+      const report = await call(operations, 'POST /privacy/find', { body }, work)
       const files = (await project.isFar()) ? [] : findInProject(project.root, body)
       out.result({ ...report, files }, () => [...describe(report), ...files.map((file) => `  in the file ${file}`)])
       out.note(YOURS)
@@ -32,7 +34,9 @@ export function erase(command: Command, { out, project }: Cli): void {
       project.withOperations(async (operations) => {
         const words = readWords(options)
         const cancelRuns = options.cancelRuns === true
-        const foreseen = await call(operations, 'POST /privacy/erase', { body: { ...words, isDryRun: true } })
+        using work = showTold(out, 'Rows searched')
+        const foreseen = await call(operations, 'POST /privacy/erase', { body: { ...words, isDryRun: true } }, work)
+        work.end()
         const things = describe(foreseen)
         const will = `erase this from ${foreseen.rows.toLocaleString('en')} rows, for good`
         const isConfirmed = foreseen.rows > 0 && (await confirm(out, { will, things, count: foreseen.rows }))
@@ -42,7 +46,7 @@ export function erase(command: Command, { out, project }: Cli): void {
           )
           return
         }
-        const answer = await call(operations, 'POST /privacy/erase', { body: { ...words, cancelRuns } })
+        const answer = await call(operations, 'POST /privacy/erase', { body: { ...words, cancelRuns } }, work)
         out.result({ ...answer, dryRun: false }, () => [
           `Erased from ${answer.erased.toLocaleString('en')} rows.`,
           ...(answer.canceled.length === 0 ? [] : [`Canceled ${answer.canceled.join(', ')}.`]),

@@ -6,13 +6,14 @@ import { Card } from '../../parts/page.tsx'
 import { Facts, Look } from '../../parts/text.tsx'
 import { When } from '../../parts/when.tsx'
 import { useMay, useSession } from '../../state/session.ts'
-import { formatBytes } from '../../words/format.ts'
+import { formatBytes, formatCount } from '../../words/format.ts'
 import { lookOfFinding } from '../../words/states.ts'
 
 type System = AnswerOf<'GET /system'>
 type Process = System['processes'][number]
 type Room = NonNullable<System['room']>
 type Week = Room['weeks'][number]
+type Sweep = System['sweeps'][number]
 
 const PROCESSES: readonly Column<Process>[] = [
   {
@@ -40,7 +41,7 @@ export function Health() {
   const session = useSession()
   return (
     <Loaded of={system}>
-      {({ checks, processes, databaseBytes, logBytes, diskFreeBytes, room }) => (
+      {({ checks, processes, databaseBytes, logBytes, diskFreeBytes, room, sweeps }) => (
         <div className="stack">
           <section className="card padded stack">
             <Facts
@@ -69,6 +70,7 @@ export function Health() {
           </section>
           <Doctor />
           <DataTable label="Processes" columns={PROCESSES} rows={processes} keyOf={({ id }) => id} />
+          {sweeps.length > 0 && <DataTable label="Sweeps" columns={SWEEPS} rows={sweeps} keyOf={nameStorage} />}
           {room !== null && <ServerRoom room={room} />}
         </div>
       )}
@@ -109,6 +111,31 @@ function Doctor() {
         </div>
       )}
     </Card>
+  )
+}
+
+const SWEEPS: readonly Column<Sweep>[] = [
+  { title: 'Swept storage', className: 'wide', cell: nameStorage },
+  { title: 'Now', width: '220px', cell: ({ underWay }) => (underWay === null ? 'idle' : <Present {...underWay} />) },
+  { title: 'Complete', width: '92px', cell: ({ complete }) => (complete ? <When at={complete.endedAt} /> : 'not yet') },
+  { title: 'Lost in 7 days', width: '110px', className: 'number', cell: ({ lost }) => lost },
+  { title: 'Made up', width: '90px', className: 'number', cell: ({ made }) => made },
+  { title: 'Wait for people', width: '120px', className: 'number', cell: ({ held }) => held },
+  { title: 'Why not complete', className: 'wide', cell: ({ fault }) => fault },
+]
+
+function nameStorage({ account, storage }: Sweep): string {
+  return account === 'default' ? storage : `${account}/${storage}`
+}
+
+/** How far the sweep is that is at work. Files are judged one by one, and nobody counts them before. */
+function Present({ phase, seen, total }: NonNullable<Sweep['underWay']>) {
+  if (phase === 'judging') return 'judging'
+  const far = `listing, ${formatCount(seen)}${total === null ? '' : ` of ${formatCount(total)}`}`
+  return (
+    <>
+      {far} {total !== null && <progress max={Math.max(total, seen)} value={seen} aria-label={far} />}
+    </>
   )
 }
 

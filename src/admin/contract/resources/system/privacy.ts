@@ -24,6 +24,7 @@ export const PRIVACY_ROUTES = defineRoutes({
     answer: z.object(report),
     audit: 'privacy.find',
     isSearch: true,
+    tellsProgress: true,
   },
   'POST /privacy/erase': {
     id: 'eraseWords',
@@ -34,5 +35,6 @@ export const PRIVACY_ROUTES = defineRoutes({
     answer: z.object({ ...report, erased: z.int(), canceled: z.array(z.string()).describe('Runs.') }),
     audit: 'privacy.erase',
     isSearch: true,
+    tellsProgress: true,
   },
 })

@@ -111,5 +111,6 @@ export const UPKEEP_ROUTES = defineRoutes({
     role: 'admin',
     answer: z.object({ pruned: z.record(z.enum(PRUNE_KINDS), z.int()) }),
     audit: 'db.prune',
+    tellsProgress: true,
   },
 })

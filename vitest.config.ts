@@ -20,7 +20,7 @@ export const LONG = [
   'test/dashboard/{doctor,files,foreign-pages,in-browser,live,look-ahead,matches,planned,sandbox,schedules,server-room,states,told}.test.ts',
   'test/packaging/create.test.ts',
   'test/property/{flow,folds,safety}.test.ts',
-  'test/property/kept-passes.test.ts',
+  'test/property/pass-cache.test.ts',
   'test/sandbox/pages/in-browser.test.ts',
   'test/store/{move,postgres}/**/*.test.ts',
   'test/testing/on-postgres.test.ts',

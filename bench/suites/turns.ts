@@ -29,7 +29,7 @@ async function runTurns(bench: Bench): Promise<Result[]> {
   await using target = bench.startTarget('engine.ts')
   await using replaying = bench.startTarget('engine.ts')
   await target.call('open', { file: join(bench.folder, 'turns.db'), slots: 10 })
-  await replaying.call('open', { file: join(bench.folder, 'turns-replayed.db'), slots: 10, keeps: false })
+  await replaying.call('open', { file: join(bench.folder, 'turns-replayed.db'), slots: 10, cachesPasses: false })
   const inTurnCount = bench.isQuick ? 500 : 2_000
   const atOnceCount = bench.isQuick ? 1_000 : 5_000
   const rounds = bench.isQuick ? 1 : 5

@@ -33,10 +33,10 @@ bus.subscribe('run.completed', () => finish.passed())
 /** `keeps`: false replays each pass from its beginning. `words`: how often progress is written. */
 async function open({
   slots,
-  keeps = true,
+  cachesPasses = true,
   words = 1,
   ...place
-}: StorePlace & { slots: number; keeps?: boolean; words?: number }) {
+}: StorePlace & { slots: number; cachesPasses?: boolean; words?: number }) {
   store = await openStore(place)
   const endpoint = planEndpoint({ name: 'bench', secret: SECRET }, systemClock.now())
   await store.addEndpoint(endpoint)
@@ -65,7 +65,7 @@ async function open({
     drainMs: 1_000,
     // As the app does: other machines have no lock of a process to look at.
     ...('urls' in place ? { beatMs: 1_000 } : {}),
-    ...(!keeps && { keeps: { max: 0 } }),
+    ...(!cachesPasses && { passCache: { max: 0 } }),
   })
   bus.subscribe('run.queued', () => worker.wake())
   startedAt = performance.now()

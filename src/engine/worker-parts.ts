@@ -28,14 +28,14 @@ export interface OutsideWatch {
 }
 
 /** Bounds of the passes that one worker keeps. */
-export interface KeepLimits {
-  /** Steps from which a pass is kept: shorter journals are replayed in no time. Default 32. */
+export interface PassCacheLimits {
+  /** Steps from which a pass is cached: shorter journals are replayed in no time. Default 32. */
   fromSteps?: number
   /** Most passes; 0: none. Default 100. */
   max?: number
   /** Most bytes, as far as they can be told. Default 32 MiB. */
   maxBytes?: number
-  /** Longest time for which a pass is kept. Default 60 s. */
+  /** Longest time for which a pass is cached. Default 60 s. */
   maxAgeMs?: number
 }
 
@@ -102,7 +102,7 @@ export interface WorkerParts {
   /** Default: every run acts. */
   planner?: Planner
   /** Bounds what waits in memory; see decision 65. */
-  keeps?: KeepLimits
+  passCache?: PassCacheLimits
   /** Tells timers of the code's own, outside steps. Default false. */
   tellsTimers?: boolean
   /** Sees what its code does past the guard and the ledger. Default: nobody does. */

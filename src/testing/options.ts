@@ -42,7 +42,7 @@ export interface TestbedOptions {
    * True: a run that waits stays in memory and goes on there, as long runs do in the app. Default
    * false: each pass replays, which finds code that is not the same in every pass.
    */
-  keepsPasses?: boolean
+  cachePasses?: boolean
   /**
    * A PostgreSQL, such as `postgres://localhost/test`, for the runs. Their schema is dropped at the
    * end. Default: a store in memory.
@@ -56,7 +56,7 @@ export interface TestbedOptions {
 export function readOptions(options: TestbedOptions) {
   const guard = readGuard(options.guard)
   const { seed = 1, slots = 20, workers = 1, steps = {}, sandbox = {}, accounts = [], patienceMs = 4_000 } = options
-  const keepsPasses = options.keepsPasses ?? false
+  const cachePasses = options.cachePasses ?? false
   const replaced = new ReplacedSteps(steps)
   const workflows = new TestWorkflows(options.workflows, replaced)
   const now = new Date(options.now ?? '2026-01-01T00:00:00Z').getTime()
@@ -66,7 +66,7 @@ export function readOptions(options: TestbedOptions) {
       `"${options.now}" is not a moment. Write one such as "2026-01-01T00:00:00Z".`,
     )
   }
-  return { workflows, replaced, now, seed, slots, workers, sandbox, accounts, patienceMs, guard, keepsPasses }
+  return { workflows, replaced, now, seed, slots, workers, sandbox, accounts, patienceMs, guard, cachePasses }
 }
 
 function readGuard(given: ConfigFile['guard']): GuardPolicy {

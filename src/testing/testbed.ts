@@ -68,7 +68,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
 
   private constructor(options: TestbedOptions, opened: OpenedStore, { crash, deploy }: PlannedCrash) {
     super()
-    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard, keepsPasses } =
+    const { now, seed, slots, workers, sandbox, workflows, replaced, patienceMs, guard, cachePasses } =
       readOptions(options)
     this.#workflows = workflows
     this.#replaced = replaced
@@ -85,7 +85,7 @@ export class Testbed extends Deciding implements AsyncDisposable {
     const openFiles = () => this.#service.openFiles(random)
     this.#engine = new TestEngine(
       {
-        ...{ ...parts, random, slots, workers, guard, keepsPasses, openFiles },
+        ...{ ...parts, random, slots, workers, guard, cachePasses, openFiles },
         ...{ workflows: () => workflows.all, crash: crash ?? null, work: new WorkUnderWay() },
       },
       patienceMs,

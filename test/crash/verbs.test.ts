@@ -134,7 +134,7 @@ async function live(
     filesFor: () => ({}) as never,
     routes: () => workflows.flatMap(planRoutes),
     guard: DEFAULT_POLICY,
-    keeps: { fromSteps: 0 },
+    passCache: { fromSteps: 0 },
     slots: 4,
     drainMs: 1_000,
   })

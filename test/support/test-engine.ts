@@ -42,7 +42,7 @@ export interface TestEngine {
         | 'tellsTimers'
         | 'outside'
         | 'gatherMs'
-        | 'keeps'
+        | 'passCache'
         | 'planner'
         | 'maxSteps'
       >

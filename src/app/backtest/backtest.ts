@@ -3,7 +3,7 @@ import type { WorkflowLimits } from '../../core/safety/guard.ts'
 import { compareSides, differencesOf } from '../../engine/preview/compare/compare-sides.ts'
 import type { RunSide } from '../../engine/preview/compare/deed.ts'
 import { type Exceeded, GuardTally } from '../../engine/preview/compare/guard-tally.ts'
-import { addHolds } from '../../engine/preview/compare/hold.ts'
+import { addHeldBy } from '../../engine/preview/compare/held.ts'
 import { sideOfPreview } from '../../engine/preview/compare/side-of-preview.ts'
 import type { AnswerRules } from '../../engine/preview/compose-answers.ts'
 import { describeRefused } from '../preview/describe-preview.ts'
@@ -120,9 +120,9 @@ function ownLimits({ code }: Pick<IsolatedProcess, 'code'>, workflow: string): W
   return code.workflows.find(({ id }) => id === workflow)?.guard
 }
 
-/** The side of the code of an isolated process in a case, with the holds of its guard. */
+/** The side of the code of an isolated process in a case, with what its guard would hold. */
 function sideOf(isolated: Code, workflow: string, { run, account, side }: RecordedCase, end: PreviewedJob): RunSide {
   const rules = { limits: isolated.settings.guard.limits, own: ownLimits(isolated, workflow) }
   const source = { runId: run, workflow, account }
-  return addHolds(sideOfPreview(end), end.effects, { ...rules, source, recorded: side.deeds })
+  return addHeldBy(sideOfPreview(end), end.effects, { ...rules, source, recorded: side.deeds })
 }

@@ -7,7 +7,7 @@ import type { EffectRecord } from '../../core/safety/effect.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import { NOT_WANTED } from '../../engine/admit/admit-run.ts'
 import type { RunSide } from '../../engine/preview/compare/deed.ts'
-import { readHold } from '../../engine/preview/compare/hold.ts'
+import { readHeldBy } from '../../engine/preview/compare/held.ts'
 import { type Request, readAsked, sideOfRecording } from '../../engine/preview/compare/side-of-recording.ts'
 import type { RecordedRun } from '../../engine/preview/replay-recorded.ts'
 
@@ -169,20 +169,20 @@ async function readRequests(store: Reads, { run, steps }: Pick<Recording, 'run' 
   const others = steps.filter(({ kind }) => kind === 'send' || kind === 'invoke' || kind === 'approve')
   const read = await Promise.all(others.map((step) => readContent(store, run, step)))
   const own = rows.filter(({ step }) => acts.has(step ?? ''))
-  const holds = await readHolds(store, own)
+  const heldBy = await readHeldBys(store, own)
   return [
     ...own.map((row) =>
-      row.approval === null ? readAsked(row) : { ...readAsked(row), hold: holds.get(row.approval) },
+      row.approval === null ? readAsked(row) : { ...readAsked(row), heldBy: heldBy.get(row.approval) },
     ),
     ...read.filter((request) => request !== null),
   ]
 }
 
 /** The limits that these effects were approved over, by approval. */
-async function readHolds(store: Reads, rows: readonly EffectRecord[]): Promise<Map<string, string | undefined>> {
+async function readHeldBys(store: Reads, rows: readonly EffectRecord[]): Promise<Map<string, string | undefined>> {
   const ids = [...new Set(rows.map(({ approval }) => approval))].filter((id) => id !== null)
   const found = await Promise.all(ids.map((id) => store.findApproval(id, rows[0]?.at ?? 0)))
-  return new Map(found.flatMap((each) => (each?.kind === 'guard' ? [[each.id, readHold(each.why, false)]] : [])))
+  return new Map(found.flatMap((each) => (each?.kind === 'guard' ? [[each.id, readHeldBy(each.why, false)]] : [])))
 }
 
 /** Null where retention has taken it. */

@@ -158,15 +158,15 @@ function isEndOfProcess(error: unknown): boolean {
 
 function failed(error: unknown): PreviewedJob {
   const end = { kind: 'failed', error: describeError(error) } as const
-  return { ...PREVIEWED_NOTHING, end, unstarted: null, holds: [], isSteady: true, undeclared: [] }
+  return { ...PREVIEWED_NOTHING, end, unstarted: null, held: [], isSteady: true, undeclared: [] }
 }
 
 /** How the run would end and what it would do, in a sentence without its subject. */
-function describePlan({ end, effects, holds, undeclared }: PreviewedJob): string {
+function describePlan({ end, effects, held, undeclared }: PreviewedJob): string {
   const { would, why } = describeEnd(end)
   const counts = [
     sumEffects([{ effects }]).words,
-    ...(holds.length > 0 ? [`${holds.length} held by the guard`] : []),
+    ...(held.length > 0 ? [`${held.length} held by the guard`] : []),
     ...(undeclared.length > 0 ? [`${undeclared.length} refused outside its steps`] : []),
   ]
   return `would ${would}${why === null ? '' : ` (${why.slice(0, 300)})`}: ${counts.join(', ')}; nothing was done`

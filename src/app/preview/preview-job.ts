@@ -5,7 +5,7 @@ import { LINK, MAX_DEPTH } from '../../core/runs/wait.ts'
 import { readWorkflowGuard } from '../../core/safety/guard-schema.ts'
 import type { GuardUse } from '../../core/store/effects.ts'
 import { type AnswerRules, completeWith } from '../../engine/preview/compose-answers.ts'
-import { findHolds, type Hold } from '../../engine/preview/find-holds.ts'
+import { findHeld, type HeldEffect } from '../../engine/preview/find-held.ts'
 import type { Answer, AnswerStep } from '../../engine/preview/first-answer.ts'
 import { previewJournal } from '../../engine/preview/preview-journal.ts'
 import type { PreviewParts } from '../../engine/preview/preview-pass.ts'
@@ -35,7 +35,7 @@ export interface PreviewRules extends AnswerRules {
 
 /** A previewed run, with the effects that the guard would hold. */
 export interface PreviewedRun extends ReplayedRecording {
-  holds: Hold[]
+  held: HeldEffect[]
 }
 
 /** The result of another run's step. */
@@ -68,13 +68,13 @@ export async function previewJob(
   const files = new PlannedFiles(world.readFiles, job.steps.length === 0 ? { deletesAtOnce: DELETES_AT_ONCE } : {})
   const parts: PreviewParts = { ...world.parts, filesFor: (account, wrap) => files.filesFor(account, wrap) }
   if (journalAt !== undefined) {
-    return { ...(await previewJournal(parts, workflow, job, journalAt)), unstarted: null, holds: [] }
+    return { ...(await previewJournal(parts, workflow, job, journalAt)), unstarted: null, held: [] }
   }
   const previewed = await preview({ world, parts, files, rules }, workflow, job)
   const source = { runId: job.claim.lease.runId, workflow: workflow.id, account: accountOf(job.claim.cause) }
   const own = readWorkflowGuard(workflow)
-  const holds = plans ? findHolds(previewed.effects, { limits: parts.guard.limits, own, source, use: plans.use }) : []
-  return { ...previewed, holds }
+  const held = plans ? findHeld(previewed.effects, { limits: parts.guard.limits, own, source, use: plans.use }) : []
+  return { ...previewed, held }
 }
 
 interface Previewing {

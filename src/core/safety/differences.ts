@@ -14,8 +14,8 @@ export interface Change {
   bytes: number
 }
 
-/** The subject of a change: effects, their order or holds, or the start or end of a run. */
-type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'start' | 'order' | 'hold' | 'end' | 'output'
+/** The subject of a change: effects, their order, what holds them, or the start or end of a run. */
+type ChangeClass = 'write' | 'delete' | 'send' | 'invoke' | 'approve' | 'start' | 'order' | 'held' | 'end' | 'output'
 
 /** A run as an example of a group. */
 export interface Sample {

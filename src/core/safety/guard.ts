@@ -228,8 +228,8 @@ export function planLimit({ runId }: Pick<EffectSource, 'runId'>, effect: 'delet
   return { scope: `run/${runId}`, what, window: 'run', most: 0, over: 'approve', setting: PLAN }
 }
 
-/** The hold of such a run's effects, which is that of the list that it was started with. */
-export function planHold({ runId, account }: Pick<EffectSource, 'runId' | 'account'>): string {
+/** The `askedBy` of the approval of a run that was started with a list. */
+export function planAskedBy({ runId, account }: Pick<EffectSource, 'runId' | 'account'>): string {
   return `run/${runId}/${account}/${PLAN}`
 }
 

@@ -30,11 +30,11 @@ export interface SweepChange {
   marks?: readonly FileMark[]
   findings?: readonly FileFinding[]
   /** Gives the findings of the state `found` another one. */
-  settle?: { state: FindingState; held: SweepHold | null }
+  settle?: { state: FindingState; held: RepairRequest | null }
 }
 
 /** The approval that findings wait for. */
-export interface SweepHold {
+export interface RepairRequest {
   why: string
   needs: number
   now: number

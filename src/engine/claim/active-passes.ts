@@ -10,7 +10,7 @@ import type { Pass } from '../pass/pass.ts'
 import { runForRun } from '../pass/scope.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
-import { KeptPasses } from './kept-passes.ts'
+import { PassCache } from './pass-cache.ts'
 import { StillWatch } from './still-watch.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
@@ -22,7 +22,7 @@ export interface RunningPass {
   parking: Parking
   abort: AbortController
   /** The earlier pass whose code it goes on with. */
-  kept: Pass | undefined
+  cached: Pass | undefined
   still: StillWatch
   /** To be called where its code is called. */
   opened: (pass: Pass) => void
@@ -36,7 +36,7 @@ export interface RunningPass {
   done: Promise<void>
 }
 
-interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'keeps' | 'isOrphan' | 'slots' | 'suspects'> {
+interface Parts extends Pick<WorkerParts, 'clock' | 'findWorkflow' | 'passCache' | 'isOrphan' | 'slots' | 'suspects'> {
   store: Pick<WorkerParts['store'], 'listEndedWaits'>
   /** Executes one pass; must not reject. */
   execute: (run: ClaimedRun, claim: Claim, pass: RunningPass) => Promise<void>
@@ -53,7 +53,7 @@ export class ActivePasses {
   readonly #parts: Parts
   readonly #passes = new Map<string, RunningPass>()
   readonly #hints = new WaitHints()
-  readonly #kept: KeptPasses
+  readonly #cache: PassCache
   readonly #forgotten = new ForgottenLeases()
   #admissionPasses = 0
   /** Passes in the worker slot of a run whose slot at a gate went to theirs. */
@@ -62,7 +62,7 @@ export class ActivePasses {
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.#kept = new KeptPasses(parts.clock, parts.keeps)
+    this.#cache = new PassCache(parts.clock, parts.passCache)
   }
 
   get runIds(): string[] {
@@ -107,13 +107,13 @@ export class ActivePasses {
       if (isHandedOn) this.#handedOn -= 1
       if (claim.hasSlot && !isSlotTaken) this.#parts.counts.slots.give(1)
     }
-    const kept = this.#kept.take(run, this.#parts.findWorkflow)
+    const cached = this.#cache.take(run, this.#parts.findWorkflow)
     const control = {
-      kept,
-      parking: kept?.parking ?? this.#openParking(run),
-      abort: kept?.abort ?? new AbortController(),
+      cached,
+      parking: cached?.parking ?? this.#openParking(run),
+      abort: cached?.abort ?? new AbortController(),
     }
-    const still = new StillWatch(kept ?? null)
+    const still = new StillWatch(cached ?? null)
     const opened = (begun: Pass) => {
       still.pass = begun
     }
@@ -151,7 +151,7 @@ export class ActivePasses {
 
   /** Keeps a pass that has parked, so that the next one of its run may go on with it. */
   keep(pass: Pass, workflow: AnyWorkflow): void {
-    if (!this.#isDraining) this.#kept.keep(pass, workflow)
+    if (!this.#isDraining) this.#cache.add(pass, workflow)
   }
 
   /** A hint that an event or a run has ended: steps that wait for one beside others may go on. */
@@ -167,7 +167,7 @@ export class ActivePasses {
 
   /** Ends the passes that began before `listLeases` was called and have no lease in its answer. */
   async endLostPasses(listLeases: () => Promise<readonly Omit<Lease, 'worker'>[]>): Promise<void> {
-    this.#kept.dropOld()
+    this.#cache.dropOld()
     const before = [...this.#passes]
     if (before.length === 0) return
     const leases = new Map((await listLeases()).map((lease) => [lease.runId, lease]))
@@ -198,7 +198,7 @@ export class ActivePasses {
    */
   async drain(clock: Clock, drainMs: number): Promise<void> {
     this.#isDraining = true
-    this.#kept.clear()
+    this.#cache.clear()
     const passes = [...this.#passes.values()]
     for (const { parking } of passes) parking.drain()
     const done = Promise.all(passes.map((pass) => pass.done))

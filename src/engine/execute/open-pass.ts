@@ -32,7 +32,7 @@ export type PassParts = Pick<
   | 'checkPlan'
 > & { store: Pass['store'] & JournalStore }
 
-interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stage'> {
+interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | 'spellings' | 'stub'> {
   tags: PlannedTags
   workflow: AnyWorkflow
   /** Steps of earlier passes. */
@@ -43,7 +43,7 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
 
 /** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
-  const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stage } = opening
+  const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stub } = opening
   const { store, routes, clock, random, publish, guard, maxSteps = DEFAULT_MAX_STEPS } = parts
   const { stillMs, gatherMs, runInSpan, outside, callbackUrl, checkPlan } = parts
   const ownLimits = readWorkflowGuard(workflow)
@@ -102,6 +102,6 @@ export function openPass(parts: PassParts, opening: Opening): Pass {
     ...(callbackUrl && { callbackUrl }),
     ...(checkPlan && { checkPlan }),
     ...(runInSpan && { runInSpan }),
-    ...(stage && { stage }),
+    ...(stub && { stub }),
   }
 }

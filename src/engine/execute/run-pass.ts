@@ -26,7 +26,7 @@ interface PassRequest extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort'
   workflow: AnyWorkflow | undefined
   claim: Claim
   /** An earlier pass of the run, whose code waits in memory. */
-  kept?: Pass | undefined
+  cached?: Pass | undefined
   /** Called before the run's code is. */
   opened?: (pass: Pass) => void
 }
@@ -34,12 +34,12 @@ interface PassRequest extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort'
 /** One pass from admission to its outcome; `pass`: where the run's code was called. */
 export async function runPass(
   parts: WorkerParts,
-  { run, workflow, claim, cancelOther, kept, ...control }: PassRequest,
+  { run, workflow, claim, cancelOther, cached, ...control }: PassRequest,
 ): Promise<{ outcome: RunOutcome; pass?: Pass }> {
   const { store, clock, filesFor } = parts
   if (run.endsBy !== undefined && clock.now() >= run.endsBy) return { outcome: describeExpired(run) }
-  const known = run.isFirstPass || kept ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
-  const hasStarted = kept !== undefined || run.attempt > 0 || known.length > 0
+  const known = run.isFirstPass || cached ? [] : await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)
+  const hasStarted = cached !== undefined || run.attempt > 0 || known.length > 0
   if (!workflow) {
     const reason = `${NO_MODULE_REASON} "${run.workflow}"`
     const dueAt = clock.now() + RECHECK_MS
@@ -64,10 +64,10 @@ export async function runPass(
   const { cause, startedAt, tags } = admission
   const { spellings } = admission.facts
   const execution = { workflow, cause, filesFor }
-  if (kept) {
+  if (cached) {
     // Its code was given names that are others now. The next pass begins anew.
-    if (!isDeepStrictEqual(kept.spellings, spellings)) return { outcome: { kind: 'released' } }
-    return { outcome: await goOnWithRun(kept, execution), pass: kept }
+    if (!isDeepStrictEqual(cached.spellings, spellings)) return { outcome: { kind: 'released' } }
+    return { outcome: await goOnWithRun(cached, execution), pass: cached }
   }
   const pass = openPass(parts, { run, workflow, known, startedAt, spellings, tags, ...control })
   control.opened?.(pass)

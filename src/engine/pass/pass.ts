@@ -13,7 +13,7 @@ import type { CallPlaces } from './call-places.ts'
 import type { Journal } from './journal.ts'
 import type { OutcomeOrder } from './order/outcome-order.ts'
 import type { Parking } from './parking.ts'
-import type { Stage } from './stage.ts'
+import type { StepStub } from './step-stub.ts'
 import type { RunProgress } from './told/run-progress.ts'
 import type { RunTags } from './told/run-tags.ts'
 
@@ -78,7 +78,7 @@ export interface Pass
   /** When the run times out; null: never. */
   deadline: number | null
   /** Answers its steps where the run is previewed; absent where it is executed. */
-  stage?: Stage
+  stub?: StepStub
 }
 
 /** The run of a pass, as its notices name it. */

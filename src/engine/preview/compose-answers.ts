@@ -2,7 +2,7 @@ import { type JsonValue, toJson } from '../../core/json.ts'
 import { type Checkpoint, isFinished, numberOf, stepNameOf } from '../../core/runs/step.ts'
 import type { FileState } from '../../core/safety/effect.ts'
 import type { DeleteOutcome } from '../../core/service/files-api.ts'
-import type { StagedEffect, StageOutcome } from '../pass/stage.ts'
+import type { StubbedEffect, StubOutcome } from '../pass/step-stub.ts'
 import { type Answer, type AnswerStep, firstAnswer } from './first-answer.ts'
 import type { PreviewControl } from './preview-run.ts'
 
@@ -106,7 +106,7 @@ const readLive: AnswerStep = ({ kind, effect, key }, about) => {
 }
 
 /** `output`: JSON text. */
-export function completeWith(output: string, finishedAt: number): StageOutcome {
+export function completeWith(output: string, finishedAt: number): StubOutcome {
   return { status: 'completed', output, error: null, finishedAt }
 }
 
@@ -172,7 +172,7 @@ function assumeDeleted({ now }: Pick<Derived, 'now'>): AnswerStep {
 async function deriveDelete(
   { now, signal, isFolder = () => false, onDelete }: Derived,
   { target }: Checkpoint,
-  { look, expect, isFolderAllowed }: StagedEffect,
+  { look, expect, isFolderAllowed }: StubbedEffect,
 ): Promise<Answer | null> {
   const found = (await look?.(signal)) ?? null
   if (target !== null && !isFolderAllowed && isFolder(target)) {
@@ -198,6 +198,6 @@ function isAsExpected(found: FileState, { path, bytes, modifiedAt }: FileState):
   return modifiedAt === null || Date.parse(modifiedAt) === Date.parse(found.modifiedAt ?? '')
 }
 
-function derive(outcome: Pick<StageOutcome, 'finishedAt' | 'output'>): Answer {
+function derive(outcome: Pick<StubOutcome, 'finishedAt' | 'output'>): Answer {
   return { source: 'derived', outcome: { status: 'completed', error: null, ...outcome } }
 }

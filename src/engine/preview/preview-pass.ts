@@ -15,7 +15,7 @@ import { openPass, type PassParts } from '../execute/open-pass.ts'
 import { SHORT_STILL_MS } from '../execute/watch-replay.ts'
 import { watchOwnWork } from '../pass/outside/watch-own-work.ts'
 import { Parking } from '../pass/parking.ts'
-import type { LiveReads, Stage } from '../pass/stage.ts'
+import type { LiveReads, StepStub } from '../pass/step-stub.ts'
 import { WaitHints } from '../pass/wait.ts'
 import type { FilesFor } from '../worker-parts.ts'
 
@@ -43,15 +43,15 @@ interface PassToPreview {
   known: readonly Checkpoint[]
   /** Stands still but for the preview. */
   clock: ManualClock
-  openStage: (control: { parking: Parking; clock: ManualClock }) => Stage
+  openStub: (control: { parking: Parking; clock: ManualClock }) => StepStub
 }
 
 /**
- * Previews one pass of a run by the engine's own code. Its steps are answered by the stage, and
+ * Previews one pass of a run by the engine's own code. Its steps are answered by the stub, and
  * nothing is written. Never throws an author's error.
  */
 export async function previewPass(parts: PreviewParts, preview: PassToPreview): Promise<RunOutcome> {
-  const { claim, workflow, known, clock, openStage } = preview
+  const { claim, workflow, known, clock, openStub } = preview
   const { reads, filesFor, guard, spellingsOf = () => ({}), routes = () => [], publish = () => {} } = parts
   const { maxSteps = DEFAULT_MAX_STEPS } = parts
   const run = claim
@@ -69,7 +69,7 @@ export async function previewPass(parts: PreviewParts, preview: PassToPreview): 
         tags: admission.tags,
         matcher: { startMatching: () => {}, catchUp: async () => {} },
         abort: new AbortController(),
-        stage: openStage({ parking, clock }),
+        stub: openStub({ parking, clock }),
       },
     )
     const outcome = await executeRun(pass, { workflow, cause: admission.cause, filesFor })

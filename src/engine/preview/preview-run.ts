@@ -4,10 +4,10 @@ import type { ClaimedRun } from '../../core/runs/claim.ts'
 import type { RunOutcome } from '../../core/runs/run.ts'
 import type { Checkpoint } from '../../core/runs/step.ts'
 import { ManualClock, systemClock } from '../../core/time.ts'
-import type { LiveReads } from '../pass/stage.ts'
+import type { LiveReads } from '../pass/step-stub.ts'
 import type { AnswerStep } from './first-answer.ts'
 import { type PreviewParts, previewPass } from './preview-pass.ts'
-import { PreviewStage, UNANSWERED } from './preview-stage.ts'
+import { PreviewStub, UNANSWERED } from './preview-stub.ts'
 import type { Previewed, PreviewedEnd } from './previewed.ts'
 
 /** Longest time for the function of a read. */
@@ -49,7 +49,7 @@ export async function previewRun(
   }
   const clock = new ManualClock(claim.startedAt)
   const over = new AbortController()
-  let stage: PreviewStage | null = null
+  let stub: PreviewStub | null = null
   const outcome = await previewPass(
     { ...parts, publish },
     {
@@ -58,20 +58,20 @@ export async function previewRun(
       workflow,
       known: known ?? [],
       clock,
-      openStage: (control) => {
+      openStub: (control) => {
         const answerStep = answersFor({
           now: () => clock.now(),
           signal: over.signal,
           adopt: (key, child) => opened.adopt(key, child),
         })
-        const opened = new PreviewStage({ ...control, answerStep, live: parts.live ?? LIVE })
-        stage = opened
+        const opened = new PreviewStub({ ...control, answerStep, live: parts.live ?? LIVE })
+        stub = opened
         return opened
       },
     },
   )
   over.abort()
-  const previewed = stage as PreviewStage | null
+  const previewed = stub as PreviewStub | null
   const end =
     previewed?.open && isUnanswered(outcome) ? previewed.open : describeEnd(outcome, previewed?.lastRead ?? null)
   return previewed ? previewed.conclude(end, log) : { end, effects: [], others: [], log }

@@ -12,7 +12,7 @@ import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 
 export type ApproveRequest = ApproveOptions
 
@@ -40,8 +40,8 @@ async function begin(pass: Pass, key: string, request: ApproveRequest): Promise<
     target: question.ask,
     dueAt: question.expiresAt,
   }
-  if (pass.stage)
-    return fitVerdict(pass, key, request, (await stageStep(pass, pass.stage, step, { approve: question })) as Verdict)
+  if (pass.stub)
+    return fitVerdict(pass, key, request, (await stubStep(pass, pass.stub, step, { approve: question })) as Verdict)
   await ask(pass, step, question)
   return goOn(pass, step, request)
 }
@@ -69,7 +69,7 @@ async function tellOpened(pass: Pass, { key }: Checkpoint): Promise<void> {
 }
 
 async function goOn(pass: Pass, step: Checkpoint, request: ApproveRequest): Promise<Verdict> {
-  if (pass.stage) return fitVerdict(pass, step.key, request, (await stageStep(pass, pass.stage, step)) as Verdict)
+  if (pass.stub) return fitVerdict(pass, step.key, request, (await stubStep(pass, pass.stub, step)) as Verdict)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   for (;;) {

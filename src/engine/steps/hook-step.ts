@@ -11,7 +11,7 @@ import { parseDuration } from '../../core/time.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 
 export type HookRequest = HookOptions & { many?: boolean }
 
@@ -67,7 +67,7 @@ export function hookStep(pass: Pass, name: StepName, request: HookRequest): Prom
 
 /** Where the address was taken away since, a person may give it back: the run waits for that. */
 async function revive(pass: Pass, key: string, kept: KeptHook, request: HookRequest): Promise<Hook> {
-  if (pass.stage || pass.callbackUrl?.(kept.id) !== undefined) return describe(pass, key, kept, request)
+  if (pass.stub || pass.callbackUrl?.(kept.id) !== undefined) return describe(pass, key, kept, request)
   return pass.parking.halt(`step "${key}" has a callback URL, and UPSHOT_PUBLIC_URL is not set any more`)
 }
 
@@ -77,7 +77,7 @@ async function begin(pass: Pass, key: string, request: HookRequest): Promise<Hoo
   if (held && !(await held)) return neverSettles()
   const { id, expiresAt } = hook
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'hook', effect: 'read' }), target: id, dueAt: expiresAt }
-  if (pass.stage) return describe(pass, key, (await stageStep(pass, pass.stage, step)) as KeptHook, request)
+  if (pass.stub) return describe(pass, key, (await stubStep(pass, pass.stub, step)) as KeptHook, request)
   const opened = describe(pass, key, hook, request)
   const output = JSON.stringify({ id, expiresAt } satisfies KeptHook)
   // The outcome follows from the call, so that it has no place in the order of outcomes.
@@ -93,7 +93,7 @@ async function begin(pass: Pass, key: string, request: HookRequest): Promise<Hoo
 /** The hook of a row. Throws where no sender could reach its URL. */
 function describe(pass: Pass, key: string, kept: KeptHook, { data, many = false }: HookRequest): Hook {
   const url = pass.callbackUrl?.(kept.id)
-  if (url === undefined && !pass.stage) {
+  if (url === undefined && !pass.stub) {
     throw new UpshotError(
       'invalid_config',
       `Step "${key}" opens a callback URL, and this app has no address that others reach. ` +

@@ -15,7 +15,7 @@ import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { MAX_SENT_BYTES } from './send-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 
 export interface InvokeRequest {
   workflow: Invocable
@@ -41,7 +41,7 @@ async function begin(pass: Pass, key: string, request: InvokeRequest): Promise<u
   const refusal = findRefusal(pass, request, invoke)
   if (refusal) return fail(pass, first, refusal, {})
   const step = { ...first, target: invoke.run, dueAt: invoke.endsBy }
-  if (pass.stage) return stageStep(pass, pass.stage, step, { invoke })
+  if (pass.stub) return stubStep(pass, pass.stub, step, { invoke })
   let isSaved = false
   pass.journal.record(step, undefined, { invoke }).then(
     () => {
@@ -100,7 +100,7 @@ function findRefusal({ run, spellings }: Pass, { workflow }: InvokeRequest, chil
 }
 
 async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
-  if (pass.stage) return stageStep(pass, pass.stage, step)
+  if (pass.stub) return stubStep(pass, pass.stub, step)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const child = await readDuringPass(pass, () => findChild(pass, step))

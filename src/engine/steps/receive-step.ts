@@ -5,9 +5,9 @@ import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import type { EventWait } from '../../core/runs/wait.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import type { Stage } from '../pass/stage.ts'
+import type { StepStub } from '../pass/step-stub.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 import {
   awaitMatch,
   completeWait,
@@ -97,9 +97,9 @@ async function begin(receiver: Receiver, key: string): Promise<Found> {
   return goOn(receiver, step)
 }
 
-async function answerReceive(receiver: Receiver, stage: Stage, step: Checkpoint): Promise<Found> {
+async function answerReceive(receiver: Receiver, stub: StepStub, step: Checkpoint): Promise<Found> {
   const { pass, request } = receiver
-  const found = await stageStep(pass, stage, step, { wait: planNext(receiver) })
+  const found = await stubStep(pass, stub, step, { wait: planNext(receiver) })
   if (found !== null) receiver.stream().taken.add((found as ServiceEvent).id)
   return fitFound(pass, step.key, request, found)
 }
@@ -148,7 +148,7 @@ function open(receiver: Receiver, step: Checkpoint, isAgain = false): Promise<vo
 async function goOn(receiver: Receiver, step: Checkpoint): Promise<Found> {
   const { pass, request } = receiver
   tellChanged(pass, step, request)
-  if (pass.stage) return answerReceive(receiver, pass.stage, step)
+  if (pass.stub) return answerReceive(receiver, pass.stub, step)
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const adding = addUnreached(receiver)

@@ -10,13 +10,13 @@ import { parseDuration } from '../../core/time.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
-import { isLate } from '../pass/stage.ts'
+import { isLate } from '../pass/step-stub.ts'
 import { describeUnsaved, type Park } from '../pass/wait.ts'
 import { findOptionFault } from './find-option-fault.ts'
-import { askGuard, type EffectFacts, needsPermit, publishEnd, publishHold } from './guard/ask-guard.ts'
+import { askGuard, type EffectFacts, needsPermit, publishEnd, publishHeld } from './guard/ask-guard.ts'
 import { describeEffect, describeInput, describeSaved, isUntargeted } from './guard/describe-effect.ts'
 import { holdStep, type ReachedStep, replayStep, takeStep } from './reach-step.ts'
-import { giveOutcome } from './stage-step.ts'
+import { giveOutcome } from './stub-step.ts'
 import { withTimeout } from './with-timeout.ts'
 
 /**
@@ -59,12 +59,12 @@ export async function driveStep<T>(
   if (fault) return { kind: 'failed', error: fault }
   const held = hasOutcome(known) ? null : holdStep(pass)
   if (held && !(await held)) return endLater()
-  if (known?.status === 'started' && !pass.stage) return failInterrupted(pass, known)
+  if (known?.status === 'started' && !pass.stub) return failInterrupted(pass, known)
   const tryAgain = (row: Checkpoint) => parkUntil(pass, row, () => driveStep(pass, { key, known: row }, fn, options))
   if (known?.dueAt != null && known.dueAt > pass.clock.now()) return tryAgain(known)
   if (pass.parking.isClosed) return endLater()
   const step = begin(pass, key, known, options)
-  const given = pass.stage && (await pass.stage.answer(step, { effect: describeEffect(options) }))
+  const given = pass.stub && (await pass.stub.answer(step, { effect: describeEffect(options) }))
   if (given) return endOf(giveOutcome(pass, step, given) as Promise<T>)
   let end: AttemptEnd<T>
   pass.parking.enterStep()
@@ -87,7 +87,7 @@ export async function driveStep<T>(
       return { kind: 'parked', due, resume: () => driveStep(pass, { key, known: row }, fn, options) }
     }
     case 'late':
-      void pass.stage?.endLate?.(step)
+      void pass.stub?.endLate?.(step)
       return endLater()
     case 'unsaved':
       void pass.parking.endPass(end.park)
@@ -215,7 +215,7 @@ async function requirePermit(
       return null
     case 'held': {
       const { reason, until, approval } = permit
-      publishHold(pass, step, permit)
+      publishHeld(pass, step, permit)
       return { kind: 'held', reason, until, awaits: approval !== null }
     }
     case 'stopped':

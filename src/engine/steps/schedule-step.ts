@@ -14,7 +14,7 @@ import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
 import { deepen, MAX_SENT_BYTES } from './send-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 
 /** Makes or changes a schedule of code; the commit of the step contains it. */
 export function scheduleStep(pass: Pass, name: string, request: ScheduleRequest): Promise<void> {
@@ -47,7 +47,7 @@ function change(
     const held = holdStep(pass)
     if (held && !(await held)) return neverSettles()
     const row = { ...newStep(pass, { key, kind: 'schedule', effect: 'write' }), target: schedule }
-    if (pass.stage) return stageStep(pass, pass.stage, row, changed) as Promise<never>
+    if (pass.stub) return stubStep(pass, pass.stub, row, changed) as Promise<never>
     await save(pass, row, changed)
   })
 }

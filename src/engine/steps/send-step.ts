@@ -16,7 +16,7 @@ import { fitEvent } from '../admit/read-cause.ts'
 import { neverSettles } from '../pass/parking.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 
 /** The same as the default limit of a delivery's body. */
 export const MAX_SENT_BYTES = 1_048_576
@@ -39,7 +39,7 @@ export function sendStep(pass: Pass, name: StepName, { on, data, at }: SendReque
     const routes = await readDuringPass(pass, async () => pass.routes())
     const step = { ...newStep(pass, { key, kind: 'send', effect: 'write' }), target: send.type }
     const sent = { ...send, workflows: planRuns(send.type, routes) }
-    if (pass.stage) return stageStep(pass, pass.stage, step, { send: sent }) as Promise<{ id: string }>
+    if (pass.stub) return stubStep(pass, pass.stub, step, { send: sent }) as Promise<{ id: string }>
     step.settled = await pass.order.turn(step)
     if (moment !== null && moment > pass.clock.now()) saveLater(pass, step, send, moment)
     else saveEvent(pass, step, sent)

@@ -14,10 +14,10 @@ import { fitEvent } from '../admit/read-cause.ts'
 import { packOutput } from '../pass/pack-output.ts'
 import { neverSettles } from '../pass/parking.ts'
 import type { Pass } from '../pass/pass.ts'
-import type { Stage } from '../pass/stage.ts'
+import type { StepStub } from '../pass/step-stub.ts'
 import { RunHook } from './hook-step.ts'
 import { awaitSaved, holdStep, newStep, readDuringPass, takeStep } from './reach-step.ts'
-import { stageStep } from './stage-step.ts'
+import { stubStep } from './stub-step.ts'
 
 /** The result of a wait; null: nothing came in time. */
 export type Found = ServiceEvent | HookAnswer | null
@@ -69,7 +69,7 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Fou
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   const step: Checkpoint = { ...newStep(pass, { key, kind: 'wait', effect: 'read' }), target, dueAt }
-  if (pass.stage) return answerWait(pass, pass.stage, { step, request, wait })
+  if (pass.stub) return answerWait(pass, pass.stub, { step, request, wait })
   // Only a stored wait can be matched. A failed write is reported by the barrier of the journal.
   pass.journal.record(step, undefined, { wait }).then(
     () => pass.matcher.startMatching(),
@@ -81,7 +81,7 @@ async function begin(pass: Pass, key: string, request: WaitRequest): Promise<Fou
 
 async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise<Found> {
   tellChanged(pass, step, request)
-  if (pass.stage) return answerWait(pass, pass.stage, { step, request })
+  if (pass.stub) return answerWait(pass, pass.stub, { step, request })
   const held = holdStep(pass)
   if (held && !(await held)) return neverSettles()
   return completeWait(pass, step, request, await awaitMatch(pass, step))
@@ -89,10 +89,10 @@ async function goOn(pass: Pass, step: Checkpoint, request: WaitRequest): Promise
 
 async function answerWait(
   pass: Pass,
-  stage: Stage,
+  stub: StepStub,
   { step, request, wait }: { step: Checkpoint; request: WaitRequest; wait?: EventWait },
 ): Promise<Found> {
-  return fitFound(pass, step.key, request, await stageStep(pass, stage, step, wait && { wait }))
+  return fitFound(pass, step.key, request, await stubStep(pass, stub, step, wait && { wait }))
 }
 
 /** Records the event, or null, and gives it to the code. */
@@ -194,7 +194,7 @@ export function tellChanged(
   const asked = describeTarget(request)
   const name = stepNameOf(key)
   // A preview tells it of every run.
-  if (target === asked || !(pass.stage || pass.places.noteChange(name))) return
+  if (target === asked || !(pass.stub || pass.places.noteChange(name))) return
   const { lease, workflow } = pass.run
   const place = pass.places.find(name)
   pass.publish({ kind: 'wait.changed', run: lease.runId, workflow, step: key, target, asked, place })
@@ -210,7 +210,7 @@ export function sleepStep(pass: Pass, name: StepName, wakeAt: (what: string) => 
     const held = holdStep(pass)
     if (held && !(await held)) return neverSettles()
     const step = known ?? { ...newStep(pass, { key, kind: 'sleep', effect: 'read' }), dueAt }
-    if (pass.stage) return void (await stageStep(pass, pass.stage, step))
+    if (pass.stub) return void (await stubStep(pass, pass.stub, step))
     if (dueAt > pass.clock.now()) {
       if (!known) void pass.journal.record(step)
       await pass.parking.wait(step, dueAt, `sleeps in step "${key}"`)

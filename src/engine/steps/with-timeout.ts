@@ -7,7 +7,7 @@ import { after } from '../../core/time.ts'
 import { quietly } from '../pass/own-work.ts'
 import { aboutRun, type Pass } from '../pass/pass.ts'
 import { type CurrentStep, runInStep } from '../pass/scope.ts'
-import { LateRead, type LiveReads } from '../pass/stage.ts'
+import { LateRead, type LiveReads } from '../pass/step-stub.ts'
 
 /**
  * Calls a step's function with a time limit. At the limit its signal aborts; a function that
@@ -73,8 +73,8 @@ async function limitTime<T>(
 }
 
 /** Null for a call of `files`, which the parent of a preview makes and bounds. */
-function findLive({ stage }: Pass, { key }: Checkpoint): LiveReads | null {
-  return key.startsWith('files.') ? null : (stage?.live ?? null)
+function findLive({ stub }: Pass, { key }: Checkpoint): LiveReads | null {
+  return key.startsWith('files.') ? null : (stub?.live ?? null)
 }
 
 /** Creates its signal when it is first read: most steps never do. */

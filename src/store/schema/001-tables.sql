@@ -901,12 +901,12 @@ CREATE TABLE effect_stop (
   PRIMARY KEY (kind, name)
 ) KEYED;
 
--- A list of effects (`guard`), or a question of a step, that people decide. `hold`: the limit or
--- step that it is for; each has one open approval at most.
+-- A list of effects (`guard`), or a question of a step, that people decide. `asked_by`: the limit or
+-- step that asks; each has one open approval at most.
 CREATE TABLE approval (
   id          text PRIMARY KEY,
   kind        text NOT NULL,
-  hold        text NOT NULL,
+  asked_by    text NOT NULL,
   status      text NOT NULL,
   workflow    text NOT NULL,
   account     text NOT NULL,
@@ -924,9 +924,9 @@ CREATE TABLE approval (
   -- JSON of the numbers that were approved, while items of a long list still have to be told.
   carrying    text
 ) KEYED;
-CREATE UNIQUE INDEX approval_open ON approval (hold) WHERE status = 'open';
+CREATE UNIQUE INDEX approval_open ON approval (asked_by) WHERE status = 'open';
 CREATE INDEX approval_carrying ON approval (id) WHERE carrying IS NOT NULL;
-CREATE INDEX approval_hold ON approval (hold, id) WHERE kind = 'question';
+CREATE INDEX approval_asked_by ON approval (asked_by, id) WHERE kind = 'question';
 
 CREATE TABLE approval_item (
   approval    text NOT NULL,

@@ -32,7 +32,7 @@ export interface EngineParts {
   workers: number
   guard: GuardPolicy
   /** Whether passes that wait stay in memory. */
-  keepsPasses: boolean
+  cachePasses: boolean
   crash: CrashPoint | null
   work: WorkUnderWay
   /** Address and key of the URLs of hooks. */
@@ -56,7 +56,7 @@ export class EngineLife {
   constructor(parts: EngineParts) {
     this.#parts = parts
     const { random, slots, workers, crash, guard } = parts
-    const keeps = parts.keepsPasses ? { fromSteps: 0, maxAgeMs: Infinity } : { max: 0 }
+    const passCache = parts.cachePasses ? { fromSteps: 0, maxAgeMs: Infinity } : { max: 0 }
     const workflows = parts.workflows()
     this.killSwitch = new KillSwitch(parts.store, parts.activity, parts.crash)
     this.killSwitch.onKill = () => this.#end()
@@ -70,7 +70,7 @@ export class EngineLife {
     const watched = new Map<string, AnyWorkflow>()
     const openWorker = () =>
       new Worker({
-        ...{ store, clock, random, publish, filesFor, slots, guard, keeps },
+        ...{ store, clock, random, publish, filesFor, slots, guard, passCache },
         checkPlan: nextMomentOf,
         callbackUrl: (id) => callbackUrl(parts.callbacks, id),
         findWorkflow: (id) => {

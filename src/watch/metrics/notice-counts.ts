@@ -76,7 +76,7 @@ export class NoticeCounts {
     return { recorded: this.#families.ticks(labels), missed: this.#families.ticksMissed(labels) }
   }
 
-  /** The holds of a workflow by a rule of the guard. */
+  /** Effects of a workflow that a rule of the guard held. */
   held(workflow: string, rule: string): Count {
     const labels = { workflow: this.book.bounded('workflow', workflow), rule: this.book.bounded('kind', rule) }
     return this.#families.held(labels)

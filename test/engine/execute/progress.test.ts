@@ -67,7 +67,7 @@ test('a replay turns nothing back', async ({ engine }) => {
         progress(3, 3)
       }),
     ],
-    { keeps: { max: 0 } },
+    { passCache: { max: 0 } },
   )
   const first = await engine.run('loops')
   const second = await engine.advance(first.id, '1m')
@@ -89,7 +89,7 @@ test('a pass that finishes a list has the last word about it, and the passes beh
         for (let nap = 0; nap < 3; nap++) await step.sleep(['nap', nap], '1m')
       }),
     ],
-    { keeps: { max: 0 } },
+    { passCache: { max: 0 } },
   )
   let run = await engine.run('again')
   for (let pass = 0; run.status !== 'completed' && pass < 9; pass++) run = await engine.advance(run.id, '2m')

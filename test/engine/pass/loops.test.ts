@@ -91,7 +91,7 @@ test('a long replay lets the event loop turn', async ({ engine }) => {
         await step.sleep('nap', '1m')
       }),
     ],
-    { keeps: { max: 0 } },
+    { passCache: { max: 0 } },
   )
   const parked = await engine.run('long')
   let isOver = false

@@ -9,7 +9,7 @@ import { formatFailure, formatMoment, formatSpan, formatText } from '../../termi
 import type { Output } from '../../terminal/output.ts'
 import { describeProgress, drawBar } from '../../terminal/run-progress.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
-import { formatFindings, formatHolds } from '../safety/plan/plan-view.ts'
+import { formatFindings, formatHeld } from '../safety/plan/plan-view.ts'
 import {
   describeCause,
   describeOrigin,
@@ -81,7 +81,7 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
   return [
     paint('bold', run.id),
     ...known,
-    ...(plan === null ? [] : ['', 'Planned only: nothing of this was done.', ...formatHolds(plan)]),
+    ...(plan === null ? [] : ['', 'Planned only: nothing of this was done.', ...formatHeld(plan)]),
     ...(plan === null ? [] : formatFindings(plan, layout)),
     ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
     ...formatSection('Hooks', formatTable(hooks, hookColumns(now), indented(layout)), paint),

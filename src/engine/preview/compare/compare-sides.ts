@@ -9,7 +9,7 @@ import {
 import { STORAGES } from '../../../core/service/storage.ts'
 import { compareOrder } from './compare-order.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
-import { compareHolds } from './hold.ts'
+import { compareHeld } from './held.ts'
 
 /** The verdict on one run. */
 export type Comparison =
@@ -46,7 +46,7 @@ export function compareSides(
   const found = [
     ...pairs.flatMap(([one, other]) => compareDeed(one, other)),
     ...compareOrder(twins, { before: before.deeds, after: after.deeds }, nameKind),
-    ...compareHolds(before.deeds, after.deeds, nameKind),
+    ...compareHeld(before.deeds, after.deeds, nameKind),
   ]
   const changes = found.filter(counts)
   if (!isOpen && !isCut) changes.push(...compareEnds(before.end, after.end, withOutputs))

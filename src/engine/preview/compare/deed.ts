@@ -16,7 +16,7 @@ export interface Deed {
   /** JSON text of what it is made of; null: nothing is said. Undefined: not known. */
   content?: string | null | undefined
   /** The limit of one run that holds it, in words; null: none. Undefined: not known. */
-  hold?: string | null | undefined
+  heldBy?: string | null | undefined
   /** As in a {@link PreviewedEffect}; null: not known, too. */
   after?: string | null
   /** As in a {@link PreviewedEffect}; a recording does not tell it. */

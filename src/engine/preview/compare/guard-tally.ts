@@ -1,5 +1,5 @@
 import { type Guard, type Limit, measure, WINDOWS, type WorkflowLimits } from '../../../core/safety/guard.ts'
-import { type HoldRules, planLimitsOf } from '../find-holds.ts'
+import { type GuardRules, planLimitsOf } from '../find-held.ts'
 import type { PreviewedEffect } from '../previewed.ts'
 
 /** A limit that previewed runs would exceed. */
@@ -29,7 +29,7 @@ export class GuardTally {
   }
 
   /** `at`: when the run began, in epoch milliseconds. */
-  add(source: HoldRules['source'], effects: readonly PreviewedEffect[], at: number): void {
+  add(source: GuardRules['source'], effects: readonly PreviewedEffect[], at: number): void {
     if (this.#guard === null) return
     const inRun = new Map<string, { limit: Limit; sum: number }>()
     for (const effect of effects) {

@@ -2,7 +2,7 @@ import type { Recording } from '../../../core/runs/claim.ts'
 import { type Checkpoint, stepNameOf } from '../../../core/runs/step.ts'
 import type { Asked } from '../../../core/safety/effect.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
-import { readHold } from './hold.ts'
+import { readHeldBy } from './held.ts'
 
 /** The facts about an effect beyond the row of its step. */
 export interface Request {
@@ -13,7 +13,7 @@ export interface Request {
   content?: string | null
   bytes?: number | null
   /** As in a {@link Deed}. */
-  hold?: string | null | undefined
+  heldBy?: string | null | undefined
 }
 
 /** A ledger row that tells what an effect was asked to do. */
@@ -42,20 +42,20 @@ export function readAsked({ step, asked, expect, approval, bytes }: AskedRow): R
     step: step ?? '',
     bytes,
     content: input === undefined ? null : JSON.stringify(input),
-    ...(approval === null ? { expect, hold: null } : {}),
+    ...(approval === null ? { expect, heldBy: null } : {}),
   }
 }
 
 function describeStep({ key, kind, effect, target, error }: Checkpoint, request: Request | undefined): Deed[] {
   const kindOf = classOf(kind, effect)
   if (kindOf === null) return []
-  const { expect, content, bytes = null, hold = readRefusal(error) } = request ?? {}
-  return [{ ...{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes }, expect, content, hold }]
+  const { expect, content, bytes = null, heldBy = readRefusal(error) } = request ?? {}
+  return [{ ...{ step: key, class: kindOf, operation: stepNameOf(key), target, bytes }, expect, content, heldBy }]
 }
 
-/** The hold of an effect that never began: people denied it, or its limit refuses by itself. */
+/** Names the limit of an effect that never began: people denied it, or the limit refuses it. */
 function readRefusal(error: Checkpoint['error']): string | undefined {
-  return error?.code === 'denied' ? readHold(error.message, !error.message.includes('approval apr_')) : undefined
+  return error?.code === 'denied' ? readHeldBy(error.message, !error.message.includes('approval apr_')) : undefined
 }
 
 /** Null for a step that does nothing outside. */

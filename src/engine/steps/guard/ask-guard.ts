@@ -203,7 +203,7 @@ function tellOnce(permit: EffectPermit, index: number): EffectPermit {
 }
 
 /** Tells of an approval, where this step's ask opened it. */
-export function publishHold(pass: Pass, { key }: Checkpoint, permit: Extract<EffectPermit, { kind: 'held' }>): void {
+export function publishHeld(pass: Pass, { key }: Checkpoint, permit: Extract<EffectPermit, { kind: 'held' }>): void {
   const { approval, opened, reason, rule = null } = permit
   if (approval === null || !opened) return
   pass.publish({ kind: 'approval.opened', approval, ...aboutRun(pass), step: key, reason, rule })

@@ -4,7 +4,7 @@ import type { Checkpoint } from '../../../core/runs/step.ts'
 import type { SavedWithStep } from '../../../core/runs/wait.ts'
 import { type Asked, completeState } from '../../../core/safety/effect.ts'
 import type { Pass } from '../../pass/pass.ts'
-import type { StagedEffect } from '../../pass/stage.ts'
+import type { StubbedEffect } from '../../pass/step-stub.ts'
 import type { EffectFacts } from './ask-guard.ts'
 
 /** The options of a step that tell what its effect is. */
@@ -26,8 +26,8 @@ function showInput(input: JsonValue): JsonValue {
   return JSON.parse(maskTokens(JSON.stringify(input)))
 }
 
-/** The effect of a step, as a stage is told of it. */
-export function describeEffect(options: Described): StagedEffect {
+/** The effect of a step, as a stub is told of it. */
+export function describeEffect(options: Described): StubbedEffect {
   const { facts, once = false, keep = true, dry } = options
   const asked = facts ? completeState(facts.asked, facts.expect ?? null) : describeInput(options)
   return {

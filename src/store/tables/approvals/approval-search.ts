@@ -42,9 +42,9 @@ export class ApprovalSearch extends Table {
     ),
     // One approval with its list. Index: primary keys, except where one is named.
     find: this.db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
-    // Index: approval_hold.
+    // Index: approval_asked_by.
     findQuestion: this.db.pluck<[string], string>(
-      `SELECT id FROM approval WHERE hold = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
+      `SELECT id FROM approval WHERE asked_by = ? AND kind = 'question' ORDER BY id DESC LIMIT 1`,
     ),
     count: this.db.prepare<[string], { openItems: number; runs: number }>(
       `SELECT count(*) FILTER (WHERE state = 'open' AND number > ${QUESTION} AND ${IS_ASKED_FOR}) AS open_items,
@@ -128,7 +128,7 @@ interface ApprovalFacts {
 /** An open approval whose time is over is shown as expired. */
 function readApproval(row: ApprovalRow, { counts, votes, now }: ApprovalFacts): Approval {
   const { openItems, runs } = counts ?? { openItems: 0, runs: 0 }
-  const { hold: _hold, carrying: _carrying, question, ...shown } = row
+  const { askedBy: _askedBy, carrying: _carrying, question, ...shown } = row
   const isOver = row.status === 'open' && row.expiresAt <= now
   return {
     ...shown,
@@ -147,7 +147,7 @@ export function readTerms(row: ApprovalRow): ApprovalTerms {
 }
 
 export interface ApprovalRow extends Omit<Approval, 'openItems' | 'runs' | 'votes' | 'question'> {
-  hold: string
+  askedBy: string
   question: string | null
   carrying: string | null
 }
@@ -172,7 +172,7 @@ interface VoteRow {
 
 /** The first facts of an approval. */
 export interface Opening
-  extends Pick<ApprovalRow, 'kind' | 'hold' | 'workflow' | 'account' | 'why' | 'needs' | 'role'> {
+  extends Pick<ApprovalRow, 'kind' | 'askedBy' | 'workflow' | 'account' | 'why' | 'needs' | 'role'> {
   question: string | null
   openedAt: number
   expiresAt: number

@@ -22,12 +22,12 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   readonly #sql = {
     // Index: primary keys and approval_open, except where one is named.
     find: this.db.prepare<[string], ApprovalRow>('SELECT * FROM approval WHERE id = ?'),
-    findOpen: this.db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE hold = ? AND status = 'open'`),
+    findOpen: this.db.prepare<[string], ApprovalRow>(`SELECT * FROM approval WHERE asked_by = ? AND status = 'open'`),
     insert: this.db.prepare(
-      `INSERT INTO approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, role, question,
-         opened_at, expires_at)
-       VALUES (@id, @kind, @hold, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role, @question, @openedAt,
-         @expiresAt)`,
+      `INSERT INTO approval (id, kind, asked_by, status, workflow, account, why, items, bytes, hash, needs, role,
+         question, opened_at, expires_at)
+       VALUES (@id, @kind, @askedBy, 'open', @workflow, @account, @why, 0, 0, @hash, @needs, @role,
+         @question, @openedAt, @expiresAt)`,
     ),
     grow: this.db.prepare('UPDATE approval SET items = ?, bytes = ?, hash = ? WHERE id = ?'),
     close: this.db.prepare(
@@ -82,9 +82,9 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     ),
   }
 
-  /** The open approval of a hold; one that is over expires first, and is none. */
-  async findOpen(hold: string, now: number): Promise<ApprovalRow | null> {
-    const found = await this.#sql.findOpen.get(hold)
+  /** The open approval of a limit or step; one that is over expires first, and is none. */
+  async findOpen(askedBy: string, now: number): Promise<ApprovalRow | null> {
+    const found = await this.#sql.findOpen.get(askedBy)
     if (!found) return null
     if (found.expiresAt > now) return found
     await this.expire(found.id, now)
@@ -215,11 +215,11 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
   /** Opens the approval of a question; one that is open already stays. */
   async ask(runId: string, step: string, question: Question): Promise<string> {
     const { workflow, account, ask: why, show, answer, effects, needs, role, openedAt, expiresAt } = question
-    const hold = `question/${runId}/${step}`
-    const known = await this.#sql.findOpen.get(hold)
+    const askedBy = `question/${runId}/${step}`
+    const known = await this.#sql.findOpen.get(askedBy)
     if (known) return known.id
     const text = JSON.stringify({ runId, step, show, answer })
-    const opening = { kind: 'question', hold, workflow, account, why, needs, role, question: text } as const
+    const opening = { kind: 'question', askedBy, workflow, account, why, needs, role, question: text } as const
     const approval = await this.open({ ...opening, openedAt, expiresAt })
     approval.items = QUESTION - 1
     const subject = { runId, step, target: null, asked: null }

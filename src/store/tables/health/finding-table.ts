@@ -7,7 +7,7 @@ import type {
   FindingKey,
   FindingState,
 } from '../../../core/service/sweep/judge-file.ts'
-import type { FindingQuery, KeptSweep, SweepHold } from '../../../core/store/sweeps.ts'
+import type { FindingQuery, KeptSweep, RepairRequest } from '../../../core/store/sweeps.ts'
 import { JoinedTable } from '../../connection.ts'
 import { buildWhere, type Condition } from '../../rows/build-where.ts'
 import type { ApprovalTable } from '../approvals/approval-table.ts'
@@ -83,7 +83,7 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   /** Gives the new findings of a storage their state; those that are held wait for an approval. */
   async settle(
     { account, storage }: Pick<KeptSweep, 'account' | 'storage'>,
-    { state, held }: { state: FindingState; held: SweepHold | null },
+    { state, held }: { state: FindingState; held: RepairRequest | null },
   ): Promise<void> {
     const found = await this.#sql.found.all(account, storage)
     const approval = held === null ? null : await this.#hold({ account, storage }, held, found)
@@ -175,13 +175,13 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
   /** Opens the approval that they wait for; one that is open already grows. */
   async #hold(
     { account, storage }: Pick<KeptSweep, 'account' | 'storage'>,
-    { why, needs, now, expiresAt }: SweepHold,
+    { why, needs, now, expiresAt }: RepairRequest,
     found: readonly FileFinding[],
   ): Promise<string> {
-    const hold = `repair/${account}/${storage}`
-    const opening = { hold, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
+    const askedBy = `repair/${account}/${storage}`
+    const opening = { askedBy, account, why, needs, expiresAt, openedAt: now, workflow: '', role: null, question: null }
     const approval =
-      (await this.parts.approvals.findOpen(hold, now)) ??
+      (await this.parts.approvals.findOpen(askedBy, now)) ??
       (await this.parts.approvals.open({ kind: 'repair', ...opening }))
     const items = found.map(({ file, type, path }) => ({
       ...{ runId: '', step: type, target: `${storage}:${file}` },

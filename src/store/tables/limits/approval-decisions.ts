@@ -127,14 +127,14 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
   }
 
   /** After the last item: the waits that no item is left for, and what nobody asks for any more. */
-  async #endCarrying({ id, hold }: ApprovalRow, now: number): Promise<number> {
+  async #endCarrying({ id, askedBy }: ApprovalRow, now: number): Promise<number> {
     const { approvals, approvalWaits } = this.parts
-    const next = await approvals.findOpen(hold, now)
+    const next = await approvals.findOpen(askedBy, now)
     if (next) await approvals.closeEmpty(next.id, now)
     return await approvalWaits.wakeAwaiting(id)
   }
 
-  /** Moves items that were left out to the open approval of the same hold. */
+  /** Moves items that were left out to the open approval of the same limit. */
   async #move(from: ApprovalRow, rest: readonly ItemRow[], now: number): Promise<void> {
     if (rest.length === 0) return
     const { approvals, approvalWaits } = this.parts
@@ -151,10 +151,10 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
 
   /** The open approval of the same limit, for what was left out; opened where there is none. */
   async #openNext(before: ApprovalRow, now: number): Promise<ApprovalRow> {
-    const { kind, hold, workflow, account, why, needs, role, question, expiresAt } = before
-    const opening = { kind, hold, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
+    const { kind, askedBy, workflow, account, why, needs, role, question, expiresAt } = before
+    const opening = { kind, askedBy, workflow, account, why, needs, role, question, openedAt: now, expiresAt }
     const { approvals } = this.parts
-    return (await approvals.findOpen(hold, now)) ?? (await approvals.open(opening))
+    return (await approvals.findOpen(askedBy, now)) ?? (await approvals.open(opening))
   }
 
   async #close(

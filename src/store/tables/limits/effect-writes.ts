@@ -1,6 +1,6 @@
 import type { Decision, DecisionResult } from '../../../core/safety/approval.ts'
 import type { Asked } from '../../../core/safety/effect.ts'
-import { planHold } from '../../../core/safety/guard.ts'
+import { planAskedBy } from '../../../core/safety/guard.ts'
 import { coversEffect, describeScope, type EffectStop, type StopScope } from '../../../core/safety/stop.ts'
 import type { EndByHand } from '../../../core/store/effects.ts'
 import type { PlannedRun } from '../../../core/store/planned-run.ts'
@@ -108,7 +108,7 @@ export async function startPlanned(
   await replays.startPlanned(planned, now)
   if (items.length === 0) return { status: 'approved', granted: 0, moved: 0, next: null, woken: 0, missing: 0 }
   const { account } = event
-  const about = { id, kind: 'guard', hold: planHold({ runId, account }), workflow, account, why } as const
+  const about = { id, kind: 'guard', askedBy: planAskedBy({ runId, account }), workflow, account, why } as const
   const approval = await approvals.open({ ...about, needs, role: null, question: null, openedAt: now, expiresAt })
   await approvals.join(
     approval,

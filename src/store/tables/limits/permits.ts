@@ -232,13 +232,13 @@ export class Permits extends JoinedTable<PermitTables> {
       return
     }
     const [{ source }] = group as [JudgedAsk]
-    const hold = `${full.scope}/${source.account}/${full.setting}`
+    const askedBy = `${full.scope}/${source.account}/${full.setting}`
     const { needs, expiresAt, now } = options
-    const known = await approvals.findOpen(hold, now)
+    const known = await approvals.findOpen(askedBy, now)
     const { workflow, account } = source
     const about = {
       kind: 'guard',
-      hold,
+      askedBy,
       workflow,
       account,
       why: describeLimit(full),

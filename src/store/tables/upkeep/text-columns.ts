@@ -81,7 +81,7 @@ export const textTables = (bodies: keyof typeof BODIES): readonly TextTable[] =>
     neededBy: unfinished('run_id'),
   },
   { table: 'effect_stop', key: ['kind', 'name'], texts: ['reason'] },
-  { table: 'approval', key: ['id'], texts: ['why', 'question', 'answer'], names: ['hold'] },
+  { table: 'approval', key: ['id'], texts: ['why', 'question', 'answer'], names: ['asked_by'] },
   {
     ...{ table: 'approval_item', key: ['approval', 'number'], texts: ['target', 'asked'], names: ['step'] },
     neededBy: unfinished('run_id'),

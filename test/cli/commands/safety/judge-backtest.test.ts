@@ -41,12 +41,12 @@ test('what cannot be said is no success, whatever counts as a difference, and a 
   expect(exitOf({ answered: 5, same: 4, groups: [groupOf(changeOf({}))] })).toBe('difference')
 })
 
-test('a hold counts as an effect, an end as an end, and a result as neither', () => {
-  const kinds = { hold: changeOf({ class: 'hold' }), end: changeOf({ class: 'end', to: 'completed' }) }
+test('a held effect counts as an effect, an end as an end, and a result as neither', () => {
+  const kinds = { held: changeOf({ class: 'held' }), end: changeOf({ class: 'end', to: 'completed' }) }
   const output = changeOf({ class: 'output' })
   const exits = (change: Change) =>
     (['effects', 'ends', 'any', 'never'] as const).map((failOn) => exitOf({ groups: [groupOf(change)] }, { failOn }))
-  expect(exits(kinds.hold)).toEqual(['difference', null, 'difference', null])
+  expect(exits(kinds.held)).toEqual(['difference', null, 'difference', null])
   expect(exits(kinds.end)).toEqual([null, 'difference', 'difference', null])
   expect(exits(output)).toEqual([null, null, 'difference', null])
   expect(exits(changeOf({ class: 'order' }))).toEqual(['difference', null, 'difference', null])

@@ -60,7 +60,7 @@ test('"plan" tells every delete of a run to its end, sees what they leave behind
       { class: 'delete', outcome: 'deleted' },
       { class: 'send', target: 'tidied', body: { gone: 2 } },
     ],
-    ...{ undeclared: [], holds: [] },
+    ...{ undeclared: [], held: [] },
   })
   const paths = json.data.effects.slice(0, 2).map(({ asked }: { asked: { path: string } }) => asked.path)
   expect(paths.sort()).toEqual(['/in/a.txt', '/in/b.txt'])
@@ -84,8 +84,8 @@ test('"plan" tells what the guard would hold, and where nobody knows how the run
   expect(exit).toBe(8)
   expect(json.data.end).toMatchObject({ kind: 'open', step: 'open ticket' })
   expect(json.data.effects.filter(({ outcome }: { outcome: string }) => outcome === 'deleted')).toHaveLength(24)
-  expect(json.data.holds.length).toBeGreaterThan(0)
-  expect(json.data.holds[0]).toMatchObject({
+  expect(json.data.held.length).toBeGreaterThan(0)
+  expect(json.data.held[0]).toMatchObject({
     over: 'approve',
     reason: expect.stringContaining('20 deletes in one run'),
   })

@@ -38,7 +38,7 @@ const ROWS: Record<string, string> = {
     'run.retry', ${RUN}, '{}', 'done'`,
   'effect (at, phase, class, operation, account, target, path, workflow, run_id, step, event_seq)': `n, 'done', 'write',
     'put', 'default', 'a:' || n, '/' || n, 'w' || n % 5, ${RUN}, 'a', 8 * n`,
-  'approval (id, kind, hold, status, workflow, account, why, items, bytes, hash, needs, opened_at, expires_at)': `
+  'approval (id, kind, asked_by, status, workflow, account, why, items, bytes, hash, needs, opened_at, expires_at)': `
     ${APPROVAL}, 'guard', 'h' || n, CASE WHEN n % 1000 = 0 THEN 'open' ELSE 'approved' END, 'w1', 'default', 'x',
     1, 1, 'h', 1, n, n`,
   'approval_item (approval, number, run_id, step, target, bytes, hash, state, fence)': `${APPROVAL}, 1, ${RUN}, 'a',

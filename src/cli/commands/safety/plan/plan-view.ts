@@ -27,7 +27,7 @@ export function describePlan(plan: PreviewedJob, { workflow, event, codeHash, re
     end: endForJson(plan.end),
     effects: plan.effects.map(({ body, dueAt: _, kind: __, ...effect }) => ({ ...effect, body: parseOutput(body) })),
     steps: plan.others.map(({ dueAt, ...step }) => ({ ...step, dueAt: dueAt === null ? null : isoTime(dueAt) })),
-    ...{ holds: plan.holds, undeclared: plan.undeclared, log: plan.log },
+    ...{ held: plan.held, undeclared: plan.undeclared, log: plan.log },
     stops: stops.map(({ since, ...stop }) => ({ ...stop, since: isoTime(since) })),
     readsSent: reads.length,
   }
@@ -47,7 +47,7 @@ export function formatPlan(plan: PreviewedJob, about: AboutPlan, layout: Layout)
     `${paint('bold', workflow)}${code} on ${event.id}, ${event.type}, would ${formatEnd(plan.end)}`,
     ...formatFindings(plan, layout),
     '',
-    ...formatHolds(plan),
+    ...formatHeld(plan),
     ...about.stops.map((stop) => `${describeScope(stop)} are stopped: ${formatText(stop.reason)}`),
     formatSum([plan], about.reads),
   ]
@@ -117,10 +117,10 @@ function formatSource({ source, from, kind }: PreviewedStep): string {
 }
 
 /** The effects that the guard would hold, in a line; none where it holds none. */
-export function formatHolds({ holds }: PreviewedJob): string[] {
-  const [first] = holds
+export function formatHeld({ held }: PreviewedJob): string[] {
+  const [first] = held
   if (first === undefined) return []
-  const more = holds.length === 1 ? '' : `, and ${holds.length - 1} more`
+  const more = held.length === 1 ? '' : `, and ${held.length - 1} more`
   const rule = { approve: 'would wait for people', wait: 'would wait for room', fail: 'would fail' }[first.over]
   return [`The guard: step "${first.step}"${more} ${rule}: ${first.reason}`]
 }
@@ -132,7 +132,7 @@ export const PLANS: Column<{ event: EventRecord; plan: PreviewedJob }>[] = [
   { title: 'DELETES', value: ({ plan }) => sumEffects([plan]).deletes, align: 'right' },
   { title: 'BYTES', value: ({ plan }) => formatBytes(sumEffects([plan]).bytes), align: 'right' },
   { title: 'OTHER EFFECTS', value: ({ plan }) => sumEffects([plan]).others, align: 'right' },
-  { title: 'HELD', value: ({ plan }) => plan.holds.length || null, align: 'right' },
+  { title: 'HELD', value: ({ plan }) => plan.held.length || null, align: 'right' },
   { title: 'REFUSED', value: ({ plan }) => plan.undeclared.length || null, align: 'right' },
 ]
 

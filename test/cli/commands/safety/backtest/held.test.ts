@@ -41,38 +41,38 @@ test('runs that people let go on, or refused, are the same under the same limits
     expect(ends).toEqual(['completed', verdict === 'approved' ? 'completed' : 'failed'])
     expect(await find(CODE, TWO)).toEqual({ exit: 0, same: 2, keys: [] })
     const { keys } = await find(CODE, guard('deletes: { perRun: 9 }'))
-    expect(keys).toEqual([`- hold files.delete storage_a ${HELD} → begins by itself`])
+    expect(keys).toEqual([`- held files.delete storage_a ${HELD} → begins by itself`])
   }
 })
 
-test('a hold that comes, goes, or is of another limit is a difference of its own, in each report', async () => {
+test('an effect newly held, no longer held, or held by another limit is a difference, in each report', async () => {
   const { find } = await openHeld()
   const folder = tempFolder()
   const markdown = join(folder, 'r.md')
-  const gone = `- hold files.delete storage_a ${HELD} → begins by itself`
+  const gone = `- held files.delete storage_a ${HELD} → begins by itself`
   expect(await find(CODE, guard('deletes: { perRun: 9 }'), '--markdown', markdown)).toEqual({
     ...{ exit: 7, same: 1 },
     keys: [gone],
   })
   expect(readFileSync(markdown, 'utf8')).toContain(gone)
   expect((await find(CODE, guard('deletes: { perRun: 1 }'))).keys).toEqual([
-    `+ hold files.delete storage_a begins by itself → ${HELD}`,
+    `+ held files.delete storage_a begins by itself → ${HELD}`,
   ])
   expect((await find(CODE, guard('bytes: { perRun: 15 }'))).keys).toEqual([
-    `~ hold files.delete storage_a ${HELD} → held by guard of tidy.bytes.perRun`,
+    `~ held files.delete storage_a ${HELD} → held by guard of tidy.bytes.perRun`,
   ])
   expect((await find(CODE, guard(`deletes: { perRun: 2 }, over: 'fail'`))).keys).toEqual([
-    `~ hold files.delete storage_a ${HELD} → refused by guard of tidy.deletes.perRun`,
+    `~ held files.delete storage_a ${HELD} → refused by guard of tidy.deletes.perRun`,
   ])
 })
 
-test('a hold by the hour is the work of many runs, so no single one is said to differ by it', async () => {
+test('a limit by the hour is the work of many runs, so no single one is said to differ by it', async () => {
   const { find } = await openHeld({ limits: guard('deletes: { perHour: 4 }') })
   expect(await find(CODE, guard('deletes: { perHour: 4 }'))).toEqual({ exit: 0, same: 2, keys: [] })
   expect(await find(CODE, guard('deletes: { perHour: 9 }'))).toEqual({ exit: 0, same: 2, keys: [] })
 })
 
-test('of two codes on the same answers, the one with more deletes is held, and no effect is no hold', async () => {
+test('of two codes on the same answers, the one with more deletes is held, and nothing else is', async () => {
   const { find } = await openHeld()
   const more = CODE.replace(`split('+')`, `split('+').concat('tmp-d')`)
   const answers = join(tempFolder(), 'answers.json')
@@ -81,12 +81,12 @@ test('of two codes on the same answers, the one with more deletes is held, and n
   writeFileSync(answers, JSON.stringify({ 'files.get[storage_a:tmp-d]': { ...file, ...facts } }))
   expect((await find(more, TWO, '--fixtures', answers)).keys.sort()).toEqual([
     '+ delete files.delete storage_a',
-    `+ delete files.delete storage_a; + hold files.delete storage_a begins by itself → ${HELD}`,
+    `+ delete files.delete storage_a; + held files.delete storage_a begins by itself → ${HELD}`,
   ])
   const base = writeTidy(CODE, TWO)
   expect((await find(more, TWO, '--fixtures', answers, '--against', base)).keys.sort()).toEqual([
     '+ delete files.delete storage_a',
-    `+ delete files.delete storage_a; + hold files.delete storage_a begins by itself → ${HELD}`,
+    `+ delete files.delete storage_a; + held files.delete storage_a begins by itself → ${HELD}`,
   ])
   expect((await find('async () => {}', TWO)).keys).toEqual(['- delete files.delete storage_a'])
 })

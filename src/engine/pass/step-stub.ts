@@ -25,12 +25,12 @@ export function isLate(error: unknown): boolean {
 }
 
 /** Stands in for the world where a run is previewed instead of executed. */
-export interface Stage {
+export interface StepStub {
   /**
    * Gives the outcome of a step that begins, after its arguments were checked. Null: its function
    * is called, only for a `run` step. Never settles where the preview ends.
    */
-  answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null>
+  answer(step: Checkpoint, about: StubFacts): Promise<StubOutcome | null>
   /** Absent where no function is called. */
   live?: LiveReads
   /** Ends the preview at this step, whose function is late. */
@@ -38,14 +38,14 @@ export interface Stage {
 }
 
 /** The request of a step, beyond its row. */
-export interface StageFacts
+export interface StubFacts
   extends Pick<SavedWithStep, 'wait' | 'send' | 'invoke' | 'approve' | 'schedule' | 'unschedule'> {
   /** For a `run` step. */
-  effect?: StagedEffect
+  effect?: StubbedEffect
 }
 
 /** The effect that a `run` step would have. */
-export interface StagedEffect {
+export interface StubbedEffect {
   /** State of its file as the run knows it, or what its author says the write is made of. */
   asked: Asked | null
   /** State of its file that its author requires; null without one. */
@@ -64,7 +64,7 @@ export interface StagedEffect {
 }
 
 /** The end of a step, as its row says it. */
-export type StageOutcome = Pick<Checkpoint, 'output' | 'error' | 'finishedAt'> & {
+export type StubOutcome = Pick<Checkpoint, 'output' | 'error' | 'finishedAt'> & {
   status: 'completed' | 'failed'
   /** Default: the attempt that begins. */
   attempt?: number

@@ -2,7 +2,7 @@ import { describeError } from '../../core/errors.ts'
 import { type Checkpoint, stepNameOf } from '../../core/runs/step.ts'
 import type { ManualClock } from '../../core/time.ts'
 import { neverSettles, type Parking } from '../pass/parking.ts'
-import type { LiveReads, Stage, StageFacts, StageOutcome } from '../pass/stage.ts'
+import type { LiveReads, StepStub, StubFacts, StubOutcome } from '../pass/step-stub.ts'
 import type { Answer, AnswerStep } from './first-answer.ts'
 import type { Previewed, PreviewedEffect, PreviewedEnd, PreviewedStep } from './previewed.ts'
 import { Turns } from './turns.ts'
@@ -10,7 +10,7 @@ import { Turns } from './turns.ts'
 /** The reason of a pass in which nothing answers. */
 export const UNANSWERED = 'nothing answers'
 
-interface StageParts {
+interface StubParts {
   parking: Parking
   clock: ManualClock
   answerStep: AnswerStep
@@ -18,7 +18,7 @@ interface StageParts {
 }
 
 /** Gathers what a run would do, and answers its steps. */
-export class PreviewStage implements Stage {
+export class PreviewStub implements StepStub {
   readonly effects: PreviewedEffect[] = []
   readonly others: PreviewedStep[] = []
   /** The first step that nothing answers; null while there is none. */
@@ -26,18 +26,18 @@ export class PreviewStage implements Stage {
   /** The newest step whose function was called; null: none. */
   lastRead: string | null = null
   readonly live: LiveReads
-  readonly #parts: StageParts
+  readonly #parts: StubParts
   readonly #turns: Turns
   /** Step of the effect that the newest outcome comes from, or comes after. */
   #after: string | null = null
 
-  constructor(parts: StageParts) {
+  constructor(parts: StubParts) {
     this.#parts = parts
     this.live = parts.live
     this.#turns = new Turns({ ...parts, isOpen: () => this.open !== null })
   }
 
-  async answer(step: Checkpoint, about: StageFacts): Promise<StageOutcome | null> {
+  async answer(step: Checkpoint, about: StubFacts): Promise<StubOutcome | null> {
     const after = this.#after
     const noted = this.#note(step, about)
     let given: Answer | null
@@ -82,7 +82,7 @@ export class PreviewStage implements Stage {
     return { end, effects: this.effects, others: this.others, log }
   }
 
-  #note(step: Checkpoint, about: StageFacts): PreviewedStep | PreviewedEffect {
+  #note(step: Checkpoint, about: StubFacts): PreviewedStep | PreviewedEffect {
     const { key, kind, target, dueAt } = step
     const noted: PreviewedStep = { step: key, kind, target, source: 'none', dueAt }
     const effect = describeEffect(step, about)
@@ -115,7 +115,7 @@ export class PreviewStage implements Stage {
 type Described = Pick<PreviewedEffect, 'class' | 'asked' | 'expect' | 'listed' | 'isFolderAllowed' | 'body' | 'target'>
 
 /** Null for a step that does nothing outside. */
-function describeEffect(step: Checkpoint, { send, invoke, approve, effect, schedule }: StageFacts): Described | null {
+function describeEffect(step: Checkpoint, { send, invoke, approve, effect, schedule }: StubFacts): Described | null {
   const none = { asked: null, expect: null, listed: [], isFolderAllowed: false, target: step.target }
   if (send) return { ...none, class: 'send', body: JSON.stringify(JSON.parse(send.body).data) }
   if (invoke) return { ...none, class: 'invoke', target: invoke.workflow, body: invoke.input }
@@ -129,7 +129,7 @@ function describeEffect(step: Checkpoint, { send, invoke, approve, effect, sched
   return { class: step.effect, target: step.target, asked, expect, listed, isFolderAllowed, body: null }
 }
 
-function readOutcome({ status, output, error }: StageOutcome): string | null {
+function readOutcome({ status, output, error }: StubOutcome): string | null {
   if (status === 'failed') return `failed: ${error?.message}`
   return output === null ? null : (JSON.parse(output)?.outcome ?? null)
 }

@@ -14,7 +14,7 @@ import type { GuardUse } from '../../core/store/effects.ts'
 import type { PreviewedEffect } from './previewed.ts'
 
 /** An effect that the guard would not let begin by itself. */
-export interface Hold {
+export interface HeldEffect {
   step: string
   /** The limit without room, in words, with its setting. */
   reason: string
@@ -23,22 +23,22 @@ export interface Hold {
 }
 
 /** The guard of a project, and the run as far as limits count by it. */
-export interface HoldRules {
+export interface GuardRules {
   limits: Guard | null
   own: WorkflowLimits | undefined
   source: { runId: string; workflow: string; account: string }
 }
 
 /** The effects of a previewed run that a limit has no room for, beside what is used now. */
-export function findHolds(
+export function findHeld(
   effects: readonly PreviewedEffect[],
-  { use, ...rules }: HoldRules & { use: readonly GuardUse[] },
-): Hold[] {
+  { use, ...rules }: GuardRules & { use: readonly GuardUse[] },
+): HeldEffect[] {
   const asked = effects.map((effect) => ({
     ...{ effect, limits: planLimitsOf(effect, rules), bytes: effect.asked?.bytes ?? 0 },
   }))
   const full = fillLimits(asked, (limit) => countUse(use, limit))
-  return full.flatMap((limit, index): Hold[] => {
+  return full.flatMap((limit, index): HeldEffect[] => {
     const step = effects[index]?.step ?? ''
     return limit === null ? [] : [{ step, reason: describeLimit(limit), over: limit.over }]
   })
@@ -75,7 +75,7 @@ export function fillLimits(
 /** The limits of a previewed effect, in the order in which they are checked. */
 export function planLimitsOf(
   { class: kind, target, listed, isFolderAllowed }: PreviewedEffect,
-  { limits, own, source }: HoldRules,
+  { limits, own, source }: GuardRules,
 ): Limit[] {
   if (kind !== 'delete' && kind !== 'write') return []
   const storage = STORAGES.find((name) => target?.startsWith(`${name}:`)) ?? null

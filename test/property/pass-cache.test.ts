@@ -49,7 +49,7 @@ test('a pass that goes on in memory has told its code what a replay tells it', {
   fc.assert(
     fc.asyncProperty(program, history, async (part, happenings) => {
       const { workflow, calls } = flowOf(part)
-      await using t = await testbed({ workflows: [workflow, child], keepsPasses: true })
+      await using t = await testbed({ workflows: [workflow, child], cachePasses: true })
       await drive(t, happenings)
       const kept = [...(calls[0] ?? [])]
       expect(calls.length).toBe(1)
@@ -71,13 +71,13 @@ test('a pass that goes on in memory has told its code what a replay tells it', {
   ),
 )
 
-test('a random program has the same journal with and without kept passes', { timeout: 60_000 }, () =>
+test('a random program has the same journal with and without cached passes', { timeout: 60_000 }, () =>
   fc.assert(
     fc.asyncProperty(program, history, async (part, happenings) => {
       const ends = []
-      for (const keepsPasses of [true, false]) {
+      for (const cachePasses of [true, false]) {
         const { workflow } = flowOf(part)
-        await using t = await testbed({ workflows: [workflow, child], keepsPasses })
+        await using t = await testbed({ workflows: [workflow, child], cachePasses })
         await drive(t, happenings)
         await t.advance('1d')
         const { status, steps } = t.run(workflow)
@@ -103,7 +103,7 @@ test(
           await t.advance('2d')
           return { status: t.run(workflow).status, effects: listEffects(t) }
         }
-        const options = { workflows: [workflow, child], keepsPasses: true }
+        const options = { workflows: [workflow, child], cachePasses: true }
         await crashEverywhere(options, scenario, { compareEffects: false })
       }),
       { numRuns: 8 },

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { RunContext } from '../../../src/author/context.ts'
-import type { KeepLimits } from '../../../src/engine/worker-parts.ts'
+import type { PassCacheLimits } from '../../../src/engine/worker-parts.ts'
 import { createTestEngine, type TestEngine, test } from '../../support/test-engine.ts'
 import { define } from '../../support/workflows.ts'
 
@@ -19,13 +19,16 @@ function sleeper(sleeps: number, between: (context: RunContext, index: number) =
   return { workflow, counted }
 }
 
-const always: KeepLimits = { fromSteps: 0, maxAgeMs: 3_600_000 }
+const always: PassCacheLimits = { fromSteps: 0, maxAgeMs: 3_600_000 }
 
 /** Starts a sleeper that is kept from its first sleep on, and lets it park there. */
-async function startSleeper(keeps: KeepLimits = always, between?: (context: RunContext, index: number) => void) {
+async function startSleeper(
+  passCache: PassCacheLimits = always,
+  between?: (context: RunContext, index: number) => void,
+) {
   const engine = createTestEngine()
   const { workflow, counted } = sleeper(3, between)
-  await engine.start([workflow], { keeps })
+  await engine.start([workflow], { passCache })
   const run = await engine.run('sleeper')
   return { engine, counted, run }
 }
@@ -64,7 +67,7 @@ test('a pass that is kept too long, or without room, is replayed', async () => {
 
 test('the pass that is kept longest makes room for another', async ({ engine }) => {
   const { workflow, counted } = sleeper(1)
-  await engine.start([workflow], { keeps: { ...always, max: 1 } })
+  await engine.start([workflow], { passCache: { ...always, max: 1 } })
   const first = await engine.run('sleeper', 'evt_1')
   const second = await engine.run('sleeper', 'evt_2')
   expect(counted.calls).toBe(2)

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { describeLimit, folderLimit, planLimits } from '../../../../src/core/safety/guard.ts'
 import type { Deed } from '../../../../src/engine/preview/compare/deed.ts'
-import { addHolds, readHold } from '../../../../src/engine/preview/compare/hold.ts'
-import { findHolds } from '../../../../src/engine/preview/find-holds.ts'
+import { addHeldBy, readHeldBy } from '../../../../src/engine/preview/compare/held.ts'
+import { findHeld } from '../../../../src/engine/preview/find-held.ts'
 import type { PreviewedEffect } from '../../../../src/engine/preview/previewed.ts'
 
 const source = { runId: 'run_1', workflow: 'tidy', account: 'default' }
@@ -15,28 +15,28 @@ const remove = (id: string, part: Partial<PreviewedEffect> = {}): PreviewedEffec
 const deedOf = ({ step, operation, target }: PreviewedEffect): Deed => ({
   ...{ step, class: 'delete', operation, target, bytes: null, expect: null, content: null },
 })
-const holdsOf = (effects: PreviewedEffect[], recorded: Deed[] = []) => {
+const heldByOf = (effects: PreviewedEffect[], recorded: Deed[] = []) => {
   const side = { end: { kind: 'completed', text: '', output: null } as const, deeds: effects.map(deedOf) }
-  return addHolds(side, effects, { limits, own: undefined, source, recorded }).deeds.map(({ hold }) => hold)
+  return addHeldBy(side, effects, { limits, own: undefined, source, recorded }).deeds.map(({ heldBy }) => heldBy)
 }
 
 test('effects beyond a limit of one run are held, and a file that was left alone fills none', () => {
   const held = 'held by guard.workflow.deletes.perRun'
-  expect(holdsOf(['a', 'b', 'c'].map((id) => remove(id)))).toEqual([null, null, held])
-  expect(holdsOf([remove('a', { outcome: 'changed' }), remove('b'), remove('c')])).toEqual([null, null, null])
-  expect(holdsOf([remove('a', { isFolderAllowed: true })])).toEqual(['held: a folder always asks'])
+  expect(heldByOf(['a', 'b', 'c'].map((id) => remove(id)))).toEqual([null, null, held])
+  expect(heldByOf([remove('a', { outcome: 'changed' }), remove('b'), remove('c')])).toEqual([null, null, null])
+  expect(heldByOf([remove('a', { isFolderAllowed: true })])).toEqual(['held: a folder always asks'])
 })
 
 test('two settings that bound one counter count an effect once, in a plan as well', () => {
   const both = { ...limits, all: { deletes: { perRun: 9 } }, workflow: { deletes: { perRun: 4 } } }
   const effects = [remove('x', { outcome: 'not_found' }), ...['a', 'b', 'c', 'd', 'e'].map((id) => remove(id))]
-  const holds = findHolds(effects, { limits: both, own: undefined, source, use: [] })
-  expect(holds.map(({ step }) => step)).toEqual(['e'])
+  const held = findHeld(effects, { limits: both, own: undefined, source, use: [] })
+  expect(held.map(({ step }) => step)).toEqual(['e'])
 })
 
-test('an effect whose hold no recording tells has none to compare, and fills no limit', () => {
+test('an effect of which no recording tells what held it has none to compare, and fills no limit', () => {
   const [unknown, ...others] = ['a', 'b', 'c'].map((id) => remove(id))
-  expect(holdsOf([unknown as PreviewedEffect, ...others], [deedOf(unknown as PreviewedEffect)])).toEqual([
+  expect(heldByOf([unknown as PreviewedEffect, ...others], [deedOf(unknown as PreviewedEffect)])).toEqual([
     undefined,
     null,
     null,
@@ -50,13 +50,13 @@ test('the words of every limit of one run name their setting, and those of an ho
     effect: 'delete',
     listed: [{ folder: '/', listed: 4 }],
   })
-  expect(planned.map((limit) => readHold(`approval apr_1 was denied: ${describeLimit(limit)}`, false))).toEqual([
+  expect(planned.map((limit) => readHeldBy(`approval apr_1 was denied: ${describeLimit(limit)}`, false))).toEqual([
     'held by guard of tidy.deletes.perRun',
     undefined,
     'held by guard of tidy.bytes.perRun',
     undefined,
     'held by guard of tidy.deletes.share',
   ])
-  expect(readHold(describeLimit(folderLimit(source)), false)).toBe('held: a folder always asks')
-  expect(readHold('the key may not delete in storage_c (403)', true)).toBeUndefined()
+  expect(readHeldBy(describeLimit(folderLimit(source)), false)).toBe('held: a folder always asks')
+  expect(readHeldBy('the key may not delete in storage_c (403)', true)).toBeUndefined()
 })

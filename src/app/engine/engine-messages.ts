@@ -1,6 +1,4 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { IncomingDelivery } from '../../core/incoming/delivery.ts'
-import type { Arrival, Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import type { WorkerParts } from '../../engine/worker-parts.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
@@ -44,40 +42,3 @@ export interface EngineStart {
 
 /** The module that the engine's thread loads. */
 export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>
-
-/** Deliveries are frequent; a list takes a third of the time of objects to cross. */
-export type PackedArrivals = [hasQueued: boolean, ...arrivals: PackedArrival[]]
-type PackedArrival = ReturnType<typeof packArrival>
-
-export function packArrivals({ hasQueued, claimed }: Arrivals): PackedArrivals {
-  return [hasQueued, ...claimed.map(packArrival)]
-}
-
-export function unpackArrivals([hasQueued, ...claimed]: PackedArrivals): Arrivals {
-  return { hasQueued, claimed: claimed.map(unpackArrival) }
-}
-
-/** Only what makes claimed runs of it: see `listClaimedOnArrival`. */
-function packArrival({ delivery, receipt }: Arrival) {
-  const { id, endpointId, account, receivedAt, event, body, workflows, arrivalClaim } = delivery
-  const head = [id, endpointId, account, receivedAt, event.id, event.type, event.created, body, workflows] as const
-  return [
-    ...head,
-    arrivalClaim?.worker,
-    arrivalClaim?.codeHashes,
-    receipt.runs,
-    receipt.claimedWithEvent,
-    receipt.era,
-  ] as const
-}
-
-function unpackArrival(packed: PackedArrival): Arrival {
-  const [id, endpointId, account, receivedAt, eventId, type, created, body, workflows, ...claim] = packed
-  const [worker = '', codeHashes = {}, runs, claimedWithEvent, era] = claim
-  const event = { id: eventId, type, created }
-  const arrivalClaim = { worker, codeHashes }
-  const head = { id, endpointId, account, receivedAt, event, body }
-  const delivery: IncomingDelivery = { ...head, facts: {}, workflows, arrivalClaim }
-  const claimed = claimedWithEvent === undefined ? {} : { claimedWithEvent, ...(era === undefined ? {} : { era }) }
-  return { delivery, receipt: { verdict: 'accepted', runs, ...claimed } }
-}

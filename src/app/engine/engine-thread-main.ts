@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { Notice } from '../../core/notices.ts'
+import type { Arrivals } from '../../engine/claim/claim-on-arrival.ts'
 import { WorkerCounts } from '../../engine/claim/worker-counts.ts'
 import { catchStrayErrors } from '../../engine/pass/catch-stray-errors.ts'
 import { findCodeAtWork } from '../../engine/pass/outside/code-at-work.ts'
@@ -12,7 +13,7 @@ import { Link, type LinkMessage } from '../preview/child/link.ts'
 import { DatabaseClock } from './database/database-clock.ts'
 import { keepOwnDatabase } from './database/keep-own-database.ts'
 import type { EngineAccess } from './engine.ts'
-import { type EngineStart, type PackedArrivals, unpackArrivals } from './engine-messages.ts'
+import type { EngineStart } from './engine-messages.ts'
 import { forwardNotices } from './forward-notices.ts'
 import { LocalEngine } from './local-engine.ts'
 import { collectWhenIdle } from './watch/collect-when-idle.ts'
@@ -58,8 +59,8 @@ const store = await openConnectedStore(options, port)
 let stopClock = () => {}
 
 const loading = load()
-parentPort?.on('message', (message: LinkMessage | PackedArrivals) => {
-  if (Array.isArray(message)) void loading.then((engine) => engine.receive(unpackArrivals(message)))
+parentPort?.on('message', (message: LinkMessage | Arrivals) => {
+  if ('claimed' in message) void loading.then((engine) => engine.receive(message))
   else parent.receive(message)
 })
 void loading.then((engine) => {

@@ -15,7 +15,7 @@ import type { StoreOptions } from '../../store/open-store.ts'
 import type { SharedStore } from '../../store/shared-store.ts'
 import { Link, type LinkMessage } from '../preview/child/link.ts'
 import type { EngineAccess, EngineLoad } from './engine.ts'
-import { type EngineConfig, type EngineStart, type LoadingModule, packArrivals } from './engine-messages.ts'
+import type { EngineConfig, EngineStart, LoadingModule } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 import { takeThread } from './start/begin-thread.ts'
 import { describeExit, type EngineEnd, Question } from './watch/question.ts'
@@ -144,7 +144,7 @@ export class EngineThread {
 
   /** Gives it runs that were claimed for it. */
   receive(arrivals: Arrivals): void {
-    this.#thread.postMessage(packArrivals(arrivals))
+    this.#thread.postMessage(arrivals)
   }
 
   /** Ends it for this reason, and waits a second at most. None of its code runs afterwards. */

@@ -5,7 +5,7 @@ import type { WorkerParts } from '../worker-parts.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
 /** A delivery that is committed, and whose runs its worker has claimed. */
-export interface Arrival {
+interface Arrival {
   delivery: IncomingDelivery
   receipt: DeliveryReceipt
 }

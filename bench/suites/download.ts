@@ -38,8 +38,9 @@ async function runDownload(bench: Bench): Promise<Result[]> {
   const paths = { curl: join(bench.folder, 'by-curl'), client: join(bench.folder, 'by-client') }
   const extraRssMiB = await measureMemory(bench, hosted, paths.client)
   await using client = bench.startTarget('downloader.ts')
-  await client.call('start', hosted)
-  const contest = { bench, bytes, host, client, paths }
+  await using crashed = bench.startTarget('downloader.ts')
+  for (const process of [client, crashed]) await process.call('start', hosted)
+  const contest = { bench, bytes, host, client, crashed, paths }
   const rounds = bench.quickRounds ?? { min: 5, max: 9 }
   const { vsCurl, resumedVsCurl, retriedVsCurl } = GOALS
   const figures = await measureRounds(rounds, { vsCurl, resumedVsCurl, retriedVsCurl }, (round) =>
@@ -58,10 +59,11 @@ async function runDownload(bench: Bench): Promise<Result[]> {
 /** A process of its own, because a peak covers the whole life of a process. */
 async function measureMemory(bench: Bench, hosted: Hosted, to: string): Promise<number> {
   await using client = bench.startTarget('downloader.ts')
-  await client.call('start', hosted)
+  await using crashed = bench.startTarget('downloader.ts')
+  for (const process of [client, crashed]) await process.call('start', hosted)
   const { nowMiB } = await client.call<Memory>('memory')
   await client.call('download', { to })
-  await client.call('halve', { to })
+  await crashed.call('interrupt', { to })
   await client.call('download', { to })
   return (await client.call<Memory>('memory')).peakMiB - nowMiB
 }
@@ -76,6 +78,8 @@ interface Contest {
   bytes: number
   host: Target
   client: Target
+  /** Leaves parts of whose hashes the client knows nothing, as a process that crashed does. */
+  crashed: Target
   paths: Record<Rival, string>
 }
 
@@ -83,7 +87,7 @@ interface Contest {
 type Preparation = Record<Rival, () => Promise<number>>
 
 async function measureRound(contest: Contest, round: number) {
-  const { bench, bytes, client, paths } = contest
+  const { bench, bytes, client, crashed, paths } = contest
   await bench.patience.waitForCalm()
   const half = Math.floor(bytes / 2)
   const halve = async () => {
@@ -97,7 +101,7 @@ async function measureRound(contest: Contest, round: number) {
   // As after a crash: the client reads the first half again to hash the whole file.
   const resumed = await race(contest, round, {
     curl: halve,
-    client: () => client.call<number>('halve', { to: paths.client }),
+    client: () => crashed.call<number>('interrupt', { to: paths.client }),
   })
   // As before a retry in the same process: the client has the hash of the first half.
   const retried = await race(contest, round, {
@@ -134,11 +138,18 @@ async function race({ bytes, host, client, paths }: Contest, round: number, prep
     const ms =
       rival === 'curl'
         ? await runCurl(await host.call<string>('url'), paths.curl)
-        : (await client.call<{ ms: number }>('download', { to: paths.client })).ms
+        : await runClient(client, paths.client, found)
     if (statSync(paths[rival]).size !== bytes) throw new Error(`${rival} did not download the whole file`)
     rates[rival] = (bytes - found) / MIB / (ms / 1_000)
   }
   return rates
+}
+
+/** Milliseconds of a download that continues a part of `found` bytes. */
+async function runClient(client: Target, to: string, found: number): Promise<number> {
+  const { ms, resumedFrom } = await client.call<{ ms: number; resumedFrom: number }>('download', { to })
+  if (resumedFrom !== found) throw new Error(`the client continued from ${resumedFrom} bytes, not from ${found}`)
+  return ms
 }
 
 /** Milliseconds by curl's own clock, without the start of its process. */

@@ -1,4 +1,4 @@
-import { rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { createFilesClient, type FilesClient } from '../../src/files/index.ts'
 import { answerCalls } from '../processes/answer-calls.ts'
 import { readMemory } from '../processes/read-memory.ts'
@@ -38,17 +38,5 @@ answerCalls({
     await rm(to, { force: true })
     await files.download(file, { to, onProgress, signal: caller.signal }).catch(() => {})
     return (await stat(`${to}.part`)).size
-  },
-
-  /** Leaves half a part file, as a killed process would; returns its bytes. */
-  async halve({ to }: { to: string }): Promise<number> {
-    if (!file) throw new Error('it has not started')
-    const part = `${to}.part`
-    await rm(part, { force: true })
-    await rename(to, part)
-    const half = Math.floor(file.size / 2)
-    await truncate(part, half)
-    await writeFile(`${part}.json`, JSON.stringify({ ...file, etag: null }))
-    return half
   },
 })

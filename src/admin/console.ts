@@ -36,7 +36,6 @@ export interface ConsoleParts extends Omit<ResourceParts, 'runner'> {
 /** Answers below this size are sent as they are. */
 const COMPRESSED_BYTES = 1_400
 
-/** The API and the page. */
 export interface Console {
   handler: Express
   /** Ends the open live feeds, which would delay a stop. */

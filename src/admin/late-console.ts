@@ -5,7 +5,6 @@ import { BulkRunner } from './operations/bulk-runner.ts'
 /** The console as the admin server runs it. */
 export interface LateConsole {
   handler: RequestListener
-  /** Begins the work on operations. */
   start(): void
   /** Ends the console, and the work on operations. */
   stop(): Promise<void>

@@ -4,7 +4,6 @@ import { isoTime } from '../core/time.ts'
 import type { Runtime } from '../project/data-dir/runtime-file.ts'
 import type { EmbeddedSandbox } from './service/embedded-sandbox.ts'
 
-/** Addresses of a running app. */
 export interface AppUrls {
   /** Empty in a process without a receiver. */
   receiver: string

@@ -20,7 +20,6 @@ interface ServeOptions {
   colour?: boolean
 }
 
-/** An app that a process exists for. */
 interface Served {
   app: App
   urls: AppUrls

@@ -37,14 +37,12 @@ export interface FileFunctions {
 /** The place of both functions among the keys: no key of an author can have this name. */
 const FILE = '@file'
 
-/** A key function with the definition it belongs to. */
 interface KeyEntry {
   definition: KeyedEvent
   read: (data: never) => KeyValue
   version: string
 }
 
-/** Declared keys by type and name. */
 export type DeclaredKeys = ReadonlyMap<string, KeyEntry>
 
 /**
@@ -72,7 +70,6 @@ export class KeyRegistry {
     this.#entries.set(entryKey(definition.type, FILE), { definition, read: () => null, version })
   }
 
-  /** The file functions by event type. */
   files(): Map<string, FileFunctions> {
     const found = [...this.#entries].filter(([key]) => key.endsWith(` ${FILE}`))
     return new Map(found.map(([, { definition, version }]) => [definition.type, fileFunctions(definition, version)]))
@@ -104,7 +101,6 @@ export class KeyRegistry {
     return new Map(this.#entries)
   }
 
-  /** Replaces all declarations by those of a snapshot. */
   restore(snapshot: DeclaredKeys): void {
     this.#entries = new Map(snapshot)
   }

@@ -66,7 +66,6 @@ function describeInput(schema: z.ZodType): JsonValue {
   }
 }
 
-/** The trigger of a workflow, for people. */
 export function describeTrigger(workflow: AnyWorkflow): string {
   if (inputOf(workflow)) return 'being invoked'
   const schedule = scheduleOf(workflow)

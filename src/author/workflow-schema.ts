@@ -67,7 +67,6 @@ const cancelRule = z
     }
   })
 
-/** One rule, or a list of them. */
 const cancelRules = z
   .preprocess(
     (rules) => (Array.isArray(rules) || rules === undefined ? rules : [rules]),

@@ -28,7 +28,6 @@ export interface CancelRule<On extends Trigger = Trigger> {
   where?: Record<string, (cause: CauseValue<On>) => KeyValue>
 }
 
-/** Options of every workflow. */
 interface CommonOptions<On extends Trigger> extends LimitOptions<CauseValue<On>> {
   /**
    * Unique among workflows: words of a-z and 0-9 joined by `-`, at most 80 characters. Runs are

@@ -5,11 +5,9 @@ import type { Output } from './terminal/output.ts'
 /** Gives a command its arguments, options and action. */
 export type Define = (command: Command, cli: Cli) => void
 
-/** The command line that a command belongs to. */
 export interface Cli {
   out: Output
   project: Project
-  /** All commands, for one that describes them. */
   tree: CommandTree
 }
 
@@ -23,7 +21,6 @@ interface Leaf {
   as: string
 }
 
-/** Commands by name. */
 export interface CommandTree {
   [name: string]: CommandNode
 }
@@ -42,7 +39,6 @@ export function commandsOf<Module extends object>(
   return Object.fromEntries(nodes)
 }
 
-/** Loads the module of a command. */
 export async function loadCommand({ load, as }: Leaf): Promise<Define> {
   return ((await load()) as Record<string, Define>)[as] as Define
 }

@@ -57,7 +57,6 @@ export class UpshotError extends Error {
     this.details = fix === undefined ? details : { ...details, fix }
   }
 
-  /** HTTP status that an edge answers with. */
   get status(): number {
     return CODES[this.code].status
   }
@@ -199,7 +198,6 @@ export function findAuthorFrame({ at = [] }: Pick<Failure, 'at'>): string | null
   return null
 }
 
-/** The beginning of a property that is text. */
 function readText(error: Error, name: 'name' | 'stack' | 'code', limit: number): string | undefined {
   const text = readProperty(error, name)
   return typeof text === 'string' ? text.slice(0, limit) : undefined

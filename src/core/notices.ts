@@ -10,7 +10,6 @@ import type { ApprovalStatus } from './safety/approval.ts'
 import type { OutsideAct } from './safety/ledger/outside-act.ts'
 import type { EffectsMode } from './safety/stop.ts'
 
-/** The run that a notice is about. */
 export interface AboutRun {
   run: string
   workflow: string

@@ -87,7 +87,6 @@ export class ManualClock implements Clock {
     for (const timer of due) this.#fire(timer)
   }
 
-  /** Moves forward by a duration. */
   advance(duration: Duration): void {
     this.set(this.#now + parseDuration(duration))
   }

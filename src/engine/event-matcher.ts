@@ -26,7 +26,6 @@ interface Parts extends Pick<WorkerParts, 'store' | 'clock' | 'publish' | 'spell
   canceled: (runId: string) => void
 }
 
-/** A cursor with the function that computes its keys. */
 type ReadableCursor = MatchCursor & { read: ReadKeys }
 
 /** How often to check whether another process has begun to wait. */
@@ -177,7 +176,6 @@ export class EventMatcher {
     }
   }
 
-  /** Once per key. */
   #reportUndeclared(type: string, key: string): void {
     if (this.#reportedKeys.has(`${type} ${key}`)) return
     this.#reportedKeys.add(`${type} ${key}`)

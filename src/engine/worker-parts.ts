@@ -114,7 +114,6 @@ export interface WorkerParts {
   stillMs?: number
 }
 
-/** The part of the store that the engine uses. */
 type WorkerStore = Pick<
   Store,
   | 'startWorker'

@@ -77,7 +77,6 @@ export class Worker implements DeliveryIntake {
     })
   }
 
-  /** Ids of the runs at work now. */
   get atWork(): string[] {
     return this.#passes.runIds
   }

@@ -34,7 +34,6 @@ interface WrappedClient {
   delete(file: FileRef, options: Abortable & DeleteOptions & PermitOptions): Promise<DeleteOutcome>
 }
 
-/** The parts of a delete that come from its permit. */
 interface PermitOptions {
   approved?: DeleteOptions['expect']
   mayBeGone?: boolean

@@ -36,7 +36,6 @@ export interface Reception {
   endpointName: string | null
   /** `subject`: the path that the event is about; null where it names none. */
   event: { id: string; type: string; account: string; subject: string | null } | null
-  /** Number of runs that the delivery started. */
   runs: number
   /** The workflows of those runs. */
   workflows: readonly string[]

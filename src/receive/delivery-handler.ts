@@ -34,7 +34,6 @@ interface HandlerParts {
 /** The first part of an address: of endpoints, or of the hooks that runs wait at. */
 type AddressPart = 'hooks' | 'callbacks'
 
-/** An address that takes deliveries. */
 export interface Address {
   part: AddressPart
   path: string

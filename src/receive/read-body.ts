@@ -19,7 +19,6 @@ type BodyRead =
   /** It comes in so many chunks of a few bytes that reading them is a burden. */
   | { kind: 'trickling'; bytes: number }
 
-/** The sender of a body, and the limits for it. */
 interface BodySource {
   share: Share
   uploads: UploadWatch
@@ -99,7 +98,6 @@ class CountedBytes implements Upload {
   cutOff = NEVER
   #chunks = 0
 
-  /** Bytes in memory. */
   get held(): number {
     return 0
   }

@@ -66,7 +66,6 @@ const BARS = {
   draining: { verdict: 'draining' },
 } as const satisfies Record<string, Rejection | null>
 
-/** The HTTP server that receives deliveries. */
 export class Receiver {
   readonly #server: Server
   readonly #intakeLimit: IntakeLimit

@@ -20,7 +20,6 @@ const EVERY_MS = 3_600_000
 /** The most that grows old from one round to the next: a clock may be wrong for a while. */
 const MAX_AGED_MS = 86_400_000
 
-/** Number of removed rows by kind. */
 type PruneCounts = Record<PruneKind, number>
 
 interface PruneParts {

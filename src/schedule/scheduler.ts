@@ -62,7 +62,6 @@ export class Scheduler {
     if (!this.#stopped.signal.aborted) this.#loop ??= this.#run()
   }
 
-  /** Looks for due schedules now. */
   wake(): void {
     this.#isAwake = true
     this.#wakeUp()

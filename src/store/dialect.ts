@@ -10,7 +10,6 @@ export interface Dialect {
   isAmong(column: string, query: string): string
   /** The rows of a list of lists, as JSON in one `?`; each is `value`. */
   rows: string
-  /** A number in a column of JSON. */
   jsonNumber(column: string, key: string): string
   /** The tags of a run as JSON; null, or an empty object, without any. Index: primary key. */
   tagsOf(run: string): string
@@ -36,7 +35,6 @@ export interface Dialect {
   skipLocked: string
   /** A further column of a lease: the history of the database. See `Lease`. */
   era: string
-  /** The table with the bodies of events. */
   bodies: 'event' | 'event_body'
   /** Asked before text is erased: rows that a file gives up are overwritten from then on. */
   wipe: string

@@ -21,7 +21,6 @@ export async function openReadStore(options: StoreOptions): Promise<Reader> {
   return (await import('./postgres/open-postgres-store.ts')).openPostgresReader(options)
 }
 
-/** The store of an app. */
 export async function openSharedStore(options: StoreOptions): Promise<SharedStore> {
   if ('file' in options) return (await import('./sqlite/thread/threaded-store.ts')).openThreadedStore(options)
   return (await import('./postgres/open-postgres-store.ts')).openSharedPostgresStore(options)

@@ -93,10 +93,8 @@ const joined = {
   },
 }
 
-/** The reads of the tables. */
 export type TableReads = Listed<Tables, typeof LISTED> & Bound<typeof joined>
 
-/** Every read of the tables, by its name. */
 export const READS = nameCalls<Tables, TableReads>(LISTED, joined)
 
 /** The reads that need no table. */

@@ -140,7 +140,6 @@ export const RUN_WRITES = {
     (await t.waits.cancel(runId, reason, now)).length > 0,
 }
 
-/** Ends a run under its lease, with the waits that are for it. */
 async function endRun(t: Tables, lease: Lease, ending: Ending, now: number): Promise<void> {
   await t.waits.lockParents(lease.runId)
   requireHeld(lease, await t.runs.end(lease, ending, now))

@@ -109,7 +109,6 @@ export class People {
   }
 }
 
-/** The part of a testbed in which people decide. */
 export abstract class Deciding {
   protected abstract readonly people: People
 

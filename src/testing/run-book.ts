@@ -84,7 +84,6 @@ export class RunBook {
     this.#logs.set(run, [...(this.#logs.get(run) ?? []), { level, message, facts }])
   }
 
-  /** All runs, or those of one workflow. */
   list(workflow?: string): TestRun[] {
     const runs = [...this.#runs.values()].filter((run) => workflow === undefined || run.workflow === workflow)
     return runs.map((run) => this.#describe(run))

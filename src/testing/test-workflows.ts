@@ -7,7 +7,6 @@ import type { ReplacedSteps } from './engine/replaced-steps.ts'
 /** A workflow or its id. */
 export type WorkflowOrId = AnyWorkflow | string
 
-/** The workflows of a testbed, with their replaced steps. */
 export class TestWorkflows {
   readonly #replaced: ReplacedSteps
   #byId: ReadonlyMap<string, AnyWorkflow>

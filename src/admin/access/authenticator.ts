@@ -18,7 +18,6 @@ export type AccessStore = Pick<
 interface Credentials {
   headers: IncomingHttpHeaders
   address: string
-  /** Name of our cookie. */
   cookieName: string
 }
 

@@ -8,7 +8,6 @@ const MAX_ACTIONS = 120
 const MAX_SEARCHES = 2
 const MAX_WAITING = 20
 
-/** The searches of one caller. */
 interface Line {
   running: number
   waiting: (() => void)[]

@@ -25,7 +25,6 @@ export interface CallOptions {
   onProgress?: (work: WorkDone) => void
 }
 
-/** An error of the admin API, with its problem document. */
 export class AdminApiError extends Error {
   override readonly name = 'AdminApiError'
   readonly status: number
@@ -161,7 +160,6 @@ interface PageOf<Item> {
   next: string | null
 }
 
-/** Operations that answer a page of a list. */
 type Listed = {
   [Name in RouteName]: AnswerOf<Name> extends PageOf<unknown> ? Name : never
 }[RouteName]

@@ -91,7 +91,6 @@ const RESOURCES: Record<string, string> = {
   ...{ retention: 'system', overview: 'system', hours: 'system', search: 'system' },
 }
 
-/** The resource that an operation belongs to. */
 function tagOf(route: string): string {
   const [, word = ''] = /^\w* \/(\w+)/.exec(route) ?? []
   return RESOURCES[word] ?? word

@@ -91,7 +91,6 @@ function complete(name: string, { query, body, ...entry }: Entry) {
   return { ...own, body: body instanceof z.ZodType ? body : z.strictObject({ ...body, ...common, ...body }) }
 }
 
-/** Names of the parameters in a path. */
 type ParamNames<Path extends string> = Path extends `${string}/:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}/:${infer Name}`
@@ -148,7 +147,6 @@ export const tag = z
   .union([oneTag, z.array(oneTag).max(MAX_TAGS)])
   .describe('Only runs with this tag, such as customer=acme; of several, runs that have all of them.')
 
-/** A time that is usual. */
 export const usual = z.object({ p50Ms: z.number(), p95Ms: z.number() }).meta({ id: 'UsualTime' })
 
 /** Why somebody acts; the audit log keeps it. A `DELETE` has it in its query. */

@@ -9,7 +9,6 @@ import type { Given } from '../perform/perform.ts'
 import { tellProgress } from '../perform/tell-progress.ts'
 import { toKnown } from '../perform/to-known.ts'
 
-/** Performs one operation for the agent. */
 type PerformTool = (
   name: keyof RouteTable,
   given: Given,
@@ -104,7 +103,6 @@ function describeMissing(routes: RouteTable, name: string): UpshotError {
 /** Characters of one answer: about 15,000 tokens of a model. */
 const MAX_ANSWER = 50_000
 
-/** The result of a tool, as the protocol has it. */
 interface ToolAnswer {
   [key: string]: unknown
   content: { type: 'text'; text: string }[]
@@ -153,7 +151,6 @@ function tell(text: string): ToolAnswer {
   return { content: [{ type: 'text', text }] }
 }
 
-/** The rights of an agent. */
 interface AgentRights {
   role: AccessRole
   /** False: it only reads. */
@@ -214,7 +211,6 @@ function describeInput(route: string, { query, body }: RouteSpec): Tool['inputSc
   return { ...schema, type: 'object' }
 }
 
-/** The arguments of a tool as the input of its operation. */
 function readArguments({ route, spec }: Tool, given: Record<string, unknown>): Given {
   const names = paramsOf(route)
   const pick = (isTaken: (name: string) => boolean) =>

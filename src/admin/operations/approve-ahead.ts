@@ -18,7 +18,6 @@ export type AheadEffect = AheadProgress['latest'][number]
 /** The part of a list of effects that has to be like the first one. */
 type AheadList = Pick<Approval, 'id' | 'kind' | 'workflow' | 'account' | 'hash' | 'needs' | 'role'>
 
-/** The approvals, wherever they are. */
 interface AheadDoor<List extends AheadList> {
   listOpen(workflow: string): Promise<readonly List[]>
   /** With a hash computed of the items, as the database may say another. */

@@ -41,7 +41,6 @@ export class BulkRunner {
     this.wake()
   }
 
-  /** Looks for work now. */
   wake(): void {
     this.#cancelPoll()
     this.#working = this.#working.then(() => this.#work())

@@ -16,7 +16,6 @@ export interface Target {
   of: Run | EventRecord
 }
 
-/** One slice of targets. */
 export interface TargetPart {
   targets: Target[]
   /** Position of the next slice; null: nothing is left. */

@@ -40,7 +40,6 @@ type Answer<Name extends RouteName> = Routes[Name] extends { form: 'bytes' }
 /** Performs one operation. Undefined for 204. */
 type Handler<Name extends RouteName> = (call: Call<Name>) => Promise<Answer<Name>>
 
-/** Handlers by route. */
 export type Handlers<Names extends RouteName = RouteName> = { [Name in Names]: Handler<Name> }
 
 /** Handlers of operations that answer through Express themselves. */

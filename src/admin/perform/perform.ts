@@ -17,7 +17,6 @@ export interface PerformParts {
   store: Pick<Store, 'recordAction' | 'operate' | 'carryOutDecision'>
 }
 
-/** An operation of the table. */
 export interface Operation {
   spec: RouteSpec
   handler: AnyHandler

@@ -22,7 +22,6 @@ export interface AccountFiles {
 /** A file in the state in which a person saw it. */
 export type SeenFile = Pick<FileEntry, 'service' | 'id' | 'path' | 'size' | 'modifiedAt'>
 
-/** Files to delete, and the person. */
 interface RemovalByHand {
   account: string
   files: readonly SeenFile[]
@@ -30,7 +29,6 @@ interface RemovalByHand {
   reason: string | null
 }
 
-/** The result for one file. */
 export interface Removal {
   file: SeenFile
   outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run' | 'failed' | 'stopped' | 'not_tried'

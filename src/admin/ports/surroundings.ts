@@ -14,14 +14,12 @@ import type { Bytes, Work } from './work.ts'
 /** The source that sets an endpoint or account again at each start; null: none. */
 type Keeper = 'environment' | 'sandbox' | null
 
-/** The alert rules of the project file. */
 export interface AlertSetup {
   rules: readonly AlertRule[]
   /** Kinds of the channels by name; their addresses are secrets. */
   kinds: Readonly<Record<string, AlertChannel['kind']>>
 }
 
-/** An anchor as an operator keeps it. */
 type KeptAnchor = Omit<Anchor, 'at'> & { at: string }
 
 /** The result of one check of the installation. */
@@ -30,7 +28,6 @@ export type DoctorFinding = AnswerOf<'POST /doctor'>['findings'][number]
 /** The rest of the runs that wait for the list of an approval. */
 export type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
 
-/** Test deliveries to an endpoint. */
 export type Trials = Omit<AnswerOf<'POST /endpoints/:name/test'>, 'isPassed'>
 
 /** The code around a frame of an error. */
@@ -86,13 +83,11 @@ export interface Surroundings {
   settings(): { setting: string; value: string }[]
   /** Follows the seals of the ledger; without anchors, it looks for those of the anchor file. */
   verifyLedger(anchors: readonly KeptAnchor[] | null, work: Work): Promise<AnswerOf<'POST /effects/verify'>>
-  /** Checks the whole database. */
   verifyDatabase(work: Work): Promise<AnswerOf<'POST /database/verify'>>
   /** Copies the database beside it, for {@link openBackup}. Throws where it is no file. */
   backUp(work: Work): Promise<AnswerOf<'POST /database/backup'>>
   /** A backup, which is removed once it was read to its end. Throws `not_found`. */
   openBackup(name: string): Promise<Bytes>
-  /** The age at which each kind of data goes. */
   retention(): Retention
   /** The forecast of `prune`; null: the kind is kept for ever. */
   foreseePrune(): Promise<Record<PruneKind, Prunable | null>>

@@ -1,6 +1,5 @@
 import type { WorkDone } from '../contract/route.ts'
 
-/** An answer that is bytes. */
 export interface Bytes {
   type: string
   /** Name of the file that a browser saves. */
@@ -10,7 +9,6 @@ export interface Bytes {
   chunks: AsyncIterable<Uint8Array | string>
 }
 
-/** The asker of long work. */
 export interface Work {
   signal: AbortSignal
   tell: (work: WorkDone) => void

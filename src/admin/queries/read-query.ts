@@ -23,7 +23,6 @@ function refuseTag(text: string): never {
   throw new UpshotError('invalid_request', `"${text}" is no tag. Write its name and value, such as tag:customer=acme.`)
 }
 
-/** An opaque position in a list. */
 export function encodePosition(position: string): string {
   return Buffer.from(position).toString('base64url')
 }

@@ -8,7 +8,6 @@ import { requireDelivery } from '../queries/require-row.ts'
 import { describeDeliveries } from '../views/run-view.ts'
 import type { ResourceParts } from './parts.ts'
 
-/** The ledger of deliveries. */
 export function deliveryHandlers(parts: ResourceParts): Handlers<keyof typeof DELIVERY_ROUTES> {
   const { store, openLists } = parts
   return {

@@ -105,7 +105,6 @@ function eventReads({ store, openLists }: ResourceParts): Handlers<Exclude<Event
 /** Lines of one chunk: few, so that a slow reader holds little. */
 const LINES = 100
 
-/** Events as lines of JSON. */
 async function* exportEvents(lists: ListReads, search: EventSearch, signal: AbortSignal): AsyncGenerator<string> {
   let lines: string[] = []
   for await (const { event, data } of readTraffic(lists, search)) {

@@ -18,7 +18,6 @@ interface LiveParts {
   cookieName: () => string
 }
 
-/** A page that listens. */
 interface Page {
   /** Something has changed that it was not told of. */
   isOwed: boolean
@@ -102,7 +101,6 @@ export class LiveFeed {
     }
   }
 
-  /** Resolves with a change, at the moment, or when the page has left. */
   #wait(page: Page, moment: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = this.#parts.clock.at(moment, () => resolve())

@@ -14,7 +14,6 @@ import { readRunFilter } from '../queries/read-run-filter.ts'
 import { requireOperation } from '../queries/require-row.ts'
 import type { ResourceParts } from './parts.ts'
 
-/** Operations on many runs or events. */
 export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof OPERATION_ROUTES> {
   const { store } = parts
   return {
@@ -102,7 +101,6 @@ export async function startOperation(
   return { ...describeOperation({ ...plan, ...state }), ...counts, isDryRun: true, foreseen: { examples, refusals } }
 }
 
-/** An operation as the API gives it. */
 function describeOperation(operation: BulkOperation) {
   const { id, kind, status, filter, operator, perSecond, count, done, refused } = operation
   const routes = kind === 'replay' ? operation.routes : []

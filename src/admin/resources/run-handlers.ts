@@ -170,7 +170,6 @@ function suggestNewRun({ id, eventId, tickAt, workflow }: Run): string {
   return tickAt === null ? `${fork}.` : `${fork}, or begin anew with "upshot schedules run ${workflow}".`
 }
 
-/** A run as the API gives it. */
 export async function describeOne(store: ReadStore, run: Run, caller: Caller) {
   const [view] = await describeRuns(store, [run], caller)
   if (view) return view

@@ -165,7 +165,6 @@ function handleBackfills(parts: ResourceParts): Handlers<Backfills> {
   }
 }
 
-/** A schedule as it would be added. */
 function foresee(schedule: NewSchedule, now: number): ScheduleRecord {
   const counts = { missed: 0, skipped: 0, suppressed: 0, unfinished: 0, handledAt: 0 }
   const moments = { createdAt: now, startedAt: now, nextAt: now, doneAt: null, pausedAt: null }

@@ -11,7 +11,6 @@ const MAX_RUNS = 20
 /** Effects of one file that are listed. */
 const MAX_EFFECTS = 200
 
-/** Everything that touched a file. */
 export function subjectHandlers({ store }: ResourceParts): Handlers<keyof typeof SUBJECT_ROUTES> {
   return {
     async 'GET /subjects/:subject'({ params: { subject }, query, signal, caller }) {

@@ -23,7 +23,6 @@ const GRAPHED_STEPS = 5_000
 /** Runs that are held or released per commit. */
 const SLICE = 500
 
-/** Workflows. */
 export function workflowHandlers(parts: ResourceParts): Handlers<keyof typeof WORKFLOW_ROUTES> {
   const { store } = parts
   const describeOf = async (workflow: string, now: number) => {

@@ -51,7 +51,6 @@ function describeProgress(progress: Progress): RunView['progress'] {
   return { ...withIsoTimes(progress), share: shareOf(progress), leftMs: timeLeft(progress) }
 }
 
-/** A step with its failed attempts. */
 export function describeStep(given: Checkpoint, failures: readonly StepFailure[] = []): StepView {
   const { output, apartBytes, ...rest } = given
   return {

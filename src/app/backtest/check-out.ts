@@ -69,7 +69,6 @@ async function git(folder: string, ...args: string[]): Promise<string> {
   }
 }
 
-/** A folder of modules that has one module alone. */
 interface WrappedModule extends AsyncDisposable {
   workflowsDir: string
 }

@@ -204,7 +204,6 @@ function readPart(
   return step.kind === 'invoke' ? readInput(store, id, step) : readQuestion(store, id, step)
 }
 
-/** The question as people saw it. */
 async function readQuestion(
   store: Reads,
   runId: string,

@@ -28,7 +28,6 @@ interface SurroundingsParts {
   embedded: () => EmbeddedSandbox | null
   /** Order of calls of the service that people ask for. Default `background`. */
   priority?: Priority
-  /** The key of the marks on probes. */
   probeKey: Uint8Array
 }
 

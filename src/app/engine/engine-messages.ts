@@ -4,7 +4,6 @@ import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
 import type { StoreOptions } from '../../store/open-store.ts'
 
-/** Settings of an engine. */
 export interface EngineConfig
   extends Pick<Config, 'workflowsDir' | 'slots' | 'drainMs' | 'dev' | 'guardPolicy' | 'traces'>,
     Partial<Pick<Config, 'watchEffects' | 'trustsReads' | 'reconcile' | 'effects' | 'limits' | 'outside'>> {
@@ -28,7 +27,6 @@ export interface EngineStart {
   port: MessagePort
   /** Variables that were taken out of the environment, for children that run `upshot`. */
   variables: Readonly<Record<string, string>>
-  /** Id of its worker. */
   worker: string
   /** Memory of its `WorkerCounts`. */
   counts: SharedArrayBuffer
@@ -40,5 +38,4 @@ export interface EngineStart {
   skipped: SkippedModule[]
 }
 
-/** The module that the engine's thread loads. */
 export type LoadingModule = Pick<SkippedModule, 'file' | 'code'>

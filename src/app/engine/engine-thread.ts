@@ -41,14 +41,12 @@ export interface EngineThreadParts {
 
 /** The main thread's side of one engine thread. */
 export class EngineThread {
-  /** Id of its worker. */
   readonly id: string
   readonly counts = new WorkerCounts()
   /** Resolves when it has loaded its modules; rejects with their fault. */
   readonly loaded: Promise<void>
   /** Resolves when it has ended, however it ended. */
   readonly ended: Promise<EngineEnd>
-  /** Hash of the code of each workflow that it has loaded. */
   codeHashes: Readonly<Record<string, string>> = {}
   /** The module that it loads now; null: none. */
   loading: LoadingModule | null = null

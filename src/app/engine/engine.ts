@@ -5,7 +5,6 @@ import type { Access } from '../service/account-clients.ts'
 
 /** How busy an engine is, for metrics. */
 export interface EngineLoad {
-  /** Slots in use. */
   busy: number
   /** Requests a minute that the plan of each account in use allows. */
   fileLimits: { account: string; perMinute: number }[]
@@ -28,7 +27,6 @@ export interface Engine extends DeliveryIntake {
   readonly broken: readonly BrokenModule[]
   /** A hint that there may be something to claim. */
   wake(): void
-  /** Ends the pass of a run that a person canceled. */
   endPass(runId: string): void
   /** Lets the steps at work finish and releases every run. Nothing is written after it resolves. */
   stop(): Promise<void>

@@ -45,7 +45,6 @@ export interface LocalEngineParts {
   onLoaded?: (codeHashes: Record<string, string>, broken: readonly BrokenModule[]) => void
 }
 
-/** The engine on this thread. */
 export class LocalEngine implements Engine {
   readonly #parts: LocalEngineParts
   readonly #workflows: WorkflowSet

@@ -18,7 +18,6 @@ const LOOK_EVERY_MS = 5_000
 /** Time beyond `drain` after which a quarantine that was told to stop is killed. */
 const KILL_AFTER_MS = 3_000
 
-/** The beginning of a quarantine. */
 export interface QuarantineStart {
   config: HandedConfig & Pick<Config, 'engine'>
   storeOptions: StoreOptions

@@ -30,7 +30,6 @@ interface SupervisedEngineParts {
   notices: NoticeBus
   /** Tries runs alone that may have ended an engine. Default: nobody does. */
   quarantine?: Quarantine
-  /** Begins an engine on a thread of its own. */
   begin: (begin: Pick<EngineThreadParts, 'pulseMs' | 'skipped' | 'broken' | 'heard'>) => EngineThread
 }
 

@@ -29,7 +29,6 @@ export interface IsolatedSettings {
   trustsReads?: boolean
 }
 
-/** The author's code in an isolated process. */
 export interface LoadedCode {
   /** `guard`: the bounds that a workflow sets for itself. */
   workflows: {
@@ -53,7 +52,6 @@ export interface PreviewedJob extends PreviewedRun {
   undeclared: UndeclaredEffect[]
 }
 
-/** The parts of an isolated process. */
 interface IsolatedParts {
   settings: IsolatedSettings
   store: Pick<ReadStore, 'listDeletes' | 'listRunEvents' | 'readOutput' | 'listRuns' | 'listSteps'>
@@ -103,7 +101,6 @@ export class IsolatedProcess implements AsyncDisposable {
     return this.#child.call('preview', jobs, rules)
   }
 
-  /** Previews one run. */
   async previewOne(job: PreviewJob, rules: PreviewRules): Promise<PreviewedJob> {
     const [previewed] = await this.preview([job], rules)
     if (previewed === undefined) throw new Error('An isolated process previews each job.')

@@ -7,7 +7,6 @@ import { wrapCalls } from '../../files/wrap-calls.ts'
 export const READS = ['list', 'listAnew', 'find', 'get', 'hash'] as const
 export type ReadOperation = (typeof READS)[number]
 
-/** Asks the parent to read. */
 export type ReadFiles = <T>(account: string, operation: ReadOperation, given: unknown) => Promise<T>
 
 /** The files of the service as a plan sees them: those that it has deleted are gone. */

@@ -18,7 +18,6 @@ export interface PreviewJob extends RecordedRun {
   isTwice?: boolean
 }
 
-/** How runs are previewed. */
 export interface PreviewRules extends AnswerRules {
   /**
    * As plans: the runs that they invoke are previewed too, and the guard is asked. Default: not.

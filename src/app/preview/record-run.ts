@@ -57,7 +57,6 @@ export async function recordRun(
   return { codeHash: whole.claim.codeHash, ...whole }
 }
 
-/** Previews such a run in an isolated process, as its test will. */
 export async function previewTested(
   isolated: Pick<IsolatedProcess, 'previewOne'>,
   recorded: TestedFile,

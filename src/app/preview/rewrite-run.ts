@@ -32,7 +32,6 @@ export function rewriteRun<Run extends WholeRun>(rewriting: Rewriting, run: Run)
   }
 }
 
-/** The side of such a run, or of its preview. */
 export function rewriteSide(rewriting: Rewriting, { end, deeds, ...more }: RunSide): RunSide {
   const { text, json } = rewriting
   return {

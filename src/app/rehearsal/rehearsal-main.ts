@@ -56,7 +56,6 @@ function forwardTo(moment: number): number {
   return clock.now()
 }
 
-/** A link that logs in to the dashboard. */
 async function makeLink(): Promise<string> {
   if (running === null) throw new Error('The app of the rehearsal has not started.')
   const { app, ...about } = running

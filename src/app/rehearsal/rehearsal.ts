@@ -24,7 +24,6 @@ interface RehearsalParts {
   config: Config
   /** Folder in which the workflows run, as they do in production. */
   root: string
-  /** Account of the event. */
   account: string
   files: readonly NamedFile[]
   /** Hosts that workflows may reach beside the sandbox. */
@@ -113,12 +112,10 @@ export class Rehearsal implements AsyncDisposable {
     this.#aheadMs = now - Date.now()
   }
 
-  /** A link that logs in to its dashboard. */
   makeLink(): Promise<string> {
     return this.#app.call<string>('makeLink')
   }
 
-  /** The files of the sandbox now. */
   listFiles(): StagedFile[] {
     return STORAGES.flatMap((storage) =>
       this.sandbox

@@ -13,7 +13,6 @@ const MADE_UP = 65_536
 /** Bytes of a file whose size nobody told. */
 const UNKNOWN_BYTES = 1_024
 
-/** A file as it was put. */
 export interface StagedFile {
   storage: StorageName
   id: string

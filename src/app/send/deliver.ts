@@ -9,7 +9,6 @@ const ANSWER_WITHIN_MS = 10_000
 /** Bytes that are read of an answer, which may come from any server. */
 const MAX_ANSWER_BYTES = 65_536
 
-/** The answer to a delivery. */
 export interface Answer {
   status: number
   /** The verdict, if our receiver accepted the delivery; null otherwise. */
@@ -20,7 +19,6 @@ export interface Answer {
   text: string
 }
 
-/** A delivery to send. */
 interface Delivery {
   body: Uint8Array
   /** Includes the signature; `content-type` is added. */

@@ -104,7 +104,6 @@ export class AccountClients {
     return this.#hosts.has(host) || host === hostOf(this.#parts.defaultAccess())
   }
 
-  /** Reads which hosts serve the accounts. */
   async lookAtHosts(): Promise<void> {
     this.#hosts = new Set((await this.#parts.store.listAccounts()).map(hostOf))
   }
@@ -126,7 +125,6 @@ export class AccountClients {
     return this.#reuse(name, account)
   }
 
-  /** The client that was made with this access, or a new one. */
   #reuse(name: string, access: Access): FilesClient {
     const known = this.#clients.get(name)
     if (known && isDeepStrictEqual(known.access, access)) return known.client

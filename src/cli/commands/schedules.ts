@@ -190,7 +190,6 @@ function describeTimes({ kind, expression, at, from, to, perMinute }: Shown): st
   return kind === 'once' ? `once at ${at}` : `${expression} from ${from} to ${to}, ${perMinute} a minute`
 }
 
-/** The workflow that it starts, or the event that it sends. */
 function describeTarget({ workflow, sends }: Shown): string {
   return workflow ?? `sends ${sends}`
 }

@@ -10,7 +10,6 @@ export function countUpTo(most: number): (text: string) => number {
   }
 }
 
-/** Reads a JSON value. */
 export function parseJsonOption(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -131,7 +131,6 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
   }
 }
 
-/** Parts of a project that open operations. */
 interface Opening {
   load: Project['load']
   useStore: <T>(config: Config, use: (person: Store, store: Store) => Promise<T>) => Promise<T>

@@ -11,7 +11,6 @@ import { readVersion } from '../../project/read-version.ts'
 import type { Server } from './find-server.ts'
 import { type Operations, withReason } from './operations.ts'
 
-/** The client, for an operation that is known by its name alone. */
 interface AnyClient {
   call(name: RouteName, input?: AnyInput, options?: CallOptions): Promise<unknown>
   stream(name: RouteName, input?: AnyInput, options?: CallOptions): AsyncIterable<Uint8Array>

@@ -106,7 +106,6 @@ function look<Look extends RouteName>(operations: Operations, name: Look, params
   return call(operations, name, { params } as unknown as InputOf<Look>)
 }
 
-/** The result of a dry run. */
 export function refrain(out: Output, will: string): void {
   out.result({ dryRun: true, will }, () => [`This would ${will}.`])
 }

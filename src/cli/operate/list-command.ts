@@ -71,7 +71,6 @@ interface Searched {
   ms: number
 }
 
-/** Operations that answer a list. */
 type ListName = {
   [Name in RouteName]: AnswerOf<Name> extends { items: unknown[] } ? Name : never
 }[RouteName]

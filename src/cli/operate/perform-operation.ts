@@ -15,7 +15,6 @@ const SHOWN = 20
 interface Work {
   name: 'POST /operations' | 'POST /events/replay'
   body: object
-  /** The things it is done to. */
   things: 'Runs' | 'Events'
   /** Such as `retried`. */
   done: string
@@ -59,7 +58,6 @@ export async function performOperation(out: Output, operations: Operations, work
   report(out, work, ended.operation, ended.refusals)
 }
 
-/** Follows an operation to its end. */
 async function follow(
   out: Output,
   operations: Operations,

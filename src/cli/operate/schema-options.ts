@@ -43,7 +43,6 @@ export function addSchemaOptions(command: Command, query: z.ZodObject, { flags =
   return command
 }
 
-/** The query that the options name, by the names of the schema. */
 export function readSchemaOptions(
   query: z.ZodObject,
   options: Readonly<Record<string, unknown>>,
@@ -61,7 +60,6 @@ function camel(flag: string): string {
   return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** A sentence of the schema as the help of an option. */
 function lower(text: string): string {
   return text.replace(/^[A-Z](?![A-Z])/, (letter) => letter.toLowerCase()).replace(/\.$/, '')
 }

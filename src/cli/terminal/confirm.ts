@@ -4,7 +4,6 @@ import { UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 import type { Output } from './output.ts'
 
-/** An action that needs a confirmation. */
 interface Intent {
   /** The action with its count, such as `delete 12 files (3.4 MB) from storage_a:/reports`. */
   will: string

@@ -63,7 +63,6 @@ export function formatFailure({
   return `${failure.name}: ${failure.message}${place === null || place === undefined ? '' : ` (at ${place})`}`
 }
 
-/** The value of a stored JSON text. */
 export function parseOutput(output: string | null): unknown {
   return output === null ? null : JSON.parse(output)
 }

@@ -40,7 +40,6 @@ export interface OutputStreams {
 
 /** The output of a command: data goes to stdout, everything else to stderr. */
 export interface Output {
-  /** The options that were given. */
   readonly given: GlobalOptions
   readonly streams: OutputStreams
   /** Whether a person can answer: stdin and stdout are terminals, no `--no-input`, no `--json`. */

@@ -2,7 +2,6 @@ import stringWidth from 'string-width'
 import { formatText } from './format-value.ts'
 import type { Output, Style } from './output.ts'
 
-/** One column of a table. */
 export interface Column<Row> {
   title: string
   /** The value of a row; null is shown as a dash. */
@@ -27,13 +26,11 @@ export interface Column<Row> {
   style?: (row: Row) => Style | null
 }
 
-/** The part of an output that a table needs. */
 export type Layout = Pick<Output, 'paint' | 'width'>
 
 const GAP = '  '
 const MIN_WIDTH = 8
 
-/** A column with the texts of its rows. */
 interface Cells<Row> {
   column: Column<Row>
   texts: string[]

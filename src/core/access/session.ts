@@ -12,7 +12,6 @@ export interface AdminSession {
   role: AccessRole
   cookieHash: string
   keyHash: string
-  /** Address of the login. */
   address: string
   createdAt: number
   /** Last request, exact to the minute. */

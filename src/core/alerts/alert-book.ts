@@ -12,7 +12,6 @@ interface AlertTopic {
   command: string
 }
 
-/** A topic as one look found it. */
 export interface Sighting extends AlertTopic {
   /** When it happened last, or was found, in epoch milliseconds. */
   at: number
@@ -20,7 +19,6 @@ export interface Sighting extends AlertTopic {
   count: number
 }
 
-/** One look of a rule at the store. */
 export interface Look {
   sightings: readonly Sighting[]
   /** How far the look read, in words of its kind; null where it always reads all. */
@@ -69,7 +67,6 @@ export interface AlertBook {
   topics: readonly OpenTopic[]
   /** Newest first, at most 50. */
   past: readonly PastTopic[]
-  /** One for each channel that a message went to. */
   channels: readonly ChannelState[]
   /** Moments of the latest messages, oldest first. */
   sentAt: readonly number[]

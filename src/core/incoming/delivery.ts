@@ -71,7 +71,6 @@ export interface DeliveryFacts {
   contentLength?: number
 }
 
-/** The HTTP status that the request got. */
 export function answerStatus({ verdict, facts }: { verdict: Verdict; facts: DeliveryFacts }): number {
   return VERDICTS[facts.answered ?? verdict].status
 }
@@ -101,7 +100,6 @@ export interface IncomingDelivery {
   arrivalClaim?: ArrivalClaim
 }
 
-/** The worker that is to execute the runs of a delivery. */
 export interface ArrivalClaim {
   worker: string
   /** Hash of the worker's code by workflow. */
@@ -141,7 +139,6 @@ export interface UnmatchedTally {
  * never starts a run, and is encrypted at rest.
  */
 export interface Capture {
-  /** Id of the delivery. */
   id: string
   endpointId: string
   receivedAt: number
@@ -179,7 +176,6 @@ export interface DeliveryRecord {
 export interface DeliveryQuery {
   /** Most rows to return. */
   limit: number
-  /** Any of these verdicts. */
   verdicts?: readonly Verdict[]
   endpointId?: string
   /** Received at this moment or later, in epoch milliseconds. */

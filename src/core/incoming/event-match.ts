@@ -18,7 +18,6 @@ export const MATCH_FATES = ['starts', 'waits', 'halts', 'skipped', 'ignored'] as
 
 export type MatchFate = (typeof MATCH_FATES)[number]
 
-/** A workflow and an event. */
 export interface WorkflowMatch {
   workflow: string
   file: string
@@ -27,7 +26,6 @@ export interface WorkflowMatch {
   clauses: MatchClause[]
 }
 
-/** All workflows of a project and one event. */
 export interface EventMatches {
   /** Those that start a run first, those that ignore it last. */
   workflows: WorkflowMatch[]

@@ -22,7 +22,6 @@ export interface EventSearch {
   words?: readonly string[]
 }
 
-/** A path that events are searched for. */
 interface PathPattern {
   /** Null: in any storage. */
   service: string | null

@@ -54,7 +54,6 @@ export interface EventNumber {
   seq: number
 }
 
-/** A stored event. */
 export interface EventRecord extends EventNumber {
   id: string
   account: string

@@ -46,7 +46,6 @@ export function stateOf(hook: Pick<HookRecord, 'answers' | 'isAwaited' | 'isMany
 
 /** An answer that fits its hook, ready to be saved: of a delivery, or of a person. */
 export interface HookAnswer {
-  /** Id of the hook. */
   hook: string
   /** Id of the delivery that brought it; null for the word of a person. */
   delivery: string | null

@@ -11,7 +11,6 @@ export function deriveProbeKey(vaultKey: Uint8Array): Buffer {
   return createHmac('sha256', vaultKey).update('upshot probe mark').digest()
 }
 
-/** A mark for one probe of the endpoint with this path. */
 export function markProbe(key: Uint8Array, path: string, now: number): string {
   const claim = `${now}.${randomBytes(16).toString('hex')}`
   return `${claim}.${computeMac(key, path, claim)}`

@@ -10,7 +10,6 @@ const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x
 interface JsonShape {
   /** Deepest nesting. */
   depth: number
-  /** Number of keys. */
   keys: number
   /** Whether an object has a key twice, escaped or not. */
   hasTwin: boolean

@@ -54,7 +54,6 @@ export type AdmissionVerdict =
   | { kind: 'skipped'; reason: string }
   | { kind: 'canceled'; reason: string }
 
-/** A verdict with its side effects. */
 export interface AdmissionAnswer {
   verdict: AdmissionVerdict
   /** Ids of runs that a singleton canceled for this one. */

@@ -21,7 +21,6 @@ export interface MatchCursor {
   isOpen: boolean
 }
 
-/** An event as the matching stage reads it. */
 export interface NumberedEvent extends EventNumber {
   id: string
   account: string
@@ -29,9 +28,7 @@ export interface NumberedEvent extends EventNumber {
   body: string
 }
 
-/** The value of an event's key, for one cursor. */
 export interface EventKey {
-  /** Id of the cursor. */
   cursor: number
   seq: number
   account: string
@@ -53,7 +50,6 @@ export interface MatchBatch {
   keys: readonly EventKey[]
 }
 
-/** The effects of a batch. */
 export interface MatchResult {
   /** Runs that go on now. */
   woken: number

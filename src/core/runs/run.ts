@@ -216,7 +216,6 @@ export function isFinished(status: RunStatus): boolean {
 /** Selects runs; every part narrows. */
 export interface RunFilter {
   status?: RunStatus
-  /** Any of these. */
   statuses?: readonly RunStatus[]
   workflow?: string
   eventId?: string

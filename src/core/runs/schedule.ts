@@ -1,6 +1,5 @@
 import { UpshotError } from '../errors.ts'
 
-/** The rules for moments that were missed, and for runs that overlap. */
 export interface TickRules {
   /** Missed moments: `latest` makes one run for all of them, `all` one each, `skip` none. */
   catchUp: 'skip' | 'latest' | 'all'
@@ -57,7 +56,6 @@ export interface BackfillPlan {
   perMinute: number
 }
 
-/** The moments of a schedule, and its rules. */
 export type SchedulePlan = CronTrigger | OncePlan | BackfillPlan
 
 /** The owner of a schedule: a module with a cron line, a person, or the code of a run. */
@@ -124,7 +122,6 @@ export interface ScheduleRecord {
   unfinished: number
 }
 
-/** A schedule that a scheduler has to look at. */
 export interface DueSchedule extends Pick<ScheduleRecord, 'id' | 'name' | 'workflow' | 'plan'> {
   /** Rises with each change; writes that name another one change nothing. */
   version: number
@@ -145,9 +142,7 @@ export interface ScheduleQuery {
   order?: 'id' | 'next'
 }
 
-/** The result of a scheduler's look. */
 export interface ScheduleLook {
-  /** The version that it looked at. */
   version: number
   /** When to look again; null: nothing is left to do. */
   nextAt: number | null
@@ -156,7 +151,6 @@ export interface ScheduleLook {
   skipped?: number
 }
 
-/** How a tick is recorded. */
 export interface TickOptions {
   /** Default `allow`. */
   overlap?: Overlap

@@ -18,7 +18,6 @@ export const STEP_KINDS = [
   ...(['run', 'sleep', 'wait', 'receive', 'send', 'invoke'] as const),
   ...(['approve', 'hook', 'schedule', 'patch'] as const),
 ] as const
-/** The verb that made a step. */
 export type StepKind = (typeof STEP_KINDS)[number]
 
 /**
@@ -200,7 +199,6 @@ type Reach =
   /** The code has ended without reaching these steps of earlier passes. */
   | { at: 'end'; unreached: Iterable<Pick<Checkpoint, 'key' | 'kind' | 'status' | 'position' | 'settled'>> }
 
-/** A step that the code calls. */
 export interface StepCall {
   key: string
   kind: StepKind
@@ -251,7 +249,6 @@ function describeDone(status: Exclude<StepStatus, 'waiting'>): string {
   return status === 'started' ? 'started' : 'finished'
 }
 
-/** One failed attempt of a step. */
 export interface StepFailure {
   key: string
   /** Counted from 1. */

@@ -112,7 +112,6 @@ export interface SavedWithStep {
   effect?: { input: string | null; before?: string | null; isUntargeted?: true }
   /** The step waits no longer. */
   isSettled?: true
-  /** A hook that the step opens. */
   hook?: Omit<Hook, 'runId' | 'step'>
   /** A question for people, which the step waits for. */
   approve?: Question

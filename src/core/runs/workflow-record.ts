@@ -29,12 +29,10 @@ export interface BrokenModule {
   reason: string
 }
 
-/** A sentence about it. */
 export function describeBroken({ file, reason }: BrokenModule): string {
   return `${file} cannot be loaded: ${reason}`
 }
 
-/** The result of loading the workflows folder. */
 export interface LoadedWorkflows {
   workflows: readonly Pick<
     WorkflowRecord,

@@ -27,7 +27,6 @@ export interface Approval {
   items: number
   /** Effects in the list that are still asked for. */
   openItems: number
-  /** Runs that ask. */
   runs: number
   bytes: number
   /** Hash of the whole list, 64 hexadecimal digits. */
@@ -71,7 +70,6 @@ export interface ApprovalItem {
 
 export type Verdict = 'approved' | 'denied'
 
-/** The word of one person. */
 interface ApprovalVote {
   actor: string
   verdict: Verdict

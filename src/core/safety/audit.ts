@@ -16,7 +16,6 @@ export interface Operator {
 export const AUDIT_OUTCOMES = ['done', 'unchanged', 'refused', 'begun'] as const
 export type AuditOutcome = (typeof AUDIT_OUTCOMES)[number]
 
-/** The subject of an action. */
 export interface AuditedAction {
   /** A noun and a verb, such as `run.retry`. */
   action: string

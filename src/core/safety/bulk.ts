@@ -12,7 +12,6 @@ type BulkKind = (typeof BULK_KINDS)[number]
 export const BULK_STATUSES = ['counting', 'running', 'done', 'aborted'] as const
 export type BulkStatus = (typeof BULK_STATUSES)[number]
 
-/** An operation, as a person started it. */
 interface StartedBulk {
   /** `opr_…` */
   id: string
@@ -24,7 +23,6 @@ interface StartedBulk {
   createdAt: number
 }
 
-/** An operation on all runs of a filter. */
 export interface RunBulkPlan extends StartedBulk {
   kind: RunOperation
   /** Frozen: `before` keeps out runs made after the start. */
@@ -63,7 +61,6 @@ interface BulkState {
   endedAt: number | null
 }
 
-/** An operation with its progress. */
 export type BulkOperation = BulkPlan & BulkState
 
 /** A run or an event that an operation did not fit. */

@@ -52,9 +52,7 @@ interface Unknown {
   samples: Sample[]
 }
 
-/** The differences of code from runs. */
 export interface Differences {
-  /** Runs that were looked at. */
   runs: number
   /** Runs that were previewed, and of which something can be said. */
   answered: number

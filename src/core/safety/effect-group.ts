@@ -1,7 +1,6 @@
 import type { EffectAsk } from './effect.ts'
 import { type EffectSource, findFull, type Limit } from './guard.ts'
 
-/** An ask of a list, and the source that it counts for. */
 export interface CountedAsk {
   ask: EffectAsk
   source: EffectSource
@@ -76,7 +75,6 @@ export function sharesOf(group: readonly CountedAsk[]): EffectShare[] {
   return [...shares.values()]
 }
 
-/** The size of one ask. */
 export function sizeOf({ asked }: EffectAsk) {
   return { count: 1, bytes: asked?.bytes ?? 0 }
 }

@@ -45,7 +45,6 @@ function toState({ path, bytes, modifiedAt }: FileState): FileState {
 /** `delete` begins only with a permit; a `write` asks only where a limit or `once` needs it. */
 export type EffectClass = 'delete' | 'write'
 
-/** An effect that is about to begin. */
 export interface EffectAsk {
   /** The row of its step while the effect is under way. */
   step: Checkpoint

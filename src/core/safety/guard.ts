@@ -5,7 +5,6 @@ import { type FolderCount, foldersAbove } from './folders.ts'
 interface CountLimits {
   /** Effects of one run. */
   perRun?: number | undefined
-  /** Effects within any hour. */
   perHour?: number | undefined
   /** Effects within any day. */
   perDay?: number | undefined
@@ -182,7 +181,6 @@ export function limitsWrites(guard: Guard, own: WorkflowLimits | undefined): boo
   return scopes.some(({ writes }) => writes !== undefined)
 }
 
-/** The size of effects in the unit of a limit. */
 export function measure({ what }: Pick<Limit, 'what'>, size: { count: number; bytes: number }): number {
   return what === 'bytes' ? size.bytes : size.count
 }
@@ -204,7 +202,6 @@ export function firstBucket(window: keyof typeof WINDOWS, now: number): number {
   return Math.floor((now - ms) / bucketMs)
 }
 
-/** The bucket of a moment. */
 export function bucketOf(window: keyof typeof WINDOWS, now: number): number {
   return Math.floor(now / WINDOWS[window].bucketMs)
 }
@@ -243,7 +240,6 @@ export function ruleOf({ setting }: Pick<Limit, 'setting'>): string {
   return setting === FOLDER ? 'folder' : setting.replace(/^guard of .*\.(\w+\.\w+)$/, 'guard.workflow.$1')
 }
 
-/** The rules of a project's limits. */
 export function listRules(guard: Guard): string[] {
   const source = { runId: '', workflow: '', account: '', storage: 'storage_a' }
   const limits = (['delete', 'write'] as const).flatMap((effect) =>

@@ -26,7 +26,6 @@ export function describeScope({ kind, name }: StopScope): string {
   return kind === 'all' ? 'all effects' : `effects of the ${kind} ${name}`
 }
 
-/** The scope of a text of {@link describeScope}. */
 export function scopeOf(text: string): StopScope {
   const [, kind = 'all', name = ''] = /^effects of the (workflow|account|storage) (.*)$/s.exec(text) ?? []
   return { kind: kind as StopScope['kind'], name }
@@ -50,7 +49,6 @@ export function modeAt(switches: readonly EffectsSwitch[], at: number): EffectsM
   return switches.findLast((each) => each.at <= at)?.to ?? 'live'
 }
 
-/** The mode now. */
 export function presentMode(switches: readonly EffectsSwitch[]): EffectsMode {
   return switches.at(-1)?.to ?? 'live'
 }

@@ -14,7 +14,6 @@ interface ListedFolder extends Pick<Snapshot, 'items' | 'complete'> {
 export const STANDINGS = ['same', 'differs', 'only_one', 'only_other', 'unknown'] as const
 export type Standing = (typeof STANDINGS)[number]
 
-/** A place below both folders, with the entry of each. */
 export interface ComparedEntry {
   /** Below the folders, without a leading `/`. */
   path: string

@@ -7,13 +7,11 @@ export interface AskOptions {
   together?: boolean
   /** Hash of the code, where the run's row has none yet. */
   codeHash?: string | undefined
-  /** When an approval that this ask opens expires. */
   expiresAt: number
   /** Distinct people who have to agree to an approval that this ask opens. */
   needs: number
 }
 
-/** The end of a delete by hand. */
 export interface EndByHand {
   /** Number of the row that begins it. */
   seq: number
@@ -40,7 +38,6 @@ export interface EffectFilter {
   until?: number
 }
 
-/** The use of one counter of the guard. */
 export interface GuardUse {
   scope: string
   /** `approved`: by a person; it fills no window. */

@@ -18,7 +18,6 @@ export type PruneKind = (typeof PRUNE_KINDS)[number]
 /** Age at which each kind is removed, in milliseconds; null: never. */
 export type Retention = Record<PruneKind, number | null>
 
-/** One small commit of pruning. */
 export interface PruneSlice {
   kind: PruneKind
   /** Older than this moment, in epoch milliseconds. */
@@ -44,7 +43,6 @@ export type PruneBounds = Retention
 /** Rows of a week that went at once; of large tables, a guess. Empty: its rows go one by one. */
 export type PrunedWeek = Partial<Record<PruneKind, number>>
 
-/** The bounds at a moment. */
 export function boundsAt(retention: Retention, now: number): PruneBounds {
   const boundOf = (kind: PruneKind) => (retention[kind] === null ? null : now - retention[kind])
   return Object.fromEntries(PRUNE_KINDS.map((kind) => [kind, boundOf(kind)])) as PruneBounds

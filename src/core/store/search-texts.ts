@@ -4,7 +4,6 @@ import type { ReadStore } from './store.ts'
 /** Identifies a row of a table. */
 export type TextKey = readonly (string | number)[]
 
-/** A row with the words. */
 export interface FoundText {
   key: TextKey
   columns: readonly string[]

@@ -1,6 +1,5 @@
 /** One bounded read of a search, newest rows first. */
 export interface SearchSlice {
-  /** Most rows to read. */
   rows: number
   /** Most items to return. */
   limit: number
@@ -8,13 +7,11 @@ export interface SearchSlice {
   after: string | null
 }
 
-/** The answer to one slice. */
 export interface SearchPart<Item> {
   /** Newest first. */
   items: Item[]
   /** Position of the next slice; null: nothing older is left. */
   next: string | null
-  /** Rows read. */
   rows: number
   /** Moment of the oldest row read, in epoch milliseconds; null without any. */
   from: number | null

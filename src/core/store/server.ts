@@ -29,7 +29,6 @@ export interface WeekRoom {
   until: number | null
 }
 
-/** The room that the database takes on its server. */
 export interface ServerRoom {
   /** Of all programs in it. */
   databaseBytes: number

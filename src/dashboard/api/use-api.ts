@@ -10,7 +10,6 @@ import {
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import { type ApiError, call } from './client.ts'
 
-/** How a question is asked. */
 interface Manner {
   /** True: the live feed does not ask it again; a return to the window does, after 15 s. */
   isStill?: boolean

@@ -1,6 +1,5 @@
 import { ApiError } from '../api/client.ts'
 
-/** A field of a form. */
 export interface Field {
   name: string
   /** Default: its name. */
@@ -32,7 +31,6 @@ function textOf({ name, value, kind, options, isRequired }: Field, texts: Texts)
   return texts[name] ?? value ?? chosen ?? (kind === 'json' ? '{}' : '')
 }
 
-/** The fields of a form, each with its label. */
 export function Fields({
   fields,
   texts,

@@ -69,7 +69,6 @@ interface ChoiceParts {
   set: (value: string) => void
 }
 
-/** A filter with many values. */
 export function Choice({ label, value, values, set }: ChoiceParts) {
   return (
     <select aria-label={label} value={value} onChange={(event) => set(event.target.value)}>

@@ -3,7 +3,6 @@ const OPEN_LEVELS = 2
 /** Entries of one level that are shown. */
 const MAX_ENTRIES = 200
 
-/** A JSON value as a tree that folds. */
 export function JsonTree({ value }: { value: unknown }) {
   return (
     <div className="tree">

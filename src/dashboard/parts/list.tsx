@@ -85,7 +85,6 @@ interface ListTableParts<Name extends ListName> extends Omit<TableParts<ItemOf<N
   children?: ReactNode
 }
 
-/** A list as a table. */
 export function ListTable<Name extends ListName>({ of, query = {}, empty, children, ...table }: ListTableParts<Name>) {
   const list = useList(of, { query }) as unknown as ListQuery<ItemOf<Name>> & { isPlaceholderData: boolean }
   return (

@@ -51,7 +51,6 @@ export function Bones({ lines = 8 }: { lines?: number }) {
   )
 }
 
-/** An answer that may be on its way. */
 export interface Answer<Data> {
   data: Data | undefined
   error: ApiError | null

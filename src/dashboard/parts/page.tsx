@@ -11,7 +11,6 @@ interface PageHeadParts {
   beside?: ReactNode
   /** True: the page does not follow the live feed. */
   isStill?: boolean
-  /** Actions of the page. */
   children?: ReactNode
 }
 
@@ -106,7 +105,6 @@ interface CardParts {
   children: ReactNode
 }
 
-/** A part of a page under a heading. */
 export function Card({ title, label = title, beside, isPlain = false, children }: CardParts) {
   return (
     <section className={isPlain ? 'stack' : 'card padded stack'} aria-label={label}>

@@ -6,7 +6,6 @@ import { type Column, DataTable } from './data-table.tsx'
 import { hrefOfRun, Path, RunLink, RunTags, Status } from './text.tsx'
 import { useNow, When } from './when.tsx'
 
-/** The columns of a table of runs. */
 export const RUNS: readonly Column<Run>[] = [
   {
     title: 'Status',
@@ -60,7 +59,6 @@ function Took({ run }: { run: Run }) {
   )
 }
 
-/** Runs as rows. */
 export function RunTable({ runs }: { runs: readonly Run[] }) {
   return <DataTable label="Runs" columns={RUNS} rows={runs} keyOf={({ id }) => id} hrefOf={hrefOfRun} />
 }

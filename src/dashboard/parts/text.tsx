@@ -19,7 +19,6 @@ export function Path({ text }: { text: string | null }) {
   )
 }
 
-/** A link to a run: its workflow and the end of its id. */
 export function RunLink({ run }: { run: { id: string; workflow: string | null } }) {
   return (
     <Link href={hrefOfRun(run)}>
@@ -28,7 +27,6 @@ export function RunLink({ run }: { run: { id: string; workflow: string | null } 
   )
 }
 
-/** A link to an event: its type and the end of its id. */
 export function EventLink({ event }: { event: { id: string; type: string } }) {
   return (
     <Link href={hrefOfEvent(event)}>
@@ -66,7 +64,6 @@ export function RunTags({ tags, isLinked = false }: { tags: Readonly<Record<stri
 /** A word of a fact and its value; null is left out. */
 export type Fact = readonly [string, ReactNode] | null | false
 
-/** Pairs of a word and a value. */
 export function Facts({ facts }: { facts: readonly Fact[] }) {
   return (
     <dl className="facts">

@@ -128,7 +128,6 @@ function Key({ keys, meaning }: { keys: string; meaning: string }) {
   )
 }
 
-/** State of the two dialogs that keys open. */
 export function useDialogs() {
   const [open, setOpen] = useState<'help' | 'palette' | null>(null)
   const [actions] = useState(() => ({ help: () => setOpen('help'), palette: () => setOpen('palette') }))

@@ -5,7 +5,6 @@ export type Session = AnswerOf<'GET /session'>
 
 export const SessionContext = createContext<Session | null>(null)
 
-/** The session of the person who is logged in. */
 export function useSession(): Session {
   const session = useContext(SessionContext)
   if (!session) throw new Error('There is no session outside of the shell.')

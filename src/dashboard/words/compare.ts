@@ -51,7 +51,6 @@ export function compareSteps(here: readonly ToldStep[], there: readonly ToldStep
   ]
 }
 
-/** The answer of a step to its run: a result or an error. */
 function answerOf({ status, output, error }: ToldStep): object {
   return error === null ? { status, result: output } : { status, error: `${error.name}: ${error.message}` }
 }

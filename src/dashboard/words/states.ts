@@ -104,7 +104,6 @@ const PHASES: Looks = {
 
 type Effect = Pick<AnswerOf<'GET /effects'>['items'][number], 'phase' | 'outcome' | 'error' | 'workflow'>
 
-/** The look of a row of the effect ledger. */
 export function lookOfEffect({ phase, outcome, error, workflow }: Effect): Look {
   if (error !== null && (phase === 'ended' || phase === 'done')) return lookIn(RUNS, 'failed')
   // A workflow's code called past the guard and the ledger.

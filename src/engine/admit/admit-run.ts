@@ -14,7 +14,6 @@ import { type Cause, readCause, readStoredEvent } from './read-cause.ts'
 /** Reason of a run that the code of its workflow does not want. */
 export const NOT_WANTED = 'its `where` returned false'
 
-/** The part of the store that admission needs. */
 export type AdmissionStore = Pick<WorkerParts['store'], 'listDeletes' | 'listRunEvents' | 'admitRun'>
 
 export interface AdmissionParts extends Pick<WorkerParts, 'clock' | 'spellingsOf' | 'findMadeUp'> {

@@ -60,7 +60,6 @@ function readDeletion(body: string): ReturnType<typeof parseDeletion> {
   }
 }
 
-/** The earliest next attempt of the unfinished deletes. */
 function nextMoment(deletes: readonly Checkpoint[]): number {
   return Math.min(...deletes.filter(({ finishedAt }) => finishedAt === null).map(({ dueAt }) => dueAt ?? 0))
 }

@@ -7,7 +7,6 @@ import type { Cause } from './read-cause.ts'
 
 /** The tags of a run before its code begins. */
 export interface PlannedTags {
-  /** Those in the database. */
   known: Tags
   /** Those that its workflow gives it by its cause, and that are not in the database. */
   more: Tags

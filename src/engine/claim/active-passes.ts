@@ -14,7 +14,6 @@ import { PassCache } from './pass-cache.ts'
 import { StillWatch } from './still-watch.ts'
 import type { WorkerCounts } from './worker-counts.ts'
 
-/** A pass that a worker is executing. */
 export interface RunningPass {
   lease: Lease
   /** True where another run invoked its run, and may end it. */

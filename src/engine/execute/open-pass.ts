@@ -15,7 +15,6 @@ import { RunTags } from '../pass/told/run-tags.ts'
 import { describeUnsaved } from '../pass/wait.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
-/** The part of a worker that its passes need. */
 export type PassParts = Pick<
   WorkerParts,
   | 'routes'
@@ -41,7 +40,6 @@ interface Opening extends Pick<Pass, 'run' | 'matcher' | 'parking' | 'abort' | '
   startedAt: number
 }
 
-/** A pass of an admitted run, with its journal. */
 export function openPass(parts: PassParts, opening: Opening): Pass {
   const { run, workflow, known, startedAt, matcher, parking, abort, spellings, stub } = opening
   const { store, routes, clock, random, publish, guard, maxSteps = DEFAULT_MAX_STEPS } = parts

@@ -34,7 +34,6 @@ import { asRequest, sleepStep, type WaitRequest, waitStep } from '../steps/wait-
 import type { FilesFor } from '../worker-parts.ts'
 import { continueRun } from './continue-run.ts'
 
-/** The context that an author's function receives. */
 export function createRunContext(pass: Pass, { account, ...cause }: Cause, filesFor: FilesFor): RunContext {
   const { runId } = pass.run.lease
   const chance = rememberedChance(pass)

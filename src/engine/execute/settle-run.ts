@@ -69,7 +69,6 @@ function settleOther(
   }
 }
 
-/** The notice of an outcome. */
 export function describeOutcome(
   run: ClaimedRun,
   outcome: RunOutcome,

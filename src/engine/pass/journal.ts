@@ -18,7 +18,6 @@ import { neverSettles } from './parking.ts'
 import type { RunTags } from './told/run-tags.ts'
 import { Unsaved } from './unsaved.ts'
 
-/** The part of the store that a journal writes with. */
 export type JournalStore = Pick<
   WorkerParts['store'],
   'saveCheckpoint' | 'saveProgress' | 'saveTags' | 'beginEffects' | 'beginPart' | 'reserveEffects'
@@ -164,7 +163,6 @@ export class Journal {
     return { key, known, isRepeated: isNumbered && key === `${name}#${REPEATED_NAME_WARNING}`, isShared }
   }
 
-  /** An outcome of an earlier pass is delivered. */
   noteDelivery(step: Checkpoint): void {
     this.#passTime(step)
   }

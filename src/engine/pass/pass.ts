@@ -34,7 +34,6 @@ export interface Pass
     | 'checkPlan'
   > {
   run: ClaimedRun
-  /** The trigger of its workflow. */
   on: Trigger
   /** The event or tick that the run goes back to. */
   root: RunRoot
@@ -81,7 +80,6 @@ export interface Pass
   stub?: StepStub
 }
 
-/** The run of a pass, as its notices name it. */
 export function aboutRun({ run, root }: Pick<Pass, 'run' | 'root'>): AboutRun {
   return { run: run.lease.runId, workflow: run.workflow, root }
 }

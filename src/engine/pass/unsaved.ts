@@ -72,7 +72,6 @@ export class Unsaved {
     this.#barrier = null
   }
 
-  /** Those that were under way are on disk. */
   #beginWaiting(): void {
     for (const begin of this.#waiting.splice(0, MAX_UNDER_WAY)) begin()
     if (this.#waiting.length > 0) return

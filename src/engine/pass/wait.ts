@@ -17,7 +17,6 @@ export function describeUnsaved(error: unknown): Extract<Park, { kind: 'lost' | 
   return isStaleLease(error) ? { kind: 'lost' } : { kind: 'broken', error }
 }
 
-/** The step that waits. */
 export type WaitingStep = Pick<Checkpoint, 'key' | 'position'>
 /**
  * The end of a wait before its moment. `event`: or another run. `answer`, `decision`: of people; no
@@ -27,7 +26,6 @@ export type WaitEnd = 'event' | 'answer' | 'decision'
 
 /** A reason for a pass to park. */
 export interface Wait {
-  /** That of its step. */
   position: number
   dueAt: number | null
   reason: string

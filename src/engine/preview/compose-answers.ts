@@ -6,7 +6,6 @@ import type { StubbedEffect, StubOutcome } from '../pass/step-stub.ts'
 import { type Answer, type AnswerStep, firstAnswer } from './first-answer.ts'
 import type { PreviewControl } from './preview-run.ts'
 
-/** The answers to the steps of a preview. */
 export interface AnswerRules {
   /** Whether reads that are not recorded are made; else nothing is asked of anybody. */
   readsLive: boolean
@@ -18,7 +17,6 @@ export interface AnswerRules {
   endsWhereHeld?: boolean
 }
 
-/** All that answers come from. */
 export interface AnswerParts {
   rules: AnswerRules
   /** The finished steps of a run, and all that it waits for. */
@@ -134,7 +132,6 @@ function recordedAnswers(steps: readonly Checkpoint[], readOutput: (key: string)
 
 interface Derived {
   now: () => number
-  /** Aborts what is read for an answer. */
   signal: AbortSignal
   /** Whether a delete may look at its file; else only a recording answers it. Default true. */
   looks?: boolean

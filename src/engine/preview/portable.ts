@@ -14,7 +14,6 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(name)
 }
 
-/** The environment and the folder of a project on one machine. */
 export interface Machine {
   environment: Readonly<Record<string, string | undefined>>
   root: string

@@ -18,7 +18,6 @@ const LIVE: LiveReads = { clock: systemClock, longestMs: MAX_READ_MS, begin: () 
 export interface PreviewControl {
   /** The time of the preview, which answers move, in epoch milliseconds. */
   now: () => number
-  /** Aborts at the end of the preview. */
   signal: AbortSignal
   /** Adds the findings of a run that the step `key` invokes. */
   adopt: (key: string, child: Previewed) => void
@@ -30,7 +29,6 @@ interface Preview {
   workflow: AnyWorkflow
   /** The journal that it goes on from, in the same run. Default: it begins as a new one. */
   known?: readonly Checkpoint[]
-  /** Gives the answers to its steps. */
   answersFor: (control: PreviewControl) => AnswerStep
 }
 

@@ -77,7 +77,6 @@ export class PreviewStub implements StepStub {
     this.others.push(...others.map((each) => ({ ...each, step: within(each.step) })))
   }
 
-  /** The findings of the preview, with its end. */
   conclude(end: PreviewedEnd, log: Previewed['log']): Previewed {
     return { end, effects: this.effects, others: this.others, log }
   }

@@ -16,7 +16,6 @@ export interface Previewed {
 /** Of a preview that did not come to the code. */
 export const PREVIEWED_NOTHING: Omit<Previewed, 'end'> = { effects: [], others: [], log: [] }
 
-/** How a previewed run ends. */
 export type PreviewedEnd =
   /** `output`: JSON text. */
   | { kind: 'completed'; output: string }
@@ -36,7 +35,6 @@ export type PreviewedEnd =
  */
 export type AnswerSource = 'recorded' | 'live' | 'derived' | 'declared' | 'borrowed' | 'none'
 
-/** A step of a previewed run. */
 export interface PreviewedStep {
   /** Its key; for a step of a run that another one invokes, behind the key of that step. */
   step: string

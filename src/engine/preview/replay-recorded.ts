@@ -12,7 +12,6 @@ import type { PreviewParts } from './preview-pass.ts'
 import { type PreviewControl, previewRun } from './preview-run.ts'
 import { PREVIEWED_NOTHING, type Previewed } from './previewed.ts'
 
-/** A run to preview, with what is recorded of it. */
 export interface RecordedRun {
   claim: ClaimedRun
   /** Those that answer first. */
@@ -37,7 +36,6 @@ export interface WholeRun extends RecordedRun {
   given: GivenFacts
 }
 
-/** A run as the file of a test keeps it. */
 export interface TestedFile extends WholeRun {
   /** Hash of the code that made it; null where that is not known. */
   codeHash: string | null
@@ -47,7 +45,6 @@ export interface TestedFile extends WholeRun {
   did?: RunSide
 }
 
-/** A run that was previewed. */
 export interface ReplayedRecording extends Previewed {
   /** Null where the cause of the run starts this code. */
   unstarted: Unstarted | null

@@ -4,7 +4,6 @@ import type { ManualClock } from '../../core/time.ts'
 import { quietly } from '../pass/own-work.ts'
 import type { Parking } from '../pass/parking.ts'
 
-/** An answer that waits for its turn. */
 interface Waiting {
   /** When the outcome comes, in the time of the preview. */
   at: number

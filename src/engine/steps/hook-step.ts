@@ -23,7 +23,6 @@ interface KeptHook {
 
 const MAX_ASK = 500
 
-/** A hook as a run's code has it. */
 export class RunHook implements Hook {
   readonly kind = 'hook'
   readonly id: string

@@ -119,7 +119,6 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   return complete(pass, step, child)
 }
 
-/** The child, or the run that goes on in its place. */
 async function findChild({ store, run }: Pass, { key, target }: Checkpoint): Promise<Run | null> {
   return (await store.findInvoked(run.lease.runId, key)) ?? (await store.findRun(target ?? ''))
 }

@@ -165,7 +165,6 @@ function repeatOutcome(pass: Pass, step: Checkpoint): Promise<unknown> {
   })
 }
 
-/** The error that the code caught when the step failed. */
 export function describeFailure({ kind, key, attempt, error }: Checkpoint): Error {
   if (kind === 'run' && error?.name === 'Interrupted' && error.code === 'interrupted') return new Interrupted(key)
   return new StepError(key, attempt, error ?? { name: 'Error', message: 'unknown failure' })

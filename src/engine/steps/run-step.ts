@@ -148,7 +148,6 @@ function begin(pass: Pass, key: string, known: Checkpoint | undefined, options: 
 
 type AttemptEnd<T> =
   | Exclude<StepEnd<T>, { kind: 'parked' }>
-  /** Its row says when. */
   | { kind: 'again'; row: Checkpoint }
   /** No permit: a person, the end of a stop, or time lets it go on. */
   | { kind: 'held'; reason: string; until: number | null; awaits: boolean }

@@ -46,7 +46,6 @@ const HOOK_VERBS = {
   receive: 'It takes one answer: use step.waitFor, or open it with `many: true`.',
 }
 
-/** When a wait that begins now gives up. */
 export function endOf({ hook, timeout }: WaitRequest, key: string, now: number): number {
   return hook?.expiresAt ?? now + parseDuration(timeout, `Step "${key}": timeout`)
 }

@@ -11,7 +11,6 @@ import { type Call, factsOf } from './call.ts'
 import type { ClientParts } from './client-parts.ts'
 import type { Resend } from './decide-resend.ts'
 
-/** A request of the API. */
 export interface ApiRequest {
   method: Outgoing['method']
   url: URL
@@ -22,7 +21,6 @@ export interface ApiRequest {
   beforeSend?: (() => Promise<void>) | undefined
 }
 
-/** A successful reply. */
 export interface Reply {
   status: number
   /** True where the body itself says that it went well. */

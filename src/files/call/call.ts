@@ -25,7 +25,6 @@ export interface Call {
   attempts: AttemptRecord[]
 }
 
-/** The facts of a call for its errors. */
 export function factsOf(call: Call): ErrorFacts {
   return { operation: call.operation, service: call.service, attempts: call.attempts }
 }

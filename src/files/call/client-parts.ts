@@ -7,7 +7,6 @@ import { KeyRing } from './key-ring.ts'
 import { type ClientSettings, type FilesClientOptions, resolveSettings } from './options.ts'
 import { RetryQuota } from './retry-quota.ts'
 
-/** The parts that all calls of one client share. */
 export interface ClientParts {
   settings: ClientSettings
   keys: KeyRing

@@ -115,7 +115,6 @@ export interface ClientSettings {
   dryRun: boolean
   clock: Clock
   random: () => number
-  /** Sends the requests of the API. */
   transport: Transport
   /** Sends the requests for files' bytes. */
   bytesTransport: Transport

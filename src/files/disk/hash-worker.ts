@@ -10,7 +10,6 @@ const READ_AHEAD = 4
 /** Memory for reads, used again by later hashes. */
 const idle: Uint8Array[] = []
 
-/** A hash in progress. */
 interface Hashing {
   hash: Hash
   /** Bytes hashed so far. */

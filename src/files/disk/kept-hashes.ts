@@ -11,7 +11,6 @@ const MAX_KEPT = 1_000
 export class KeptHashes {
   readonly #kept = new Map<string, { hash: PartHash; state: string }>()
 
-  /** Keeps the hash of all bytes of the open file. */
   async keep(path: string, hash: PartHash, handle: FileHandle): Promise<void> {
     const state = await describeState(handle)
     await this.#forget(path)

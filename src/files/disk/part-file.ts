@@ -20,7 +20,6 @@ const marks = z.object({
 type Marks = z.infer<typeof marks>
 type Wanted = Omit<Marks, 'version'>
 
-/** The part to open. */
 interface PartRequest {
   /** Path of the finished file. */
   to: string

@@ -6,7 +6,6 @@ export interface PartHash {
   update(bytes: Uint8Array): Promise<void>
   /** Resolves to the hash of all bytes, and ends it. */
   digest(): Promise<string>
-  /** Stops all work of this hash. */
   end(): Promise<void>
 }
 

@@ -10,7 +10,6 @@ interface Saving {
   file: Pick<FileEntry, 'service' | 'id' | 'size' | 'modifiedAt'>
   /** The bytes of the file as it is described, from an offset on. */
   open: (from: number) => AsyncIterable<Uint8Array | string>
-  /** The file as it is now. */
   look: () => Promise<Pick<FileEntry, 'size' | 'modifiedAt'>>
   onProgress: (bytes: number) => void
   signal: AbortSignal

@@ -21,7 +21,6 @@ export interface HashCall {
   order: HashOrder
 }
 
-/** The answer to a call. */
 export interface HashAnswer {
   call: number
   /** The digest in hex; empty for every other order. */
@@ -39,7 +38,6 @@ class HashThread {
   readonly #calls = new Map<number, { resolve: (answer: HashAnswer) => void; reject: (error: Error) => void }>()
   #count = 0
 
-  /** Begins a hash; returns its number. */
   begin(): number {
     const hash = ++this.#count
     this.ask(hash, { kind: 'begin' }).catch(() => {})

@@ -21,7 +21,6 @@ export interface Outgoing {
   transport: Transport
 }
 
-/** The settings that an exchange needs. */
 interface ExchangeSettings {
   clock: Clock
   /** The longest wait for a connection, in milliseconds. */

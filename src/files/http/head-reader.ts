@@ -1,7 +1,6 @@
 /** Bound of a response's head; an honest server sends far less. */
 const MAX_HEAD_BYTES = 64 * 1024
 
-/** Status line, headers and framing of a response. */
 export interface ResponseHead {
   status: number
   headers: Headers

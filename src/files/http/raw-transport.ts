@@ -191,7 +191,6 @@ class ReusedMemory {
     return this.#free.length + MAX_BUFFERS - this.#made <= 1
   }
 
-  /** A buffer to read into. */
   take(): Uint8Array {
     const known = this.#free.pop()
     if (known !== undefined) return new Uint8Array(known)
@@ -199,7 +198,6 @@ class ReusedMemory {
     return new Uint8Array(BUFFER_BYTES)
   }
 
-  /** Takes the buffer of these bytes back. */
   release(bytes: Uint8Array): void {
     this.#free.push(bytes.buffer)
   }

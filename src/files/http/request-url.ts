@@ -19,7 +19,6 @@ export function entryUrl(settings: Addressing, file: FileRef, below: '' | '/down
   return url
 }
 
-/** The address of a collection with its query. */
 export function filesUrl(settings: Addressing, tail: '' | '/list', query: Record<string, string> = {}): URL {
   const url = new URL(`${settings.baseUrl}/files${tail}`)
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)

@@ -51,7 +51,6 @@ export interface Allowance {
   windowMs: number
 }
 
-/** The limit of a key. */
 export interface KeyLimit {
   /** Requests per minute. */
   perMinute: number

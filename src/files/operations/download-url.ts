@@ -14,7 +14,6 @@ export interface DownloadUrl {
   expiresAt: number | null
 }
 
-/** Asks the service for a fresh download URL. */
 export async function fetchDownloadUrl(parts: ClientParts, call: Call, file: FileRef): Promise<DownloadUrl> {
   const url = entryUrl(parts.settings, file, '/download', factsOf(call))
   const reply = await sendRequest(parts, call, { method: 'GET', url, resend: 'any' })

@@ -73,7 +73,6 @@ function errorClass(status: number, code: string | null): new (message: string, 
 /** The least pause after a 429. */
 const MIN_THROTTLE_MS = 1_000
 
-/** Content type and coding of a reply, for its error. */
 export function typesOf(headers: HeaderSource): { contentType: string | null; contentEncoding: string | null } {
   return { contentType: headers.get('content-type'), contentEncoding: headers.get('content-encoding') }
 }

@@ -7,7 +7,6 @@ import { REDACTED } from './redact.ts'
 /** Field names that pino redacts as well: a second line of defence behind `redactFacts`. */
 const SECRET_FIELDS = ['secret', 'signature', 'authorization', 'cookie', 'apiKey', 'downloadUrl']
 
-/** Lines of JSON, for programs. */
 export function jsonLines(clock: Clock = systemClock): LineFormat {
   let text = ''
   // Written to as soon as a line is asked for.

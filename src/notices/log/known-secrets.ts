@@ -9,7 +9,6 @@ export class KnownSecrets {
   /** Characters of the shortest one. */
   #least = 0
 
-  /** Replaces all that were known. */
   replace(secrets: Iterable<string>): void {
     const forms = new Set([...secrets].flatMap(formsOf).filter((form) => form.length >= LEAST))
     // The longest first, because one form may begin another.

@@ -6,7 +6,6 @@ import { LineLimit } from './line-limit.ts'
 import { type LogStream, openLogStream } from './log-stream.ts'
 import { type LineLevel, type LogLine, planDropped, planLogLine } from './plan-log-line.ts'
 
-/** The form of a line. */
 export interface LineFormat {
   /** Empty for a line that is left out. */
   format: (line: LogLine) => string

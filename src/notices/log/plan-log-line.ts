@@ -51,7 +51,6 @@ function traceFields(notice: Notice): Record<string, string> {
   return 'root' in notice ? spanOf(notice) : {}
 }
 
-/** The span of a run, or of an attempt of its step. */
 function spanOf(about: { run: string; root: RunRoot | null; step?: string; attempt?: number }): Record<string, string> {
   const { run, root, step, attempt } = about
   if (root === null) return {}

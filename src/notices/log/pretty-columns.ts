@@ -12,7 +12,6 @@ export interface Columns {
   /** In place of the sign of the line's level. */
   sign?: Sign
   name: string
-  /** The lines of the text. */
   text: Fit
   /** Right-aligned, such as `38 ms`. */
   time: string

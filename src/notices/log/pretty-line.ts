@@ -35,7 +35,6 @@ interface PrettyLines extends Partial<Pick<PrettyOptions, 'colour' | 'hasLinks'>
   width?: () => number
 }
 
-/** Lines for a person at a terminal. */
 export function prettyLines({ clock, colour = false, hasLinks = false, width }: PrettyLines): LineFormat {
   const bars = new StepBars()
   const bar = (run: string) => bars.take(run)

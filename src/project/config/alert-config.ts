@@ -107,7 +107,6 @@ export function readAlerts({ channels, rules }: AlertConfig, environment: Enviro
   return { rules, channels: Object.fromEntries(resolved) }
 }
 
-/** The variables that the channels name. */
 export function alertVariables({ channels }: AlertConfig): string[] {
   return Object.values(channels).flatMap((channel) => {
     if (channel.kind === 'email') return [channel.smtp.slice(1)]

@@ -1,7 +1,6 @@
 import { Session } from 'node:inspector'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** The data of the thread. */
 export interface LoopWatch {
   /** 0: the main thread imports; 1: it does no more, or its loop was broken. */
   isOver: Int32Array

@@ -51,7 +51,6 @@ export function processEnvironment(): Environment {
   return { ...process.env, ...hidden }
 }
 
-/** The environment as author code sees it. */
 export function openEnvironment(): Environment {
   return { ...process.env }
 }

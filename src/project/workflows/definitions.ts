@@ -14,7 +14,6 @@ export interface UsedDefinition {
   type: string
   /** Workflows that it starts or cancels; none where it is only waited for. */
   workflows: string[]
-  /** Whether events of a type are parsed by it. */
   covers(type: string): boolean
   /** The first place of an event's `data` that does not fit; null if all fit. */
   findFault(data: unknown, spellings: StorageSpellings): Misfit | null

@@ -49,7 +49,6 @@ export async function loadWorkflows(folder: string, options: LoadOptions = {}): 
   return breakDuplicates(modules)
 }
 
-/** The modules of a folder, sorted by name. */
 export async function listModules(folder: string): Promise<string[]> {
   return (await readFolder(folder)).filter((file) => /\.workflow\.[jt]s$/.test(file)).sort()
 }

@@ -84,7 +84,6 @@ export class ModuleWatch {
   }
 }
 
-/** A hash of every source file in a folder. */
 export async function hashFolder(folder: string): Promise<string> {
   return hashFiles(await listSources(folder))
 }

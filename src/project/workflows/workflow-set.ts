@@ -51,7 +51,6 @@ export class WorkflowSet {
     return this.#broken
   }
 
-  /** Hash of the code of each workflow, by id. */
   get codeHashes(): Record<string, string> {
     return Object.fromEntries([...this.#byId].map(([id, workflow]) => [id, codeHashOf(workflow)]))
   }

@@ -128,7 +128,6 @@ function explain(secret: string, { body, rawHeaders, receivedAt }: RawDelivery):
   return { reason: `The sender signs by another scheme: write sign.scheme of the hook as ${signs}.` }
 }
 
-/** The facts of the ledger about a hook. */
 function name({ id: hook, runId: run, step }: FoundHook): DeliveryFacts {
   return { hook, run, step }
 }

@@ -1,6 +1,5 @@
 import { isPlainObject, type JsonValue } from '../../core/json.ts'
 
-/** A field of the form for people. */
 export interface FormField {
   name: string
   label: string

@@ -48,7 +48,6 @@ export class SelfProbe {
   }
 }
 
-/** Resolves with the status of the answer. */
 async function post(url: string, { headers, body }: { headers: Record<string, string>; body: Buffer }) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS)

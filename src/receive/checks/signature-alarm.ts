@@ -1,6 +1,5 @@
 import type { DeliveryRecord, Verdict } from '../../core/incoming/delivery.ts'
 
-/** The facts of a delivery that the alarm needs. */
 type Sighting = Pick<DeliveryRecord, 'endpointId' | 'verdict' | 'receivedAt'>
 
 /** An endpoint whose signatures fail although they used to match. */

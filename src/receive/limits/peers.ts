@@ -8,7 +8,6 @@ export interface Share {
   bytes: number
 }
 
-/** A connection. */
 interface Peer {
   share: Share
   unanswered: number
@@ -45,7 +44,6 @@ export class Peers {
     this.#maxConnections = maxConnections
   }
 
-  /** Number of addresses that have a connection. */
   get addresses(): number {
     return this.#shares.size
   }
@@ -94,7 +92,6 @@ export class Peers {
     return false
   }
 
-  /** A request that was admitted has its answer. */
   finishRequest(socket: Socket): void {
     const peer = this.of(socket)
     peer.unanswered -= 1

@@ -24,7 +24,6 @@ export class TokenBuckets {
     this.#maxKeys = maxKeys
   }
 
-  /** Number of keys that have a bucket. */
   get size(): number {
     return this.#buckets.size
   }

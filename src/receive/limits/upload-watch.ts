@@ -2,7 +2,6 @@
 export interface Upload {
   /** Bytes so far. */
   readonly length: number
-  /** Gives the body up. */
   cutOff(): void
 }
 

@@ -17,7 +17,6 @@ export type Permission = (typeof PERMISSIONS)[number]
 export const keyScope = z.union([
   z.enum(['read-only', 'read-write', 'admin']),
   z.strictObject({
-    /** The permissions. */
     custom: z.array(z.enum(PERMISSIONS)),
     /** The storages they hold for. Default all three. */
     storages: z.array(z.enum(STORAGES)).default([...STORAGES]),

@@ -81,7 +81,6 @@ const deliveryQuery = z.object({
 /** Routes by method and path, such as `GET /keys`. */
 type Routes = Record<`${Method} ${string}`, Route>
 
-/** The routes of the control API. */
 function controlRoutes(parts: SandboxParts, origins: () => { api: string; download: string }): Routes {
   const { clock } = parts
   return {

@@ -11,7 +11,6 @@ interface DownloadTicket {
   expiresAt: number
 }
 
-/** Path and query of a download URL. */
 export function signTicket(secret: string, ticket: DownloadTicket): string {
   const path = `/download/${ticket.storage}/${encodeURIComponent(ticket.id)}`
   return `${path}?expires=${ticket.expiresAt}&signature=${signatureOf(secret, ticket)}`

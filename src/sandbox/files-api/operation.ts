@@ -15,7 +15,6 @@ import type { LiveSettings, Settings } from '../state/live-settings.ts'
 
 type OperationName = 'files.list' | 'files.get' | 'files.download' | 'files.delete'
 
-/** A call of an operation by an authenticated client. */
 export interface Call {
   request: Request
   key: ApiKey

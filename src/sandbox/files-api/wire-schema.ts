@@ -95,7 +95,6 @@ const transferEnd = z.object({
   fileId: z.string().nullable(),
 })
 
-/** A transfer in its events. */
 export const transferSchema = z.object({
   id: z.string().startsWith('trf_'),
   type: z.enum(['file', 'folder']),

@@ -92,7 +92,6 @@ const BY_STATUS = new Map([
   [429, { code: 'rate_limit_exceeded', message: 'Too many requests. Wait and try again.' }],
 ])
 
-/** The generic error of a status. */
 export function errorOfStatus(status: number): ApiError {
   const fallback =
     status < 500

@@ -6,7 +6,6 @@ import { UpshotError } from '../../core/errors.ts'
 // Imported, this module would load all of undici. See decision 67.
 const { createServer } = process.getBuiltinModule('node:http')
 
-/** A server that listens. */
 export interface Listening {
   server: Server
   port: number

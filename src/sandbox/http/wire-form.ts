@@ -27,7 +27,6 @@ export function decideForm(setting: WireForm | 'mixed', seed: number, n: number)
   return draw(seed, 'form', n) < 0.5 ? 'primary' : 'alternative'
 }
 
-/** A success with one object. */
 export function wrapData(form: WireForm, data: object): object {
   const written = form === 'primary' ? data : snakeCased(data)
   return { ...successMark(form), data: written }
@@ -65,7 +64,6 @@ export function withUnknownFields(value: unknown): unknown {
   return { ...Object.fromEntries(fields), addedInALaterVersion: { since: 'v1.9', flags: [true, null] } }
 }
 
-/** Codes that differ in the alternative form. */
 const ALTERNATIVE_CODES: Record<string, string> = { invalid_request: 'invalid_parameter' }
 
 function successMark(form: WireForm): object {

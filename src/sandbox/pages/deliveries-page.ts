@@ -21,7 +21,6 @@ export function deliveriesPage(parts: SandboxParts, webhookId?: string): Html {
   ])
 }
 
-/** An event as it was sent, with its deliveries. */
 export function eventPage(parts: SandboxParts, id: string): Html {
   const event = parts.events.get(id)
   return layout('/account/deliveries', [

@@ -25,7 +25,6 @@ export function keysPage(parts: SandboxParts): Html {
   ])
 }
 
-/** One key with its credential. */
 export function keyPage(key: ApiKey): Html {
   return layout('/account/keys', [
     section(foreign(key.name), [

@@ -65,7 +65,6 @@ function tabItem(path: string, title: string, isCurrent: boolean): Html {
 `
 }
 
-/** A section with a heading. */
 export function section(title: Content, content: Content): Html {
   return html`<section class="card"><h2>${title}</h2>
 ${content}
@@ -123,7 +122,6 @@ export function field(
 `
 }
 
-/** A labelled list of options. */
 export function choice(label: string, name: string, options: readonly string[], chosen = options[0]): Html {
   return html`<label>${label} <select name="${name}">
 ${options.map((option) => html`<option${option === chosen && html` selected`}>${option}</option>\n`)}
@@ -154,7 +152,6 @@ ${choice('Storage', `${name}[]`, STORAGES, storage)}${pathField}
 `
 }
 
-/** Checkboxes that are sent as a list. */
 export function choices(title: string, name: string, options: readonly string[], chosen: readonly string[]): Html {
   const box = (option: string) => {
     const attributes = html`name="${name}[]" value="${option}"${chosen.includes(option) && html` checked`}`
@@ -166,7 +163,6 @@ ${options.map(box)}</fieldset>
 `
 }
 
-/** A labelled checkbox. */
 export function toggle(label: string, name: string, isOn: boolean): Html {
   return html`<label class="switch"><input type="checkbox" name="${name}"${isOn && html` checked`}> ${label}</label>
 `
@@ -176,7 +172,6 @@ export function moment(iso: string | null): Content {
   return iso === null ? '–' : html`<time datetime="${iso}" title="${iso}">${iso.replace('T', ' ').slice(0, 19)}</time>`
 }
 
-/** A state as coloured text. */
 export function state(kind: 'completed' | 'failed' | 'waiting' | 'idle', text: string): Html {
   return html`<span class="status" data-state="${kind}">${text}</span>`
 }

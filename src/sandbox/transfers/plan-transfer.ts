@@ -24,7 +24,6 @@ export type TransferInput = z.input<typeof transferInput>
 /** A file or folder to copy. */
 export interface TransferStep {
   type: Entry['type']
-  /** Path in the source storage. */
   from: string
   /** Path in the destination storage. */
   to: string
@@ -32,7 +31,6 @@ export interface TransferStep {
   bytes: number
 }
 
-/** The steps of a transfer. */
 export interface TransferPlan {
   type: Entry['type']
   source: { service: StorageName; path: string; fileId: string | null }

@@ -75,7 +75,6 @@ const COLUMNS = `id, type, status, source, destination, existing, fail_at AS fai
   files_done AS filesDone, files_kept AS filesKept, bytes_total AS bytesTotal, bytes_done AS bytesDone,
   created_at AS createdAt, started_at AS startedAt, finished_at AS finishedAt, error`
 
-/** Rows of transfers. */
 export class TransferTable {
   readonly #db: Db
 

@@ -14,7 +14,6 @@ const presetNames = Object.keys(SCHEME_PRESETS) as [SchemePreset, ...SchemePrese
 
 const secret = z.string().min(8)
 const fields = {
-  /** The address, http or https. */
   url: z.url({ protocol: /^https?$/ }),
   /** Event types; `*` matches all, `file.*` by prefix. */
   events: z.array(z.string().min(1)).min(1),

@@ -83,7 +83,6 @@ export async function noteFailure(
   return nextAt
 }
 
-/** Tells that a sweep has ended. */
 export function publishEnd(publish: Publish, { account, storage, state }: KeptSweep, held = false): void {
   const { number, files, missing, unclear, ended } = state
   publish({ kind: 'sweep.ended', account, storage, number, files, fault: ended?.fault ?? null, missing, unclear, held })

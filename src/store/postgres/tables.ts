@@ -18,7 +18,6 @@ import { EventSearcher } from './search/event-searcher.ts'
 import { BodyPruning } from './upkeep/body-pruning.ts'
 import { WeekTable } from './upkeep/week-table.ts'
 
-/** All tables on one connection. */
 export function openTables(db: Connection, vault: Vault) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)

@@ -13,7 +13,6 @@ export interface IdSpan {
   below?: string | undefined
 }
 
-/** The ids in both spans. */
 export function narrowSpan(a: IdSpan, b: IdSpan): IdSpan {
   return {
     from: a.from === undefined || (b.from !== undefined && b.from > a.from) ? b.from : a.from,

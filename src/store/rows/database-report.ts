@@ -1,4 +1,3 @@
-/** The result of one check. */
 export interface DatabaseCheck {
   name: string
   passed: boolean
@@ -18,13 +17,11 @@ export interface DatabaseReport {
 /** Faults that a check shows. */
 const EXAMPLES = 3
 
-/** The result of a check that found these faults. */
 export function describeCheck(name: string, faults: readonly string[]): DatabaseCheck {
   const rest = faults.length > EXAMPLES ? ', …' : ''
   return { name, passed: faults.length === 0, found: faults.slice(0, EXAMPLES).join(', ') + rest || 'ok' }
 }
 
-/** The forecast of a migration. */
 export interface MigrationForecast {
   /** Number of the schema that is there, and of the one that this version makes. */
   before: number

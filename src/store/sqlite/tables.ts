@@ -13,7 +13,6 @@ import { WorkerTable } from './runs/worker-table.ts'
 import { EventSearcher } from './search/event-searcher.ts'
 import { BodyPruning } from './upkeep/body-pruning.ts'
 
-/** All tables on one connection. */
 export function openTables(raw: Database, vault: Vault, db = openConnection(raw)) {
   const events = new EventTable(db)
   const shared = openSharedTables(db, vault, events)

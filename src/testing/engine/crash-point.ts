@@ -44,7 +44,6 @@ export class CrashPoint {
   }
 }
 
-/** A crash that a testbed simulates. */
 export interface PlannedCrash {
   crash?: CrashPoint
   /** The code after the crash. */

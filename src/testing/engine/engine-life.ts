@@ -37,7 +37,6 @@ export interface EngineParts {
   work: WorkUnderWay
   /** Address and key of the URLs of hooks. */
   callbacks: Callbacks
-  /** Opens a Files client for one life of the engine. */
   openFiles(): { filesFor: FilesFor; close(): Promise<void> }
 }
 
@@ -127,7 +126,6 @@ export class EngineLife {
     for (const worker of this.#workers) worker.wake()
   }
 
-  /** Ends the pass of a run that was canceled. */
   endPass(run: string): void {
     for (const worker of this.#workers) worker.endPass(run)
   }

@@ -50,7 +50,6 @@ export interface TouchedRuns {
  * even a pending one.
  */
 export class KillSwitch {
-  /** The store that the engine uses. */
   readonly store: Store
   /** Number of passes by run, since the engine last began to work. */
   readonly passes = new Map<string, number>()
@@ -93,7 +92,6 @@ export class KillSwitch {
     return touched
   }
 
-  /** The workflow of a run that this life claimed. */
   workflowOf(run: string): string {
     return this.#workflows.get(run) ?? 'a run'
   }

@@ -46,7 +46,6 @@ export class TestEngine {
     return this.#life.kill()
   }
 
-  /** Ends the pass of a run that was canceled. */
   endPass(run: string): void {
     this.#life.endPass(run)
   }

@@ -11,7 +11,6 @@ export class WorkUnderWay {
   /** Called when the function of a step that may be repeated has begun and awaits something. */
   onMiddle = (_step: string) => {}
 
-  /** The workflow with its step functions tracked. */
   watch(workflow: AnyWorkflow): AnyWorkflow {
     return equipWorkflow(workflow, (step) => this.#watchVerbs(step))
   }

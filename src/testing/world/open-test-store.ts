@@ -3,7 +3,6 @@ import type { Callbacks } from '../../core/incoming/hook.ts'
 import type { Store } from '../../core/store/store.ts'
 import { openSqliteStore } from '../../store/sqlite/open-sqlite-store.ts'
 
-/** The store of a testbed. */
 interface TestStore {
   store: Store
   /** False where workers are dead by silence only, so that somebody has to tell of their end. */

@@ -143,7 +143,6 @@ class CallPauses {
     this.#check()
   }
 
-  /** Stops moving time. */
   end(): void {
     this.#isOver = true
   }

@@ -3,10 +3,8 @@ import type { Look, Sighting } from '../../core/alerts/alert-book.ts'
 import type { AlertRule } from '../../core/alerts/alert-rule.ts'
 import type { Group } from '../../core/safety/differences.ts'
 
-/** The backtest of a shadow. */
 export interface ShadowBacktest {
   workflow: string
-  /** Hash of its code. */
   code: string | null
   /** Those that its authors do not want. */
   groups: readonly Group[]

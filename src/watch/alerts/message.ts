@@ -11,7 +11,6 @@ export interface AlertMessage {
   at: number
   rule: string
   when: AlertRule['when']
-  /** One line. */
   summary: string
   items: readonly MessageItem[]
   /** Items that are left out. */
@@ -78,7 +77,6 @@ const COUNTED: ReadonlySet<AlertRule['when']> = new Set([
   'endpoint.suspect',
 ])
 
-/** The message as plain text, a few lines an item. */
 export function writeText({ items, more }: Pick<AlertMessage, 'items' | 'more'>): string {
   const lines = items.flatMap(({ change, text, since, link, command }) => [
     `${change}: ${text}`,

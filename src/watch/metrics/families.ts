@@ -8,7 +8,6 @@ export interface Count {
   value: number
 }
 
-/** One series of a histogram. */
 export interface Spread {
   readonly labels: Labels
   /** Observations per bucket; the last one lies beyond all bounds. */
@@ -46,5 +45,4 @@ export interface HistogramFamily extends Named {
   series: readonly Pick<Spread, 'labels' | 'counts' | 'sum' | 'example'>[]
 }
 
-/** Metrics of one name. */
 export type Family = CounterFamily | GaugeFamily | HistogramFamily

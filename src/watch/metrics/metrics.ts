@@ -33,7 +33,6 @@ export interface MetricsParts extends GaugeSources {
   guardRules: readonly string[]
   /** Labels that are known beforehand; the first scrape asks for them. */
   readKnown: () => Promise<KnownLabels>
-  /** The channels of each alert rule. */
   alerts: readonly { rule: string; channel: string }[]
 }
 

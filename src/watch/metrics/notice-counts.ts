@@ -70,24 +70,20 @@ export class NoticeCounts {
     return made
   }
 
-  /** The series of a schedule's ticks. */
   tick(workflow: string): { recorded: Count; missed: Count } {
     const labels = { workflow: this.book.bounded('workflow', workflow) }
     return { recorded: this.#families.ticks(labels), missed: this.#families.ticksMissed(labels) }
   }
 
-  /** Effects of a workflow that a rule of the guard held. */
   held(workflow: string, rule: string): Count {
     const labels = { workflow: this.book.bounded('workflow', workflow), rule: this.book.bounded('kind', rule) }
     return this.#families.held(labels)
   }
 
-  /** The calls of an operation of the Files API with one outcome. */
   call(operation: string, outcome: string): Count {
     return this.#families.calls({ operation, outcome: this.book.bounded('kind', outcome) })
   }
 
-  /** The times of the calls of an operation. */
   callTime(operation: string): Spread {
     return this.#families.callDuration({ operation })
   }
@@ -97,7 +93,6 @@ export class NoticeCounts {
     return this.#families.requests({ operation: this.book.bounded('operation', operation), class: `${digit}xx` })
   }
 
-  /** The time that calls of an account waited. */
   limitWait(account: string): Count {
     return this.#families.limitWait({ account: this.book.bounded('kind', account) })
   }

@@ -13,7 +13,6 @@ import type { OpenRuns } from '../../core/store/runs.ts'
 import type { ServerState } from '../../core/store/server.ts'
 import type { CounterFamily, Family, GaugeFamily, HistogramFamily, Labels, Reading } from './families.ts'
 
-/** The sources of the gauges of a process. */
 export interface GaugeSources {
   version: string
   role: string
@@ -31,7 +30,6 @@ export interface GaugeSources {
   intake: (() => { waiting: number; bytes: number }) | null
   /** Requests a minute that each account in use allows. */
   fileLimits: () => readonly { account: string; perMinute: number }[]
-  /** Path of the database. */
   database: string
   commits: CommitCounts
   /** True where the database is on a server of PostgreSQL. */

@@ -1,7 +1,6 @@
 /** The side of a call that a span is on, as OpenTelemetry numbers it. */
 export const SPAN_KINDS = { internal: 0, server: 1, client: 2, producer: 3, consumer: 4 } as const
 
-/** A place in a trace. */
 export interface SpanPlace {
   traceId: string
   spanId: string

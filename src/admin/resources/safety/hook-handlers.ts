@@ -35,7 +35,6 @@ export function hookHandlers({ store }: ResourceParts): Handlers<keyof typeof HO
   }
 }
 
-/** A hook as the API gives it. */
 export function describeHook(hook: HookRecord, now: number): HookView {
   const { id, runId, step, ask, data, isMany, isSigned, answers } = hook
   return {

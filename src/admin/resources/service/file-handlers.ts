@@ -14,7 +14,6 @@ import { compareFiles } from '../../queries/compare-files.ts'
 import { decodePosition, encodePosition } from '../../queries/read-query.ts'
 import type { ResourceParts } from '../parts.ts'
 
-/** A download that somebody asked for. */
 interface Download {
   account: string
   file: FileDetails

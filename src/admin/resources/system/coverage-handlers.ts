@@ -70,7 +70,6 @@ async function waitForSweeps(
   }
 }
 
-/** Marks the transfers that a value names anywhere. */
 function markIn(value: unknown, ids: Map<string, boolean>): void {
   if (typeof value === 'string' && ids.has(value)) ids.set(value, true)
   if (typeof value === 'object' && value !== null) for (const each of Object.values(value)) markIn(each, ids)

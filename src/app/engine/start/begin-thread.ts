@@ -24,7 +24,6 @@ export function beginEarly(engine: Config['engine']): void {
   early.worker.unref()
 }
 
-/** The thread that was begun early, or a new one. */
 export function takeThread(engine: Config['engine']): BegunThread {
   const taken = early
   early = null

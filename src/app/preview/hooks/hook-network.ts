@@ -71,7 +71,6 @@ function hookRequests(): void {
   }
 }
 
-/** Requests of a session are asked one by one. */
 function hookHttp2(): void {
   let isHooked = false
   replace(
@@ -170,7 +169,6 @@ function judgeWrites(socket: net.Socket): void {
   }
 }
 
-/** Bytes as characters of one byte each. */
 function readText({ chunk, encoding }: Written): string {
   return (typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk).toString('latin1')
 }

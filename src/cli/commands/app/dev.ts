@@ -21,7 +21,6 @@ export function define(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** All addresses, one per line. */
 function describeUrls({ receiver, admin, endpoints, sandbox, storages }: AppUrls): string {
   const lines: [string, string | undefined][] = [
     ['receiver', receiver],

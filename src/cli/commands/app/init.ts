@@ -16,7 +16,6 @@ export const TEMPLATES = {
 } as const
 export type TemplateName = keyof typeof TEMPLATES
 
-/** A file of a new project. */
 interface ProjectFile {
   /** Relative to the project's folder, with `/`. */
   path: string

@@ -59,7 +59,6 @@ function describeForecast(forecast: MigrationForecast): string[] {
   ]
 }
 
-/** The processes at work, by their version. */
 function describeProcesses({ processes }: Pick<MigrationForecast, 'processes'>): string[] {
   const here = readVersion()
   const counts = Map.groupBy(processes, ({ version }) => version)

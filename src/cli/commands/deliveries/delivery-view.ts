@@ -14,7 +14,6 @@ type ShownDelivery = Pick<DeliveryRecord, 'id' | 'verdict' | 'eventId' | 'bodyBy
   >
 }
 
-/** Columns of a table of deliveries. */
 export function deliveryColumns(now: number): Column<ShownDelivery>[] {
   return [
     { title: 'DELIVERY', value: ({ id }) => id, isId: true },

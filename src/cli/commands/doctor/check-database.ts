@@ -43,7 +43,6 @@ async function checkServer({ withStore }: Pick<Project, 'withStore'>, { hosts, s
   }
 }
 
-/** The settings and the load of the server. */
 async function checkFacts(config: Pick<Config, 'dataDir' | 'secretKey' | 'database'>): Promise<Finding[]> {
   const facts = await inspectDatabase(config)
   return facts === null ? [] : judgeServer(facts)

@@ -9,7 +9,6 @@ import { codeOf, type Finding, fail, ok, warn } from './finding.ts'
 
 const MIN_NODE = 24
 
-/** Checks the major version of Node. */
 export function checkNode(version = process.versions.node): Finding {
   const major = Number.parseInt(version, 10)
   if (major >= MIN_NODE) return ok('node', `Node ${version}`)
@@ -118,7 +117,6 @@ async function tryPort(host: string, port: number): Promise<string | null> {
   }
 }
 
-/** Checks that the workflows folder has a module. */
 export function checkWorkflows({ workflowsDir }: Pick<Config, 'workflowsDir'>): Finding {
   const fix = 'Create the folder with a module in it, as "upshot init" does, or set UPSHOT_WORKFLOWS_DIR.'
   try {

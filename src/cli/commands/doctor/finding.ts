@@ -15,12 +15,10 @@ export interface Repair {
 /** `fix`: a sentence. */
 type Advice = Partial<Pick<Finding, 'repair'>> & { fix?: string }
 
-/** A check that passed. */
 export function ok(check: string, found: string): Finding {
   return { check, level: 'ok', found, fix: null }
 }
 
-/** A check that passed with a warning. */
 export function warn(check: string, found: string, { fix, ...rest }: Advice = {}): Finding {
   return { check, level: 'warn', found, fix: fix || null, ...rest }
 }

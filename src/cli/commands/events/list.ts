@@ -23,7 +23,6 @@ export const tail = tailCommand('GET /events', {
   },
 })
 
-/** Columns of a table of events. */
 export function eventColumns(now: number): Column<ItemOf<'GET /events'>>[] {
   return [
     { title: 'EVENT', value: ({ id }) => id, most: 60, least: 20, isId: true },

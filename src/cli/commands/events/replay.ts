@@ -29,13 +29,11 @@ interface Choice {
   until?: string
 }
 
-/** The workflows of a replay, and its pace. */
 interface Replay {
   workflow: string | undefined
   perSecond: number | null
 }
 
-/** One new run. */
 interface Replayed {
   event: string
   workflow: string

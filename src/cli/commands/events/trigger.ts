@@ -17,7 +17,6 @@ import { sampleData } from '../../send/sample-data.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
-/** The result of one delivery. */
 interface Sent {
   event: string
   type: string

@@ -104,7 +104,6 @@ export function get(command: Command, { out, project }: Cli): void {
     })
 }
 
-/** The bytes of a file from an offset on. */
 async function* openBytes(
   operations: Operations,
   { service, id }: Entry,

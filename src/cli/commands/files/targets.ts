@@ -6,7 +6,6 @@ import type { IncompleteReason } from '../../../core/service/files-api.ts'
 import { STORAGES } from '../../../core/service/storage.ts'
 import { call, type Operations } from '../../open/operations.ts'
 
-/** An entry of a storage. */
 export type Entry = AnswerOf<'GET /files/:storage/find'>
 
 /** A folder of a storage, such as `storage_a:/reports`. */
@@ -22,7 +21,6 @@ export interface Asked {
   signal: AbortSignal
 }
 
-/** Adds the option of every command on files. */
 export function addAccount(command: Command) {
   return command.option('--account <name>', 'the account whose key is used', 'default')
 }

@@ -95,7 +95,6 @@ const SHOWN = 20
 
 type RunAct = 'cancel' | 'retry' | 'resume' | 'resolve' | 'unresolve'
 
-/** An operation on runs. */
 interface RunWork {
   kind: RunOperation
   /** The operation on one run, and what it takes beside the reason. */
@@ -110,7 +109,6 @@ interface RunWork {
   isOfNamed?: boolean
 }
 
-/** The result for one run. */
 interface Outcome {
   run: string
   workflow: string | null

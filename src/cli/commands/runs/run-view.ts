@@ -113,12 +113,10 @@ const STYLES: Record<RunStatus | StepStatus, Style | null> = {
   planned: 'bold',
 }
 
-/** The color of a status. */
 export function styleStatus({ status }: { status: RunStatus | StepStatus }): Style | null {
   return STYLES[status]
 }
 
-/** Columns of a table of runs. */
 export function runColumns(now: number): Column<ShownRun>[] {
   return [
     { title: 'RUN', value: ({ id }) => id, isId: true },

@@ -36,7 +36,6 @@ export function addRunTargets(command: Command) {
     .option('--per-second <count>', 'the most selected runs per second', countUpTo(10_000))
 }
 
-/** The runs that the options select. */
 export function readRunChoice(options: Record<string, unknown>): RunChoice {
   return { ...readSchemaOptions(FILTER, options, TARGET_NAMES), ...readResolved(options) }
 }

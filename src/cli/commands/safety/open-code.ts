@@ -71,7 +71,6 @@ export async function openCodeOf(out: Cli['out'], workflow: string, wanted: Want
   })
 }
 
-/** The workflow in an isolated process that has it. */
 export function requireLoaded(
   { code }: Pick<IsolatedProcess, 'code'>,
   workflow: string,

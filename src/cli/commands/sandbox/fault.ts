@@ -7,7 +7,6 @@ import type { Cli } from '../../command.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 
-/** A fault as a person wrote it. */
 export interface OrderedFault {
   text: string
   rule: FaultInput

@@ -8,7 +8,6 @@ import type { Project } from '../../open/open-project.ts'
 import { findRunningApp } from '../../open/running-app.ts'
 import type { Output } from '../../terminal/output.ts'
 
-/** The options that choose a sandbox. */
 interface SandboxChoice {
   url?: string | undefined
   dir?: string | undefined
@@ -136,7 +135,6 @@ const facts = z.object({ pid: z.int(), startedAt: z.string(), origin: z.url() })
 /** The file by which commands find a sandbox that runs without an app. It holds no secret. */
 type SandboxFacts = z.infer<typeof facts>
 
-/** Writes the file of a running sandbox. */
 export function writeSandboxFile(dir: string, found: SandboxFacts): void {
   const file = fileIn(dir)
   // Renamed into place, so that no reader sees half of it.
@@ -155,7 +153,6 @@ function readSandboxFile(dir: string): SandboxFacts | null {
   }
 }
 
-/** Removes the file when the sandbox stops. */
 export function removeSandboxFile(dir: string): void {
   rmSync(fileIn(dir), { force: true })
 }

@@ -123,7 +123,6 @@ async function readEntry(
   return { entry, files: found.filter(({ type }) => type === 'file') }
 }
 
-/** A path in a storage of the sandbox. */
 interface SandboxPlace {
   storage: StorageName
   /** The path as written, with a leading slash. */

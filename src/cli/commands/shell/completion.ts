@@ -29,7 +29,6 @@ complete -c upshot -f -a '(__upshot)'`,
 }
 
 export type Shell = keyof typeof SCRIPTS
-/** The supported shells. */
 export const SHELLS = Object.keys(SCRIPTS) as Shell[]
 
 export function define(command: Command, cli: Cli): void {

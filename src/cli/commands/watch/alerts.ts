@@ -34,7 +34,6 @@ export const test = actCommand('POST /alerts/:name/test', {
   leave: ({ channels }) => (channels.some(({ error }) => error !== null) ? 'temporary' : null),
 })
 
-/** Columns of a table of rules. */
 export const ALERT_COLUMNS: Column<Rule>[] = [
   { title: 'RULE', value: ({ name }) => name, most: 40 },
   { title: 'WHEN', value: ({ when }) => when },

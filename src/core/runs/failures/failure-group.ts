@@ -2,7 +2,6 @@ import type { Failure } from '../../errors.ts'
 import { deriveGroupId } from '../../ids.ts'
 import { stepNameOf } from '../step.ts'
 
-/** The facts that failures of one kind share. */
 interface FailureKind {
   /** `grp_…`: the same for failures of one kind, in every process. */
   id: string

@@ -6,7 +6,6 @@ interface GraphNode {
   name: string
   kind: StepKind
   effect: Effect
-  /** Runs that had it. */
   runs: number
   /** Steps of this name in all of these runs. */
   times: number

@@ -3,7 +3,6 @@ import type { Seal } from './seal.ts'
 
 /** The newest seal at a moment, to be kept outside the database. */
 export interface Anchor {
-  /** Number of the seal. */
   seal: number
   /** The newest ledger row that it covers. */
   last: number
@@ -20,7 +19,6 @@ const anchorLine = z.object({
   mac: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
-/** The anchor of a seal. */
 export function anchorOf({ number, last, mac }: Pick<Seal, 'number' | 'last' | 'mac'>, now: number): Anchor {
   return { seal: number, last, at: now, mac }
 }

@@ -32,7 +32,6 @@ export interface Seal {
   mac: string
 }
 
-/** A key of the chain. */
 export interface SealKey {
   number: number
   secret: Uint8Array
@@ -77,7 +76,6 @@ function describeRow(row: EffectRecord, texts: string): string {
   ])
 }
 
-/** The end of the chain of seals. */
 export interface SealState {
   /** The newest seal; null while there is none. */
   head: Seal | null

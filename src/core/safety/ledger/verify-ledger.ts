@@ -7,7 +7,6 @@ import { isErasedBy, readErased } from './erased-rows.ts'
 import { RowQueue } from './row-queue.ts'
 import { digestRows, isSameMac, macOf, type Seal, type SealKey } from './seal.ts'
 
-/** The verdict on a ledger. */
 export interface LedgerReport {
   passed: boolean
   /** Rows that are there, and those of them that a seal covers. */
@@ -34,11 +33,9 @@ export interface LedgerReport {
   grantedUnsigned: number
   /** Sentences, the first {@link MAX_FAULTS} of them. */
   faults: string[]
-  /** Their number. */
   faultCount: number
 }
 
-/** How to verify a ledger. */
 export interface LedgerCheck {
   /** Anchors to look for. Default: none. */
   anchors?: readonly Anchor[] | undefined
@@ -62,7 +59,6 @@ export interface LedgerReads extends VoteReads, GrantReads {
 export interface LostBegin {
   runId: string
   step: string
-  /** Number of the row. */
   seq: number
 }
 

@@ -19,7 +19,6 @@ export interface ProofFacts {
 /** `by`: the people whose words let an item happen. `fault`: why they do not. */
 export type ItemProof = { fault: string; by: null } | { fault: null; by: string[] }
 
-/** The reads of a store that a proof needs. */
 export interface ProofReads extends Pick<VoteReads, 'listVotes'> {
   listApprovalItems(query: { approval: string; after: number; limit: number }): Promise<ApprovalItem[]>
   /** Removed ones included. */
@@ -61,12 +60,10 @@ export class ApprovalProof {
     return this.#hashes.get(item.number) === chainHash(before, item)
   }
 
-  /** The whole hashes of the list that begin so. */
   find(digits: string): string[] {
     return [...this.#numbers.keys()].filter((hash) => hash.startsWith(digits))
   }
 
-  /** The hash of the whole list. */
   get hash(): string {
     return [...this.#hashes.values()].at(-1) ?? this.#seed
   }
@@ -118,7 +115,6 @@ export class ApprovalProof {
 /** The list has another content than its hash, which no word covers. */
 export const CHANGED_LIST = 'its terms or its list are not those that were hashed'
 
-/** The proof of an approval, of its whole list. */
 export async function loadProof(
   reads: Pick<ProofReads, 'listApprovalItems'>,
   terms: ApprovalTerms,

@@ -12,7 +12,6 @@ export interface VoteReads {
   listEffects(query: { after: number; limit: number }): Promise<EffectRecord[]>
 }
 
-/** A key that signed words. */
 export interface VoteSigner {
   name: string
   /** Such as `SHA256:…`, to be compared with that of the person's own key. */
@@ -38,7 +37,6 @@ export class VerifiedVotes {
     this.#store = store
   }
 
-  /** The keys of good signatures. */
   get signers(): VoteSigner[] {
     return [...this.#signers.values()]
   }

@@ -10,7 +10,6 @@ export interface VoteRecord extends Decision {
   effectSeq: number
 }
 
-/** A word as its ledger row keeps it. */
 interface LedgerWord extends Decision {
   /** The approver's key at that time, in PEM; null where the word was not signed. */
   publicKey: string | null

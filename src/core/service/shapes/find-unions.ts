@@ -36,7 +36,6 @@ function tellsApart({ seen, texts }: Shape, name: string, objects: ObjectShape):
   return (listWords(texts, name)?.length ?? 0) > 1
 }
 
-/** Adds a body to each split. */
 export function foldSplits(splits: readonly Split[], body: unknown): void {
   for (const { place, by, words } of splits) {
     for (const object of listAt(body, splitPlace(place))) {
@@ -46,7 +45,6 @@ export function foldSplits(splits: readonly Split[], body: unknown): void {
   }
 }
 
-/** The objects at a place of a body. */
 function listAt(value: unknown, [name, ...rest]: readonly string[]): Record<string, unknown>[] {
   if (name === undefined) return isPlainObject(value) ? [value] : []
   if (name === '[]') return Array.isArray(value) ? value.flatMap((item) => listAt(item, rest)) : []

@@ -6,7 +6,6 @@ import { isFieldName, listNames, otherValues } from './write-schema.ts'
 /** A type with more places than this is too varied to be followed. */
 export const MAX_PLACES = 500
 
-/** The kinds of value at one place. */
 interface OutlinePlace {
   /** Sorted: `boolean`, `integer`, `list`, `null`, `number`, `object`, `text`, `unknown`. */
   kinds: string[]
@@ -99,7 +98,6 @@ function requiredNames(outline: Outline): Map<Place, string[]> {
   return required
 }
 
-/** The kind of one value, as in an outline. */
 function kindOf(value: unknown): string {
   if (typeof value === 'number')
     return Number.isSafeInteger(value) ? 'integer' : Number.isFinite(value) ? 'number' : 'unknown'

@@ -39,7 +39,6 @@ export function redactText(text: string, key: Uint8Array): string {
   return kept + parts.map((part, n) => (n % 2 === 1 || part === '' ? part : replaceLetters(part, key, isHex))).join('')
 }
 
-/** The scheme of a URL, or the beginning of an id. */
 function keptBeginning(text: string, formats: readonly string[]): string {
   const prefix = formats.find((format) => format.startsWith('id '))?.slice(3)
   return prefix ?? (formats.includes('url') ? (/^https?:\/\//.exec(text)?.[0] ?? '') : '')

@@ -14,7 +14,6 @@ const MAX_DRIFTS = 10
 /** Lines of one change. */
 const MAX_CHANGES = 10
 
-/** An event that changed the shape of its type. */
 export interface ShapeDrift {
   type: string
   account: string
@@ -25,7 +24,6 @@ export interface ShapeDrift {
   changes: string[]
 }
 
-/** The knowledge of one type. */
 interface TypeBook {
   /** Events that it was learned from: the first 50, and each that showed something new. */
   seen: number

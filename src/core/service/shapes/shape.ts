@@ -26,7 +26,6 @@ export interface Shape {
 
 interface ListShape {
   seen: number
-  /** All items of all lists. */
   items: Shape
 }
 
@@ -98,7 +97,6 @@ function limitNames(objects: ObjectShape): ObjectShape {
   return { kind: 'record', seen: objects.seen, values: valuesOf(objects) }
 }
 
-/** All values of all names as one shape. */
 export function valuesOf(objects: ObjectShape): Shape {
   if (objects.kind === 'record') return objects.values
   const values = emptyShape()

@@ -8,16 +8,13 @@ const MAX_WORDS = 12
 /** The form of a word of an enumeration; any other text could be a value of somebody. */
 const WORD = /^[\w.-]{1,32}$/
 
-/** The texts of one place. */
 export interface TextShape {
   seen: number
-  /** Formats that all texts have. */
   formats: TextFormat[]
   /** Each word with its count; null where there are more than 12, or a text is no word. */
   words: Map<string, number> | null
 }
 
-/** Adds one text. */
 export function foldText(texts: TextShape | null, text: string): TextShape {
   if (texts === null) return { seen: 1, formats: formatsOf(text), words: WORD.test(text) ? new Map([[text, 1]]) : null }
   texts.seen++
@@ -70,7 +67,6 @@ function format(code: string, schema: z.ZodType, begins: RegExp): { code: string
 
 const PLAIN = Object.keys(FORMATS) as PlainFormat[]
 
-/** All formats of a text. */
 export function formatsOf(text: string): TextFormat[] {
   const formats: TextFormat[] = PLAIN.filter((each) => FORMATS[each].fits(text))
   const prefix = prefixOf(text)

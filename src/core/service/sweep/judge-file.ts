@@ -2,7 +2,6 @@ import type { StorageName } from '../storage.ts'
 import { FILE_TYPES, type FileType, isWhole, type SweepPlan } from './sweep-plan.ts'
 import type { CompleteSweep, SweepState } from './sweep-state.ts'
 
-/** A file that a sweep saw. */
 export interface KnownFile {
   file: string
   path: string
@@ -135,7 +134,6 @@ export interface FindingKey {
 /** A file of which an event should have told, and none did. */
 export interface FileFinding extends FindingKey {
   state: FindingState
-  /** Number of the sweep that found it. */
   sweep: number
   foundAt: number
   path: string
@@ -162,7 +160,6 @@ export interface FileBook {
 
 export const EMPTY_BOOK: FileBook = { read: {}, types: {}, unread: {} }
 
-/** The file that a stored event tells of. */
 export interface FileEvent {
   account: string
   storage: StorageName

@@ -101,7 +101,6 @@ export function isDue(state: SweepState, { everyMs }: Pick<SweepPlan, 'everyMs'>
   return state.number === 0 || state.startedAt === 0 || now >= state.startedAt + everyMs
 }
 
-/** Counts of a page that is saved. */
 export interface PageCounts {
   /** Entries that this sweep had not seen, and the files among them. */
   fresh: number

@@ -45,7 +45,6 @@ export default function TracePage({ id }: { id: string }) {
   )
 }
 
-/** A node with the ones that it caused. */
 function Branch({ node, below }: { node: Node; below: ReadonlyMap<string, readonly Node[]> }) {
   const { id, event, run, cause, step, isCut } = node
   const children = below.get(id) ?? []

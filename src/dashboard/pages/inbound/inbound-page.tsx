@@ -80,7 +80,6 @@ export default function Inbound() {
   )
 }
 
-/** The computed facts of a delivery in words. */
 function explain({ skewSeconds, header, reason, contentType }: Delivery['facts']): string {
   const parts = [
     reason?.replaceAll('_', ' '),

@@ -7,7 +7,6 @@ export interface Span {
   to: number
 }
 
-/** A bar of a lane. */
 export interface Bar extends Span {
   look: State
 }

@@ -163,7 +163,6 @@ const TABLES: readonly Column<Room['tables'][number]>[] = [
   { title: 'Size', width: '110px', className: 'number', cell: ({ bytes }) => formatBytes(bytes) },
 ]
 
-/** The room that tables and weeks take on a server. */
 function ServerRoom({ room: { weeks, tables } }: { room: Room }) {
   return (
     <>

@@ -32,7 +32,6 @@ export function AskWorkflows({ event }: { event: { id: string; account: string; 
   )
 }
 
-/** An event that is typed in, and what the workflows, or one of them, would make of it. */
 export function TryEvent({ workflow, type: first = 'file.created' }: { workflow?: string; type?: string | undefined }) {
   const mayAct = useMay('operator')
   const match = useAction('POST /events/match')

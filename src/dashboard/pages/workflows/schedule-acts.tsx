@@ -41,7 +41,6 @@ function bodyOf({ kind: _, accounts, ...rest }: Record<string, unknown>): Change
   return { ...rest, accounts: accounts === 'each' ? 'each' : names.filter((name) => name !== '') }
 }
 
-/** Adds a schedule of a callable workflow. */
 export function AddSchedule() {
   const workflows = useApi('GET /workflows', {})
   const callable = workflows.data?.items.filter(({ input }) => input !== null) ?? []
@@ -61,7 +60,6 @@ export function AddSchedule() {
   )
 }
 
-/** The acts on a schedule that fit it. */
 export function ScheduleActs({ schedule }: { schedule: Schedule }) {
   const { id, name, kind, owner, workflow, doneAt, pausedAt } = schedule
   const isOwn = owner !== 'module'

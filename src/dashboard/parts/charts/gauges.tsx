@@ -63,7 +63,6 @@ interface Usual {
   p95Ms: number
 }
 
-/** Words for a usual time. */
 export function describeUsual({ p50Ms, p95Ms }: Usual): string {
   return `usually ${formatDuration(p50Ms)}, 95 % within ${formatDuration(p95Ms)}`
 }

@@ -4,7 +4,6 @@ import { useZone } from '../../state/settings.ts'
 import { formatCount } from '../../words/format.ts'
 import { ceilingOf, nameHour } from '../../words/hours.ts'
 
-/** Runs of one hour. */
 interface Hour {
   at: string
   completed: number

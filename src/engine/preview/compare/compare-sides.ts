@@ -11,7 +11,6 @@ import { compareOrder } from './compare-order.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 import { compareHeld } from './held.ts'
 
-/** The verdict on one run. */
 export type Comparison =
   | { kind: 'same' }
   | { kind: 'differs'; changes: Change[] }
@@ -185,7 +184,6 @@ export function groupOf(changes: readonly Change[], sample?: Sample): Group {
   }
 }
 
-/** The differences of one run that was compared. */
 export function differencesOf(verdict: Comparison, sample: Sample): Differences {
   const none = { ...NO_DIFFERENCES, runs: 1 }
   if (verdict.kind === 'same') return { ...none, answered: 1, same: 1 }

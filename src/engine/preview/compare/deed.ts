@@ -3,7 +3,6 @@ import type { PreviewedEffect } from '../previewed.ts'
 
 /** An effect of a run, as a recording or a preview knows it. */
 export interface Deed {
-  /** Key of its step. */
   step: string
   class: PreviewedEffect['class']
   /** Such as `files.delete`, or the name of the author's step. */

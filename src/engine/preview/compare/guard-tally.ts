@@ -9,7 +9,6 @@ export interface Exceeded {
   most: number
   /** Runs, hours or days in which it would. */
   times: number
-  /** The largest sum of one of them. */
   largest: number
 }
 
@@ -56,7 +55,6 @@ export class GuardTally {
     for (const { limit, sum } of fullest.values()) this.#note(this.#runs, limit, sum)
   }
 
-  /** The limits that would be exceeded. */
   get exceeded(): Exceeded[] {
     const found = new Map([...this.#runs].map(([setting, each]) => [setting, { ...each }]))
     for (const { limit, sum } of this.#windows.values()) this.#note(found, limit, sum)

@@ -2,7 +2,6 @@ import type { FileState } from '../../../core/safety/effect.ts'
 import type { Previewed, PreviewedEffect, PreviewedEnd } from '../previewed.ts'
 import type { Deed, Ending, RunSide } from './deed.ts'
 
-/** The side of a previewed run. */
 export function sideOfPreview({ end, effects, unstarted = null }: PreviewedSide): RunSide {
   return { end: describeEnd(end), deeds: effects.map(describeEffect), unstarted }
 }

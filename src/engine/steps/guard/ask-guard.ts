@@ -20,7 +20,6 @@ import { aboutRun, type Pass } from '../../pass/pass.ts'
 import { runOutside } from '../../pass/scope.ts'
 import { askInParts } from './ask-in-parts.ts'
 
-/** The facts that a Files call knows of its file. */
 export interface EffectFacts {
   /** The state in which the run saw the file; null where it has not read it. */
   asked: Asked | null

@@ -5,7 +5,6 @@ import { folderOf } from '../../../core/safety/folders.ts'
 import type { AskOptions } from '../../../core/store/effects.ts'
 import type { Journal } from '../../pass/journal.ts'
 
-/** The part of a journal that asks for lists. */
 type ListJournal = Pick<Journal, 'beginEffects' | 'beginPart' | 'reserveEffects' | 'takeList'>
 
 /** Times that a list is asked for anew while stops come and go. */

@@ -16,7 +16,6 @@ interface Described {
   dry?: () => unknown
 }
 
-/** A write is asked for by what it is made of. */
 export function describeInput({ input }: Pick<Described, 'input'>): Asked | null {
   return input === undefined ? null : { path: null, bytes: null, modifiedAt: null, input: showInput(input) }
 }

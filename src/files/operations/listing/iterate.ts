@@ -3,7 +3,6 @@ import type { FilesLogLine } from '../../log-line.ts'
 import type { Collection, FilePage, FileQuery } from './list-page.ts'
 import { ListingCheck, type PagePlace } from './listing-check.ts'
 
-/** Lists one page of a collection. */
 export type ListPage = (query: FileQuery) => Promise<FilePage>
 
 /**
@@ -28,7 +27,6 @@ export async function* iteratePages(
   log({ kind: 'warning', service: collection.service, message })
 }
 
-/** The entries of the pages, one by one. */
 export async function* iterateEntries(pages: AsyncIterable<FilePage>): AsyncGenerator<FileEntry> {
   for await (const page of pages) yield* page.items
 }

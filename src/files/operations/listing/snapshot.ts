@@ -18,14 +18,12 @@ interface PageMark {
   nextToken: string | null
 }
 
-/** The two ways to read a page. */
 interface PageReader {
   list: ListPage
   /** Reads the page anew: a reply that was on its way before proves nothing. */
   mark: (query: FileQuery) => Promise<PageMark>
 }
 
-/** All pages of one reading. */
 interface Reading {
   items: FileEntry[]
   /** The ids of each page that held entries, and of those before it. */

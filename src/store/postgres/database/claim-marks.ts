@@ -2,7 +2,6 @@ import type { MatchResult } from '../../../core/runs/matching.ts'
 import type { StoreWrites } from '../../../core/store/store.ts'
 import type { Park } from '../../tables/runs/run-table.ts'
 
-/** The runs that a claim looks for. */
 export type ClaimKind = 'any' | 'suspect' | 'unadmitted'
 
 /** Every so many claims, one begins at the head of the queue. */
@@ -65,7 +64,6 @@ export function mayGiveBack(name: keyof StoreWrites, args: readonly unknown[], v
 export class ClaimMarks {
   readonly #kinds = { any: new Marks(), unadmitted: new Marks(), suspect: new Marks() }
 
-  /** The start of the next claim. */
   next(kind: ClaimKind, now: number): ClaimStart {
     return this.#kinds[kind].next(now)
   }
@@ -75,7 +73,6 @@ export class ClaimMarks {
     this.#kinds[kind].note(start, claimed)
   }
 
-  /** A run was made, and is pending. */
   noteMade(rank: number, id: string): void {
     for (const marks of Object.values(this.#kinds)) marks.noteMade(2 * rank, id)
   }

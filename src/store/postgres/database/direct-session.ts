@@ -25,7 +25,6 @@ export const workerLock = (worker: string) => `hashtextextended('worker ' || ${w
 export interface Session {
   /** Calls `onChange` after writes of any process. Gives the call that ends it. */
   watch(onChange: () => void): () => void
-  /** Something was written. */
   hint(): void
   /** Holds the lock of a worker of this process, and beats for it, until it is dropped. */
   hold(worker: string): Promise<void>

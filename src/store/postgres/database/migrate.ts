@@ -8,9 +8,7 @@ const FILES = readMigrations('postgres')
 /** SQL of each migration, in their order. A line `-- least: n` is told by `Schema.least`. */
 export const MIGRATIONS: readonly string[] = FILES.map(({ sql }) => sql)
 
-/** Numbers of the tables. */
 export interface Schema {
-  /** The number of migrations that made it. */
   version: number
   /** Processes that know so many migrations, or more, may work on it. */
   least: number

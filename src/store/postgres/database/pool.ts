@@ -225,7 +225,6 @@ function describePooled({ host, user }: pg.Client, schema: string, path: string)
   )
 }
 
-/** Settings of every session of ours. */
 export function sessionSettings(options: PoolOptions): pg.ClientConfig {
   const { schema, answerMs = ANSWER_MS, isReadOnly = false, prefersIndexes = false } = options
   const only = isReadOnly ? ' -c default_transaction_read_only=on' : ''

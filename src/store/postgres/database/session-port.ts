@@ -3,7 +3,6 @@ import type { Session } from './direct-session.ts'
 
 type Request = { kind: 'watch' } | { kind: 'hint' } | { kind: 'hold' | 'drop'; worker: string; call: number }
 
-/** A change, or the number of a call that is done. */
 type Answer = 'changed' | number
 
 /** Lets another thread use the session of this one, so that code that blocks it costs no lease. */

@@ -9,12 +9,10 @@ const UUID_DIGITS = 32
 /** Numbers of a stream differ by this, so that a number names one event. See decision 63. */
 export const STREAMS = 8
 
-/** The stream of an account's events. */
 export function streamOf(account: string): number {
   return Number.parseInt(hash('sha256', account).slice(0, 2), 16) % STREAMS
 }
 
-/** The events of a server, in their streams. */
 export class EventTable extends Events {
   readonly streams = STREAMS
   /** Index: primary keys. */

@@ -85,7 +85,6 @@ export class JournalSaves extends JoinedTable<{ reader: ClaimReader }, Connectio
        (SELECT * FROM claimed_by_1(saved.worker, saved.claim) WHERE saved.claim IS NOT NULL) AS next ON true`,
   )
 
-  /** The verdict of each call's lease. */
   async save(calls: readonly PlainCall[]): Promise<JournalAnswer[]> {
     const leases = new Map<string, { lease: Lease; number: number }>()
     const numbers = calls.map(({ lease }) => {

@@ -32,7 +32,6 @@ export class WriteBegins extends Table<Connection> {
     'SELECT number, verdict FROM begin_writes_1(?, ?, ?, ?)',
   )
 
-  /** The verdict of each write. */
   async save(begins: readonly PlainBegin[]): Promise<BeginVerdict[]> {
     const rows = await this.#begin.all(
       texts(begins, ({ lease }) => lease.runId),

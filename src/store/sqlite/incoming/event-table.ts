@@ -11,7 +11,6 @@ export type SavedEvent = { kind: 'new'; seq: number } | { kind: 'known'; seq: nu
 /** The only stream of a SQLite database. */
 export const STREAM = 0
 
-/** The events of a file. */
 export class EventTable extends Events {
   readonly streams = 1
   /** A transaction watcher of the group commit. */
@@ -69,7 +68,6 @@ export class EventTable extends Events {
     return new Map(found.flatMap((event) => (event ? [[event.seq, event]] : [])))
   }
 
-  /** One stream has the events of all accounts. */
   streamOf(): number {
     return STREAM
   }

@@ -19,7 +19,6 @@ const MAX_HELD = 500
 /** Suspects that a claim looks at, for the first that is not another worker's. */
 const MAX_SUSPECTS = 100
 
-/** Claims runs of the queue. */
 export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: WorkflowTable }, SqliteConnection> {
   /** Statements that find runs to claim, and claim one. */
   readonly #sql = {

@@ -59,7 +59,6 @@ export class CallLink {
     channel.on('message', (answers) => this.#receive(answers))
   }
 
-  /** Calls that wait for an answer. */
   get size(): number {
     return this.#open.size
   }

@@ -88,13 +88,11 @@ export async function encodeAnswer(number: number, result: Promise<unknown>): Pr
   }
 }
 
-/** The number of the call that an answer is for. */
 export function numberOf(answer: Answer): number {
   if (typeof answer === 'number') return answer
   return 'number' in answer ? answer.number : answer[0]
 }
 
-/** The value of an answer, or its error. */
 export function decodeAnswer(answer: Answer): { value?: unknown; error?: Error } {
   if (typeof answer === 'number') return {}
   if (!('error' in answer)) return { value: answer[1] }

@@ -42,7 +42,6 @@ const THREADED = [
 
 type ThreadedRead = (typeof THREADED)[number]
 
-/** The reads that a {@link ReaderLink} answers. */
 export type ThreadedReads = Pick<ReadStore, ThreadedRead>
 
 /** Reads that wait at the same time; one more is refused, so that memory stays bounded. */
@@ -72,7 +71,6 @@ export class ReaderLink {
     this.#idleMs = idleMs
   }
 
-  /** The threaded reads by their names. */
   readonly reads = Object.fromEntries(
     THREADED.map((method) => [method, (...args: unknown[]) => this.#call(method, args)]),
   ) as unknown as ThreadedReads

@@ -9,7 +9,6 @@ interface Serving {
   closed: () => void
 }
 
-/** Answers the calls of a port by a store. */
 export function serveCalls(store: Partial<Store>, port: MessagePort, { send, closed }: Serving) {
   let outbox: Answer[] = []
   const flush = () => {

@@ -35,7 +35,6 @@ interface Row {
   [column: string]: string | number | Uint8Array
 }
 
-/** A column of values that the vault sealed. */
 interface SealedColumn {
   counts: keyof Resealed
   table: string

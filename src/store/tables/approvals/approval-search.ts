@@ -199,7 +199,6 @@ export const IS_ASKED_FOR = `NOT EXISTS (SELECT 1 FROM withdrawal
 export const IS_OVER = `(wait.is_resolved = 1 OR wait.round < (SELECT asking_again.round FROM asking_again
   WHERE what = CASE wait.approval WHEN 'stop' THEN 'stop' ELSE 'guard' END))`
 
-/** The end of an approval. */
 export interface Closing {
   status: ApprovalStatus
   /** Numbers of the items that were approved. Default: none. */
@@ -211,7 +210,6 @@ export interface Closing {
   answer?: string | null
 }
 
-/** An item with the approval that it belongs to. */
 export type FoundItem = ItemRow & Pick<ApprovalRow, 'kind' | 'status' | 'expiresAt' | 'why' | 'carrying'>
 
 /** An item's state, also where the decision about its list is not carried out that far. */

@@ -161,7 +161,6 @@ export class ApprovalTable extends JoinedTable<{ ownEvents: OwnEvents }> {
     return await this.#sql.openItems.all(approval, after, limit)
   }
 
-  /** Numbers of the effects that are still open. */
   async openNumbers(approval: string): Promise<number[]> {
     return await this.#sql.openNumbers.all(approval)
   }

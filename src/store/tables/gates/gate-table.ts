@@ -1,13 +1,11 @@
 import { describeWait, type Gate } from '../../../core/runs/admission.ts'
 import { type Connection, Table } from '../../connection.ts'
 
-/** A gate of one workflow for one key. */
 type GateKey = [workflow: string, gate: Gate['name'], key: string]
 
 /** How many runs a gate admits. */
 type GateRule = Pick<Gate, 'most' | 'perMs'>
 
-/** A run on its way through its gates. */
 interface Candidate {
   runId: string
   workflow: string

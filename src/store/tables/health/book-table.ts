@@ -4,7 +4,6 @@ import { type Connection, Table } from '../../connection.ts'
 
 /** Texts that all processes share; each is replaced by compare-and-set. */
 export class BookTable extends Table {
-  /** The memory of each alert rule. */
   readonly #alerts = prepareTexts(this.db, { table: 'alert_book', key: 'rule', text: 'book' })
   /** The outlines of all event types, in one row. */
   readonly #shapes = prepareTexts(this.db, { table: 'shape_book', key: 'id', text: 'book' })
@@ -26,7 +25,6 @@ export class BookTable extends Table {
     return save(this.#alerts, rule, JSON.stringify(book), version)
   }
 
-  /** Removes the books of all rules but these. */
   async keepAlertBooks(rules: readonly string[]): Promise<void> {
     await this.#keepAlerts.run([...rules])
   }

@@ -66,7 +66,6 @@ function toldBy(what: 'created' | 'deleted'): string {
       AND told.type = 'file.${what}'))`
 }
 
-/** Sweeps, and the files that they saw. */
 export class SweepTable extends JoinedTable<{ findings: FindingTable }> {
   /** Index: primary keys. */
   readonly #sql = {

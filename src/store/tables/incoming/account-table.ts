@@ -10,7 +10,6 @@ interface AccountRow extends Omit<Account, 'apiKey' | 'fallbackKey' | 'plan' | '
   storages: string
 }
 
-/** Accounts, with their API keys sealed. */
 export class AccountTable extends JoinedTable<{ vault: Vault }> {
   // Index: primary key, down to the next comment.
   readonly #save = this.db.prepare(

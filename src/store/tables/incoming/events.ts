@@ -84,7 +84,6 @@ export abstract class Events extends Table {
     return this.#sql.listTypesAfter.all(stream, after, upTo, [...types])
   }
 
-  /** The event with this id in one account. */
   async findIn(account: string, eventId: string): Promise<EventRecord | null> {
     const [seq] = await this.search(eventId, [account])
     return seq === undefined ? null : this.get(seq)

@@ -15,7 +15,6 @@ interface Setup {
 export const SETUP_VERSION =
   'SELECT endpoint_version.version + workflow_version.version FROM endpoint_version, workflow_version'
 
-/** The tables that it is in. */
 interface SetupTables {
   setupVersion: { get(): Promise<number | undefined> }
   endpoints: { load(): Promise<Setup['endpoints']> }

@@ -67,7 +67,6 @@ export async function beginByHand(
   return stop ? { stop } : { seq: await effects.note(describeByHand(effect, 'begun')) }
 }
 
-/** Appends the end of a delete by hand. */
 export async function endByHand(
   { effects }: Pick<SwitchTables, 'effects'>,
   { seq: ofSeq, outcome, error, before, ...effect }: EffectByHand & EndByHand,

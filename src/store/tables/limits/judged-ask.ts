@@ -19,7 +19,6 @@ export interface JudgeParts extends Pick<AskOptions, 'now' | 'needs'> {
   beside?: readonly EffectSource[]
 }
 
-/** A stop in force that covers one of these sources. */
 export function findStop(inForce: readonly EffectStop[], sources: readonly EffectSource[]): EffectStop | undefined {
   return inForce.find((stop) => sources.some((source) => coversEffect(stop, source)))
 }

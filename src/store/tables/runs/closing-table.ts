@@ -3,7 +3,6 @@ import { Table } from '../../connection.ts'
 /** A run whose children are canceled, and how far that is done. */
 export interface Closing {
   runId: string
-  /** Why they are. */
   reason: string
   /** The id up to which they are. */
   after: string

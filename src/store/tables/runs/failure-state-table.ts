@@ -37,7 +37,6 @@ export class FailureStateTable extends Table {
     await this.#save.run(state)
   }
 
-  /** The verdicts of persons on kinds of failures. */
   async listFailureStates(groups: readonly string[]): Promise<FailureState[]> {
     return await this.#list.all([...groups])
   }

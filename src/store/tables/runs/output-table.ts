@@ -61,7 +61,6 @@ export async function packOutput(json: string): Promise<PackedOutput> {
   return { bytes: bytes.length, data: await compress(bytes, OPTIONS) }
 }
 
-/** The JSON text of a packed output. */
 export async function unpackOutput(packed: Uint8Array): Promise<string> {
   return (await decompress(packed)).toString()
 }

@@ -13,7 +13,6 @@ import { prepareOpenRuns } from './open-runs.ts'
 import { type RunRow, readRun, selectRuns } from './select-runs.ts'
 import type { ToldTable } from './told-table.ts'
 
-/** The row of a run in the queue. */
 interface WorkRow {
   workflow: string
   reason: string | null
@@ -31,7 +30,6 @@ interface WorkRow {
   tickAccount: string | null
 }
 
-/** Until when a run waits, and for what. */
 export interface Park {
   dueAt: number | null
   reason: string
@@ -39,7 +37,6 @@ export interface Park {
   hasNotStarted?: boolean
 }
 
-/** How a run ends. */
 export interface Ending {
   status: 'completed' | 'failed' | 'skipped' | 'planned' | 'canceled'
   reason?: string

@@ -29,7 +29,6 @@ export abstract class Workers extends JoinedTable<{ gates: GateTable }> {
   abstract startWorker(id: string, now: number): Promise<void>
   /** Records that a worker is alive. Also restores a worker that others took for dead. */
   abstract beatWorker(id: string, now: number): Promise<void>
-  /** Ids of the workers that are at work. */
   abstract living(now: number): Promise<string[]>
   /** Ids of the others. Where transactions run beside each other, nobody else buries them. */
   protected abstract dead(now: number, leaseMs: number): Promise<string[]>

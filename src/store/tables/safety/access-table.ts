@@ -77,7 +77,6 @@ export class AccessTable extends Table {
     return await this.#sessions.list.all(sessionBounds(now))
   }
 
-  /** Records that a session is in use. */
   async touchSession(id: string, now: number): Promise<void> {
     await this.#sessions.touch.run(now, id)
   }

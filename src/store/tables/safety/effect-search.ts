@@ -111,7 +111,6 @@ export class EffectSearch extends Table {
     return this.db.sql.along(index)
   }
 
-  /** The conditions of a filter. */
   #describe({ phases, since, until, ...columns }: EffectFilter): Condition[] {
     const conditions: Condition[] = phases === undefined ? [] : [[this.db.sql.isOneOf('phase', 'text'), [...phases]]]
     for (const [name, value] of Object.entries(columns)) {
@@ -149,7 +148,6 @@ const INDEXES = [
   ['workflow', 'effect_workflow', 'workflow = ?'],
 ] as const satisfies readonly [keyof EffectFilter, EffectPath['index'], string][]
 
-/** The shortest way to the rows of a filter. */
 function planEffectPath({ since, until, ...filter }: EffectFilter): EffectPath {
   const span: Condition[] = [
     ...(since === undefined ? [] : [['at >= ?', since] as const]),

@@ -262,7 +262,6 @@ function nulls<T extends object>(row: T): { [Key in keyof T]: Exclude<T[Key], un
 /** A row that tells of a person, not of a run. */
 export type Note = Partial<EffectRecord> & Pick<EffectRecord, 'at' | 'phase' | 'operation'>
 
-/** The facts for the ledger that come with a step. */
 export type StepFacts = NonNullable<SavedWithStep['effect']>
 
 /** A permit, as the row that begins an effect keeps it. */

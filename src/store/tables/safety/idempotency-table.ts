@@ -5,7 +5,6 @@ const KEPT_ANSWER_MS = 86_400_000
 
 /** A request with an `Idempotency-Key`, and its answer as JSON text; null: none yet. */
 interface KeptAnswer {
-  /** Hash of the request. */
   request: string
   answer: string | null
 }

@@ -4,7 +4,6 @@ import { JoinedTable } from '../../connection.ts'
 import { sealKeyOwner, type Vault } from '../../vault.ts'
 import type { EffectSearch } from './effect-search.ts'
 
-/** The result of sealing rows. */
 interface SealedRows {
   /** Rows that this call sealed. */
   rows: number
@@ -111,7 +110,6 @@ export class SealTable extends JoinedTable<{ vault: Vault; effects: EffectSearch
     return { rows: rows.length, head: seal, hasDecision }
   }
 
-  /** Appends a seal to the chain. */
   async append(facts: NewSeal): Promise<Seal> {
     const head = await this.head()
     const key = await this.#keys.current()

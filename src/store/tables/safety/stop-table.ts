@@ -24,7 +24,6 @@ export class StopTable extends Table {
     return this.db.lock(['effects'], 'try')
   }
 
-  /** The stops in force. */
   listStops(): Promise<EffectStop[]> {
     return this.#list.all()
   }

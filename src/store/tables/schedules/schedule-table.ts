@@ -12,7 +12,6 @@ import type {
 import type { SentEvent } from '../../../core/runs/wait.ts'
 import { Table } from '../../connection.ts'
 
-/** A schedule as its writers lock it. */
 type KnownSchedule = Pick<ScheduleRow, 'id' | 'owner' | 'madeBy' | 'workflow' | 'plan' | 'input' | 'pausedAt'> &
   Pick<ScheduleRow, 'startedAt' | 'handledAt' | 'nextAt'> & { depth: number; version: number; noted: number }
 
@@ -149,7 +148,6 @@ export class ScheduleTable extends Table {
     ),
   }
 
-  /** Locks the row to the end of the transaction. */
   async lock(id: string): Promise<KnownSchedule | undefined> {
     return this.#writes.lock.get(id)
   }
@@ -243,7 +241,6 @@ export class ScheduleTable extends Table {
     return missed - known.noted
   }
 
-  /** Says when a scheduler looks at it again. */
   async lookAtSchedule(
     id: string,
     { version, nextAt, handledAt = 0, skipped = 0 }: ScheduleLook,

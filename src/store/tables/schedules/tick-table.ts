@@ -24,7 +24,6 @@ interface TickRun {
   origin: 'tick' | 'manual'
 }
 
-/** The due moments of schedules. */
 export class TickTable extends JoinedTable<{ schedules: ScheduleTable }> {
   // Index: primary keys of tick and workflow, down to the next comment.
   readonly #insert = this.db.prepare(

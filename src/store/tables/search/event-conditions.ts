@@ -3,10 +3,8 @@ import { listSubjects } from '../../../core/service/subjects.ts'
 import type { Dialect } from '../../dialect.ts'
 import { type Condition, likePattern } from '../../rows/build-where.ts'
 
-/** The parts of a search that compare bodies. */
 type BodySearch = { [Part in 'path' | 'subject' | 'words']: EventSearch[Part] | undefined }
 
-/** Conditions on moments. */
 export function describeTimes({ since, until }: EventSearch): Condition[] {
   const conditions: Condition[] = []
   if (since !== undefined) conditions.push(['received_at >= ?', since])
@@ -49,7 +47,6 @@ function foldCase(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** The text as it stands within a JSON text. */
 function inJson(text: string): string {
   return JSON.stringify(text).slice(1, -1)
 }

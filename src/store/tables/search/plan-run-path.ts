@@ -44,7 +44,6 @@ async function findRarest(given: readonly Tag[], told: ToldTable): Promise<Rares
   return counted.reduce<Rarest | null>((least, each) => (least && least.runs <= each.runs ? least : each), null)
 }
 
-/** The shortest way to the runs of a filter. */
 export async function planRunPath(filter: RunFilter, tables: SearchedTables, sql: Dialect): Promise<RunPath> {
   const rarest = await findRarest(filter.tags ?? [], tables.told)
   const { along = [], answered = [], source = 'run' } = await chooseIndex(filter, { ...tables, sql, rarest })

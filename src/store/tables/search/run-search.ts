@@ -18,7 +18,6 @@ interface EndMark {
   run: string
 }
 
-/** A run that failed. */
 interface EndedFailure {
   run: string
   workflow: string
@@ -33,9 +32,7 @@ type EndedRow = Omit<EndedFailure, 'error' | 'tags'> & { error: string; tags: st
 /** Rows that one look of a list reads at most; the first reads as many as are asked for. */
 const MAX_ROWS = 2_000
 
-/** The rows of one slice. */
 interface Span {
-  /** The path, bounded by the slice. */
   path: RunPath
   /** Id of the last row read, with the moment of its making; null where the slice is empty. */
   last: { id: string; createdAt: number } | null
@@ -185,7 +182,6 @@ function narrow(path: RunPath, span: IdSpan): RunPath {
   return { ...path, span: narrowSpan(path.span, span) }
 }
 
-/** The conditions on the rows of a path's source. */
 function foundIn({ along, span }: RunPath): Condition[] {
   return [...along, ...boundIds('run.id', span)]
 }

@@ -53,7 +53,6 @@ interface RunCount {
   limit: number
 }
 
-/** The kind of weeks that the rows of a kind are in. */
 const WEEKS_OF: Partial<Record<PruneKind, WeekKind>> = {
   ...{ runs: 'runs', failures: 'runs' },
   ...{ refusals: 'deliveries', deliveries: 'deliveries', payloads: 'payloads' },

@@ -4,7 +4,6 @@ import { nameOf, Table } from '../../connection.ts'
 import { unpackOutput } from '../runs/output-table.ts'
 import { type TextTable, textTables } from './text-columns.ts'
 
-/** A stretch of a table that is searched. */
 interface TextQuery {
   words: Words
   table: string
@@ -32,7 +31,6 @@ export class TextSearch extends Table {
     textTables(this.db.sql.bodies).map((each) => [each.table, each]),
   )
 
-  /** The tables with text of people. */
   async listTextTables(): Promise<string[]> {
     return [...this.#tables.keys()]
   }

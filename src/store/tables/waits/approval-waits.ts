@@ -35,12 +35,10 @@ export class ApprovalWaits extends JoinedTable<{ wake: (run: string) => Promise<
     await this.#sql.moveApproval.run(to, from, rowsOf(steps))
   }
 
-  /** Resolves the waits of these steps for an approval, and wakes their runs. */
   async wakeSteps(approval: string, steps: readonly StepOfRun[]): Promise<number> {
     return this.#wakeRuns(await this.#sql.resolveSteps.all(approval, rowsOf(steps)))
   }
 
-  /** Resolves the waits for an approval, and wakes their runs. */
   async wakeAwaiting(approval: string): Promise<number> {
     return this.#wakeRuns(await this.#sql.resolveApproval.all(approval))
   }

@@ -26,7 +26,6 @@ interface HookTables {
   ownEvents: OwnEvents
 }
 
-/** The hooks of runs, and their answers. */
 export class HookTable extends JoinedTable<HookTables> {
   readonly #sql = {
     // Index: primary keys, except where one is named.

@@ -333,7 +333,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
   }
 }
 
-/** The children of a run that is canceled now. */
 function describeCanceled(runId: string): Closing {
   return { runId, reason: describeClose(runId, 'was canceled'), after: '' }
 }

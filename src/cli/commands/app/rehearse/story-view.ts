@@ -131,7 +131,6 @@ const EFFECTS: Column<EffectRecord>[] = [
 /** Rows of a kind that a rehearsal shows. */
 const MAX_ROWS = 1_000
 
-/** The course of a rehearsal. */
 export interface Story {
   event: EventRecord
   /** Oldest first, with those of events that came after. */

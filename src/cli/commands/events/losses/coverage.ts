@@ -16,7 +16,6 @@ import { type Column, formatTable, type Layout } from '../../../terminal/table.t
 /** Exceptions that the table names one by one. */
 const NAMED = 50
 
-/** A line of the table. */
 interface Line {
   what: string
   count: string

@@ -72,7 +72,6 @@ function noEvents(): UpshotError {
   })
 }
 
-/** The events of a type, and what was found in them. */
 interface TypedTraffic extends TypeTraffic {
   unions: ReadonlyMap<string, ShapeUnion>
 }
@@ -89,7 +88,6 @@ function isMade(module: string): boolean {
   return module.startsWith(MADE_BY)
 }
 
-/** The text of a module that defines each type. */
 function writeModule(traffic: ReadonlyMap<string, TypedTraffic>, { minShare }: { minShare: number }): string {
   const names = nameTypes([...traffic.keys()])
   const definitions = [...traffic].map(([type, { shape, unions, from, to }]) => {

@@ -8,7 +8,6 @@ import type { Operations } from '../../../open/operations.ts'
 /** How far back the commands look unless told otherwise. */
 const TRAFFIC_MS = 30 * 24 * 60 * 60 * 1_000
 
-/** Which events to read. */
 export interface TrafficChoice {
   /** Types or families; none: every type but our own. */
   types: readonly string[]
@@ -16,7 +15,6 @@ export interface TrafficChoice {
   since: string
 }
 
-/** An event as the export has it. */
 interface Sent {
   id: string
   account: string
@@ -25,7 +23,6 @@ interface Sent {
   data: ServiceEvent['data']
 }
 
-/** The events of a type, folded. */
 export interface TypeTraffic {
   shape: Shape
   /** When the first and the last one came, in ISO 8601. */

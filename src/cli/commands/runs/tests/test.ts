@@ -204,7 +204,6 @@ function vitestArgs(root: string, file: string): string[] | null {
 
 type Framework = 'vitest' | 'node'
 
-/** The parts of a test that differ from run to run. */
 interface Written {
   run: string
   /** Hash of the code that made the run, and of the code that was previewed. */
@@ -216,7 +215,6 @@ interface Written {
   answers: string
 }
 
-/** The code of a test. */
 function writeTest(framework: Framework, { run, workflow, hashes, ...more }: Written): string {
   const { module, answers } = more
   const isVitest = framework === 'vitest'

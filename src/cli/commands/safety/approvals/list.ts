@@ -22,7 +22,6 @@ export const define = listCommand(APPROVAL_ROUTES, 'GET /approvals', {
     first?.status === 'open' ? [`Look at the list: upshot approvals show ${first.id}`] : [],
 })
 
-/** Columns of a table of approvals. */
 export function approvalColumns(now: number): Column<Approval>[] {
   return [
     { title: 'ID', value: ({ id }) => id, cut: 'never' },

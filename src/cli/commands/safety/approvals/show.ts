@@ -111,7 +111,6 @@ function repairColumns(): Column<ApprovalItem>[] {
   ]
 }
 
-/** The evidence, and the schema of the answer. */
 function formatQuestion({ show, answer }: ApprovalQuestion): string[] {
   return [
     ...(show === null ? [] : formatText(JSON.stringify(show, null, 2)).split('\n')),

@@ -2,7 +2,6 @@ import { type Command, Option } from '@commander-js/extra-typings'
 import { countUpTo, gather, parseSince } from '../../../input/parse-option.ts'
 import { FAIL_ON, parseShare, REQUIRE } from './judge-backtest.ts'
 
-/** The options of a backtest. */
 export type BacktestOptions = ReturnType<ReturnType<typeof addBacktestOptions>['opts']>
 
 /** Adds them in the groups of the help: which runs, against what, answers, verdict. */

@@ -3,7 +3,6 @@ import type { Sample } from '../../../../core/safety/differences.ts'
 import { formatBytes, formatText } from '../../../terminal/format-value.ts'
 import type { Layout } from '../../../terminal/table.ts'
 
-/** The two sides of a backtest. */
 export interface AboutBacktest {
   /** Null for all of them. */
   workflow: string | null
@@ -24,7 +23,6 @@ export interface Report {
   findings: string[]
 }
 
-/** Runs that are alike. */
 export interface ReportRow {
   kind: 'same' | 'group' | 'unknown' | 'uncompared'
   /** With separators of thousands. */
@@ -132,7 +130,6 @@ function nameSample([first]: readonly Sample[]): string[] {
   return [`such as ${words.join(' of ')}`]
 }
 
-/** The command that shows a sample. */
 function commandOf({ run, event }: Sample): string {
   return run === null ? `upshot events show ${event}` : `upshot runs show ${run}`
 }

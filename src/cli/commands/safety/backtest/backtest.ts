@@ -10,7 +10,6 @@ const RUNS = ['since', 'until', 'type', 'account', 'sample', 'limit']
 const CODE = ['workflows', 'code', 'against']
 const ANSWERS = ['outputs', 'reads', 'fixtures', 'rerun', 'trustReads']
 const VERDICT = ['failOn', 'require', 'accept', 'markdown']
-/** The options that each source takes. */
 const TAKES: Record<`${Source}`, readonly string[]> = {
   null: [...RUNS, ...CODE, ...ANSWERS, ...VERDICT],
   from: ['from', ...CODE, ...ANSWERS, ...VERDICT],

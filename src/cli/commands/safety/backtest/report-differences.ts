@@ -35,7 +35,6 @@ export function reportDifferences(out: Output, found: Backtest, { about, file, a
   if (exit !== null) out.leaveWith(exit)
 }
 
-/** The file that was asked for. */
 export function writeReport(found: Backtest, about: AboutBacktest, file: string | undefined): void {
   if (file !== undefined) writeFileSync(file, writeMarkdown(describeBacktest(found, about)))
 }

@@ -11,7 +11,6 @@ import type { BacktestOptions } from './backtest-options.ts'
 
 const WEEK_MS = 7 * 86_400_000
 
-/** The runs that are previewed. */
 export interface Runs {
   config: Config
   workflow: string

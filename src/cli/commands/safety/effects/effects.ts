@@ -119,7 +119,6 @@ function describeState({ path, bytes, modifiedAt }: FileState): string {
   return parts.filter(Boolean).join(', ') || 'as it is'
 }
 
-/** The columns of a table of ledger rows. */
 export function effectColumns(now: number): Column<Effect>[] {
   return [
     { title: 'SEQ', value: ({ seq }) => seq, align: 'right' },

@@ -119,7 +119,6 @@ function savePlan(
   out.note(`upshot events replay ${event.id} --workflow ${workflow} --plan ${file}`)
 }
 
-/** The gravest finding of all plans decides. */
 function leave(out: Cli['out'], plans: readonly PreviewedJob[]): void {
   const endsAs = (kind: PreviewedJob['end']['kind']) => plans.some(({ end }) => end.kind === kind)
   if (plans.some(({ undeclared }) => undeclared.length > 0)) out.leaveWith('difference')
@@ -140,7 +139,6 @@ interface EventChoice {
   id: string | undefined
   account: string | undefined
   workflow: string | undefined
-  /** File with the body of an event. */
   file: string | undefined
   /** So many of the newest events that the workflow runs on. */
   last: number | undefined

@@ -16,7 +16,6 @@ interface PlannedReplay extends Voter {
   event: string
   workflow: string | undefined
   account: string | undefined
-  /** The file of the plan. */
   plan: string
 }
 

@@ -10,7 +10,6 @@ const NULL = -1
 
 type Write<Value> = (to: MessageBuffer, value: Value) => void
 
-/** Columns of one type: a value of each row. */
 function columnsOf<Value>(oid: number, write: Write<Value>) {
   return <Row>(rows: readonly Row[], read: (row: Row, index: number) => Value | null): Column =>
     (to) => {

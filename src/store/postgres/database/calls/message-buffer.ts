@@ -18,7 +18,6 @@ export class MessageBuffer {
     return this.#end
   }
 
-  /** Begins a message. */
   begin(): void {
     if (!this.#isFree || this.#bytes.length > KEPT_BYTES) this.#bytes = Buffer.allocUnsafeSlow(FIRST_BYTES)
     this.#isFree = false
@@ -56,7 +55,6 @@ export class MessageBuffer {
     this.#end = this.#bytes.writeInt32BE(value, this.#end)
   }
 
-  /** Writes over four bytes that are there. */
   int32At(at: number, value: number): void {
     this.#bytes.writeInt32BE(value, at)
   }

@@ -35,10 +35,7 @@ import {
 } from './service/embedded-sandbox.ts'
 import { ensureEndpoint } from './service/ensure-endpoint.ts'
 
-/**
- * Upshot in one process: the whole app, or the parts that its role names. `start` and `stop` may be
- * called more than once.
- */
+/** The whole app, or the parts that its role names. `start` and `stop` may be called again. */
 export class App {
   readonly store: Store
   /** The one that all processes of the database share. */

@@ -23,10 +23,7 @@ interface ServeOptions {
 interface Served {
   app: App
   urls: AppUrls
-  /**
-   * The first call drains the app; the second one exits at once with 130. Signals do the same, and
-   * no acknowledged delivery is lost.
-   */
+  /** The first call drains the app; the second one exits at once with 130. Signals do the same. */
   leave(reason: string): void
   /** Resolves when the app has drained; rejects with the error of its stop. */
   ended: Promise<void>
@@ -35,10 +32,7 @@ interface Served {
 /** Exit code after a second request to stop. */
 const EXIT_FORCED = 130
 
-/**
- * Runs the app until a signal or `leave`, with its log on standard output. A start waits for a
- * database that does not answer yet.
- */
+/** Runs the app until a signal or `leave`. A start waits for a database that does not answer. */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()

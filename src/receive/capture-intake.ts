@@ -27,10 +27,7 @@ export class CaptureIntake {
     this.#parts = parts
   }
 
-  /**
-   * Looks at the captures after a change of endpoints or routes. Rejects where one cannot be saved;
-   * the next call tries all again.
-   */
+  /** Looks at the captures after a change. Rejects where one cannot be saved, to be tried again. */
   takeIn(): Promise<void> {
     this.#work = this.#work.catch(() => {}).then(() => this.#takeAll())
     return this.#work

@@ -4,10 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 export const MIN_OF_ID = 8
 const SHOWN = 5
 
-/**
- * The only row whose id is, or begins with, `text`; null without one. Throws `invalid_request`
- * where several begin so.
- */
+/** The only row whose id is `text` or begins so; null: none. Several are an `invalid_request`. */
 export async function resolveId<Row>(
   text: string,
   {

@@ -43,10 +43,7 @@ export class RunPlanner implements Planner {
   #readAt = 0
   #isolated: Promise<IsolatedProcess> | null = null
   readonly #opened = new Set<IsolatedProcess>()
-  /**
-   * Plans whose isolated process has ended: each is previewed again in a process of its own, one at
-   * a time.
-   */
+  /** Plans whose isolated process has ended: each runs again in a process of its own, in turn. */
   #alone: Promise<unknown> = Promise.resolve()
 
   constructor(parts: RunPlannerParts) {
@@ -88,10 +85,7 @@ export class RunPlanner implements Planner {
     await this.#parts.clients.stop()
   }
 
-  /**
-   * Null where the isolated process ended meanwhile. Rejects where the store fails, or no isolated
-   * process can be had.
-   */
+  /** Null where the isolated process ended meanwhile. Rejects where the store fails. */
   async #previewBesideOthers(run: ClaimedRun): Promise<PreviewedJob | null> {
     this.#isolated ??= this.#open()
     const opening = this.#isolated
@@ -107,10 +101,7 @@ export class RunPlanner implements Planner {
     return plan
   }
 
-  /**
-   * Another run may have ended the isolated process. One that ends an isolated process of its own
-   * is to blame.
-   */
+  /** Ends of a shared process prove nothing. A run that ends a process of its own is to blame. */
   #previewAlone(run: ClaimedRun): Promise<PreviewedJob> {
     const turn = this.#alone.then(async () => {
       const isolated = await this.#open()

@@ -4,10 +4,7 @@ import { readRuntimeFile } from '../../project/data-dir/runtime-file.ts'
 import type { Access } from './account-clients.ts'
 import type { EmbeddedSandbox } from './embedded-sandbox.ts'
 
-/**
- * Access to the default account: the service that the environment names, or the sandbox, which must
- * have started.
- */
+/** Access to the default account: of the service in the environment, or of a started sandbox. */
 export function accessTo({ service }: Pick<Config, 'service'>, embedded: EmbeddedSandbox | null): Access {
   if (service.kind === 'real') return service
   if (embedded === null) throw new UpshotError('not_running', 'The app has not started.')

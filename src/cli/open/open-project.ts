@@ -31,17 +31,11 @@ export interface Project {
    * persons leave an audit row. Throws `not_found` without a database, unless `mayCreate`.
    */
   withStore<T>(use: (store: PersonStore, config: Config) => Promise<T>, options?: { mayCreate?: boolean }): Promise<T>
-  /**
-   * Opens the store for reading alone, beside a running app too: the database stays as it is.
-   * Throws `not_found` without one.
-   */
+  /** Opens the store for reading alone. Throws `not_found` without one. */
   withReads<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /** The store for a list, which a standby answers where one is set and up to date. */
   withLists<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
-  /**
-   * The operations of the table: at the server that `--server` or `UPSHOT_SERVER` names, or on the
-   * database of this machine.
-   */
+  /** The operations of the table: at the server that was named, or on this machine's database. */
   withOperations<T>(use: (operations: Operations) => Promise<T>, options?: OpenOptions): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
   recordAction(action: AuditedAction, outcome: AuditOutcome): Promise<void>

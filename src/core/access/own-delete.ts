@@ -2,10 +2,7 @@ const KEPT = Symbol.for('upshot.ownDelete')
 
 type AskDelete = (host: string) => void
 
-/**
- * Throws where code of a run deletes with a client of its own, at a host of a known account. Any
- * client calls it before a delete.
- */
+/** Throws where code of a run deletes at a known account's host with a client of its own. */
 export function askOwnDelete(host: string): void {
   ;(globalThis as { [KEPT]?: AskDelete })[KEPT]?.(host)
 }

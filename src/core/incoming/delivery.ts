@@ -117,10 +117,7 @@ export interface RefusedDelivery {
   facts: DeliveryFacts
 }
 
-/**
- * Refusals with this verdict: `listed` have a row, `dropped` never had one or lost it to newer
- * ones.
- */
+/** Refusals with this verdict. `dropped`: those without a row, or whose row newer ones replaced. */
 export interface RefusalTally {
   verdict: Refusal
   listed: number
@@ -134,10 +131,7 @@ export interface UnmatchedTally {
   lastAt: number
 }
 
-/**
- * An unverified delivery of an endpoint in learning mode, kept to find its signature scheme. It
- * never starts a run, and is encrypted at rest.
- */
+/** An unverified delivery of a learning endpoint: it never starts a run. Encrypted at rest. */
 export interface Capture {
   id: string
   endpointId: string

@@ -52,10 +52,7 @@ export const SERVICE_ENDPOINT = 'service'
 const MIN_SECRET_BYTES = 24
 const NAME = /^[a-z0-9][a-z0-9-]{0,39}$/
 
-/**
- * An endpoint as a user describes it; account `default`, events `*` and scheme `hex` where left
- * out.
- */
+/** An endpoint as a user describes it. Defaults: account `default`, events `*`, scheme `hex`. */
 interface NewEndpoint {
   name: string
   /** Generated when left out. */
@@ -157,10 +154,7 @@ function dropForgotten(secrets: readonly EndpointSecret[], now: number): Endpoin
   return secrets.filter((secret) => isActive(secret, now) || kept.includes(secret.position))
 }
 
-/**
- * Secrets that are no longer accepted and are still kept, the latest first. They only explain a
- * refusal.
- */
+/** Retired secrets that are still kept, the latest first. They only explain a refusal. */
 export function retiredSecrets(
   { secrets }: { secrets: readonly EndpointSecret[] },
   now: number,

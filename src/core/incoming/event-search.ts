@@ -13,10 +13,7 @@ export interface EventSearch {
   account?: string
   /** As `storage_a:/in/a.pdf`, or without the storage; a `*` at the end stands for any rest. */
   path?: string
-  /**
-   * A file or id that the event tells of, such as `storage_a:/in/a.pdf` or `trf_1`; see
-   * `listSubjects`.
-   */
+  /** A file or id that the event tells of, such as `storage_a:/in/a.pdf`; see `listSubjects`. */
   subject?: string
   /** Words that the body contains, each anywhere; ASCII letters in any case. */
   words?: readonly string[]

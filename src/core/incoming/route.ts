@@ -1,10 +1,7 @@
 import { UpshotError } from '../errors.ts'
 import { matchType } from './event.ts'
 
-/**
- * Events of this type start this workflow. Stored as data, so that the receiver loads no author
- * code.
- */
+/** Events of this type start this workflow. Data, so that the receiver loads no author code. */
 export interface Route {
   /** A type, a family such as `file.*`, or `*`. */
   eventType: string

@@ -1,10 +1,7 @@
 import { isoTime } from '../time.ts'
 import type { Tags } from './told/tags.ts'
 
-/**
- * A limit that a run passes before its code begins. Gates are passed in a fixed order, so runs
- * cannot deadlock. See decision 5.
- */
+/** A limit that a run passes before its code begins, in a fixed order. See decision 5. */
 export interface Gate {
   name: 'singleton' | 'throttle' | 'concurrency-1' | 'concurrency-2'
   /** Empty where the gate has no keys. */
@@ -27,10 +24,7 @@ export interface AdmissionPlan {
   hasStarted: boolean
   /** Canceled when it has not started by this moment; null: no limit. */
   startBy: number | null
-  /**
-   * A queued run asks for admission again at this moment at the latest; null: only when a slot is
-   * free.
-   */
+  /** A queued run asks again at this moment at the latest; null: only when a slot is free. */
   wakeAt: number | null
   /** False: once admitted it becomes `pending` and waits for a worker's free slot. */
   mayStart: boolean

@@ -14,10 +14,7 @@ export interface ClaimedRun {
   /** Failed passes so far. */
   attempt: number
   createdAt: number
-  /**
-   * When its first pass began, in epoch milliseconds; the moment of this claim while it is not
-   * admitted.
-   */
+  /** When its first pass began, in epoch milliseconds; before that, the moment of this claim. */
   startedAt: number
   /** True when the journal is empty. */
   isFirstPass: boolean

@@ -1,9 +1,6 @@
 import { UpshotError } from '../errors.ts'
 
-/**
- * One worker's claim on one run. It holds while the worker is alive and nobody has raised the
- * fence.
- */
+/** One worker's claim on one run, while the worker lives and nobody has raised the fence. */
 export interface Lease {
   runId: string
   /**

@@ -4,10 +4,7 @@ import { type EventNumber, matchType } from '../incoming/event.ts'
 import { isThenable } from '../thenable.ts'
 import { ILL_FORMED } from './step.ts'
 
-/**
- * How far events are matched for one key of a type, by one version of its functions. See decision
- * 11.
- */
+/** How far events are matched for one key of a type, by one version of its functions. */
 export interface MatchCursor {
   id: number
   type: string
@@ -114,10 +111,7 @@ export function joinValues(texts: readonly string[]): string {
   return texts.length === 1 ? (texts[0] ?? '') : texts.length === 0 ? '' : JSON.stringify(texts)
 }
 
-/**
- * Computes a cursor's key from an event's `data`; null where the event has none. Throws when a key
- * function does.
- */
+/** Computes a cursor's key from an event's `data`; null: none. Throws when a key function does. */
 export type ReadKeys = (data: unknown) => string | null
 
 /**

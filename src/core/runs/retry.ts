@@ -5,10 +5,7 @@ import { type Duration, isMoment, parseDuration, parseMoment } from '../time.ts'
 interface RetryPolicy {
   /** Attempts in all, the first one included. */
   attempts: number
-  /**
-   * The pause before a retry is random (full jitter), up to a bound that doubles from `minMs` to
-   * `maxMs`.
-   */
+  /** The pause before a retry is random, up to a bound that doubles from `minMs` to `maxMs`. */
   minMs: number
   maxMs: number
 }

@@ -43,10 +43,7 @@ export interface Run {
   /** Name of the schedule whose moment that is; its id once it is removed. Null for none. */
   schedule: string | null
   origin: RunOrigin
-  /**
-   * The run that it repeats, forks, continues, or follows the failure of; null for none. That run
-   * may be pruned.
-   */
+  /** The run that it repeats, forks, continues or follows up; null: none. It may be pruned. */
   originRun: string | null
   handler: RunHandler
   /** The run that goes on in its place; null for none. */
@@ -167,10 +164,7 @@ export type RunOperation = (typeof RUN_OPERATIONS)[number]
 type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> &
   Partial<Pick<Run, 'awaits' | 'isInLine' | 'deadline' | 'isCanceledByRule' | 'resolution'>>
 
-/**
- * Why an operation does not fit a run at `now`; null when it does. The store checks again in its
- * own transaction.
- */
+/** Why an operation does not fit a run at `now`; null: it does. The store checks again. */
 export function findObstacle(operation: RunOperation, run: FittingRun, now: number): string | null {
   const { status, dueAt, reason, awaits = false, isInLine = false, resolution = null } = run
   switch (operation) {

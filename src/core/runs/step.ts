@@ -20,10 +20,7 @@ export const STEP_KINDS = [
 ] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
-/**
- * A row of a run's journal: the state of one step, which replays read back. Times are epoch
- * milliseconds.
- */
+/** A row of a run's journal: the state of one step. Times are epoch milliseconds. */
 export interface Checkpoint {
   /** Unique within the run. */
   key: string
@@ -101,10 +98,7 @@ const RESERVED = /[#[\]]/
  */
 export type StepName = string | readonly [name: string, key: string | number]
 
-/**
- * Names the steps of one pass: `name`, `name#2` for its second use, or `name[key]`. The result
- * keeps the counts.
- */
+/** Names the steps of one pass: `name`, `name#2` for its second use, or `name[key]`. */
 export function stepKeys(): (name: StepName) => string {
   const seen = new Set<string>()
   const repeated = new Map<string, number>()

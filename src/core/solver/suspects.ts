@@ -32,10 +32,7 @@ const MIN_PART = 8
 /** Longest secret whose parts are tried, in characters. */
 const MAX_SECRET = 128
 
-/**
- * Common mistakes in copying and decoding a secret, the likely ones first. No advice contains any
- * of it.
- */
+/** Common mistakes with a secret, the likely ones first. No advice contains any of it. */
 export function* suspectSecrets(secret: string): Generator<SuspectSecret> {
   yield* texts('secret_whitespace', [
     [secret.trim(), 'Our secret has white space around it that the sender does not sign with: store it without.'],

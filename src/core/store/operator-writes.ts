@@ -6,10 +6,7 @@ import type { BulkPlan } from '../safety/bulk.ts'
 import { describeScope } from '../safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../service/account.ts'
 
-/**
- * The writes that a person makes, each with the action that the audit log keeps of it. The
- * parameters are chosen one by one, so that no secret is among them.
- */
+/** The writes of persons, with the action that the audit log keeps. No secret is a parameter. */
 export const OPERATOR_WRITES = {
   startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
   startBulk: (plan) => act('operation.start', plan.id, describeBulk(plan)),

@@ -41,10 +41,7 @@ export interface StoreWrites extends Transactions, DeliveryIntake {
    * Claims up to `limit` due runs for `worker`: those that waited first, then by priority and age.
    */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
-  /**
-   * Claims up to `limit` suspects: runs that may have ended their workers. The other claims leave
-   * them out.
-   */
+  /** Claims up to `limit` suspects: runs that may have ended their workers. */
   claimSuspects(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**
    * Claims limited runs that are not admitted yet, oldest first. They need no slot, because most
@@ -101,10 +98,7 @@ export interface ReadStore extends TableReads {
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.
    */
   watch(clock: Clock, onChange: () => void): StoreWatch
-  /**
-   * Epoch milliseconds by the clock that all processes of the database share. Null where that is
-   * the clock of the machine.
-   */
+  /** Epoch milliseconds by the clock that all processes share; null: the clock of the machine. */
   readClock(): Promise<number | null>
   /** Facts of the server, for those who watch it. Null for a file. */
   readServerState(): Promise<ServerState | null>
@@ -135,10 +129,7 @@ export interface StoreWatch {
   stop(): void
 }
 
-/**
- * The database behind the port. Every moment is a parameter in epoch milliseconds: the store reads
- * no clock.
- */
+/** The database behind the port. Every moment is a parameter, in epoch milliseconds. */
 export interface Store extends ReadStore, StoreWrites {
   close(): Promise<void>
 }

@@ -112,10 +112,7 @@ export type Cause = { account: string } & (
   | { input: unknown; tick: Tick | null }
 )
 
-/**
- * The event with its data parsed by its definition. Throws an error that names every field that
- * does not fit.
- */
+/** The event with its data parsed. Throws an error that names every field that does not fit. */
 export function fitEvent<E extends ServiceEvent>(event: E, definition: EventDefinition | undefined): E {
   if (!definition) return event
   const parsed = definition.data.safeParse(event.data)

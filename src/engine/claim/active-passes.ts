@@ -27,10 +27,7 @@ export interface RunningPass {
   opened: (pass: Pass) => void
   /** True once its outcome is decided: it cannot be ended any more. */
   isSettling: boolean
-  /**
-   * May be called early; the end of the pass calls it in any case. `isHandedOn`: another pass has
-   * the slot.
-   */
+  /** May be called early, before the end of the pass. `isHandedOn`: another pass has the slot. */
   releaseSlot: (isHandedOn?: boolean) => void
   done: Promise<void>
 }
@@ -191,10 +188,7 @@ export class ActivePasses {
     }
   }
 
-  /**
-   * Lets the steps at work finish and ends the passes that take longer than `drainMs`. Resolves
-   * when no pass is left.
-   */
+  /** Lets the steps at work finish, ends other passes after `drainMs`, and waits for all ends. */
   async drain(clock: Clock, drainMs: number): Promise<void> {
     this.#isDraining = true
     this.#cache.clear()

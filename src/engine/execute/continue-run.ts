@@ -9,10 +9,7 @@ import { holdStep, noteCall } from '../steps/reach-step.ts'
 import { listReceived, type Streams } from '../steps/receive-step.ts'
 import { MAX_SENT_BYTES } from '../steps/send-step.ts'
 
-/**
- * Ends the code here, and the run after its steps at work. Its successor begins in the commit of
- * that end.
- */
+/** Ends the code here, and the run after its steps at work, in one commit with its successor. */
 export async function continueRun(pass: Pass, streams: Streams, input: unknown): Promise<never> {
   noteCall(pass, 'continueAs')
   pass.order.noteMove()

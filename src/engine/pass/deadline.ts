@@ -5,10 +5,7 @@ import type { RunOutcome } from '../../core/runs/run.ts'
 import { isoTime, parseDuration } from '../../core/time.ts'
 import type { Pass } from './pass.ts'
 
-/**
- * When a run that started at `startedAt` is over, by the `timeout.run` of its workflow or its
- * `endsBy`. Null: never.
- */
+/** When a run is over, by the `timeout.run` of its workflow or its `endsBy`. Null: never. */
 export function computeDeadline(
   { timeout }: Pick<AnyWorkflow, 'timeout'>,
   { startedAt, endsBy }: Pick<ClaimedRun, 'startedAt' | 'endsBy'>,

@@ -5,10 +5,7 @@ import type { Asked, FileState } from '../../core/safety/effect.ts'
 import type { FolderCount } from '../../core/safety/folders.ts'
 import type { Clock } from '../../core/time.ts'
 
-/**
- * The functions of reads that a preview calls. They take real time, while the clock of the preview
- * stands still.
- */
+/** The functions of reads that a preview calls, in real time. Its own clock stands still. */
 export interface LiveReads {
   clock: Clock
   /** Longest time for a function. */

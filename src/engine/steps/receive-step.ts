@@ -45,10 +45,7 @@ interface Receiver {
   stream: () => Stream
 }
 
-/**
- * Takes the next matching event that this run has not had, in the order of storing. Parks until
- * there is one, or the timeout is over: then null.
- */
+/** The next matching event that this run has not had; null where the timeout is over. */
 export function receiveStep(pass: Pass, streams: Streams, name: StepName, request: ReceiveRequest): Promise<Found> {
   const receiver: Receiver = { pass, request, stream: () => findStream(streams, request) }
   return takeStep(

@@ -93,10 +93,7 @@ export function backUp(
   return backupDatabase(databaseFile(config), to, options)
 }
 
-/**
- * Checks a database without changing it, with the chain over its effect ledger. Default: the one of
- * the project, in a file or in PostgreSQL.
- */
+/** Checks a database, and the chain over its ledger. Default: the database of the project. */
 export async function verify(
   config: Place,
   file?: string,
@@ -145,10 +142,7 @@ async function checkSeals(config: Place, file?: string) {
   }
 }
 
-/**
- * Follows the chain over the effect ledger of a database, which it leaves unchanged. Default: the
- * one of the project, in a file or in PostgreSQL.
- */
+/** Follows the chain over the effect ledger. Default: the database of the project. */
 export async function verifyLedger(
   config: Place,
   file: string | undefined,

@@ -28,10 +28,7 @@ export class TokenBuckets {
     return this.#buckets.size
   }
 
-  /**
-   * Takes a token and returns 0, or returns the milliseconds until there is one. A clock that is
-   * set back takes no tokens away.
-   */
+  /** Takes a token: 0, or the milliseconds until there is one. */
   take(key: string, now: number): number {
     const bucket = this.#buckets.get(key) ?? this.#add(key, now)
     const refill = (Math.max(0, now - bucket.at) * this.#rate.perSecond) / 1_000

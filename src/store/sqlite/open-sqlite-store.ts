@@ -41,10 +41,7 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
   }
 }
 
-/**
- * The reads of a database that is there, on a connection that cannot write. Throws
- * `invalid_config` where it has another schema, because nothing is migrated.
- */
+/** Reads on a connection that cannot write. Throws `invalid_config` for another schema. */
 export function openSqliteReader({ file, vaultKey }: SqliteStoreOptions): ReadStore & Pick<Store, 'close'> {
   const db = openReadOnly(file)
   return {

@@ -46,10 +46,7 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(raw)
   }
 }
 
-/**
- * A number that changes with every commit: `data_version` counts those of other connections,
- * `total_changes()` the rows that this one changed.
- */
+/** Changes with every commit: `data_version` counts those of others, `total_changes()` ours. */
 function openChangeCount(db: Database): () => number {
   let own: Statement<[], number> | null = null
   return () => {

@@ -34,10 +34,7 @@ export function collectProcess(): Registry {
   return registry
 }
 
-/**
- * The text of a scrape. OpenMetrics with exemplars where `accept` asks for it, else the text format
- * of Prometheus.
- */
+/** The text of a scrape: OpenMetrics where `accept` asks for it, else that of Prometheus. */
 export async function expose(
   families: readonly Family[],
   process: Pick<Registry, 'getMetricsAsJSON'>,

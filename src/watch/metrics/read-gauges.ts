@@ -228,10 +228,7 @@ function describeServer(state: ServerState): Family[] {
   ]
 }
 
-/**
- * Families about the calls of this process. `clockOffsetMs`: the clock of the database minus the
- * one of this machine; null where that is not known.
- */
+/** Families about calls. `clockOffsetMs`: the database's clock minus ours; null: unknown. */
 function describeCalls(commits: Pick<CommitCounts, 'readServer'>, clockOffsetMs: number | null): Family[] {
   const { waits, hintSeconds, repeats, fates } = commits.readServer()
   return [

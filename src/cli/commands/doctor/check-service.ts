@@ -119,10 +119,7 @@ interface Door {
   now: number
 }
 
-/**
- * Sends each endpoint of the running app a signed and a forged probe. The ledger lists both as
- * probes: they count as no refusal and raise no alarm.
- */
+/** Sends each endpoint of the running app a signed and a forged probe. Neither raises an alarm. */
 export async function checkEndpoints(store: ReadStore, door: Door): Promise<Finding[]> {
   const endpoints = await store.listEndpoints()
   if (endpoints.length === 0) {

@@ -12,10 +12,7 @@ export interface Exceeded {
   largest: number
 }
 
-/**
- * Adds up the effects of previewed runs against the limits of the guard. Hours and days are those
- * of the clock, so that runs may come in any order.
- */
+/** Adds up previewed effects against the guard's limits, by hours and days of the clock. */
 export class GuardTally {
   readonly #guard: Guard | null
   readonly #own: WorkflowLimits | undefined

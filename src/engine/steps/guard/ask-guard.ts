@@ -39,10 +39,7 @@ export interface EffectFacts {
   before?(): FileBefore | null
 }
 
-/**
- * True where a step must have a permit before it begins: deletes, `once` steps, and writes that a
- * limit counts.
- */
+/** True where a step needs a permit: deletes, `once` steps, and writes that a limit counts. */
 export function needsPermit(pass: Pass, step: Checkpoint, { once = false }: { once?: boolean }): boolean {
   if (step.effect === 'delete' || once) return true
   return step.effect === 'write' && (pass.limitsWrites || isPlanned(pass))
@@ -164,10 +161,7 @@ interface Waiting {
 /** The asks of each list that begin in the present turn, by the list's own object. */
 const lists = new WeakMap<object, Waiting[]>()
 
-/**
- * Asks for an effect together with the others of its list that begin in this turn. All are granted,
- * or none.
- */
+/** Asks for an effect with the others of its list that begin in this turn: all or none. */
 function askTogether(pass: Pass, list: object, request: Waiting['request']): Promise<EffectPermit> {
   return new Promise((resolve, reject) => {
     const waiting = lists.get(list) ?? []

@@ -83,10 +83,7 @@ export class Pool {
     return this.#taken >= this.#options.size
   }
 
-  /**
-   * A session for the caller alone, who gives it back with `release`. `isFirst`: before all that
-   * wait.
-   */
+  /** A session for the caller, who gives it back with `release`. `isFirst`: before all others. */
   async take(isFirst = false): Promise<pg.Client> {
     if (this.isBusy) await this.#wait(isFirst)
     else this.#taken += 1

@@ -44,10 +44,7 @@ interface PlainEnd {
 
 export type PlainCall = PlainStep | PlainPark | PlainEnd
 
-/**
- * `woke`: done, and another run goes on. `more`: the park or end has further effects, and is not
- * written yet.
- */
+/** `woke`: done, and another run goes on. `more`: it has further effects, and is not written. */
 type JournalVerdict = 'held' | 'done' | 'woke' | 'more' | 'stale'
 
 export interface JournalAnswer {

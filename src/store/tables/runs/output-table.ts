@@ -32,10 +32,7 @@ export class OutputTable extends Table {
     await this.#saveSize.run(bytes, runId)
   }
 
-  /**
-   * JSON text of a step's result, or of the run's output when `key` is null. `not_found` where
-   * there is none.
-   */
+  /** JSON text of a step's result, or of the run's output (`key` null). Throws `not_found`. */
   async readOutput(runId: string, key: string | null): Promise<string> {
     const inRow = key === null ? await this.#ofRun.get(runId) : await this.#ofStep.get(runId, key)
     if (typeof inRow === 'string') return inRow

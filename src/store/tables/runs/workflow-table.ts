@@ -233,10 +233,7 @@ export class WorkflowTable extends JoinedTable<{ gates: GateTable; schedules: Sc
     return held
   }
 
-  /**
-   * Makes up to `limit` held runs pending again, oldest first; returns how many. None while it is
-   * paused.
-   */
+  /** Makes up to `limit` held runs pending, oldest first; returns how many. None while paused. */
   async releaseHeldRuns(workflow: string, limit: number): Promise<number> {
     if ((await this.paused()).has(workflow)) return 0
     let released = 0

@@ -24,10 +24,7 @@ interface FoundWait {
   workflow: string
 }
 
-/**
- * Waits that one transaction resolves and runs that it cancels, at most. The next one goes on with
- * the same event.
- */
+/** Most waits that one transaction resolves and runs that it cancels; the next one goes on. */
 const MAX_RESOLVED = 2_000
 /** Children that one commit cancels at most. */
 const MAX_CLOSED = 250
@@ -224,10 +221,7 @@ export class WaitTable extends JoinedTable<WaitTables> {
     return isUnfinished && (await this.runEnded(runId, now))
   }
 
-  /**
-   * Saves the keys of a batch, wakes and cancels the runs that waited for them, and advances the
-   * cursors.
-   */
+  /** Saves the keys of a batch, wakes and cancels the runs for them, and advances the cursors. */
   async saveMatches(batch: MatchBatch, now: number): Promise<MatchResult> {
     const unmoved = await this.parts.cursors.listUnmoved(batch)
     const cursors = new Map(batch.cursors.map((cursor) => [cursor.id, cursor]))

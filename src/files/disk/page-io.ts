@@ -5,7 +5,7 @@ const readFrom = promisify(read)
 const writeTo = promisify(write)
 
 /** Alignment for direct access: addresses, positions and lengths are whole pages. */
-export const PAGE_BYTES = 4096
+const PAGE_BYTES = 4096
 
 /** The descriptors of a file that is open twice. Any thread of the process can use them. */
 export interface Descriptors {

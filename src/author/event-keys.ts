@@ -139,10 +139,7 @@ function listNames(name: string): string[] {
   return name === '' ? [] : name.split('+')
 }
 
-/**
- * The first key, as `type key`, that two sets of declarations compute differently; null when there
- * is none.
- */
+/** The first key, as `type key`, that two sets of declarations compute differently; else null. */
 export function findClash(some: DeclaredKeys, others: DeclaredKeys): string | null {
   for (const [key, { version }] of some) {
     const other = others.get(key)

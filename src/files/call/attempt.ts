@@ -37,10 +37,7 @@ interface Attempted {
   limit: number | null
 }
 
-/**
- * Sends a request once, within the attempt's time. A failure is returned, not thrown: the caller
- * decides what follows.
- */
+/** Sends a request once, within the attempt's time. A failure is returned, not thrown. */
 export async function attempt(
   parts: ClientParts,
   call: Call,

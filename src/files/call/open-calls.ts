@@ -34,10 +34,7 @@ interface Asked {
   id?: string
 }
 
-/**
- * The calls that are open. Each gets its bounds in time, one log line, and the errors of this
- * client.
- */
+/** The calls that are open, each with its bounds in time, its log line and its errors. */
 export class OpenCalls {
   readonly #parts: ClientParts
   readonly #stopping = new AbortController()
@@ -87,10 +84,7 @@ export class OpenCalls {
     }
   }
 
-  /**
-   * The same for a read. Equal reads at the same time share one call, with the priority of the
-   * first.
-   */
+  /** The same for a read. Equal reads at the same time share one call, at the first's priority. */
   async share<T>(asked: Asked, key: string, options: CallOptions, work: (call: Call) => Promise<T>): Promise<T> {
     const { signal = new AbortController().signal, caller, ...rest } = options
     const { operation, service } = asked

@@ -8,10 +8,7 @@ import { pauseBeforeResend } from './pause-before-resend.ts'
 /** The largest number of other keys that one request tries. */
 const MAX_NEW_KEYS = 2
 
-/**
- * Sends a request until it is answered or must not be sent again. Every attempt is recorded in
- * `call`.
- */
+/** Sends a request until it is answered or must not be sent again. `call` has every attempt. */
 export async function sendRequest(parts: ClientParts, call: Call, request: ApiRequest): Promise<Reply> {
   let key = await parts.keys.take(factsOf(call))
   let newKeys = 0

@@ -2,10 +2,7 @@
 export class SharedCalls {
   readonly #running = new Map<string, Running>()
 
-  /**
-   * Joins the running call of this key, or begins it. Its signal aborts when the last caller has
-   * left.
-   */
+  /** Joins the running call of this key, or begins it. The last caller that leaves aborts it. */
   join<T>(key: string, signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (signal.aborted) return Promise.reject(signal.reason)
     const running = this.#running.get(key) ?? this.#begin(key, begin)

@@ -78,10 +78,7 @@ export class BlockWriter {
     this.#throwFailure()
   }
 
-  /**
-   * Waits for the running writes and gives the memory back. A begun block that was not drained is
-   * lost.
-   */
+  /** Waits for the running writes, and gives the memory back. A block in progress is lost. */
   async close(): Promise<void> {
     this.#cancelTimer()
     await Promise.all(this.#busy)

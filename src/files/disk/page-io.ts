@@ -14,10 +14,7 @@ export interface Descriptors {
   direct: number | null
 }
 
-/**
- * Page-aligned memory that threads can share. It is growable because V8 puts such buffers into
- * whole pages.
- */
+/** Page-aligned memory that threads share, growable so that V8 puts it into whole pages. */
 export function pageMemory(bytes: number): Uint8Array {
   return new Uint8Array(new SharedArrayBuffer(bytes, { maxByteLength: bytes }), 0, bytes)
 }
@@ -27,10 +24,7 @@ export function readAt(file: Descriptors, memory: Uint8Array, at: number): Promi
   return inBestWay(file, memory, at, async (fd) => (await readFrom(fd, memory, 0, memory.byteLength, at)).bytesRead)
 }
 
-/**
- * Writes bytes whose offset within a page is the same in memory and file. Resolves to the bytes
- * written.
- */
+/** Writes bytes at the same offset within a page in memory and file; resolves to their number. */
 export function writeAt(file: Descriptors, bytes: Uint8Array, at: number): Promise<number> {
   return inBestWay(file, bytes, at, async (fd) => (await writeTo(fd, bytes, 0, bytes.byteLength, at)).bytesWritten)
 }

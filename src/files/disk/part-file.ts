@@ -31,10 +31,7 @@ interface PartRequest {
   signal: AbortSignal
 }
 
-/**
- * A partial download beside its target: the bytes in `<target>.part`, its marks in
- * `<target>.part.json`.
- */
+/** A partial download: the bytes in `<target>.part`, its marks in `<target>.part.json`. */
 export class PartFile {
   readonly #target: string
   readonly #kept: KeptHashes
@@ -172,10 +169,7 @@ async function readMarks(target: string): Promise<Marks | null> {
   }
 }
 
-/**
- * Whether a part belongs to the wanted file. That takes a strong ETag, or a size and a date on
- * both sides.
- */
+/** Whether a part belongs to the wanted file, by a strong ETag, or by size and date. */
 function isSame(kept: Marks, wanted: Wanted): boolean {
   const isNamed = kept.service === wanted.service && kept.id === wanted.id
   const isAlike =

@@ -18,10 +18,7 @@ export class TargetQueue {
   }
 }
 
-/**
- * Resolves when `other` settles, either way. Rejects with the signal's reason when that aborts
- * first.
- */
+/** Resolves when `other` settles. Rejects with the signal's reason when that aborts first. */
 export function untilAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

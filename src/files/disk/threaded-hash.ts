@@ -29,10 +29,7 @@ export interface HashAnswer {
   error?: string
 }
 
-/**
- * The one thread that hashes files for this process. It starts with the first hash and never keeps
- * the process alive.
- */
+/** The thread that hashes files. It starts with the first hash, and keeps no process alive. */
 class HashThread {
   #worker: Worker | null = null
   readonly #calls = new Map<number, { resolve: (answer: HashAnswer) => void; reject: (error: Error) => void }>()
@@ -44,10 +41,7 @@ class HashThread {
     return hash
   }
 
-  /**
-   * Runs an order after the earlier orders to this hash. Rejects when one of them failed, or the
-   * thread has ended.
-   */
+  /** Runs an order after the earlier ones of this hash. Rejects when one failed. */
   ask(hash: number, order: HashOrder): Promise<HashAnswer> {
     this.#worker ??= this.#start()
     const worker = this.#worker
@@ -119,10 +113,7 @@ export function emptyHash(size: number | null): PartHash {
   return size === null || size > WORTH_THE_THREAD_BYTES ? new ThreadedHash() : new PassingHash()
 }
 
-/**
- * The hash of a file with `bytes` bytes that will have about `size`. They are read first; rejects
- * when `signal` aborts.
- */
+/** The hash of a file whose first `bytes` are read first. Rejects when `signal` aborts. */
 export async function continuedHash(
   file: UncachedFile,
   { bytes, size, signal }: { bytes: number; size: number | null; signal: AbortSignal },

@@ -6,10 +6,7 @@ import type { HttpReply, HttpRequest, Transport } from './transport.ts'
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/**
- * One HTTP request. `authorization` goes to the URL's own origin and never follows a redirect
- * elsewhere.
- */
+/** One HTTP request. `authorization` never follows a redirect to another origin. */
 export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
@@ -88,10 +85,7 @@ function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void 
   )
 }
 
-/**
- * Limits an exchange in time: the signal aborts with the caller's, or at `moment` with
- * `TimeoutError`.
- */
+/** A signal that aborts with the caller's, or at `moment` with `TimeoutError`. */
 export function limitUntil(
   settings: Pick<ExchangeSettings, 'clock'>,
   { signal, moment, facts }: { signal: AbortSignal; moment: number; facts: ErrorFacts },

@@ -37,10 +37,7 @@ function isDotSegment(text: string): boolean {
   return /^\.{1,2}$/.test(text.replace(/%2e/gi, '.'))
 }
 
-/**
- * A storage path as the service expects it: leading `/`, no trailing one, NFC. Refuses dot
- * segments.
- */
+/** A storage path as the service expects it: leading `/`, no trailing one, NFC. */
 export function storagePath(path: string, facts: ErrorFacts): string {
   const parts = path
     .normalize('NFC')

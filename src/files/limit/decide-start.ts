@@ -5,10 +5,7 @@ import type { Allowance, KeyLimit, LimiterState } from './limiter-store.ts'
  */
 export const WINDOW_MS = 61_000
 
-/**
- * The starts that a limit allows. A burst gets a longer window, in which the limit allows as many
- * starts.
- */
+/** The starts that a limit allows. A burst gets a longer window with as many starts. */
 export function allowanceOf({ burst }: Pick<KeyLimit, 'burst'>, perMinute: number): Allowance {
   const starts = Math.max(perMinute, burst ?? 0)
   return { starts, windowMs: Math.ceil((WINDOW_MS * starts) / perMinute) }
@@ -65,10 +62,7 @@ export function decideStarts(
   return { state: started, known: started, decision }
 }
 
-/**
- * The starts that still count. A clock set back leaves starts in the future: those count from
- * `now`.
- */
+/** The starts that still count. After a clock was set back, later ones count from `now`. */
 function recentStarts(starts: readonly number[], { now, allowance }: { now: number; allowance: Allowance }): number[] {
   return starts.map((at) => (at > now + CLOCKS_DIFFER_MS ? now : at)).filter((at) => at > now - allowance.windowMs)
 }

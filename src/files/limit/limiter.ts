@@ -18,10 +18,7 @@ interface Ticket {
   /** Epoch milliseconds; a request that cannot start by then is refused. */
   latestAt: number
   facts: ErrorFacts
-  /**
-   * Called with the next start (epoch milliseconds) each time this request is first and has to
-   * wait.
-   */
+  /** Called with the next start (epoch milliseconds) each time this request has to wait. */
   onWait: (until: number) => void
 }
 

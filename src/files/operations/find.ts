@@ -13,10 +13,7 @@ interface PlaceReader {
   snapshot: (folder: string, options: SnapshotOptions) => Promise<Snapshot>
 }
 
-/**
- * The entry at a place. Null when the service's own 404, or the whole folder, proves that there is
- * none.
- */
+/** The entry at a place. Null where the service's own 404, or the whole folder, proves it. */
 export async function findEntry(
   { id, path }: Pick<FilePlace, 'id' | 'path'>,
   reader: PlaceReader,

@@ -35,10 +35,7 @@ export function parseCount(headers: HeaderSource, name: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null
 }
 
-/**
- * Parses `X-RateLimit-Reset`: epoch milliseconds, epoch seconds, or seconds from now, told by its
- * size.
- */
+/** Parses `X-RateLimit-Reset`: epoch milliseconds, epoch seconds, or seconds from now, by size. */
 function parseReset(headers: HeaderSource, now: number): number | null {
   const text = headers.get('x-ratelimit-reset')?.trim() ?? ''
   if (!/^\d+(\.\d+)?$/.test(text)) return null

@@ -18,10 +18,7 @@ interface Allowance {
   resetAt: number
 }
 
-/**
- * A token bucket measured in milliseconds, which avoids rounding: one request costs `60,000 /
- * perMinute`.
- */
+/** A token bucket in milliseconds, without rounding: a request costs `60,000 / perMinute`. */
 interface Bucket {
   creditMs: number
   filledAt: number
@@ -78,10 +75,7 @@ export function rateHeaders(allowance: Allowance, settings: Settings, now: numbe
   return { ...(isShown ? shown : {}), ...(!allowance.allowed && settings.retryAfter ? wait : {}) }
 }
 
-/**
- * Whole seconds until `moment`, rounded up and at least 1, so that a client that waits is never
- * early.
- */
+/** Whole seconds until `moment`, at least 1: a client that waits is never early. */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000))
 }

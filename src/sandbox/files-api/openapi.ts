@@ -25,10 +25,7 @@ const REFUSALS = {
   502: 'Error from the underlying cloud service',
 }
 
-/**
- * An OpenAPI 3.1 document of the Files API and its webhooks, generated from the schemas we validate
- * with.
- */
+/** The OpenAPI 3.1 document of the Files API and its webhooks, made from their schemas. */
 export function describeOpenapi(baseUrl: string): object {
   const onFile = parametersOf(fileRequest, { fileId: 'path' })
   return {

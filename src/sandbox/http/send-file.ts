@@ -11,10 +11,7 @@ interface Span {
   to: number
 }
 
-/**
- * Sends a file, or one range of it (RFC 9110, 13 and 14), under the response's ETag. See decision
- * 30.
- */
+/** Sends a file, or one range of it, under the response's ETag (RFC 9110). See decision 30. */
 export async function sendFile(request: Request, response: Response, path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -60,10 +57,7 @@ function isLater(date: string | undefined, than: string | undefined): boolean {
   return Date.parse(date ?? '') > Date.parse(than ?? '')
 }
 
-/**
- * Reads one block while the other is being sent. Stops early if the client is gone or the file
- * shrank.
- */
+/** Reads one block while another is sent. Stops if the client is gone or the file shrank. */
 async function pour(handle: FileHandle, response: Response, { from, to }: Span): Promise<void> {
   const newBlock = () => Buffer.allocUnsafeSlow(Math.min(BLOCK_BYTES, to - from))
   let [block, other] = [newBlock(), newBlock()]

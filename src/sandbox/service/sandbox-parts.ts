@@ -128,10 +128,7 @@ function watchAll(
   })
 }
 
-/**
- * Fails transfers that a crash cut off and records changes made meanwhile. Deliveries start with
- * `dispatcher.start()`.
- */
+/** Fails transfers that a crash cut off, and records changes made meanwhile. */
 export async function catchUp(parts: SandboxParts): Promise<void> {
   parts.transfers.recover()
   for (const watcher of parts.watchers) {

@@ -19,10 +19,7 @@ export class FolderHints {
     return this.#watchers.has(folder)
   }
 
-  /**
-   * Watches a folder: entries that appear, change or leave. Its subfolders need watchers of their
-   * own.
-   */
+  /** Watches a folder, without its subfolders. */
   watch(folder: string): void {
     const place = diskPath(this.#root, folder)
     const fingerprint = fingerprintOf(place)

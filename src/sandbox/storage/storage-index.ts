@@ -10,10 +10,7 @@ const COLUMNS = `storage, id, path, parent, name, type, size, mime_type AS mimeT
 /** Everything beneath a folder: '0' is the character after '/'. Served by entries_by_path. */
 const BENEATH = `storage = @storage AND path > @path || '/' AND path < @path || '0'`
 
-/**
- * The same in the order of a list. The `+` rules out entries_by_path, whose rows would need
- * sorting.
- */
+/** The same in the order of a list. The `+` rules out entries_by_path, which would sort. */
 const BENEATH_IN_ORDER = `storage = @storage AND +path > @path || '/' AND +path < @path || '0'`
 
 const MAX_REMEMBERED = 1_000

@@ -25,20 +25,14 @@ interface WatchOptions {
   log: Log
 }
 
-/**
- * The first fingerprint of a path that differs from the index. `seenAt` is from
- * `performance.now()`.
- */
+/** The first fingerprint of a path that differs from the index; `seenAt`: `performance.now()`. */
 interface Sighting {
   /** Text of the fingerprint; empty if there was nothing. */
   text: string
   seenAt: number
 }
 
-/**
- * Notices what others do in a storage's directory, by hints and by regular scans. Runs on the
- * machine's clock.
- */
+/** Notices what others do in a storage's directory, by hints and scans, on the machine's clock. */
 export class StorageWatcher {
   readonly storage: Storage
   readonly #options: WatchOptions
@@ -59,10 +53,7 @@ export class StorageWatcher {
     this.#hints = new FolderHints(options.storage.dir, (path) => this.#checkHint(path))
   }
 
-  /**
-   * Starts watching. Resolves when earlier changes are recorded, except of files still being
-   * written.
-   */
+  /** Resolves when earlier changes are recorded, except of files still being written. */
   async start(): Promise<void> {
     this.#state = this.storage.folder.indexed ? 'catching up' : 'connecting'
     await this.catchUp()
@@ -152,10 +143,7 @@ export class StorageWatcher {
     this.#settleTimer = setTimeout(() => this.#settle(), waitMs)
   }
 
-  /**
-   * The second check. Records unchanged sightings, arrivals before deletions; others wait once
-   * more.
-   */
+  /** The second check: records unchanged sightings, arrivals first; others wait once more. */
   async #settle(): Promise<void> {
     this.#holdBackRenamed()
     const now = performance.now()

@@ -207,10 +207,7 @@ export class Storage {
     throw new UpshotError('not_found', `There is no ${type ?? 'entry'} at ${path} in ${this.name}.`)
   }
 
-  /**
-   * The normalized path. Throws for an ignored name, a link on the way, or a file in place of a
-   * folder.
-   */
+  /** The normalized path. Throws for an ignored name, a link, or a file in place of a folder. */
   #freePath(path: string): string {
     const target = normalizePath(path)
     if (isIgnoredPath(target))

@@ -130,10 +130,7 @@ export class Transfers {
     }
   }
 
-  /**
-   * Copies one entry. The last entry and the end of the transfer are one transaction, whose record
-   * is returned.
-   */
+  /** Copies one entry. The last one and the end of the transfer are one transaction. */
   async #performStep(
     transfer: Transfer,
     step: TransferStep,
@@ -230,10 +227,7 @@ function explainEnd(error: unknown, signal: AbortSignal): { code: string; messag
 
 const CHUNK_BYTES = 256 * 1024
 
-/**
- * Copies a file to a path that must not exist. `mayCopy` returns the bytes allowed in the next
- * chunk, or throws.
- */
+/** Copies a file to a new path. `mayCopy` returns the bytes of the next chunk, or throws. */
 export async function copyFile(
   { from, to }: { from: string; to: string },
   { mayCopy, onCopied }: { mayCopy: () => number; onCopied: (bytes: number) => void },

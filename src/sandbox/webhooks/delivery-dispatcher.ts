@@ -30,10 +30,7 @@ interface DispatchOptions {
   log: Log
 }
 
-/**
- * Sends due deliveries, up to 32 at once and in any order, until they succeed or run out of
- * retries.
- */
+/** Sends due deliveries, up to 32 at once, until they succeed or run out of retries. */
 export class DeliveryDispatcher {
   readonly #options: DispatchOptions
   #sending = new Set<Promise<void>>()
@@ -56,10 +53,7 @@ export class DeliveryDispatcher {
     this.#pump()
   }
 
-  /**
-   * Waits up to 2 s for replies, then cuts the connections. Deliveries cut off are due at the next
-   * start.
-   */
+  /** Waits up to 2 s for replies. Deliveries that are cut off are due at the next start. */
   async stop(): Promise<void> {
     this.#state = 'stopped'
     this.#cancelWake()

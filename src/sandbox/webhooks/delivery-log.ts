@@ -54,10 +54,7 @@ export class DeliveryLog {
     return id
   }
 
-  /**
-   * Claims up to `limit` due deliveries, oldest first, by setting them to `sending`. Served by
-   * deliveries_due.
-   */
+  /** Sets up to `limit` due deliveries, oldest first, to `sending`. Served by deliveries_due. */
   claim(limit: number): DueDelivery[] {
     if (limit <= 0) return []
     const rows = statement<[number, number], ClaimedRow>(

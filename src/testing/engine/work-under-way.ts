@@ -49,10 +49,7 @@ export class WorkUnderWay {
   }
 }
 
-/**
- * A step with `once` does not run again after its process died, so that cutting it off says
- * nothing.
- */
+/** A step with `once` does not run again after a death: cutting it off says nothing. */
 function isRepeatable(options: unknown): boolean {
   return !(typeof options === 'object' && options !== null && 'once' in options && options.once === true)
 }

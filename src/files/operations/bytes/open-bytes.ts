@@ -39,10 +39,7 @@ export interface UrlHolder {
   current: DownloadUrl | null
 }
 
-/**
- * Opens the bytes of a file at a position. An expired URL is replaced a few times; other failures
- * are thrown.
- */
+/** Opens the bytes of a file at a position. An expired URL is replaced a few times. */
 export async function openBytes(
   parts: ClientParts,
   call: Call,

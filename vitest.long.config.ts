@@ -32,7 +32,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'crowd',
-          globalSetup: ['test/support/postgres-setup.ts', 'test/dashboard/support/build-page.ts'],
+          globalSetup: ['bundle-setup', 'postgres-setup', 'build-page'].map((name) => `test/support/${name}.ts`),
           provide: { isLongRun: true },
           // Both runs test the contract, each with its own stores: see test/contract/describe-stores.ts.
           include: [...LONG, 'test/contract/*.test.ts'],

@@ -163,6 +163,7 @@ async function runSuites(): Promise<Result[]> {
   const bench: Bench = {
     folder,
     isQuick: options.quick,
+    isOnce: options.once,
     quickRounds: options.quick ? (options.once ? { min: 1, max: 1 } : { min: 3, max: 3 }) : null,
     ledgerRows: options['ledger-rows'] === undefined ? null : Number(options['ledger-rows']),
     load,

@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { bundle } from './bundle.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 const DIST = join(ROOT, 'dist')
 
-/** Makes the package in `dist`: bundled code with maps, types of the doors. */
+/** Makes the package in `dist`: bundled code with maps, types of the doors, the dashboard. */
 async function build(): Promise<void> {
   rmSync(DIST, { recursive: true, force: true })
-  const bundled = await bundle(DIST)
+  await bundle(DIST)
   writeTypes()
   nameDeclarations()
-  copyAssets(bundled)
   buildDashboard()
 }
 
@@ -37,13 +36,6 @@ function buildDashboard(): void {
   const vite = join(ROOT, 'node_modules', 'vite', 'bin', 'vite.js')
   const config = join(ROOT, 'src', 'dashboard', 'vite.config.ts')
   execFileSync(process.execPath, [vite, 'build', '--config', config], { stdio: 'inherit' })
-}
-
-/** Copies migrations, styles, scripts and pictures: all that is not in the bundle. */
-function copyAssets(bundled: ReadonlySet<string>): void {
-  const files = filesIn(join(ROOT, 'src')).filter((name) => !bundled.has(name) && !name.startsWith('dashboard/'))
-  const assets = files.filter((name) => !name.endsWith('.ts'))
-  for (const asset of assets) cpSync(join(ROOT, 'src', asset), join(DIST, asset), { force: false })
 }
 
 function filesIn(folder: string): string[] {

@@ -1,3 +1,4 @@
+import { cpSync, globSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { type ChunkingContext, type Plugin, RolldownMagicString, rolldown } from 'rolldown'
@@ -48,10 +49,10 @@ function isExternal(id: string, importer: string | undefined): boolean {
 const APART = ['files', 'engine/pass']
 
 /**
- * Bundles our code into a few files, each module once. A start spent most of its time on finding
- * and linking a thousand. Returns the paths of the bundled modules, from `src`.
+ * Bundles our code into a few files, each module once, beside what it reads. A start spent most of
+ * its time on finding and linking a thousand.
  */
-export async function bundle(dist: string): Promise<ReadonlySet<string>> {
+export async function bundle(dist: string): Promise<void> {
   const input = Object.fromEntries(ENTRIES.map((file) => [file.replace(/\.\w+$/, ''), join(SRC, file)]))
   const chunks = new Chunks()
   await using bundled = await rolldown({
@@ -76,7 +77,15 @@ export async function bundle(dist: string): Promise<ReadonlySet<string>> {
       groups: [{ debugName: 'together', name: (id, context) => chunks.nameOf(id, context) }],
     },
   })
-  return new Set(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds.map((id) => relative(SRC, id)) : [])))
+  copyAssets(dist, new Set(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))))
+}
+
+/** Copies migrations, styles, scripts and pictures: all that is not in the bundle. */
+function copyAssets(dist: string, bundled: ReadonlySet<string>): void {
+  const assets = globSync('**/*.*', { cwd: SRC, exclude: ['dashboard/**', '**/*.ts'] })
+  for (const asset of assets.filter((name) => !bundled.has(join(SRC, name)))) {
+    cpSync(join(SRC, asset), join(dist, asset), { force: false })
+  }
 }
 
 type Part = keyof typeof TOGETHER

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { runGroup } from './support/start-group.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
-const run = promisify(execFile)
+const run = (name: string) => runGroup(process.execPath, ['examples/run.ts', name], { cwd: ROOT })
 const folders = globSync('*/main.ts', { cwd: join(ROOT, 'examples') }).map(dirname)
 
 /** The end of each example, as its command prints it. */
@@ -26,12 +25,12 @@ const ENDS: Record<string, unknown> = {
 }
 
 test.each(Object.keys(ENDS))('the command of the example %s shows what it promises', async (name) => {
-  const { stdout } = await run(process.execPath, ['examples/run.ts', name], { cwd: ROOT })
+  const stdout = await run(name)
   expect(JSON.parse(stdout.slice(stdout.search(/^[[{"]/m)))).toEqual(ENDS[name])
 })
 
 test('each proxy of the examples passes on deliveries as they came, and nothing else', async () => {
-  const { stdout } = await run(process.execPath, ['examples/run.ts', 'behind-a-proxy'], { cwd: ROOT })
+  const stdout = await run('behind-a-proxy')
   for (const found of Object.values(JSON.parse(stdout.slice(stdout.search(/^\{/m))))) {
     expect(found).toEqual({ taken: 200, isSameBody: true, refused: 404 })
   }

@@ -45,13 +45,14 @@ async function runProcess(bench: Bench): Promise<Result[]> {
   const installed = mkdtempSync(join(bench.folder, 'package-'))
   const measured = [
     { nameOf: nameInClone, program: CLONE, goals: CLONE_GOALS, figures: noFigures() },
-    { nameOf: nameInPackage, program: buildPackage(installed), goals: PACKAGE_GOALS, figures: noFigures() },
+    { nameOf: nameInPackage, program: await buildPackage(installed), goals: PACKAGE_GOALS, figures: noFigures() },
   ]
   const rounds = bench.quickRounds?.max ?? 7
+  const settleMs = bench.isOnce ? 0 : SETTLE_MS
   for (let round = 0; round < rounds; round++) {
     for (const { program, figures } of round % 2 === 0 ? measured : measured.toReversed()) {
       await bench.patience.waitForCalm()
-      await measure(mkdtempSync(join(bench.folder, 'app-')), program, figures, round === rounds - 1)
+      await measure(mkdtempSync(join(bench.folder, 'app-')), program, figures, round < rounds - 1 ? null : settleMs)
     }
   }
   bench.say(`  ${rounds} first starts of both, and one more of each`)
@@ -64,12 +65,12 @@ function noFigures(): Record<Figure, number[]> {
   return { readyMs: [], readyCpuMs: [], firstReadyMs: [], idleMb: [], modules: [], versionMs: [] }
 }
 
-/** One round. The last one measures too what hardly differs between rounds. */
+/** One round. The last one lets its app settle, and measures what hardly differs between rounds. */
 async function measure(
   root: string,
   program: Program,
   figures: Record<Figure, number[]>,
-  isLast: boolean,
+  settleMs: number | null,
 ): Promise<void> {
   // The first start of a project compiles everything, and makes the sandbox.
   {
@@ -80,14 +81,16 @@ async function measure(
     await using app = await startApp({ root, ...program })
     figures.readyMs.push(app.readyMs)
     figures.readyCpuMs.push(app.cpuMs())
-    await sleep(isLast ? SETTLE_MS : 0)
-    if (isLast) figures.idleMb.push(app.residentMb())
+    if (settleMs !== null) {
+      await sleep(settleMs)
+      figures.idleMb.push(app.residentMb())
+    }
   }
   mkdirSync(join(root, 'command'), { recursive: true })
   const version = () => timeCommand(root, join(root, 'command'), ['--version'], program)
   await version()
   figures.versionMs.push((await version()).firstMs)
-  if (isLast) figures.modules.push(await countModules(root, program))
+  if (settleMs !== null) figures.modules.push(await countModules(root, program))
 }
 
 /** Files of code that the main thread, the writer and the engine load until the app is ready. */

@@ -77,7 +77,7 @@ async function measureRuns(bench: Bench, rivals: Rivals, rounds: RoundPlan) {
   const run = (rival: Rival, count: number) =>
     rivals[rival].target.call<ManyRuns>('runMany', { count, inFlight: IN_FLIGHT })
   // Warm-up: V8 takes some seconds to optimize this code.
-  for (const rival of RIVALS) await run(rival, bench.isQuick ? 10_000 : 40_000)
+  for (const rival of bench.isOnce ? [] : RIVALS) await run(rival, bench.isQuick ? 10_000 : 40_000)
   return measureRounds(rounds, { runsPerSecond: GOALS.runsPerSecond }, async (round) => {
     await bench.patience.waitForCalm()
     const { engine, byHand } = await measureEach(round, (rival) => run(rival, bench.isQuick ? 5_000 : 30_000))

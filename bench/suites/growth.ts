@@ -28,7 +28,7 @@ async function runGrowth(bench: Bench): Promise<Result[]> {
     empty: emptyStoreSender(bench, { receiver, file: join(bench.folder, 'empty.db'), commit: 'group' }),
     full: freshSender(bench, { receiver, file, commit: 'group' }),
   }
-  for (const send of Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
+  for (const send of bench.isOnce ? [] : Object.values(rivals)) await send(bench.isQuick ? 3 : 5)
   const rounds = bench.quickRounds ?? { min: 9, max: 15 }
   const figures = await measureRounds(rounds, GOALS, async (round) => {
     await bench.patience.waitForCalm()

@@ -34,7 +34,7 @@ async function runReceive(bench: Bench): Promise<Result[]> {
   const plainUrl = await plain.call<string>('start')
   const send = emptyStoreSender(bench, { receiver, file: join(bench.folder, 'receive.db'), commit: 'group' })
   const sendPlain = sendWithoutStore(bench, plainUrl)
-  for (const warmUp of [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)
+  for (const warmUp of bench.isOnce ? [] : [send, sendPlain]) await warmUp(bench.isQuick ? 2 : 4)
   await stages.call('measure', { rounds: 20 })
 
   const rounds = bench.quickRounds ?? { min: 7, max: 11 }

@@ -11,6 +11,8 @@ export interface Bench {
   folder: string
   /** Fewer and shorter rounds. */
   isQuick: boolean
+  /** One round, to see that each figure can be measured: nothing warms up or settles. */
+  isOnce: boolean
   /** Rows of the effect ledger; null: as many as the run is long. */
   ledgerRows: number | null
   /** Null in a full run. A quick one fails by no goal, so that no more have to settle it. */

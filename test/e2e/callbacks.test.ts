@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
@@ -10,6 +10,7 @@ import { DATABASES, type DatabaseName, silenceWorkers } from '../support/databas
 import { findFreePort } from '../support/free-port.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { makeSchema } from '../support/postgres-store.ts'
+import { DOOR } from '../support/program.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { Cluster } from './postgres/cluster.ts'
 
@@ -20,10 +21,8 @@ const GUESSES = Number(process.env.UPSHOT_TEST_GUESSES ?? HOOKS * 10)
 const CONNECTIONS = 50
 const BOUND = { timeout: 3_600_000 }
 
-const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-
 const WAITING = `
-import { callable, defineWorkflow, z } from '${INDEX}'
+import { callable, defineWorkflow, z } from '${DOOR}'
 
 export default defineWorkflow({
   id: 'waiting',

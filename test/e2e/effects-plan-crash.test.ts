@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { postDelivery } from '../support/post-delivery.ts'
+import { DOOR } from '../support/program.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const DOOR = resolve(import.meta.dirname, '../../src/author/index.ts')
 const ENVIRONMENT = {
   SERVICE_BASE_URL: 'http://127.0.0.1:9/v1',
   SERVICE_API_KEY: 'sk_sandbox_never_called',

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
+import { CLI } from '../support/program.ts'
 import { startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 
@@ -14,7 +15,7 @@ function startAsNewcomer() {
   const { line, lines } = startIn(ROOT, { UPSHOT_DATA_DIR: dataDir })
   const options = { cwd: ROOT, env: { ...CHILD_ENVIRONMENT, UPSHOT_DATA_DIR: dataDir }, encoding: 'utf8' } as const
   const upshot = (...args: string[]) =>
-    JSON.parse(execFileSync(process.execPath, ['src/cli/main.js', ...args, '--json'], options)).data
+    JSON.parse(execFileSync(process.execPath, [CLI, ...args, '--json'], options)).data
   const completed = (count: number) =>
     line(() => lines.filter(({ message }) => message === 'run completed').length >= count)
   return { dataDir, upshot, completed }

@@ -1,18 +1,18 @@
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { listBrokenModules } from '../../src/core/store/process-record.ts'
 import { runCli } from '../cli/support/run-cli.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
+import { DOOR } from '../support/program.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
 const moduleOf = (id: string, on: string, run = `step.run('only', () => '${id}')`) =>
-  `import { defineWorkflow } from '${INDEX}'
+  `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: '${id}', on: '${on}', run: ({ step }) => ${run} })`
 
 /** Harm that a module does at its top level, and the reason that its fault gives. */

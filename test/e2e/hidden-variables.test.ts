@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runHere } from '../cli/support/run-here.ts'
+import { DOOR } from '../support/program.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 
-const DOOR = join(import.meta.dirname, '../../src/author/index.ts')
 const SECRETS = {
   SERVICE_API_KEY: 'sk_live_hidden_key',
   SERVICE_API_KEY_FALLBACK: 'sk_live_hidden_fallback',

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, onTestFinished, test } from 'vitest'
 import { postDelivery } from '../support/post-delivery.ts'
+import { DOOR } from '../support/program.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-const followUp = `import { defineWorkflow } from '${INDEX}'
+const followUp = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'follow-up', on: 'file.*', run: () => null })`
 /** The bound of an answer is 6 s, whatever happens to the database. A busy machine has longer. */
 const WITHIN_MS = 30_000

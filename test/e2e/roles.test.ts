@@ -1,21 +1,20 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import type { Run } from '../../src/core/runs/run.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { eventBody } from '../support/fixtures.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
+import { DOOR } from '../support/program.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { makeProject, startIn } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE_VARIABLES, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-
 /** The second step writes a log line, then hangs while there is a file `hang`. */
 const followUp = `import { appendFileSync, existsSync } from 'node:fs'
-import { defineWorkflow } from '${INDEX}'
+import { defineWorkflow } from '${DOOR}'
 const note = (line) => appendFileSync('effects.txt', line + '\\n')
 export default defineWorkflow({
   id: 'follow-up',
@@ -32,7 +31,7 @@ export default defineWorkflow({
     return event.id
   },
 })`
-const everySecond = `import { cron, defineWorkflow } from '${INDEX}'
+const everySecond = `import { cron, defineWorkflow } from '${DOOR}'
 export default defineWorkflow({
   id: 'every-second',
   on: cron('* * * * * *'),
@@ -173,7 +172,7 @@ test('a worker in development loads changed modules and shared files again', asy
   makeProject(
     {
       'word.ts': `export const word: string = 'one'`,
-      'speak.workflow.ts': `import { defineWorkflow } from '${INDEX}'
+      'speak.workflow.ts': `import { defineWorkflow } from '${DOOR}'
 import { word } from './word.ts'
 export default defineWorkflow({ id: 'speak', on: 'file.created', run: ({ log }) => log.info('says ' + word) })`,
     },

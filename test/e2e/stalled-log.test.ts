@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readRuntimeFile } from '../../src/project/data-dir/runtime-file.ts'
 import { CHILD_ENVIRONMENT } from '../support/child-environment.ts'
 import { openDataDir } from '../support/open-data-dir.ts'
 import { postDelivery } from '../support/post-delivery.ts'
+import { APP, DOOR } from '../support/program.ts'
 import { makeProject } from '../support/start-process.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
 const ENVIRONMENT = {
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_LOG_LEVEL: 'debug' },
   ...NO_SERVICE_VARIABLES,
@@ -19,10 +19,10 @@ const DELIVERIES = 1_000
 
 test('a reader of the log that stalls delays neither deliveries nor the stop', async () => {
   const root = makeProject({
-    'follow-up.workflow.ts': `import { defineWorkflow } from '${ROOT}/src/author/index.ts'
+    'follow-up.workflow.ts': `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'follow-up', on: 'file.*', run: () => null })`,
   })
-  const child = spawn(process.execPath, [join(ROOT, 'src/app/main.js')], {
+  const child = spawn(process.execPath, [APP], {
     cwd: root,
     env: { ...CHILD_ENVIRONMENT, ...ENVIRONMENT },
     stdio: ['ignore', 'pipe', 'inherit'],

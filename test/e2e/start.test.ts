@@ -1,15 +1,14 @@
-import { resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { App } from '../../src/app/app.ts'
 import { ManualClock } from '../../src/core/time.ts'
 import { eventBody } from '../support/fixtures.ts'
+import { DOOR } from '../support/program.ts'
 import { opensslHmac } from '../support/sign.ts'
 import { startProcess } from '../support/start-process.ts'
 import { tempFolder } from '../support/temp-folder.ts'
 import { NO_SERVICE, testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-const hello = `import { defineWorkflow } from '${INDEX}'
+const hello = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
 
 test('an app without configuration runs the sample files and drains on SIGTERM', async () => {
@@ -26,7 +25,7 @@ test('a broken module does not stop the other modules', async () => {
   const started = startProcess({
     'hello.workflow.ts': hello,
     'broken.workflow.ts': 'export default 42',
-    'cron.workflow.ts': `import { cron, defineWorkflow } from '${INDEX}'
+    'cron.workflow.ts': `import { cron, defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'bad-cron', on: cron('61 * * * *'), run: () => {} })`,
   })
   await started.line((line) => line.message === 'run completed' && line.workflow === 'hello')

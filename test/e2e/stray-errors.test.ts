@@ -1,9 +1,8 @@
-import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { DOOR } from '../support/program.ts'
 import { startProcess } from '../support/start-process.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../src/author/index.ts')
-const workflow = (id: string, run: string) => `import { defineWorkflow } from '${INDEX}'
+const workflow = (id: string, run: string) => `import { defineWorkflow } from '${DOOR}'
 const pause = () => new Promise((resolve) => setTimeout(resolve, 50))
 export default defineWorkflow({ id: '${id}', on: '*', retry: { attempts: 1 }, run: async ({ step }) => { ${run} } })`
 

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { onTestFinished } from 'vitest'
 import { CHILD_ENVIRONMENT } from './child-environment.ts'
+import { APP } from './program.ts'
+import { startGroup } from './start-group.ts'
 import { tempFolder } from './temp-folder.ts'
 
-const MAIN = resolve(import.meta.dirname, '../../src/app/main.js')
 const FREE_PORTS = {
   UPSHOT_PORT: '0',
   UPSHOT_ADMIN_PORT: '0',
@@ -31,11 +30,10 @@ export function startProcess(modules: Record<string, string> = {}, environment: 
 
 /** Starts the real process in a project folder. It is killed after the test. */
 export function startIn(root: string, environment: Record<string, string> = {}, args: readonly string[] = []) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = startGroup(process.execPath, [APP, ...args], {
     cwd: root,
     env: { ...CHILD_ENVIRONMENT, ...FREE_PORTS, ...environment },
   })
-  onTestFinished(() => void child.kill('SIGKILL'))
   const lines: Line[] = []
   const waiting: { fits: (line: Line) => boolean; resolve: (line: Line) => void }[] = []
   createInterface({ input: child.stdout }).on('line', (text) => {

@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
+import { CLI } from '../../support/program.ts'
+import { startGroup } from '../../support/start-group.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 
@@ -32,7 +33,7 @@ export async function runCli(
   args: readonly string[],
   { input = '', env = {}, interruptAt, closes }: CliOptions = {},
 ): Promise<CliResult> {
-  const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.js'), ...args], {
+  const child = startGroup(process.execPath, [CLI, ...args], {
     cwd: ROOT,
     env: { ...CHILD_ENVIRONMENT, TZ: 'UTC', UPSHOT_DATA_DIR: dataDir, UPSHOT_PORT: '0', ...env },
   })

@@ -1,22 +1,19 @@
-import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Store } from '../../../src/core/store/store.ts'
 import { openPostgresStore } from '../../../src/store/postgres/open-postgres-store.ts'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 import { makeSchema } from '../../support/postgres-store.ts'
+import { CLI, DOOR } from '../../support/program.ts'
+import { runGroup } from '../../support/start-group.ts'
 import { makeProject, startIn } from '../../support/start-process.ts'
 import { NO_SERVICE_VARIABLES } from '../../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
-const CLI = resolve(import.meta.dirname, '../../../src/cli/main.js')
-
 /** Three steps that each leave a line in a file; the second waits while there is a file `hang`. */
 const followUp = `import { appendFileSync, existsSync } from 'node:fs'
-import { defineWorkflow } from '${INDEX}'
+import { defineWorkflow } from '${DOOR}'
 const note = (line) => appendFileSync('effects.txt', line + '\\n')
 export default defineWorkflow({
   id: 'follow-up',
@@ -32,7 +29,7 @@ export default defineWorkflow({
     return event.id
   },
 })`
-const everySecond = `import { cron, defineWorkflow } from '${INDEX}'
+const everySecond = `import { cron, defineWorkflow } from '${DOOR}'
 export default defineWorkflow({
   id: 'every-second',
   on: cron('* * * * * *'),
@@ -83,7 +80,7 @@ export class Cluster {
   /** The same with variables of its own. */
   async commandIn(environment: Record<string, string>, ...args: string[]): Promise<string> {
     const env = { ...CHILD_ENVIRONMENT, ...this.environment, ...environment }
-    return (await promisify(execFile)(process.execPath, [CLI, ...args], { cwd: this.root, env })).stdout
+    return runGroup(process.execPath, [CLI, ...args], { cwd: this.root, env })
   }
 
   async start(role: string, environment: Record<string, string> = {}): Promise<Process> {

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { resolve } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../../support/child-environment.ts'
 import { postDelivery } from '../../support/post-delivery.ts'
+import { CLI } from '../../support/program.ts'
 import { WEBHOOK_SECRET } from '../../support/test-config.ts'
 import { Cluster } from './cluster.ts'
 
-const CLI = resolve(import.meta.dirname, '../../../src/cli/main.js')
 const EVENTS = 60
 /** Kills of the command, at moments that follow one another. */
 const KILLS = 4

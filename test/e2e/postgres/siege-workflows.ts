@@ -1,16 +1,14 @@
-import { resolve } from 'node:path'
-
-const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
+import { DOOR } from '../../support/program.ts'
 
 /** Notes a line in a file of the project. */
 const NOTE = `import { appendFileSync } from 'node:fs'
 const note = (line) => appendFileSync('effects.txt', line + '\\n')`
 
-const orders = `import { defineEvent, z } from '${INDEX}'
+const orders = `import { defineEvent, z } from '${DOOR}'
 export const placed = defineEvent('order.placed', { data: z.object({ of: z.string() }) })`
 
 const tenSteps = `${NOTE}
-import { defineWorkflow, Interrupted } from '${INDEX}'
+import { defineWorkflow, Interrupted } from '${DOOR}'
 import child from './child.workflow.ts'
 import { placed } from '../orders.ts'
 export default defineWorkflow({
@@ -29,14 +27,14 @@ export default defineWorkflow({
   },
 })`
 
-const child = `import { callable, defineWorkflow, z } from '${INDEX}'
+const child = `import { callable, defineWorkflow, z } from '${DOOR}'
 export default defineWorkflow({
   id: 'child',
   on: callable(z.number()),
   run: ({ input, step }) => step.run('twice', () => input * 2),
 })`
 
-const limited = `import { defineWorkflow } from '${INDEX}'
+const limited = `import { defineWorkflow } from '${DOOR}'
 import { placed } from '../orders.ts'
 export default defineWorkflow({
   id: 'limited',
@@ -45,7 +43,7 @@ export default defineWorkflow({
   run: ({ event, step }) => step.run('work', () => event.data.of),
 })`
 
-const everySecond = `import { cron, defineWorkflow } from '${INDEX}'
+const everySecond = `import { cron, defineWorkflow } from '${DOOR}'
 export default defineWorkflow({
   id: 'every-second',
   on: cron('* * * * * *', { overlap: 'queue' }),

@@ -1,19 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Run } from '../../../src/core/runs/run.ts'
 import type { Store } from '../../../src/core/store/store.ts'
 import { eventBody } from '../../support/fixtures.ts'
 import { openDataDir } from '../../support/open-data-dir.ts'
+import { DOOR } from '../../support/program.ts'
 import { opensslHmac } from '../../support/sign.ts'
 import { makeProject, startIn } from '../../support/start-process.ts'
 import { NO_SERVICE_VARIABLES, WEBHOOK_SECRET } from '../../support/test-config.ts'
 
-const INDEX = resolve(import.meta.dirname, '../../../src/author/index.ts')
-
 /** Its steps are at work until the file `go-on` exists. */
 const neighbour = `import { appendFileSync, existsSync } from 'node:fs'
-import { defineWorkflow } from '${INDEX}'
+import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({
   id: 'neighbour',
   on: 'file.created',
@@ -51,7 +50,7 @@ export class GuiltyStage {
     const run = steps
       ? `async ({ step }) => { for (let n = 0; ; n++) await step.run(['one', n], async () => { ${steps} }) }`
       : `({ step }) => step.run('harm', async () => { ${step} })`
-    const guilty = `import { defineWorkflow } from '${INDEX}'
+    const guilty = `import { defineWorkflow } from '${DOOR}'
 ${top}
 export default defineWorkflow({
   id: 'guilty',

@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { CHILD_ENVIRONMENT } from '../../../support/child-environment.ts'
 import { followLog } from '../../../support/process-log.ts'
+import { CLI, DOOR } from '../../../support/program.ts'
 import { tempFolder } from '../../../support/temp-folder.ts'
 import { WEBHOOK_SECRET } from '../../../support/test-config.ts'
 
 // Starts processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000 })
 
-const MAIN = resolve(import.meta.dirname, '../../../../src/cli/main.js')
-const INDEX = resolve(import.meta.dirname, '../../../../src/author/index.ts')
 const FREE_PORTS = {
   ...{ UPSHOT_PORT: '0', UPSHOT_ADMIN_PORT: '0', UPSHOT_SANDBOX_PORT: '0', UPSHOT_SANDBOX_DOWNLOAD_PORT: '0' },
 }
@@ -23,9 +22,9 @@ const REAL = {
   },
   ...{ SERVICE_STORAGE_A: 'a', SERVICE_STORAGE_B: 'b', SERVICE_STORAGE_C: 'c' },
 }
-const hello = `import { defineWorkflow } from '${INDEX}'
+const hello = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'hello', on: '*', run: async ({ step }) => step.run('greet', () => 'hello') })`
-const slow = `import { defineWorkflow } from '${INDEX}'
+const slow = `import { defineWorkflow } from '${DOOR}'
 export default defineWorkflow({ id: 'slow', on: '*', run: async ({ step, log }) => {
   await step.run('hang', () => { log.info('hanging'); return new Promise(() => {}) })
 } })`
@@ -35,7 +34,7 @@ function start(args: string[], env: Record<string, string> = {}, module = hello)
   const root = tempFolder()
   mkdirSync(join(root, 'workflows'))
   writeFileSync(join(root, 'workflows/hello.workflow.ts'), module)
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [CLI, ...args], {
     ...{ cwd: root, env: { ...CHILD_ENVIRONMENT, ...FREE_PORTS, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
   })
   onTestFinished(() => void child.kill('SIGKILL'))
@@ -103,7 +102,7 @@ test('dev names the option whose value is invalid', async () => {
 test('variables of .env apply unless the environment sets them', async () => {
   const root = tempFolder()
   writeFileSync(join(root, '.env'), 'UPSHOT_LOG_LEVEL=error\nUPSHOT_HOST=0.0.0.0\n')
-  const child = spawn(process.execPath, [MAIN, 'config', 'show', '--origins', '--ndjson'], {
+  const child = spawn(process.execPath, [CLI, 'config', 'show', '--origins', '--ndjson'], {
     ...{ cwd: root, env: { ...CHILD_ENVIRONMENT, UPSHOT_LOG_LEVEL: 'warn' }, stdio: ['ignore', 'pipe', 'pipe'] },
   })
   const { lines, exited } = followLog(child)

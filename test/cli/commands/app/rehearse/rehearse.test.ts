@@ -8,11 +8,11 @@ import { planEndpoint } from '../../../../../src/core/incoming/endpoint.ts'
 import type { Checkpoint } from '../../../../../src/core/runs/step.ts'
 import { checkpoint, eventBody, incoming } from '../../../../support/fixtures.ts'
 import { openDataDir } from '../../../../support/open-data-dir.ts'
+import { DOOR } from '../../../../support/program.ts'
 import { tempFolder } from '../../../../support/temp-folder.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { serviceEnv } from '../../../support/service-env.ts'
 
-const DOOR = join(import.meta.dirname, '../../../../../src/author/index.ts')
 /** Reads and deletes, sleeps for a day, writes a file, and tries each way out that it is given. */
 const CODE = (attempt: string) => `import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,11 +1,9 @@
-import { globSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { build } from 'vite'
-import { findBrowser } from '../../sandbox/support/browser.ts'
+import { findBrowser } from '../sandbox/support/browser.ts'
+import { changedAt } from './changed-at.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
-const changedAt = (...patterns: string[]) =>
-  Math.max(0, ...globSync(patterns, { cwd: ROOT }).map((file) => statSync(join(ROOT, file)).mtimeMs))
+const ROOT = resolve(import.meta.dirname, '../..')
 
 /**
  * Builds the page once for all suites of a run, unless it is newer than all sources. A build

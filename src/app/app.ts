@@ -35,7 +35,10 @@ import {
 } from './service/embedded-sandbox.ts'
 import { ensureEndpoint } from './service/ensure-endpoint.ts'
 
-/** The whole app, or the parts that its role names. `start` and `stop` may be called again. */
+/**
+ * Upshot in one process: the whole app, or the parts that its role names. `start` and `stop` may be
+ * called more than once.
+ */
 export class App {
   readonly store: Store
   /** The one that all processes of the database share. */

@@ -8,7 +8,10 @@ export interface RolePlan {
   schedule: boolean
 }
 
-/** Throws `invalid_config` for a role with the sandbox, which only the whole app can run. */
+/**
+ * Throws `invalid_config` for a role with the sandbox. Only the whole app can run the sandbox: it
+ * calls the receiver, and workers call it.
+ */
 export function planParts({ role, service }: Pick<Config, 'role' | 'service'>): RolePlan {
   if (role !== 'all' && service.kind === 'sandbox') {
     const fix = 'Set SERVICE_BASE_URL and the other SERVICE_ variables, or leave the role out.'

@@ -23,7 +23,10 @@ interface ServeOptions {
 interface Served {
   app: App
   urls: AppUrls
-  /** The first call drains the app; the second one exits at once with 130. Signals do the same. */
+  /**
+   * The first call drains the app; the second one exits at once with 130. Signals do the same, and
+   * no acknowledged delivery is lost.
+   */
   leave(reason: string): void
   /** Resolves when the app has drained; rejects with the error of its stop. */
   ended: Promise<void>
@@ -32,7 +35,10 @@ interface Served {
 /** Exit code after a second request to stop. */
 const EXIT_FORCED = 130
 
-/** Runs the app until a signal or `leave`. A start waits for a database that does not answer. */
+/**
+ * Runs the app until a signal or `leave`, with its log on standard output. A start waits for a
+ * database that does not answer yet.
+ */
 export async function serve(config: Config, { log, colour = false }: ServeOptions): Promise<Served> {
   const notices = createNoticeBus()
   const secrets = new KnownSecrets()

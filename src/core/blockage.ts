@@ -10,7 +10,10 @@ export interface Blockage {
   blockedMs: number
 }
 
-/** The next look of a watcher. A longer gap counts as two intervals: it was suspended. */
+/**
+ * The next look of a watcher that looks every `everyMs`. A longer gap counts as two intervals: the
+ * watcher was suspended then, and so was the engine.
+ */
 export function observeBeat(
   before: Blockage | null,
   seen: Pick<Blockage, 'beat'> & { now: number },

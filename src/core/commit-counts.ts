@@ -52,7 +52,10 @@ const SIZE = FATES_START + FATES.length
 /** Threads that may commit. */
 const LANES = 2
 
-/** Counts of commits in memory that threads share. A read may miss a commit under way. */
+/**
+ * Counts of commits in memory that threads share, each with a lane of its own. A read during a
+ * commit may miss it in one of the numbers.
+ */
 export class CommitCounts {
   readonly #lanes: readonly Float64Array[]
   readonly #numbers: Float64Array

@@ -152,7 +152,10 @@ export function readProperty(error: Error, name: string): unknown {
   }
 }
 
-/** Turns any thrown value into a failure that may be stored and logged. Never throws. */
+/**
+ * Turns any thrown value, also one that is not an `Error`, into a failure that may be stored and
+ * logged. Never throws.
+ */
 export function describeError(error: unknown): Failure {
   if (!isA(error, Error)) return { name: 'Thrown', message: toMessage(error) }
   const code = readText(error, 'code', NAME_LIMIT)
@@ -183,7 +186,10 @@ function readFrames(stack: string): string[] {
   return kept.slice(0, MAX_FRAMES).map((frame) => frame.replace(/\?upshot-version=\w+/, ''))
 }
 
-/** The innermost frame in the author's code, such as `/srv/app/a.workflow.ts:15`; null: none. */
+/**
+ * The author's place in a failure, such as `/srv/app/workflows/a.workflow.ts:15`: the innermost
+ * frame outside this package and its libraries. Null without one.
+ */
 export function findAuthorFrame({ at = [] }: Pick<Failure, 'at'>): string | null {
   for (const frame of at) {
     const [, path = ''] = /(\/[^()]*?:\d+)(?::\d+)?\)?$/.exec(frame.replace('file://', '')) ?? []

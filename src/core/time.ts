@@ -15,7 +15,10 @@ export interface Clock {
   at(moment: number, wake: () => void): () => void
 }
 
-/** Longer timers are split, so that a clock that jumps is noticed within this time. */
+/**
+ * Longer timers are split, so that a clock set forward, or a suspended machine, is noticed within
+ * this time.
+ */
 const MAX_TIMER_MS = 30_000
 
 /** The machine's clock. */
@@ -162,7 +165,10 @@ export function parseMoment(moment: Date | number, option: string): number {
 
 const ISO = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?)?$/i
 
-/** Epoch milliseconds of an ISO 8601 text, in UTC unless it names a zone. NaN for all else. */
+/**
+ * Epoch milliseconds of an ISO 8601 text, in UTC where it names no zone. NaN for anything else, and
+ * for a day that its month does not have.
+ */
 export function readIso(text: string): number {
   const [, year, month, day, time = '00:00', zone = 'Z'] = ISO.exec(text.trim()) ?? []
   const midnight = Date.parse(`${year}-${month}-${day}T00:00:00Z`)

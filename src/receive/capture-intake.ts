@@ -27,7 +27,10 @@ export class CaptureIntake {
     this.#parts = parts
   }
 
-  /** Looks at the captures after a change. Rejects where one cannot be saved, to be tried again. */
+  /**
+   * Looks at the captures after a change of endpoints or routes. Rejects where one cannot be saved;
+   * the next call tries all again.
+   */
   takeIn(): Promise<void> {
     this.#work = this.#work.catch(() => {}).then(() => this.#takeAll())
     return this.#work

@@ -10,7 +10,10 @@ const DAY_MS = 86_400_000
 /** How far a search goes. The longest gap, a 29 February on a given weekday, is 40 years. */
 const MAX_SEARCH_DAYS = 41 * 366
 
-/** Reads a cron line, or throws `invalid_workflow` for its field. Both day fields must match. */
+/**
+ * Reads a cron line for a time zone, or throws `invalid_workflow` that names the wrong field.
+ * Day-of-month and day-of-week must both match.
+ */
 export function parseCronLine(expression: string, timezone: string): NextMoment {
   const fields = parseFields(expression)
   const zone = openZone(timezone)

@@ -52,7 +52,10 @@ export const RUN_WRITES = {
     if (!isSmall) await t.outputs.saveOfRun(lease.runId, output)
     return undefined
   },
-  /** `followUp` starts `onFailure` in the same commit. A run of `onFailure` itself gets none. */
+  /**
+   * `followUp` starts `onFailure` as a run of its own, in the same commit. A run of `onFailure`
+   * itself gets none.
+   */
   async failRun(t: Tables, lease: Lease, error: Failure, now: number, followUp?: boolean): Promise<void> {
     await endRun(t, lease, { status: 'failed', error }, now)
     await t.waits.closeChildren(lease.runId, now)
@@ -87,7 +90,10 @@ export const RUN_WRITES = {
   async releaseRun(t: Tables, lease: Lease): Promise<void> {
     requireHeld(lease, await t.runs.release(lease))
   },
-  /** Saves a step with everything in `saved`. `failure` joins the step's failed attempts. */
+  /**
+   * Adds or updates a step of the run's journal, together with everything in `saved`. `failure` is
+   * appended to the step's failed attempts.
+   */
   async saveCheckpoint(
     t: Tables,
     lease: Lease,
@@ -120,7 +126,10 @@ export const RUN_WRITES = {
     requireHeld(lease, await t.runs.continueAs(lease, successor, now))
     await t.waits.runEnded(lease.runId, now)
   },
-  /** Registers the events that cancel a run. False, and it is canceled, where one came already. */
+  /**
+   * Registers the events that cancel a run. False, and the run is canceled, when one of them has
+   * already been matched.
+   */
   watchRun: async (t: Tables, lease: Lease, cancels: readonly EventWait[], now: number): Promise<boolean> =>
     (await t.runs.lock(lease)) && t.waits.watchRun(lease.runId, cancels, now),
   /**
@@ -141,7 +150,10 @@ function requireHeld(lease: Lease, isHeld: boolean): void {
   if (!isHeld) throw describeStale(lease)
 }
 
-/** Carries out more of a decision; returns the runs that it woke, or null: nothing is left. */
+/**
+ * Carries out more of a word on a long list, of its end, or of effects that ask again. Returns the
+ * runs that it woke; null: nothing is left.
+ */
 export async function carryOutDecision(t: Tables, now: number): Promise<number | null> {
   return (await t.waits.closeMore(now)) ? 0 : t.decisions.carryOut(now)
 }

@@ -63,7 +63,10 @@ const setup = {
     await t.endpoints.update(endpoint)
     if (endpoint.status === 'disabled') await t.captures.dropCaptures(endpoint.id)
   },
-  /** Removes an endpoint and its secrets. Its deliveries stay. `not_found` without it. */
+  /**
+   * Removes an endpoint and its secrets for good; its name is free again, its deliveries stay.
+   * `not_found` without the endpoint.
+   */
   async removeEndpoint(t: Tables, endpoint: Pick<Endpoint, 'id' | 'name'>, now: number): Promise<void> {
     await t.endpoints.remove(endpoint, now)
     await t.captures.dropCaptures(endpoint.id)
@@ -75,7 +78,10 @@ const setup = {
   async saveWorkflows(t: Tables, loaded: LoadedWorkflows, now: number): Promise<SavedWorkflows> {
     return t.workflows.save(loaded, await t.workers.living(now), now)
   },
-  /** Removes a workflow. Throws `not_found`, and `conflict` while a worker has it. */
+  /**
+   * Removes a workflow that no worker at work has. Throws `not_found`, and `conflict` while one has
+   * it.
+   */
   async removeWorkflow(t: Tables, workflow: string, now: number): Promise<void> {
     return t.workflows.remove(workflow, await t.workers.living(now), now)
   },
@@ -90,7 +96,10 @@ const setup = {
 const safety = {
   ...{ stopEffects, resumeEffects, beginByHand, endByHand },
   ...{ carryOutDecision, startPlanned, addApprover, removeApprover },
-  /** Wakes the first of the runs whose effects are held. `carryOutDecision` wakes the rest. */
+  /**
+   * Lets effects that the guard holds ask again. Wakes the first of their runs, and returns how
+   * many; `carryOutDecision` wakes the rest.
+   */
   async askAgain(t: Tables): Promise<number> {
     await t.stops.lock()
     return t.approvalWaits.asking.begin('guard')

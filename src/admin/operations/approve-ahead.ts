@@ -27,7 +27,10 @@ interface AheadDoor<List extends AheadList> {
   hasEnded(run: string): Promise<boolean>
 }
 
-/** The first effects of a look ahead up to a number and a size. An unknown size ends them. */
+/**
+ * The first effects that a look ahead showed, at most so many of so many bytes. A delete whose size
+ * nobody knows ends them where bytes are bounded.
+ */
 export function boundAhead({ ahead }: Pick<Foreseen, 'ahead'>, most: number, maxBytes: number): AheadEffect[] {
   const all = ahead.flatMap(({ run, list }) => list.map((effect) => ({ run, ...effect }))).slice(0, most)
   let left = maxBytes

@@ -36,7 +36,10 @@ export interface Removal {
   error: string | null
 }
 
-/** The Files API for people, under an account's limit. It throws only `UpshotError`. */
+/**
+ * The Files API for people, with the key of an account and under its limit. It throws only
+ * `UpshotError`.
+ */
 export interface FilesDesk {
   ask<Answer>(account: string, question: (files: AccountFiles) => Promise<Answer>): Promise<Answer>
   /** The bytes of a file from an offset on, also over broken connections and expired addresses. */

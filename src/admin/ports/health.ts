@@ -16,7 +16,10 @@ export interface Health {
   check(): Promise<HealthReport>
 }
 
-/** Runs all checks in parallel. One that takes longer than `withinMs` has failed. */
+/**
+ * Runs all checks in parallel. One that takes longer than `withinMs` has failed: who asks wants an
+ * answer, whatever is stuck.
+ */
 export function createHealth(
   checks: Record<string, HealthCheck>,
   { withinMs = CHECK_WITHIN_MS, warnings = () => [] }: { withinMs?: number; warnings?: () => string[] } = {},

@@ -129,7 +129,10 @@ export function readSubjects({ body }: EventRecord, caller: Pick<Caller, 'role'>
   return listWholeSubjects(JSON.parse(body).data).slice(0, MAX_SUBJECTS)
 }
 
-/** The shape of a value: its names of fields, and for each value the name of its type. */
+/**
+ * The shape of a value without its content. The name of its type replaces each text, number and
+ * boolean; names of fields stay.
+ */
 export function maskValue(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskValue)
   if (typeof value === 'object' && value !== null) {

@@ -3,7 +3,10 @@ import { dirname, join } from 'node:path'
 import { UpshotError } from '../../core/errors.ts'
 import type { Group } from '../../core/safety/differences.ts'
 
-/** The accepted differences of a workflow: a file beside its code, or beside the corpus. */
+/**
+ * The file with the differences of a workflow that its authors want. It belongs to the code, or is
+ * beside the corpus.
+ */
 export function acceptedFile(workflowsDir: string, workflow: string, corpus?: string): string {
   if (corpus !== undefined) return `${corpus.replace(/\.ndjson(\.gz)?$/, '')}.accepted.json`
   return join(workflowsDir, 'backtest', `${workflow}.json`)

@@ -13,7 +13,10 @@ export interface OtherCode extends AsyncDisposable {
 
 const run = promisify(execFile)
 
-/** Makes a folder of other code: a module, a folder, or a commit in a working tree of its own. */
+/**
+ * Makes a folder of other code: a module, a folder, or a commit in a working tree of its own.
+ * `workflowsDir` is that of the code that is tried.
+ */
 export async function checkOut(against: string, workflowsDir: string): Promise<OtherCode> {
   if (existsSync(against)) return openPath(resolve(against))
   const top = (await git(workflowsDir, 'rev-parse', '--show-toplevel')).trim()

@@ -21,7 +21,10 @@ interface Options extends PageOptions {
 
 const UNFINISHED: readonly RunStatus[] = ['waiting', 'pending', 'running']
 
-/** Previews every unfinished run on its journal with other code. Nothing is written. */
+/**
+ * Previews every unfinished run on its journal with the code of an isolated process. Nothing is
+ * written.
+ */
 export function checkUnfinished(
   store: Reads,
   isolated: Pick<IsolatedProcess, 'preview' | 'code'>,

@@ -18,7 +18,10 @@ interface AtWork extends ShadowStretch {
   found: ShadowBacktest[] | null
 }
 
-/** Backtests shadows for the rules of alerts, one after the other, until the signal aborts. */
+/**
+ * Backtests shadows for the rules of alerts: each in a process of `upshot backtest`, one after the
+ * other. The signal ends them.
+ */
 export function openShadows(config: Config, store: Store, signal: AbortSignal): PreviewShadows {
   const byRule = new Map<string, AtWork>()
   return (stretch) => {

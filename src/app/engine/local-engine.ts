@@ -57,7 +57,10 @@ export class LocalEngine implements Engine {
   #access: EngineAccess | null = null
   #watch: StoreWatch | null = null
 
-  /** Throws `invalid_config` for an empty folder where the database knows workflows. */
+  /**
+   * Loads the workflows. Throws `invalid_config` for an empty folder where the database knows
+   * workflows.
+   */
   static async load(parts: LocalEngineParts): Promise<LocalEngine> {
     const { workflows, config, notices } = parts
     const sourceHash = config.dev ? await hashFolder(config.workflowsDir) : null

@@ -2,7 +2,10 @@ import { UpshotError } from '../../core/errors.ts'
 import type { Route } from '../../core/incoming/route.ts'
 import type { Store } from '../../core/store/store.ts'
 
-/** Throws `not_running` while there are no routes: an event would start no run without them. */
+/**
+ * Throws `not_running` while there are no routes: an event stored without them would start no run.
+ * Its sender gets a 503 and tries again.
+ */
 export async function readRoutes(store: Pick<Store, 'listRoutes'>): Promise<readonly Route[]> {
   const routes = await store.listRoutes()
   if (routes) return routes

@@ -85,7 +85,10 @@ export class RunPlanner implements Planner {
     await this.#parts.clients.stop()
   }
 
-  /** Null where the isolated process ended meanwhile. Rejects where the store fails. */
+  /**
+   * Null where the isolated process ended meanwhile. Rejects where the store fails, or no isolated
+   * process can be had.
+   */
   async #previewBesideOthers(run: ClaimedRun): Promise<PreviewedJob | null> {
     this.#isolated ??= this.#open()
     const opening = this.#isolated

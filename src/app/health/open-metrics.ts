@@ -73,7 +73,10 @@ async function readKnown(): Promise<KnownLabels> {
   }
 }
 
-/** The results of the checks that the scrape before began: a check may wait for the disk. */
+/**
+ * The results of the checks that the scrape before began. A check writes to the disk, and no scrape
+ * waits for that but the first.
+ */
 function lateReadiness(health: Health): () => Promise<Record<string, string>> {
   let latest: Promise<Record<string, string>> | null = null
   const check = () => health.check().then(({ checks }) => checks)

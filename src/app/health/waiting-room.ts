@@ -13,7 +13,10 @@ const { createServer } = process.getBuiltinModule('node:http')
 
 const REFUSAL = { verdict: 'unavailable', event: null, complaint: null } as const
 
-/** Answers on the ports of an app that waits for its database: live, not ready, try again. */
+/**
+ * Answers on the ports of an app that waits for its database. It is live and not ready, and senders
+ * are told to try again.
+ */
 export class WaitingRoom {
   /** Why the app waits, for `/readyz`. */
   why: unknown

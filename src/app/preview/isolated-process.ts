@@ -67,7 +67,10 @@ interface IsolatedParts {
 
 const PATIENCE_MS = 30_000
 
-/** Runs author's code without keys or a way out: a seat belt, no jail. See decision 71. */
+/**
+ * A process in which author's code has no reach: it runs without keys, and every way out is closed.
+ * A seat belt, no jail. See decision 71.
+ */
 export class IsolatedProcess implements AsyncDisposable {
   readonly code: LoadedCode
   readonly settings: IsolatedSettings

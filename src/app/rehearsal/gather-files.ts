@@ -137,7 +137,10 @@ function readMoment(value: unknown): number | null {
   return Number.isNaN(moment) ? null : moment
 }
 
-/** The body of an event for a rehearsal: without its secrets, with our names of storages. */
+/**
+ * The body of an event for a rehearsal: without its secrets, and with our names of storages. Any
+ * other body stays byte for byte.
+ */
 export function prepareEvent(body: string, spellings: StorageSpellings): string {
   let isChanged = false
   const changed = JSON.stringify(JSON.parse(body), (name, value: unknown) => {

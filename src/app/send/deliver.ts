@@ -29,7 +29,10 @@ interface Delivery {
 const accepted = z.object({ data: z.object({ verdict: z.enum(Object.keys(VERDICTS) as [Verdict, ...Verdict[]]) }) })
 const refused = z.object({ error: z.object({ message: z.string() }) })
 
-/** Posts a delivery; follows no redirect. Throws `not_running` if no answer arrives in 10 s. */
+/**
+ * Posts a delivery as the service does, without following redirects. Throws `not_running` if no
+ * answer arrives within 10 s.
+ */
 export async function deliver(url: string, { body, headers, signal }: Delivery): Promise<Answer> {
   const response = await post(url, {
     body,

@@ -13,7 +13,10 @@ import type { Config } from '../../project/config/load-config.ts'
 /** How long the former secret stays valid after the environment names a new one. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000
 
-/** Adds the endpoint of the sandbox or service, or writes to it what changed in the environment. */
+/**
+ * Adds the endpoint of the sandbox or of the configured service, where there is none. A secret or
+ * header that changed in the environment is written to it.
+ */
 export async function ensureEndpoint(store: Store, { service }: Config, now: number): Promise<Endpoint> {
   const name = service.kind === 'sandbox' ? SANDBOX_ENDPOINT : SERVICE_ENDPOINT
   const known = (await store.listEndpoints()).find((endpoint) => endpoint.name === name)

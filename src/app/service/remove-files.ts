@@ -16,7 +16,10 @@ interface RemovalParts {
 /** Concurrent deletes. More would only wait for the account's rate limit. */
 const CONCURRENCY = 4
 
-/** Deletes each file as `removeFile` does, also after a failure. After an abort: `not_tried`. */
+/**
+ * Deletes each file as `removeFile` does, and continues after a failure. After an abort,
+ * deletes in flight finish; the rest is `not_tried`.
+ */
 export async function removeFiles(
   parts: RemovalParts,
   found: readonly SeenFile[],

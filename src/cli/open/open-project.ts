@@ -31,7 +31,10 @@ export interface Project {
    * persons leave an audit row. Throws `not_found` without a database, unless `mayCreate`.
    */
   withStore<T>(use: (store: PersonStore, config: Config) => Promise<T>, options?: { mayCreate?: boolean }): Promise<T>
-  /** Opens the store for reading alone. Throws `not_found` without one. */
+  /**
+   * Opens the store for reading alone, beside a running app too: the database stays as it is.
+   * Throws `not_found` without one.
+   */
   withReads<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /** The store for a list, which a standby answers where one is set and up to date. */
   withLists<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>

@@ -8,7 +8,10 @@ import type { Config } from '../../project/config/load-config.ts'
 /** Writes that only carry on an audited action, or keep the database in order. */
 type Upkeep = 'holdRuns' | 'releaseHeldRuns' | 'prune' | 'pruneWeek' | 'sealEffects'
 
-/** The store as a person has it: a write without an audit row does not compile. */
+/**
+ * The store as a person has it: every other write leaves an audit row. One without a row does not
+ * compile, so no command forgets it.
+ */
 export type PersonStore = ReadStore & OperatorWrites & Pick<Store, Upkeep>
 
 /** The operations of the table: in this process beside the database, or at a server. */

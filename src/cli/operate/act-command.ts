@@ -42,7 +42,10 @@ export interface ActWords<Name extends RouteName, Look extends RouteName> {
   leave?: (answer: AnswerOf<Name>) => keyof typeof EXIT | null
 }
 
-/** A command of one operation, on one named row where it has an argument. */
+/**
+ * A command of one operation, on one named row where it has an argument. It shows something, or
+ * does one thing: with `asks` after a question.
+ */
 export function actCommand<Name extends RouteName, Look extends RouteName = never>(
   name: Name,
   words: ActWords<Name, Look>,

@@ -22,7 +22,10 @@ interface Work {
   describe: (foreseen: Pick<Operation, 'total' | 'runs'>) => string
 }
 
-/** Foresees an operation on many rows, asks, begins it and follows it. Ctrl-C aborts it. */
+/**
+ * Foresees an operation on many rows, asks, begins it and follows it to its end. A process of the
+ * app goes on with it where this one dies; Ctrl-C aborts it.
+ */
 export async function performOperation(out: Output, operations: Operations, work: Work): Promise<void> {
   const begin = (more: object, options?: CallOptions): Promise<Operation> =>
     call(operations, work.name, { body: { ...work.body, ...more } } as never, options)

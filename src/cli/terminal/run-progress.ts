@@ -10,7 +10,10 @@ export function drawBar(progress: Shown, cells: number): string {
   return `${'█'.repeat(full)}${'·'.repeat(cells - full)} ${String(Math.floor(share * 100)).padStart(3)} %`
 }
 
-/** Progress in words, such as `3,412 of 10,000 files compared, 4 failed, 12/s, 9 min left`. */
+/**
+ * Progress in words, such as `3,412 of 10,000 files compared, 4 failed, 12/s, 9 min left`. Without
+ * rate and time left where the run is not at work.
+ */
 export function describeProgress(progress: Shown, isAtWork: boolean): string {
   const { done, total, failed, note, rate } = progress
   const left = timeLeft(progress)

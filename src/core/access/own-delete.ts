@@ -2,7 +2,10 @@ const KEPT = Symbol.for('upshot.ownDelete')
 
 type AskDelete = (host: string) => void
 
-/** Throws where code of a run deletes at a known account's host with a client of its own. */
+/**
+ * Throws where code of a run deletes with a client of its own, at a host of a known account. Any
+ * client calls it before a delete.
+ */
 export function askOwnDelete(host: string): void {
   ;(globalThis as { [KEPT]?: AskDelete })[KEPT]?.(host)
 }

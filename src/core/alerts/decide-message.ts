@@ -65,7 +65,10 @@ function hasGrown({ when }: AlertRule, told: number, count: number): boolean {
 /** Topics that are over and kept to be shown. */
 const MAX_PAST = 50
 
-/** The book after a message. One that no channel took is tried again within `everyMs`. */
+/**
+ * The book after a message. One that no channel took is tried again with the next one, after
+ * `everyMs` at the latest.
+ */
 export function noteSending(
   rule: AlertRule,
   book: AlertBook,

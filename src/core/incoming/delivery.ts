@@ -131,7 +131,10 @@ export interface UnmatchedTally {
   lastAt: number
 }
 
-/** An unverified delivery of a learning endpoint: it never starts a run. Encrypted at rest. */
+/**
+ * An unverified delivery of an endpoint in learning mode, kept to find its signature scheme. It
+ * never starts a run, and is encrypted at rest.
+ */
 export interface Capture {
   id: string
   endpointId: string

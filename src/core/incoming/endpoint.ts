@@ -154,7 +154,10 @@ function dropForgotten(secrets: readonly EndpointSecret[], now: number): Endpoin
   return secrets.filter((secret) => isActive(secret, now) || kept.includes(secret.position))
 }
 
-/** Retired secrets that are still kept, the latest first. They only explain a refusal. */
+/**
+ * Secrets that are no longer accepted and are still kept, the latest first. They only explain a
+ * refusal.
+ */
 export function retiredSecrets(
   { secrets }: { secrets: readonly EndpointSecret[] },
   now: number,

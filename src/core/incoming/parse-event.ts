@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 import type { ServiceEvent } from './event.ts'
 
-/** The body of a delivery by the service's specification. Unknown fields and types are kept. */
+/**
+ * The body of a delivery, as section 2.6 of the service's specification has it. Unknown fields and
+ * types are kept.
+ */
 const eventBody = z.looseObject({
   id: z
     .string()

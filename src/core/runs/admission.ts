@@ -1,7 +1,10 @@
 import { isoTime } from '../time.ts'
 import type { Tags } from './told/tags.ts'
 
-/** A limit that a run passes before its code begins, in a fixed order. See decision 5. */
+/**
+ * A limit that a run passes before its code begins. Gates are passed in a fixed order, so runs
+ * cannot deadlock. See decision 5.
+ */
 export interface Gate {
   name: 'singleton' | 'throttle' | 'concurrency-1' | 'concurrency-2'
   /** Empty where the gate has no keys. */

@@ -1,7 +1,10 @@
 import { MAX_CRASHES } from './lease.ts'
 import type { RunName } from './run.ts'
 
-/** The end of a worker. Only author code ends an `engine`; a power cut ends a `process`, too. */
+/**
+ * The end of a worker. A power cut or a person may have ended its `process`; only author code can
+ * have ended its `engine`.
+ */
 export type WorkerEnd = 'process' | 'engine'
 
 /** Runs whose code was seen to harm the engine, such as `blocked it at a.workflow.ts:3:5`. */

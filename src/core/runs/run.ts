@@ -164,7 +164,10 @@ export type RunOperation = (typeof RUN_OPERATIONS)[number]
 type FittingRun = Pick<Run, 'status' | 'dueAt' | 'reason'> &
   Partial<Pick<Run, 'awaits' | 'isInLine' | 'deadline' | 'isCanceledByRule' | 'resolution'>>
 
-/** Why an operation does not fit a run at `now`; null: it does. The store checks again. */
+/**
+ * Why an operation does not fit a run at `now`; null when it does. The store checks again in its
+ * own transaction.
+ */
 export function findObstacle(operation: RunOperation, run: FittingRun, now: number): string | null {
   const { status, dueAt, reason, awaits = false, isInLine = false, resolution = null } = run
   switch (operation) {

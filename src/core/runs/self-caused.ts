@@ -52,7 +52,10 @@ const deletedFile = z.object({
   file: z.object({ id: z.string(), service: z.string().optional() }),
 })
 
-/** The file that a `file.deleted` names, with the service's name of its storage; else null. */
+/**
+ * The file that a `file.deleted` names; null for other events. The storage is spelled as the
+ * service spells it.
+ */
 export function parseDeletion({ type, data }: ServiceEvent): { service: string; id: string } | null {
   const parsed = type === 'file.deleted' ? deletedFile.safeParse(data).data : undefined
   const service = parsed?.service ?? parsed?.file.service

@@ -20,7 +20,10 @@ export const STEP_KINDS = [
 ] as const
 export type StepKind = (typeof STEP_KINDS)[number]
 
-/** A row of a run's journal: the state of one step. Times are epoch milliseconds. */
+/**
+ * A row of a run's journal: the state of one step, which replays read back. Times are epoch
+ * milliseconds.
+ */
 export interface Checkpoint {
   /** Unique within the run. */
   key: string
@@ -98,7 +101,10 @@ const RESERVED = /[#[\]]/
  */
 export type StepName = string | readonly [name: string, key: string | number]
 
-/** Names the steps of one pass: `name`, `name#2` for its second use, or `name[key]`. */
+/**
+ * Names the steps of one pass: `name`, `name#2` for its second use, or `name[key]`. The result
+ * keeps the counts.
+ */
 export function stepKeys(): (name: StepName) => string {
   const seen = new Set<string>()
   const repeated = new Map<string, number>()

@@ -15,7 +15,10 @@ const SPAN_DIGITS = 16
 /** Known ids: the notices of a run share its root, and a hash costs most of a span. */
 const traceIds = new WeakMap<RunRoot, string>()
 
-/** The trace of all that goes back to one root: 32 hexadecimal digits. See decision 50. */
+/**
+ * The trace of everything that goes back to one root: 32 hexadecimal digits. Every process computes
+ * the same, so nothing is stored. See decision 50.
+ */
 export function traceIdOf(root: RunRoot): string {
   const known = traceIds.get(root)
   if (known !== undefined) return known

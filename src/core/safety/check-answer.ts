@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 import { describeIssues } from '../json.ts'
 
-/** An answer as JSON text, checked by its question's JSON Schema. Throws `invalid_request`. */
+/**
+ * An answer as JSON text, checked by the JSON Schema of its question; null where none is asked for.
+ * Throws `invalid_request`.
+ */
 export function checkAnswer(
   { id, question }: { id: string; question: { answer?: unknown } | null },
   given: unknown,

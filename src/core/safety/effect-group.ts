@@ -15,7 +15,10 @@ export interface EffectShare {
   bytes: number
 }
 
-/** A list of effects that is too long for one commit, and begins in parts. See decision 81. */
+/**
+ * A list of effects that is too long for one commit. One decides about all of it, and each of its
+ * parts begins in another. See decision 81.
+ */
 export interface EffectList {
   /** Unlike that of the other lists of the same pass. */
   number: number

@@ -75,7 +75,10 @@ export function findKeyFault({
   return fault ? KEY_FAULTS[fault] : null
 }
 
-/** Keeps sandbox keys and real keys apart, and all keys from unencrypted connections. */
+/**
+ * Keeps sandbox keys from the real service, real keys from the sandbox, and all keys from
+ * unencrypted connections.
+ */
 export function decideKeyFault(
   { hostname, protocol }: Pick<URL, 'hostname' | 'protocol'>,
   key: string,

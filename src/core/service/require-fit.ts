@@ -2,7 +2,10 @@ import { z } from 'zod'
 import { UpshotError } from '../errors.ts'
 import { describeIssues, type JsonValue } from '../json.ts'
 
-/** Throws `invalid_request` for an input that does not fit. Without a schema, any does. */
+/**
+ * Throws `invalid_request`, with the places, for an input that does not fit the schema of a
+ * workflow. One without a schema takes any.
+ */
 export function requireFit({ id, input: schema }: { id: string; input?: JsonValue }, input: unknown): void {
   const parsed = schema === undefined ? null : readSchema(schema).safeParse(input)
   if (parsed === null || parsed.success) return

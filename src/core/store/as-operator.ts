@@ -4,7 +4,10 @@ import type { Clock } from '../time.ts'
 import { OPERATOR_WRITES, type OperatorWrite, type OperatorWrites } from './operator-writes.ts'
 import type { StoreWrites } from './store.ts'
 
-/** The writes of persons in an operator's name, each with its audit row in the same commit. */
+/**
+ * The writes of persons in an operator's name: each appends its audit row in its own commit. A
+ * command or route that writes through these cannot forget the row.
+ */
 export function asOperator(
   store: Pick<StoreWrites, 'operate' | 'carryOutDecision'>,
   operator: Operator,

@@ -6,7 +6,10 @@ import type { BulkPlan } from '../safety/bulk.ts'
 import { describeScope } from '../safety/stop.ts'
 import { DEFAULT_ACCOUNT } from '../service/account.ts'
 
-/** The writes of persons, with the action that the audit log keeps. No secret is a parameter. */
+/**
+ * The writes that a person makes, each with the action that the audit log keeps of it. The
+ * parameters are chosen one by one, so that no secret is among them.
+ */
 export const OPERATOR_WRITES = {
   startRun: ({ run, workflow, account }) => act('run.start', run, { workflow, account }),
   startBulk: (plan) => act('operation.start', plan.id, describeBulk(plan)),

@@ -1,4 +1,7 @@
-/** The kinds of rows that retention removes. An event loses its body only. */
+/**
+ * The kinds of rows that retention removes. A run goes with everything attached, and an event loses
+ * its body only.
+ */
 export const PRUNE_KINDS = [
   'runs',
   'failures',

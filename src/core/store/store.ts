@@ -41,7 +41,10 @@ export interface StoreWrites extends Transactions, DeliveryIntake {
    * Claims up to `limit` due runs for `worker`: those that waited first, then by priority and age.
    */
   claimRuns(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
-  /** Claims up to `limit` suspects: runs that may have ended their workers. */
+  /**
+   * Claims up to `limit` suspects: runs that may have ended their workers. The other claims leave
+   * them out.
+   */
   claimSuspects(worker: string, limit: number, now: number): Promise<ClaimedRun[]>
   /**
    * Claims limited runs that are not admitted yet, oldest first. They need no slot, because most
@@ -98,7 +101,10 @@ export interface ReadStore extends TableReads {
    * writes may be one call, and a call may be lost: it is a hint, beside which callers poll.
    */
   watch(clock: Clock, onChange: () => void): StoreWatch
-  /** Epoch milliseconds by the clock that all processes share; null: the clock of the machine. */
+  /**
+   * Epoch milliseconds by the clock that all processes of the database share. Null where that is
+   * the clock of the machine.
+   */
   readClock(): Promise<number | null>
   /** Facts of the server, for those who watch it. Null for a file. */
   readServerState(): Promise<ServerState | null>
@@ -129,7 +135,10 @@ export interface StoreWatch {
   stop(): void
 }
 
-/** The database behind the port. Every moment is a parameter, in epoch milliseconds. */
+/**
+ * The database behind the port. Every moment is a parameter in epoch milliseconds: the store reads
+ * no clock.
+ */
 export interface Store extends ReadStore, StoreWrites {
   close(): Promise<void>
 }

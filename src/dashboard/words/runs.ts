@@ -18,7 +18,10 @@ export function whyOf({ error, reason }: Pick<Run, 'error' | 'reason'>): string 
   return error?.message ?? reason ?? ''
 }
 
-/** Progress in words, such as `3,412 of 10,000 files compared, 4 failed, 12/s, 9 m left`. */
+/**
+ * Progress in words, such as `3,412 of 10,000 files compared, 4 failed, 12/s, 9 m left`. Without
+ * rate and time left where the run is not at work.
+ */
 export function describeProgress(progress: NonNullable<Run['progress']>, isAtWork: boolean): string {
   const { done, total, failed, note, rate, leftMs } = progress
   const parts = [

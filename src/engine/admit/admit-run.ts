@@ -27,7 +27,10 @@ type Admission =
   | { kind: 'admitted'; cause: Cause; facts: EventFacts; startedAt: number; tags: PlannedTags }
   | Extract<RunOutcome, { kind: 'skipped' | 'parked' | 'queued' | 'ready' | 'canceled' }>
 
-/** Decides whether a claimed run may go on. A filter or key that throws parks the run. */
+/**
+ * Decides whether a claimed run may go on; only a workflow with limits needs the store for it. A
+ * filter or key that throws parks the run for a person.
+ */
 export async function admitRun(
   parts: AdmissionParts,
   run: ClaimedRun,

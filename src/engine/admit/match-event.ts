@@ -13,7 +13,10 @@ import { readStoredEvent } from './read-cause.ts'
 /** The facts of a run that is made now, and has the queue for itself. */
 const ALONE = { deadline: null, hasStarted: false, hasSlot: true, isQueueEmpty: true } as const
 
-/** Asks the conditions of a workflow about an event, as an admission does. Starts nothing. */
+/**
+ * Asks the conditions of a workflow about an event, as an admission does, and starts nothing. The
+ * author's `where`, keys and priority are called.
+ */
 export function matchEvent(
   workflow: AnyWorkflow,
   event: EventRecord,

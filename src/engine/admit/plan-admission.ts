@@ -27,7 +27,10 @@ interface About {
   account: string
 }
 
-/** Calls the author's key and priority functions. Throws an error that names the option. */
+/**
+ * Calls the author's key and priority functions for one cause. Throws an error that names the
+ * option whose function threw or returned the wrong type.
+ */
 export function planAdmission(
   limits: AnyLimits & { timeout?: TimeoutOptions },
   cause: Cause,

@@ -188,7 +188,10 @@ export class ActivePasses {
     }
   }
 
-  /** Lets the steps at work finish, ends other passes after `drainMs`, and waits for all ends. */
+  /**
+   * Lets the steps at work finish and ends the passes that take longer than `drainMs`. Resolves
+   * when no pass is left.
+   */
   async drain(clock: Clock, drainMs: number): Promise<void> {
     this.#isDraining = true
     this.#cache.clear()

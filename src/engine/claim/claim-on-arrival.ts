@@ -45,7 +45,10 @@ function hasAll({ codeHashes }: ArrivalClaim, workflows: readonly string[]): boo
   return workflows.every((id) => Object.hasOwn(codeHashes, id))
 }
 
-/** Saves deliveries for a worker, which claims their runs while it is free. See decision 13. */
+/**
+ * Saves deliveries for a worker, which may be on another thread. With free slots and an empty
+ * queue, the same commit claims their runs for it. See decision 13.
+ */
 export class ClaimOnArrival implements DeliveryIntake {
   readonly #parts: Parts
   readonly #saving = new Set<Promise<unknown>>()

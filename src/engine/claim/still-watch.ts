@@ -5,7 +5,10 @@ import { aboutRun, type Pass } from '../pass/pass.ts'
 /** Time without a movement after which a run says where it stands. */
 const STILL_MS = 60_000
 
-/** Watches a pass whose code awaits something outside its steps. The run's log tells it once. */
+/**
+ * Watches a pass for code that does nothing while no step is at work. It awaits something outside
+ * its steps, perhaps for ever, and the log of the run tells it once.
+ */
 export class StillWatch {
   /** Null before the code is called. */
   pass: Pass | null

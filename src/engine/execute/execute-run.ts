@@ -29,7 +29,10 @@ interface Execution {
   filesFor: FilesFor
 }
 
-/** Executes one pass of an admitted run. Never throws an author's error. */
+/**
+ * Executes one pass of an admitted run: replays finished steps and goes on until it ends or has to
+ * wait. Never throws an author's error.
+ */
 export async function executeRun(pass: Pass, { workflow, cause, filesFor }: Execution): Promise<RunOutcome> {
   const refusal = await watchCancels(pass, workflow, cause)
   if (refusal) return refusal
@@ -185,7 +188,10 @@ const GATHER_MS = 100
 /** Steps that a run awaits at a time before its wake-ups are gathered: fewer cost few passes. */
 const MANY = 16
 
-/** Lets a run with many open steps sleep a moment, so that its next pass takes more ends. */
+/**
+ * Lets a run with many open steps sleep a moment after a pass that brought it further. The next
+ * pass takes all that has ended by then.
+ */
 function gatherWakeUps(
   { run, journal, clock, gatherMs = GATHER_MS }: Pick<Pass, 'run' | 'journal' | 'clock' | 'gatherMs'>,
   outcome: RunOutcome,

@@ -16,7 +16,10 @@ export interface ReplayWatch {
 
 const NOTHING_TO_WATCH: ReplayWatch = { stop() {}, noteReturn() {} }
 
-/** Halts a pass whose code rests before every recorded outcome came. See decision 33. */
+/**
+ * Halts the pass where its code comes to rest before every recorded outcome is delivered: it has
+ * diverged. See decision 33.
+ */
 export function watchReplay(pass: Pass): ReplayWatch {
   const { order, parking, stillMs = STILL_MS } = pass
   if (!order.isReplaying) return NOTHING_TO_WATCH

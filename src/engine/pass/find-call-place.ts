@@ -23,7 +23,10 @@ interface Creator {
   place: string | null
 }
 
-/** The code that begins an operation. For hooks: their own frames lie above it. */
+/**
+ * The code that begins an operation, or has a library begin it. To be called in a hook, whose own
+ * frames lie above those of the creator.
+ */
 export function findCreator(): Creator {
   const lines = takeStack().split('\n').slice(1)
   const below = lines.slice(lines.findIndex((line) => readFrame(line)?.path.startsWith(OWN_WATCH) !== true))

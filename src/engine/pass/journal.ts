@@ -88,7 +88,10 @@ export class Journal {
     return this.#finished
   }
 
-  /** True after a pass that parked, until this one records something. */
+  /**
+   * True after a pass that parked, until this one records something: the code has not come further
+   * than before.
+   */
   get isContinued(): boolean {
     return this.#isContinued
   }
@@ -252,7 +255,10 @@ export class Journal {
     return this.#unsaved.write(() => this.#store.beginPart(this.#lease, asks, part, { ...options, codeHash }))
   }
 
-  /** Resolves when every checkpoint so far is on disk, rejects if one failed. Null: all are. */
+  /**
+   * Resolves when every checkpoint so far is on disk, rejects if one of them failed. Null where all
+   * are on disk already.
+   */
   barrier(): Promise<void> | null {
     return this.#unsaved.barrier()
   }

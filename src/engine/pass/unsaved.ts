@@ -1,7 +1,10 @@
 import { silence } from '../../core/thenable.ts'
 import { quietly } from './own-work.ts'
 
-/** Most writes of one pass under way: more would hold up the writes of all others. */
+/**
+ * Most writes of one pass that are under way at a time. The store commits what has come by then, so
+ * that more would hold up the writes of all others.
+ */
 const MAX_UNDER_WAY = 64
 
 /** The writes of a pass that are not on disk yet. */
@@ -29,7 +32,10 @@ export class Unsaved {
     return silence(new Promise((resolve) => this.#waiting.push(() => resolve(this.#begin(call)))))
   }
 
-  /** Resolves when every write so far is on disk, rejects if one failed. Null: all are. */
+  /**
+   * Resolves when every write so far is on disk, rejects if one of them failed. Null where all are
+   * on disk already.
+   */
   barrier(): Promise<void> | null {
     if (this.#failure) return Promise.reject(this.#failure.error)
     if (this.#underWay === 0) return null

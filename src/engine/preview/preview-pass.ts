@@ -46,7 +46,10 @@ interface PassToPreview {
   openStub: (control: { parking: Parking; clock: ManualClock }) => StepStub
 }
 
-/** Previews one pass by the engine's own code. A stub answers its steps; nothing is written. */
+/**
+ * Previews one pass of a run by the engine's own code. Its steps are answered by the stub, and
+ * nothing is written. Never throws an author's error.
+ */
 export async function previewPass(parts: PreviewParts, preview: PassToPreview): Promise<RunOutcome> {
   const { claim, workflow, known, clock, openStub } = preview
   const { reads, filesFor, guard, spellingsOf = () => ({}), routes = () => [], publish = () => {} } = parts

@@ -32,7 +32,10 @@ interface Preview {
   answersFor: (control: PreviewControl) => AnswerStep
 }
 
-/** Previews a run to its end. Nothing is written, and no write or delete is called. */
+/**
+ * Previews a run from its first line to its end, and gathers what it would do. Nothing is written,
+ * and no function of a write or delete is called.
+ */
 export async function previewRun(
   parts: PreviewParts,
   { claim, workflow, known, answersFor }: Preview,

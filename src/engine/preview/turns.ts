@@ -21,7 +21,10 @@ interface TurnParts {
   isOpen: () => boolean
 }
 
-/** Hands answers to the code one at a time: recorded ones in their order, new ones by time. */
+/**
+ * Hands answers to the code one at a time. Recorded ones come in the order of their run, new ones
+ * by time. Between two, the code goes as far as it can.
+ */
 export class Turns {
   readonly #parts: TurnParts
   /** By their place in the run. */

@@ -45,7 +45,10 @@ interface Receiver {
   stream: () => Stream
 }
 
-/** The next matching event that this run has not had; null where the timeout is over. */
+/**
+ * Takes the next matching event that this run has not had, in the order of storing. Parks until
+ * there is one, or the timeout is over: then null.
+ */
 export function receiveStep(pass: Pass, streams: Streams, name: StepName, request: ReceiveRequest): Promise<Found> {
   const receiver: Receiver = { pass, request, stream: () => findStream(streams, request) }
   return takeStep(

@@ -9,7 +9,10 @@ import { aboutRun, type Pass } from '../pass/pass.ts'
 import { type CurrentStep, runInStep } from '../pass/scope.ts'
 import { LateRead, type LiveReads } from '../pass/step-stub.ts'
 
-/** Calls a step's function. At the limit its signal aborts; the function is left running. */
+/**
+ * Calls a step's function with a time limit. At the limit its signal aborts; a function that
+ * ignores the signal is left running.
+ */
 export function withTimeout<T>(
   pass: Pass,
   step: Checkpoint,

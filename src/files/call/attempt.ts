@@ -37,7 +37,10 @@ interface Attempted {
   limit: number | null
 }
 
-/** Sends a request once, within the attempt's time. A failure is returned, not thrown. */
+/**
+ * Sends a request once, within the attempt's time. A failure is returned, not thrown: the caller
+ * decides what follows.
+ */
 export async function attempt(
   parts: ClientParts,
   call: Call,

@@ -27,7 +27,10 @@ type ResendDecision = { kind: 'resend'; at: number; isThrottled: boolean } | { k
 /** Random delay added to a moment that the server named, so that clients return one by one. */
 const SPREAD_MS = 1_000
 
-/** Decides whether and when to resend a request, never sooner than the server named. */
+/**
+ * Decides whether and when to resend a failed request. It never shortens a wait that the server
+ * named.
+ */
 export function decideResend(tried: {
   error: FilesError
   resend: Resend
@@ -69,7 +72,10 @@ export function isTransient(error: FilesError): boolean {
 const MISSING =
   /^((resource|file|folder|entry|item|object)_?)?not_?found$|^no_?such_?(file|folder|entry|item|object|key)$/i
 
-/** A 404 by which the service itself says that there is no entry, and not a proxy. */
+/**
+ * A 404 by which the service itself says that there is no entry. Without such a code it comes
+ * from a proxy, or means a route or a storage that is gone.
+ */
 export function isProvenMissing(error: unknown): boolean {
   return error instanceof NotFoundError && error.code !== null && MISSING.test(error.code)
 }

@@ -31,7 +31,10 @@ export class KeyRing {
     this.#parts = parts
   }
 
-  /** The key to use. Throws `AuthenticationError` when all were refused within a minute. */
+  /**
+   * The key to use. Throws `AuthenticationError` without a request when every known key was
+   * refused within the last minute.
+   */
   async take(facts: ErrorFacts): Promise<Secret> {
     const key = this.#current ?? (await this.#ask(facts))
     if (key !== null) return key

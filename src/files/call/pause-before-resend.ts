@@ -14,7 +14,10 @@ interface Tried {
   unreadable: number
 }
 
-/** Waits until the request may be sent again, in milliseconds; else throws the attempt's error. */
+/**
+ * Waits until the request may be sent again; resolves to the pause in milliseconds. Throws the
+ * attempt's error when it may not.
+ */
 export async function pauseBeforeResend(parts: ClientParts, call: Call, tried: Tried): Promise<number> {
   const { clock, random } = parts.settings
   const now = clock.now()

@@ -169,7 +169,10 @@ async function readMarks(target: string): Promise<Marks | null> {
   }
 }
 
-/** Whether a part belongs to the wanted file, by a strong ETag, or by size and date. */
+/**
+ * Whether a part belongs to the wanted file. That takes a strong ETag, or a size and a date on
+ * both sides.
+ */
 function isSame(kept: Marks, wanted: Wanted): boolean {
   const isNamed = kept.service === wanted.service && kept.id === wanted.id
   const isAlike =

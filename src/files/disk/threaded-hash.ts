@@ -29,7 +29,10 @@ export interface HashAnswer {
   error?: string
 }
 
-/** The thread that hashes files. It starts with the first hash, and keeps no process alive. */
+/**
+ * The one thread that hashes files for this process. It starts with the first hash and never keeps
+ * the process alive.
+ */
 class HashThread {
   #worker: Worker | null = null
   readonly #calls = new Map<number, { resolve: (answer: HashAnswer) => void; reject: (error: Error) => void }>()
@@ -41,7 +44,10 @@ class HashThread {
     return hash
   }
 
-  /** Runs an order after the earlier ones of this hash. Rejects when one failed. */
+  /**
+   * Runs an order after the earlier orders to this hash. Rejects when one of them failed, or the
+   * thread has ended.
+   */
   ask(hash: number, order: HashOrder): Promise<HashAnswer> {
     this.#worker ??= this.#start()
     const worker = this.#worker
@@ -113,7 +119,10 @@ export function emptyHash(size: number | null): PartHash {
   return size === null || size > WORTH_THE_THREAD_BYTES ? new ThreadedHash() : new PassingHash()
 }
 
-/** The hash of a file whose first `bytes` are read first. Rejects when `signal` aborts. */
+/**
+ * The hash of a file with `bytes` bytes that will have about `size`. They are read first; rejects
+ * when `signal` aborts.
+ */
 export async function continuedHash(
   file: UncachedFile,
   { bytes, size, signal }: { bytes: number; size: number | null; signal: AbortSignal },

@@ -5,7 +5,10 @@ import { type Descriptors, writeAt } from './page-io.ts'
 /** A file in the system's cache is synced after so many bytes, so that the last sync is short. */
 const SYNC_EVERY_BYTES = 8 * 1024 * 1024
 
-/** A file that bypasses the system's cache where that is possible. See decision 25. */
+/**
+ * A file that bypasses the system's cache where that is possible. It is written once and not read
+ * soon. See decision 25.
+ */
 export class UncachedFile {
   readonly plain: FileHandle
   readonly descriptors: Descriptors

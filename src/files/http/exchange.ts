@@ -6,7 +6,10 @@ import type { HttpReply, HttpRequest, Transport } from './transport.ts'
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** One HTTP request. `authorization` never follows a redirect to another origin. */
+/**
+ * One HTTP request. `authorization` goes to the URL's own origin and never follows a redirect
+ * elsewhere.
+ */
 export interface Outgoing {
   method: 'GET' | 'POST' | 'DELETE'
   url: URL
@@ -85,7 +88,10 @@ function requireAllowed(url: URL, { hosts }: Outgoing, facts: ErrorFacts): void 
   )
 }
 
-/** A signal that aborts with the caller's, or at `moment` with `TimeoutError`. */
+/**
+ * Limits an exchange in time: the signal aborts with the caller's, or at `moment` with
+ * `TimeoutError`.
+ */
 export function limitUntil(
   settings: Pick<ExchangeSettings, 'clock'>,
   { signal, moment, facts }: { signal: AbortSignal; moment: number; facts: ErrorFacts },

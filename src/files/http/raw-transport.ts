@@ -178,7 +178,10 @@ const BUFFER_BYTES = 256 * 1024
 /** Buffers of one connection: some are read into while others wait to be copied. */
 const MAX_BUFFERS = 8
 
-/** Memory that is read into again and again: 2 MiB for a file of any size. */
+/**
+ * Memory that is read into again and again. A file of any size needs 2 MiB and leaves nothing to
+ * collect.
+ */
 class ReusedMemory {
   readonly #free: ArrayBufferLike[] = []
   #made = 0

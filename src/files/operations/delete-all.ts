@@ -10,7 +10,10 @@ interface Ways extends Pick<DeleteAllOptions, 'of'> {
   atOnce?: number
 }
 
-/** Deletes each file of a list once. Throws `invalid_request` for a folder or half a listing. */
+/**
+ * Deletes each file of a list once. When one fails, the others end first. Throws `invalid_request`
+ * for a folder, and for a listing that is not complete.
+ */
 export async function deleteAll(
   given: Iterable<FileEntry>,
   { of, atOnce = Number.POSITIVE_INFINITY }: Ways,

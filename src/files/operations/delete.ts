@@ -30,7 +30,10 @@ export interface DeleteRequest extends DeleteOptions {
   onSeen?: (entry: FileDetails) => void
 }
 
-/** Deletes one entry after a look at it; after an uncertain failure it looks again. */
+/**
+ * Deletes one entry for good, after a look at it. After an uncertain failure it looks again, and
+ * deletes only what is unchanged.
+ */
 export async function deleteFile(
   parts: ClientParts,
   call: Call,
@@ -68,7 +71,10 @@ function isDone({ status, hasFlag, data }: Reply): boolean {
   return status !== 202 && (status === 204 || hasFlag || data !== null)
 }
 
-/** Looks until the entry is gone: a 202 promises it, and an empty reply says nothing. */
+/**
+ * Looks until the entry is gone, as often as a request is tried. A 202 says that the service will
+ * delete it, and an empty reply says nothing.
+ */
 async function awaitEnd(
   parts: ClientParts,
   call: Call,
@@ -129,7 +135,10 @@ async function inspect(parts: ClientParts, call: Call, { file, options, expect }
   }
 }
 
-/** Reads the entry after an uncertain failure; else throws the failure that names a moment. */
+/**
+ * Reads the entry after an uncertain failure. When that fails too, the caller gets the first
+ * failure, or the one that names a moment.
+ */
 async function inspectAfter(
   parts: ClientParts,
   call: Call,

@@ -18,7 +18,10 @@ export interface DownloadRequest {
   onProgress?: (progress: { bytes: number; total: number | null }) => void
 }
 
-/** Writes a file's bytes to a path, atomically. A failure leaves a part to continue. */
+/**
+ * Writes a file's bytes to a path, atomically. A failed download leaves a part that the next one
+ * continues.
+ */
 export async function downloadFile(
   parts: ClientParts,
   call: Call,

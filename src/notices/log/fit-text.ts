@@ -42,7 +42,10 @@ export function padColumns(text: string, columns: number): string {
   return `${text}${' '.repeat(Math.max(0, columns - columnsOf(text)))}`
 }
 
-/** Joins words into lines of at most `room` columns. A longer word has a line of its own. */
+/**
+ * Joins words into lines of at most `room` columns. A longer word has a line of its own, uncut: it
+ * is an address or an id.
+ */
 export function wrapWords(words: readonly string[], room: number): string[] {
   const lines: string[] = []
   for (const word of words) {

@@ -1,4 +1,7 @@
-/** `name=value` for each field, quoted where it has spaces; ids without their name. */
+/**
+ * `name=value` for each field, in quotes where the value has spaces; only the value for ids, whose
+ * prefix names them.
+ */
 export function listFields(fields: Record<string, unknown>): string[] {
   return Object.entries(fields)
     .filter(([, value]) => value !== null && value !== undefined)

@@ -222,7 +222,10 @@ export async function readConfigFile(path: string): Promise<unknown> {
   return existsSync(path) ? (await importWithin<{ default: unknown }>(path, MAX_LOAD_MS)).default : {}
 }
 
-/** Reads the file; without one, the defaults. Throws one `invalid_config` with every fault. */
+/**
+ * Reads the file, or takes the defaults where there is none. Throws one `invalid_config` that lists
+ * every fault of the file.
+ */
 export async function loadConfigFile(path: string): Promise<Settings> {
   const content = await readConfigFile(path)
   const parsed = configFile.safeParse(content)

@@ -5,7 +5,10 @@ import { parseEnv } from 'node:util'
 /** Variables by name. An empty value counts as not set. */
 export type Environment = Record<string, string | undefined>
 
-/** Sets variables of `.env` that this process does not have, and returns their names. */
+/**
+ * Sets the variables of the project's `.env` that this process does not have yet. Returns the names
+ * of those that it set.
+ */
 export function adoptEnvFile(root: string): ReadonlySet<string> {
   const path = join(root, '.env')
   if (!existsSync(path)) return new Set()
@@ -19,7 +22,10 @@ export const TELLS_PARENT = 'UPSHOT_TELLS_PARENT'
 
 let hidden: Readonly<Record<string, string>> = {}
 
-/** Takes variables away from author code; {@link processEnvironment} still has them. */
+/**
+ * Takes variables out of `process.env`, so that author code and its child processes do not inherit
+ * them. {@link processEnvironment} still has them.
+ */
 export function hideVariables(names: readonly string[]): void {
   const found: Record<string, string> = { ...hidden }
   for (const name of names) {

@@ -1,7 +1,10 @@
 import { redactUrls } from '../../core/errors.ts'
 import type { Config } from './load-config.ts'
 
-/** The settings of a process by path, chosen one by one: no key or secret is among them. */
+/**
+ * The settings that a process runs with, by path. They are chosen one by one, so that no key,
+ * secret or address of a channel is among them.
+ */
 export function listSettings(config: Config): { setting: string; value: string }[] {
   const { role, host, ports, logLevel, dataDir, workflowsDir, slots, drainMs, engine, limits, publicUrl } = config
   const { receive, files, retention, service } = config

@@ -93,7 +93,10 @@ export function backUp(
   return backupDatabase(databaseFile(config), to, options)
 }
 
-/** Checks a database, and the chain over its ledger. Default: the database of the project. */
+/**
+ * Checks a database without changing it, with the chain over its effect ledger. Default: the one of
+ * the project, in a file or in PostgreSQL.
+ */
 export async function verify(
   config: Place,
   file?: string,
@@ -142,7 +145,10 @@ async function checkSeals(config: Place, file?: string) {
   }
 }
 
-/** Follows the chain over the effect ledger. Default: the database of the project. */
+/**
+ * Follows the chain over the effect ledger of a database, which it leaves unchanged. Default: the
+ * one of the project, in a file or in PostgreSQL.
+ */
 export async function verifyLedger(
   config: Place,
   file: string | undefined,

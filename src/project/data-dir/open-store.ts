@@ -17,7 +17,10 @@ import { databaseFile, vaultKeyFile } from './data-files.ts'
 type Files = Pick<Config, 'dataDir' | 'secretKey'>
 type Place = Files & Pick<Config, 'database'>
 
-/** The database, and the key of its secrets. Makes the data directory and a key file if needed. */
+/**
+ * The database, and the key that seals its secrets. Makes the data directory, and a key file in it
+ * unless `secretKey` is set.
+ */
 export function storeOptions({ database = null, ...place }: Place): StoreOptions {
   return database === null ? sqliteOptions(place) : postgresOptions({ ...place, database })
 }

@@ -19,7 +19,10 @@ export interface UsedDefinition {
   findFault(data: unknown, spellings: StorageSpellings): Misfit | null
 }
 
-/** The event definitions of a folder, each once. Throws `invalid_workflow` for a broken module. */
+/**
+ * The event definitions of a folder's modules, each once. Throws `invalid_workflow` for a module
+ * that does not load: its definitions are unknown.
+ */
 export async function listDefinitions(folder: string): Promise<UsedDefinition[]> {
   const before = declaredKeys.snapshot()
   const modules = await loadWorkflows(folder)

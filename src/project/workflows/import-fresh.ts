@@ -9,7 +9,10 @@ const OWN = new URL('../../', import.meta.url).href
 const imported = new Set<string>()
 let isHooked = false
 
-/** Imports a module as it is on disk now. Node never unloads a version: for development only. */
+/**
+ * Imports a module and the project's files that it imports as they are on disk now. Node never
+ * unloads a version, so only development may call this.
+ */
 export async function importFresh(url: string, version: string): Promise<{ default?: unknown }> {
   hook()
   imported.add(fileURLToPath(url))

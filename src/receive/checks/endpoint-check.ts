@@ -16,7 +16,10 @@ interface EndpointCheckParts {
   probe: (endpoint: Endpoint) => Promise<void>
 }
 
-/** Probes whether each active endpoint takes a delivery that its own secret has signed. */
+/**
+ * Whether each active endpoint takes a delivery that is signed with its own secret. Probes all of
+ * them when one changes, and keeps the result.
+ */
 export class EndpointCheck {
   readonly #parts: EndpointCheckParts
   #probed: { of: string; at: number; result: Promise<string[]> } | null = null

@@ -28,7 +28,10 @@ export class TokenBuckets {
     return this.#buckets.size
   }
 
-  /** Takes a token: 0, or the milliseconds until there is one. */
+  /**
+   * Takes a token and returns 0, or returns the milliseconds until there is one. A clock that is
+   * set back takes no tokens away.
+   */
   take(key: string, now: number): number {
     const bucket = this.#buckets.get(key) ?? this.#add(key, now)
     const refill = (Math.max(0, now - bucket.at) * this.#rate.perSecond) / 1_000

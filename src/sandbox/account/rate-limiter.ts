@@ -75,7 +75,10 @@ export function rateHeaders(allowance: Allowance, settings: Settings, now: numbe
   return { ...(isShown ? shown : {}), ...(!allowance.allowed && settings.retryAfter ? wait : {}) }
 }
 
-/** Whole seconds until `moment`, at least 1: a client that waits is never early. */
+/**
+ * Whole seconds until `moment`, rounded up and at least 1, so that a client that waits is never
+ * early.
+ */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000))
 }

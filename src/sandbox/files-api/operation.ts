@@ -65,7 +65,10 @@ interface Reply {
   body: object
 }
 
-/** Turns operations into request handlers. Checks: key (401), rate (429), scope (403). */
+/**
+ * Turns operations into request handlers. The checks run in this order: key (401), rate (429),
+ * scope (403).
+ */
 export function createOperations(parts: OperationParts): (operation: Operation) => RequestHandler {
   return (operation) => async (request, response) => {
     const settings = parts.settings.get()

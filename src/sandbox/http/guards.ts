@@ -23,7 +23,10 @@ export function requireHost(hosts: () => readonly string[]): RequestHandler {
 
 const READING = new Set(['GET', 'HEAD'])
 
-/** Refuses foreign origins, and changes without a header that their pages cannot send. */
+/**
+ * Refuses foreign origins, and changes without the control header. Forms and pages of other sites
+ * cannot send that header.
+ */
 export function requireControl(origins: () => readonly string[]): RequestHandler {
   return (request, _response, next) => {
     const { origin } = request.headers

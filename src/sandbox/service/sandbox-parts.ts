@@ -128,7 +128,10 @@ function watchAll(
   })
 }
 
-/** Fails transfers that a crash cut off, and records changes made meanwhile. */
+/**
+ * Fails transfers that a crash cut off and records changes made meanwhile. Deliveries start with
+ * `dispatcher.start()`.
+ */
 export async function catchUp(parts: SandboxParts): Promise<void> {
   parts.transfers.recover()
   for (const watcher of parts.watchers) {

@@ -74,7 +74,10 @@ const MIGRATIONS = [
   `,
 ]
 
-/** Opens the state under `dir`. An exclusive lock keeps other sandboxes away. */
+/**
+ * Opens the state under `dir`, creating both if missing. An exclusive lock keeps other sandboxes
+ * away from `dir`.
+ */
 export function openDatabase(dir: string): Db {
   mkdirSync(dir, { recursive: true })
   const db = new Database(join(dir, 'sandbox.db'), { timeout: 0 })

@@ -3,7 +3,10 @@ import type { Db } from './database.ts'
 
 const prepared = new WeakMap<Db, Map<string, Statement<unknown[]>>>()
 
-/** The statement of this text, kept per database. For constant texts only. */
+/**
+ * The statement of this text, prepared once per database. For constant texts only, because all are
+ * kept.
+ */
 export function statement<Parameters extends unknown[] = unknown[], Row = unknown>(
   db: Db,
   sql: string,

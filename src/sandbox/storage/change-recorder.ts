@@ -118,7 +118,10 @@ export class ChangeRecorder {
     if (fingerprint) this.present({ ...place, path: parent }, fingerprint)
   }
 
-  /** The entry that had this identity at a path that it has left. */
+  /**
+   * The entry that had this identity at another path. Undefined if it is still there: the file has
+   * two names.
+   */
   #findMoved(place: Place, fingerprint: Fingerprint): Entry | undefined {
     return this.#index
       .byIdentity(place.storage, fingerprint.identity)

@@ -19,7 +19,10 @@ export class FolderHints {
     return this.#watchers.has(folder)
   }
 
-  /** Watches a folder, without its subfolders. */
+  /**
+   * Watches a folder: entries that appear, change or leave. Its subfolders need watchers of their
+   * own.
+   */
   watch(folder: string): void {
     const place = diskPath(this.#root, folder)
     const fingerprint = fingerprintOf(place)

@@ -41,7 +41,10 @@ export interface TransferPlan {
   bytesTotal: number
 }
 
-/** Plans from the index as it is now. Throws `not_found`, `conflict` or `invalid_request`. */
+/**
+ * Plans from the index as it is now; later files are not included. Throws `not_found`, `conflict`
+ * or `invalid_request`.
+ */
 export function planTransfer(
   input: Pick<z.output<typeof transferInput>, 'from' | 'to'>,
   parts: { index: StorageIndex; storages: Record<StorageName, Storage> },

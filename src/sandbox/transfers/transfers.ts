@@ -130,7 +130,10 @@ export class Transfers {
     }
   }
 
-  /** Copies one entry. The last one and the end of the transfer are one transaction. */
+  /**
+   * Copies one entry. The last entry and the end of the transfer are one transaction, whose record
+   * is returned.
+   */
   async #performStep(
     transfer: Transfer,
     step: TransferStep,

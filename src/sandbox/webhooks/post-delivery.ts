@@ -13,7 +13,10 @@ export interface PostResult {
   durationMs: number
 }
 
-/** Sends a delivery, and waits for the reply up to `timeoutMs`. Never redirects or throws. */
+/**
+ * Sends a delivery on a new connection and waits for the whole reply, up to `timeoutMs`. Follows no
+ * redirects and never throws.
+ */
 export function postDelivery(
   delivery: { url: string; headers: Record<string, string>; body: Uint8Array },
   options: { timeoutMs: number; signal: AbortSignal },

@@ -41,7 +41,10 @@ const OVERSIZED_BYTES = 10 * 1024 * 1024
 /** A receiver may refuse by closing the connection during the body. */
 const HUNG_UP = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])
 
-/** Checks what a receiver accepts and refuses, by deliveries of the type `sandbox.probe`. */
+/**
+ * Checks what a receiver accepts and refuses, with deliveries one after another. They have the type
+ * `sandbox.probe` and are not logged.
+ */
 export async function probeReceiver(
   webhook: Webhook,
   options: { now: number; timeoutMs: number },

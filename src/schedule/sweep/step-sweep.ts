@@ -5,7 +5,10 @@ import type { KeptSweep, ListedFile } from '../../core/store/sweeps.ts'
 import { judgeNext } from './judge-next.ts'
 import { claimRequest, noteFailure, publishEnd, type SweepParts, type SweptFiles } from './sweep-parts.ts'
 
-/** Goes one request further in a sweep. The moment to go on at; null where that is far away. */
+/**
+ * Goes one request further in the sweep of a storage. The moment at which it wants to go on; null
+ * where that is far away.
+ */
 export async function stepSweep(plan: SweepPlan, parts: SweepParts): Promise<number | null> {
   const now = parts.clock.now()
   const kept = await openSweep(plan, parts)

@@ -7,7 +7,10 @@ import type { SweepParts } from './sweep-parts.ts'
 /** The longest time between two looks. */
 const PERIOD_MS = 10_000
 
-/** Compares storages with events, one request at a time. See decision 77. */
+/**
+ * Compares storages with events, one request at a time. Of several processes, one sweeps a storage;
+ * another goes on where it ended. See decision 77.
+ */
 export class Sweeper {
   readonly #parts: SweepParts
   readonly #plans: readonly SweepPlan[]

@@ -41,7 +41,10 @@ export function openSqliteStore({ file, vaultKey, commits }: SqliteStoreOptions)
   }
 }
 
-/** Reads on a connection that cannot write. Throws `invalid_config` for another schema. */
+/**
+ * The reads of a database that is there, on a connection that cannot write. Throws
+ * `invalid_config` where it has another schema, because nothing is migrated.
+ */
 export function openSqliteReader({ file, vaultKey }: SqliteStoreOptions): ReadStore & Pick<Store, 'close'> {
   const db = openReadOnly(file)
   return {

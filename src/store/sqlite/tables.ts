@@ -46,7 +46,10 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(raw)
   }
 }
 
-/** Changes with every commit: `data_version` counts those of others, `total_changes()` ours. */
+/**
+ * A number that changes with every commit: `data_version` counts those of other connections,
+ * `total_changes()` the rows that this one changed.
+ */
 function openChangeCount(db: Database): () => number {
   let own: Statement<[], number> | null = null
   return () => {

@@ -13,7 +13,10 @@ export class Activity {
     for (const wake of waiting) wake(true)
   }
 
-  /** Resolves with true after the next stir. False after `patienceMs` of real time without one. */
+  /**
+   * Resolves with true after the next stir and its turn. False after `patienceMs` of real time
+   * without a stir.
+   */
   async next(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     this.#waiting.push(resolve)

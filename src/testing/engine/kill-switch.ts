@@ -45,7 +45,10 @@ export interface TouchedRuns {
   areAll: boolean
 }
 
-/** Stands between one life of the engine and the store. After `kill`, no call is answered. */
+/**
+ * Stands between one life of the engine and the store. After `kill`, no call gets an answer, not
+ * even a pending one.
+ */
 export class KillSwitch {
   readonly store: Store
   /** Number of passes by run, since the engine last began to work. */

@@ -27,7 +27,10 @@ export class TestEngine {
     await this.settle()
   }
 
-  /** Resolves when nothing is left to do now. Throws a published fault, or `step_timeout`. */
+  /**
+   * Resolves when nothing is left to do now. Throws a published fault, and `step_timeout` if a run
+   * never rests.
+   */
   async settle(): Promise<void> {
     await this.#workUntilRest()
     while (this.#life.killSwitch.isKilled) await this.#restartLife()

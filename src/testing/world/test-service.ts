@@ -11,7 +11,10 @@ import type { VirtualTime } from './virtual-time.ts'
 /** Options of the testbed's sandbox. Directory, clock and seed belong to the testbed. */
 export type TestServiceOptions = Partial<Omit<SandboxOptions, 'dir' | 'clock' | 'startAt' | 'seed'>>
 
-/** The sandbox of a testbed, which starts with its first use: that takes time. */
+/**
+ * The sandbox of a testbed. It starts with its first use, because that takes most of a short test's
+ * time.
+ */
 export class TestService {
   readonly #options: TestServiceOptions & { seed: number }
   readonly #time: VirtualTime

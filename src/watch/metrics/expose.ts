@@ -34,7 +34,10 @@ export function collectProcess(): Registry {
   return registry
 }
 
-/** The text of a scrape: OpenMetrics where `accept` asks for it, else that of Prometheus. */
+/**
+ * The text of a scrape. OpenMetrics with exemplars where `accept` asks for it, else the text format
+ * of Prometheus.
+ */
 export async function expose(
   families: readonly Family[],
   process: Pick<Registry, 'getMetricsAsJSON'>,

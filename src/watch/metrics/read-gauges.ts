@@ -228,7 +228,10 @@ function describeServer(state: ServerState): Family[] {
   ]
 }
 
-/** Families about calls. `clockOffsetMs`: the database's clock minus ours; null: unknown. */
+/**
+ * Families about the calls of this process. `clockOffsetMs`: the clock of the database minus the
+ * one of this machine; null where that is not known.
+ */
 function describeCalls(commits: Pick<CommitCounts, 'readServer'>, clockOffsetMs: number | null): Family[] {
   const { waits, hintSeconds, repeats, fates } = commits.readServer()
   return [

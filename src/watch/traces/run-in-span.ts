@@ -7,7 +7,10 @@ const load = createRequire(import.meta.url)
 /** The place where every copy of OpenTelemetry's API registers its parts. */
 const REGISTRY = Symbol.for('opentelemetry.js.api.1')
 
-/** Calls a step's function in the context of its span, so that its author's spans hang below. */
+/**
+ * Calls a step's function in the context of its span, so that spans of its author hang below. Costs
+ * one look where the project has set up no OpenTelemetry.
+ */
 export function runInSpan<T>({ root, run, step, attempt }: Caller, call: () => T): T {
   const registered = (globalThis as { [REGISTRY]?: { context?: unknown } })[REGISTRY]
   if (registered?.context === undefined || root === null) return call()

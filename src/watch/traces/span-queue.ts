@@ -17,7 +17,10 @@ interface SpanQueueParts {
   failed: (error: unknown) => void
 }
 
-/** Sends spans in batches, one at a time. A collector that hangs costs nothing but spans. */
+/**
+ * Sends spans in batches, one at a time. A collector that hangs or is away costs nothing but the
+ * spans: they are dropped and counted.
+ */
 export class SpanQueue {
   readonly #parts: SpanQueueParts
   #waiting: Span[] = []

@@ -61,7 +61,10 @@ function usersOf(account: string, endpoints: readonly Endpoint[]): string[] {
   return endpoints.filter((endpoint) => endpoint.account === account).map(({ name }) => name)
 }
 
-/** The values of an account: the given ones, else its own, else those of `default`. */
+/**
+ * The values of an account: those that are given, else those it has. A new one has the others of
+ * the account `default`.
+ */
 function complete(
   body: Call<'PUT /accounts/:name'>['body'],
   known: Account | null,

@@ -2,7 +2,10 @@ import { MessageChannel, type Transferable, Worker } from 'node:worker_threads'
 import type { Config } from '../../../project/config/load-config.ts'
 import type { EngineStart } from '../engine-messages.ts'
 
-/** MiB of the young generation. A larger one would end the process, not the thread, when full. */
+/**
+ * MiB of the young generation. With a larger one, V8 would end the process when the heap is full,
+ * not the thread.
+ */
 const YOUNG_MB = 32
 const MB = 1_048_576
 

@@ -118,7 +118,10 @@ export class Child implements AsyncDisposable {
   }
 }
 
-/** Begins processes until one has loaded the modules, without those that ended one before. */
+/**
+ * Begins processes until one has loaded the author's modules. Each is without those that have ended
+ * or blocked one before it.
+ */
 export async function loadInChild<T>(
   begin: () => Child,
   load: (child: Child, skipped: readonly SkippedModule[]) => Promise<T>,

@@ -84,7 +84,10 @@ function readDocument(text: string): CommandEnd['document'] {
   }
 }
 
-/** The findings of `upshot doctor` about this project. Throws `internal` after a minute. */
+/**
+ * The findings of `upshot doctor` about this project. A check that hangs holds up nothing here.
+ * Throws `internal` after a minute.
+ */
 export async function runDoctor(
   config: Parameters<typeof runCommand>[0],
   signal: AbortSignal,

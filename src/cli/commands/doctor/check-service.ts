@@ -119,7 +119,10 @@ interface Door {
   now: number
 }
 
-/** Sends each endpoint of the running app a signed and a forged probe. Neither raises an alarm. */
+/**
+ * Sends each endpoint of the running app a signed and a forged probe. The ledger lists both as
+ * probes: they count as no refusal and raise no alarm.
+ */
 export async function checkEndpoints(store: ReadStore, door: Door): Promise<Finding[]> {
   const endpoints = await store.listEndpoints()
   if (endpoints.length === 0) {

@@ -142,7 +142,10 @@ function refuse(message: string, fix: string): UpshotError {
 
 const events = z.object({ data: z.array(z.object({ data: z.record(z.string(), z.unknown()) })) })
 
-/** The data of the sandbox's newest event of this type, whose files exist; null without one. */
+/**
+ * The data of the sandbox's newest event of this type: its files exist, so workflows can follow it.
+ * Null without a sandbox, or without such an event.
+ */
 async function findRecentData(
   type: string,
   { sandbox }: Pick<RunningApp, 'sandbox'>,

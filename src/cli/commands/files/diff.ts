@@ -14,7 +14,10 @@ type Comparison = AnswerOf<'POST /files/diff'>
 type Pair = Comparison['items'][number]
 type Side = Comparison['one']
 
-/** `upshot files diff <one> <other>`: exits with 7 on a difference, with 8 where unknown. */
+/**
+ * `upshot files diff <one> <other>`: two folders by the paths below them. Exits with 7 on a
+ * difference, and with 8 where none was found and something is unknown.
+ */
 export function define(command: Command, { out, project }: Cli): void {
   addAccount(command)
     .argument('<service:/path>', 'a folder, such as storage_a:/reports')

@@ -16,7 +16,10 @@ type Removed = AnswerOf<'POST /files/delete'>
 /** Entries below a folder that are listed; a larger one is refused. */
 const MAX_ENTRIES = 50_000
 
-/** `upshot files rm <file…>`: exits with 7 if a file was not deleted. */
+/**
+ * `upshot files rm <file…>`: lists the files, asks, and deletes those that are unchanged. Exits
+ * with 7 if a file was not deleted.
+ */
 export function define(command: Command, { out, project }: Cli): void {
   addAccount(command)
     .argument('<file...>', '<service:/path> or <service:id>, such as storage_a:/reports/june.pdf')

@@ -80,7 +80,10 @@ export function requireLoaded(
   return found
 }
 
-/** Clients for reads alone, under the limit that the app shares. `onRead` hears of each read. */
+/**
+ * The clients of the service, for reads only, with the limit of their keys that the app shares.
+ * `onRead` hears of each, such as `get`.
+ */
 export async function openLiveReads(config: Config, onRead: (operation: string) => void = () => {}) {
   const { openStore } = await import('../../../project/data-dir/open-store.ts')
   const { AccountClients } = await import('../../../app/service/account-clients.ts')

@@ -16,7 +16,10 @@ import { parseSandboxPlace } from './storage.ts'
 
 const POLL_EVERY_MS = 100
 
-/** `upshot sandbox transfer start <from> <to>`: exits with 7 unless the transfer completes. */
+/**
+ * `upshot sandbox transfer start <from> <to>`: starts a transfer and waits for its end. Exits with
+ * 7 unless it completes.
+ */
 export function start(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument('<from>', 'file or folder to transfer, such as storage_a:/in', parseSandboxPlace)

@@ -89,7 +89,10 @@ function withoutSecrets({ secrets, ...webhook }: Webhook): Omit<Webhook, 'secret
   return { ...webhook, secrets: secrets.length }
 }
 
-/** The webhook with this id, beginning of an id or URL, or endpoint. Throws `not_found`. */
+/**
+ * The webhook with this id, beginning of an id or URL, or for the endpoint with this name. Throws
+ * `not_found`.
+ */
 export async function findWebhook(
   { sandbox, project }: { sandbox: SandboxControl; project: Project },
   name: string,

@@ -78,7 +78,10 @@ function describeLosses({ storages, keys, webhooks, faults, deliveries }: Sandbo
   ]
 }
 
-/** `upshot sandbox settings [name=value…]`: points that the service's documents leave open. */
+/**
+ * `upshot sandbox settings [name=value…]`: shows or changes settings. Most decide a point that the
+ * service's documents leave open.
+ */
 export function settings(command: Command, { out, project }: Cli): void {
   atSandbox(command)
     .argument(

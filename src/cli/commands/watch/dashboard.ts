@@ -7,7 +7,10 @@ import type { Cli } from '../../command.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { requireRunningApp } from '../../open/running-app.ts'
 
-/** `upshot dashboard`: the right to read the data directory is the right to log in. */
+/**
+ * `upshot dashboard`: prints a link that logs in once, and opens it. The right to read the data
+ * directory is the right to log in.
+ */
 export function define(command: Command, { out, project }: Cli): void {
   command
     .addOption(new Option('--role <role>', 'rights of the login').choices(ACCESS_ROLES).default('admin' as const))

@@ -28,7 +28,10 @@ export function formatAnchor({ seal, last, at, mac }: Anchor): string {
   return JSON.stringify({ seal, last, at: new Date(at).toISOString(), mac })
 }
 
-/** The anchors among the lines of a file or log. A line that a crash cut off is none. */
+/**
+ * The anchors in a text: lines of an anchor file, or of a log with other lines between. A line that
+ * a crash cut off is none.
+ */
 export function readAnchors(text: string): Anchor[] {
   return text.split('\n').flatMap((line) => {
     if (!line.startsWith('{')) return []

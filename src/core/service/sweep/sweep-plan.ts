@@ -23,7 +23,10 @@ export const FILE_TYPES = { created: 'file.created', deleted: 'file.deleted' } a
 
 export type FileType = (typeof FILE_TYPES)[keyof typeof FILE_TYPES]
 
-/** Milliseconds between two requests of a sweep, rounded up to stay within the budget. */
+/**
+ * Milliseconds between two requests of a sweep. It is rounded up, so that no minute has more
+ * requests than the budget.
+ */
 export function spacingOf({ budget }: Pick<SweepPlan, 'budget'>, perMinute: number): number {
   return Math.ceil(60_000 / (perMinute * budget))
 }

@@ -12,7 +12,10 @@ interface OrderParts {
   left: () => void
 }
 
-/** Hands outcomes to the code one at a time, each once it rests. See decision 33. */
+/**
+ * Hands outcomes to the author's code one at a time, each once the code rests. Recorded ones come
+ * by their number, then new ones as they arise. See decision 33.
+ */
 export class OutcomeOrder {
   /** Recorded outcomes by number, lowest first; none where it is delivered, to free its memory. */
   readonly #recorded: (Checkpoint | undefined)[]
@@ -230,7 +233,10 @@ let due: (() => void)[] = []
 let next: (() => void)[] = []
 let isPlanned = false
 
-/** Calls back once the code rests: all microtasks and ticks, and what they set off, are done. */
+/**
+ * Calls back once the code of this thread rests: all microtasks and ticks are done, and what they
+ * set off. It rests again before the next call for the same pass.
+ */
 function onceAtRest(call: () => void): void {
   due.push(call)
   if (isPlanned) return

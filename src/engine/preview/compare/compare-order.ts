@@ -7,7 +7,10 @@ type Twins = readonly [old: Deed, fresh: Deed]
 /** Names a kind of effects, whose order is one change. */
 type NameKind = (deed: Deed) => Pick<Change, 'operation' | 'target'>
 
-/** Effects of which one waits for the other on one side only. All others have no order. */
+/**
+ * Effects of which one waits for the other on one side only. Those that wait for each other on
+ * neither side have no order, whichever began first.
+ */
 export function compareOrder(
   twins: readonly Twins[],
   { before, after }: { before: readonly Deed[]; after: readonly Deed[] },

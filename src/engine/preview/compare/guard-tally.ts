@@ -12,7 +12,10 @@ export interface Exceeded {
   largest: number
 }
 
-/** Adds up previewed effects against the guard's limits, by hours and days of the clock. */
+/**
+ * Adds up the effects of previewed runs against the limits of the guard. Hours and days are those
+ * of the clock, so that runs may come in any order.
+ */
 export class GuardTally {
   readonly #guard: Guard | null
   readonly #own: WorkflowLimits | undefined

@@ -32,7 +32,10 @@ export class ListingCheck {
     return this.#totalItems === null || this.#totalItems === this.#ids.size ? null : 'totals'
   }
 
-  /** Takes in a page: its new entries, and the next page. `ProtocolError`: the list has no end. */
+  /**
+   * Takes in a page; returns its new entries, and the next page or null. Throws `ProtocolError` for
+   * a listing without an end.
+   */
   take(place: PagePlace, page: FilePage): { fresh: FileEntry[]; next: PagePlace | null } {
     const fresh = page.items.filter(({ id }) => !this.#ids.has(id) && this.#ids.add(id))
     // The total falls when an entry goes: those after it move up, perhaps onto a page already read.

@@ -39,7 +39,10 @@ export class EventTable extends Events {
     newest: this.db.prepare<[], { id: number; seq: number }>('SELECT id, seq FROM stream'),
   }
 
-  /** Saves an event of our own in its stream, locked to the end. Null when it is known. */
+  /**
+   * Saves an event of our own in its stream, which it locks to the end of the transaction. Null
+   * when it is known.
+   */
   async saveOwn({ id, type, account, createdAt, body, origin }: OwnEvent): Promise<number | null> {
     const stream = streamOf(account)
     const seq = await this.#sql.number.get(STREAMS, stream)

@@ -10,7 +10,10 @@ const MAX_SUBJECTS = 64
 /** Stands for every subject. No hash has this value. */
 const MANY = 0
 
-/** Finds events by what they tell of. Filled in the background. See decision 61. */
+/**
+ * Finds events by what they tell of. It is filled in the background, so that no delivery pays for
+ * it. See decision 61.
+ */
 export class SubjectIndex extends Table {
   // Index: primary keys, for all of these.
   readonly #mark = this.db.pluck<[], number>('SELECT seq FROM subject_indexed')

@@ -7,7 +7,10 @@ import { createReader, translateReads } from '../reader.ts'
 import { openTables } from '../tables.ts'
 import { openWrites } from './open-writes.ts'
 
-/** The store for a thread beside its owner's: it reads itself, and the owner's writer writes. */
+/**
+ * The store for a thread beside its owner's: it reads on its own connection. The owner's writer
+ * thread writes for both, and outlives this store.
+ */
 export function openConnectedStore({ file, vaultKey }: SqliteStoreOptions, port: MessagePort): Store {
   const db = openDatabase(file)
   db.pragma('query_only = ON')

@@ -6,7 +6,10 @@ import { createWriter } from '../writer.ts'
 import { type CallChannel, CallLink } from './call-link.ts'
 import type { Call } from './messages.ts'
 
-/** A link to the writer thread, and every write by its name. */
+/**
+ * A link to the writer thread, and every write by its name. The names come from a writer that never
+ * runs.
+ */
 export function openWrites(channel: CallChannel, tables: Tables): { link: CallLink; writes: StoreWrites } {
   const limited = new LimitedRuns()
   const describeLoss = (why: string) => new UpshotError('store_unavailable', `The store cannot be written: ${why}.`)

@@ -18,7 +18,10 @@ interface ThreadedStore extends SharedStore {
   readonly aside: ThreadedReads
 }
 
-/** The store of the app: reads on this thread, writes in another. See decision 14. */
+/**
+ * The store of the app: reads on this thread, writes in another, so that no fsync blocks the event
+ * loop. See decision 14.
+ */
 export function openThreadedStore(options: SqliteStoreOptions): ThreadedStore {
   const db = openMigrated(options.file)
   db.pragma('query_only = ON')

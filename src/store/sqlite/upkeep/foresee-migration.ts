@@ -7,7 +7,10 @@ import { listMissing, migrate, refuseMoved } from '../database/migrate.ts'
 
 type Process = MigrationForecast['processes'][number]
 
-/** Says what a migration would do, on a copy where something is missing. Changes nothing. */
+/**
+ * Says what a migration of a file would do, and changes nothing; the app may be running. Where
+ * something is missing, a copy beside the file is migrated and deleted again.
+ */
 export async function foreseeMigration(file: string, now: number): Promise<MigrationForecast> {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 5_000 })
   try {

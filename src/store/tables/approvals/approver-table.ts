@@ -66,7 +66,10 @@ interface Registers {
   stops: StopTable
 }
 
-/** Adds a person, and tells the ledger. `conflict` for a name that is taken. */
+/**
+ * Adds a person, and tells the ledger, whose seals show where somebody takes them out again.
+ * `conflict` for a name that is taken.
+ */
 export async function addApprover({ approvers, effects, stops }: Registers, approver: Approver): Promise<void> {
   await stops.lock()
   await approvers.add(approver)

@@ -175,7 +175,10 @@ export class GateTable extends Table {
     }
   }
 
-  /** Takes a run in line through its remaining gates. A claimed run asks by itself. */
+  /**
+   * Takes a run in line through its remaining gates: it becomes `pending`, or stands in the next
+   * line. Does nothing for a claimed run, which asks by itself.
+   */
   async moveOn(runId: string, wakeAt: number | null): Promise<void> {
     const row = await this.#runs.findInLine.get(runId)
     if (!row) return

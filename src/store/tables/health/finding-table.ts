@@ -139,7 +139,10 @@ export class FindingTable extends JoinedTable<{ approvals: ApprovalTable; ownEve
     return moved.changes === 1
   }
 
-  /** Saves the made-up event of a finding and its runs. False where it is not due any more. */
+  /**
+   * Saves the made-up event of a `due` finding and its runs. False where the finding is not due any
+   * more, or an event of its file was matched meanwhile.
+   */
   async makeUpEvent({ account, storage, file, type }: FindingKey, event: SentEvent): Promise<boolean> {
     if (await this.#sql.told.get(account, storage, file, type)) return false
     const made = await this.#sql.make.run({ account, storage, file, type, event: event.id })

@@ -96,7 +96,10 @@ export class HourTable extends Table {
   }
   readonly #counts = prepareCounts(this.db)
 
-  /** The oldest hour before `now` that is not counted, or is marked; null: none. */
+  /**
+   * The oldest hour before `now` that is not counted, or marked; null: none. Marked hours first:
+   * they are counted already, and few.
+   */
   async findDueHour(now: number): Promise<DueHour | null> {
     const present = Math.floor(now / HOUR_MS)
     const marked = await this.#due.marked.get(present)

@@ -33,7 +33,10 @@ export class CaptureTable extends JoinedTable<{ vault: Vault }> {
   // Index: primary key.
   readonly #delete = this.db.prepare('DELETE FROM capture WHERE id = ?')
 
-  /** Keeps a capture within `CAPTURE_LIMITS`. False: it is too large, or nobody learns any more. */
+  /**
+   * Keeps a capture within `CAPTURE_LIMITS`. False when the endpoint is no longer in learning mode,
+   * or the capture alone exceeds the limit.
+   */
   async saveCapture({ id, endpointId, receivedAt, headers, body }: Capture): Promise<boolean> {
     const content: SealedContent = { headers, body: Buffer.from(body).toString('base64') }
     const text = JSON.stringify(content)

@@ -55,7 +55,10 @@ export abstract class Events extends Table {
     return (await this.#sql.get.get({ seq })) ?? null
   }
 
-  /** Newest first; may read every event. For a filter of a person use `searchEvents`. */
+  /**
+   * Newest first. Reads until `limit` events match, which may be every event: for a filter of a
+   * person use `searchEvents`.
+   */
   async listEvents({ limit, type, since, until, before }: EventFilter & { limit: number }): Promise<EventRecord[]> {
     const { events } = this.db.sql
     const conditions: Condition[] = []

@@ -36,7 +36,10 @@ export class RefusalTable extends Table {
     this.#maxRefusals = maxRefusals
   }
 
-  /** Adds a row for a refusal, and deletes the oldest beyond 10,000 of its verdict. */
+  /**
+   * Adds a row for a refusal. The newest 10,000 rows of each verdict stay; the commit that exceeds
+   * this deletes the oldest.
+   */
   async saveRefusal({ id, endpointId, receivedAt, verdict, bodyBytes, facts }: RefusedDelivery): Promise<void> {
     await this.#insert.run(id, endpointId, receivedAt, verdict, null, null, bodyBytes, JSON.stringify(facts))
     const listed = (await this.#count.get(verdict, 1, 0)) ?? 0

@@ -17,7 +17,10 @@ import type { RunTable } from '../runs/run-table.ts'
 import type { ToldTable } from '../runs/told-table.ts'
 import type { WaitTable } from '../waits/wait-table.ts'
 
-/** Decides which limited run joins another, waits in line or starts, in one transaction. */
+/**
+ * Decides about limited runs: which joins another, which waits in line, which starts. Each call
+ * runs within one transaction.
+ */
 export class Admission extends JoinedTable<{ gates: GateTable; runs: RunTable; told: ToldTable; waits: WaitTable }> {
   /** Index: primary keys of work and run, except where one is named. */
   readonly #runs = {

@@ -53,7 +53,10 @@ export async function resumeEffects(
   return await approvalWaits.asking.begin('stop')
 }
 
-/** Appends the beginning of a delete by hand. Returns its row, or the stop that covers it. */
+/**
+ * Appends the beginning of a delete that a person does by hand, unless a stop covers it. Returns
+ * the number of its row, or the stop.
+ */
 export async function beginByHand(
   { stops, effects }: SwitchTables,
   effect: EffectByHand,

@@ -21,7 +21,10 @@ export class ReplayTable extends JoinedTable<{ events: Events }> {
   )
   readonly #queue = this.db.prepare<[string]>(QUEUE_RUN)
 
-  /** Starts new runs of a stored event. `not_found` without it, `conflict` without its body. */
+  /**
+   * Starts new runs of a stored event, one for each workflow, and returns their ids. `not_found`
+   * without the event, `conflict` when its body is pruned.
+   */
   async replayEvent(
     named: { id: string; account: string },
     workflows: readonly string[],

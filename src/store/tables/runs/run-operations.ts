@@ -110,7 +110,10 @@ export class RunOperations extends JoinedTable<OperationTables> {
     return true
   }
 
-  /** Notes that a failure needs nobody, until a retry. False: not failed, or resolved already. */
+  /**
+   * Notes that the failure of a run needs nobody any more, until it is retried. False where it has
+   * not failed, or is resolved already.
+   */
   async resolveRun(runId: string, resolution: Resolution): Promise<boolean> {
     return (await this.#continue.resolve.run(JSON.stringify(resolution), runId)).changes === 1
   }
@@ -141,7 +144,10 @@ export class RunOperations extends JoinedTable<OperationTables> {
     return true
   }
 
-  /** Ends the next sleep of a waiting run now. The step's key, or null where it does not sleep. */
+  /**
+   * Ends the next sleep of a waiting run now, so that the run is due. Returns the step's key, or
+   * null where the run does not sleep.
+   */
   async skipSleep(runId: string, now: number): Promise<string | null> {
     const key = await this.#sleeps.next.get(runId, now)
     if (key === undefined || (await this.#sleeps.dueNow.run({ runId, now })).changes === 0) return null

@@ -63,7 +63,10 @@ export class RunSearch extends JoinedTable<{ events: Events; told: ToldTable }> 
   )
   readonly #created = this.db.pluck<[string], number>('SELECT created_at FROM run WHERE id = ?')
 
-  /** Newest first; may read every run. For a filter of a person use `searchRuns`. */
+  /**
+   * Newest first. Reads until `limit` runs match, which may be every run: for a filter of a person
+   * use `searchRuns`.
+   */
   async listRuns({ limit, ...filter }: RunFilter & { limit: number }): Promise<Run[]> {
     const runs: Run[] = []
     let after: string | null = null

@@ -8,7 +8,10 @@ import { JUDGED, type SweepRow } from '../health/sweep-table.ts'
 const KNOWN_STILL = `FROM known_file WHERE known_file.sweep = sweep.id AND known_file.file = told.file
   AND (gone_at IS NULL OR gone_at >= @before)`
 
-/** Forgets files that are gone, unless a sweep may still need their rows. */
+/**
+ * Forgets files that are gone, and what events told of files that are judged. Rows that a sweep may
+ * still need stay, whatever their age.
+ */
 export class FilePruning extends Table {
   /** Index: primary keys, except where one is named. */
   readonly #sql = {

@@ -34,7 +34,10 @@ interface Driver {
   pruneBodies(slice: PruneSlice): Promise<PruneProgress>
 }
 
-/** Deletes old rows, one small slice per call. See decisions 17 and 80. */
+/**
+ * Deletes old rows, one small slice per call, except those of weeks that go at once. See decisions
+ * 17 and 80.
+ */
 export class Pruning extends JoinedTable<PrunedTables> {
   readonly #files = new FilePruning(this.db)
   readonly #runs = prepareRuns(this.db)

@@ -83,7 +83,10 @@ export class MatchCursorTable extends JoinedTable<{ events: Events }> {
     return rows.map(({ isOpen, ...cursor }) => ({ ...cursor, isOpen: isOpen === 1 }))
   }
 
-  /** Starts matching events for a key, from its oldest wait on, by new key functions. */
+  /**
+   * Starts matching events for a key, from its oldest wait on; called when a process has new key
+   * functions.
+   */
   async openMatchCursor(
     { type, name, version }: Pick<MatchCursor, 'type' | 'name' | 'version'>,
     now: number,

@@ -24,7 +24,10 @@ interface FoundWait {
   workflow: string
 }
 
-/** Most waits that one transaction resolves and runs that it cancels; the next one goes on. */
+/**
+ * Waits that one transaction resolves and runs that it cancels, at most. The next one goes on with
+ * the same event.
+ */
 const MAX_RESOLVED = 2_000
 /** Children that one commit cancels at most. */
 const MAX_CLOSED = 250

@@ -16,7 +16,10 @@ export class CallQueue<Call, Answer> {
   #waiting: Waiting<Call, Answer>[] = []
   #isBusy = false
 
-  /** `perform` makes calls in one commit, in their order. `waited` hears how long each waited. */
+  /**
+   * `perform` makes calls in one commit, and gives their answers in the same order. `waited` hears
+   * how long each of them waited.
+   */
   constructor(perform: (calls: readonly Call[]) => Promise<readonly Answer[]>, waited: (ms: number) => void) {
     this.#perform = perform
     this.#waited = waited

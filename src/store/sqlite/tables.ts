@@ -51,10 +51,10 @@ export function openTables(raw: Database, vault: Vault, db = openConnection(raw)
  * `total_changes()` the rows that this one changed.
  */
 function openChangeCount(db: Database): () => number {
-  let own: Statement<[], number> | null = null
+  let count: Statement<[], number> | null = null
   return () => {
-    own ??= db.prepare<[], number>('SELECT total_changes()').pluck()
-    return (db.pragma('data_version', { simple: true }) as number) + (own.get() ?? 0)
+    count ??= db.prepare<[], number>('SELECT data_version + total_changes() FROM pragma_data_version').pluck()
+    return count.get() ?? 0
   }
 }
 

@@ -3,8 +3,8 @@ import { parentPort } from 'node:worker_threads'
 import { type Descriptors, pageMemory, readAt } from './page-io.ts'
 import type { HashAnswer, HashCall, HashOrder } from './threaded-hash.ts'
 
-/** Bytes per read, in whole pages. */
-const READ_AT_ONCE_BYTES = 1024 * 1024
+/** Bytes per read, in whole pages. One is hashed while the next is read. */
+const READ_AT_ONCE_BYTES = 2 * 1024 * 1024
 
 interface Hashing {
   hash: Hash
@@ -53,11 +53,15 @@ async function runOrder(hashing: Hashing, order: HashOrder): Promise<string> {
 }
 
 async function readUpTo(hashing: Hashing, file: Descriptors, upTo: number): Promise<void> {
-  const memory = pageMemory(READ_AT_ONCE_BYTES)
-  for (let at = 0; at < upTo && !hashing.hasEnded; at += memory.byteLength) {
-    const end = at + (await readAt(file, memory, at))
-    const wanted = Math.min(at + memory.byteLength, upTo)
+  let [memory, other] = [pageMemory(READ_AT_ONCE_BYTES), pageMemory(READ_AT_ONCE_BYTES)]
+  let read = readAt(file, memory, 0)
+  for (let at = 0; at < upTo && !hashing.hasEnded; at += READ_AT_ONCE_BYTES) {
+    const end = at + (await read)
+    const wanted = Math.min(at + READ_AT_ONCE_BYTES, upTo)
     if (end < wanted) throw new Error(`the part has ${end} bytes instead of ${upTo}`)
+    read = wanted < upTo ? readAt(file, other, wanted) : Promise.resolve(0)
     hashing.hash.update(memory.subarray(0, wanted - at))
+    ;[memory, other] = [other, memory]
   }
+  await read
 }

@@ -13,7 +13,7 @@ export function toJson(value: unknown, what: string): string {
   } catch (error) {
     throw new UpshotError(
       'output_not_json',
-      `${what} is no JSON: ${describeError(error).message}. Use text, numbers, booleans, null, lists and objects.`,
+      `${what} is not JSON: ${describeError(error).message}. Use text, numbers, booleans, null, lists and objects.`,
     )
   }
 }

@@ -22,7 +22,7 @@ const ERRORS: Record<Exclude<Answered, 'accepted' | 'duplicate' | 'conflict'>, E
   misfit: { code: 'invalid_request', message: 'The answer does not fit.' },
   bad_json: { code: 'invalid_request', message: 'The body is not what is asked for.' },
   wrong_type: { code: 'invalid_request', message: 'Send the body as application/json, without Content-Encoding.' },
-  incomplete: { code: 'invalid_request', message: 'The body did not come to its end.' },
+  incomplete: { code: 'invalid_request', message: 'The body was cut short.' },
   too_large: { code: 'invalid_request', message: 'The body is larger than this endpoint takes.' },
   consumed: { code: 'service_error', message: 'The receiver is not set up rightly. Send it again later.' },
   learning: { code: 'service_error', message: 'This endpoint is being set up. Send it again later.' },

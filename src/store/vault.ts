@@ -46,7 +46,7 @@ export function parseVaultKey(text: string, source: string): Buffer {
   const trimmed = text.trim()
   const key = Buffer.from(trimmed, /^[0-9a-f]{64}$/i.test(trimmed) ? 'hex' : 'base64')
   if (key.length === KEY_BYTES) return key
-  throw new UpshotError('invalid_config', `${source} must hold 32 bytes in base64 or hex: "openssl rand -base64 32".`)
+  throw new UpshotError('invalid_config', `${source} must be 32 bytes in base64 or hex: "openssl rand -base64 32".`)
 }
 
 export function makeVaultKey(): Buffer {

@@ -170,7 +170,7 @@ describeStores((test) => {
       [plain, 'have to be signed'],
       [signed(plain, other), 'not that of "anna"'],
       [forged, 'not that of "anna"'],
-      [signed({ ...plain, actor: 'ben' }), 'no registered approver'],
+      [signed({ ...plain, actor: 'ben' }), 'not a registered approver'],
     ] as const) {
       await expect(store.decideApproval(decision, NOW)).rejects.toThrow(why)
     }

@@ -121,7 +121,7 @@ describeStores((test, open) => {
     const permit = await ask(store, held.lease, 'a')
     expect(permit).toMatchObject({
       kind: 'denied',
-      reason: expect.stringContaining(`approval ${held.id} does not hold`),
+      reason: expect.stringContaining(`approval ${held.id} is not valid`),
     })
     expect(await store.listEffects({ phases: ['begun'], limit: 1 })).toEqual([])
     await tamper(beginning(held, 'a'))
@@ -155,7 +155,10 @@ describeStores((test, open) => {
       await tamper(statement)
       const asked = stateOf(/SET asked/.test(statement) ? 'evil' : 'a')
       const permit = await ask(store, held.lease, name, 2, asked)
-      expect(permit).toMatchObject({ kind: 'denied', reason: expect.stringContaining('not those that were hashed') })
+      expect(permit).toMatchObject({
+        kind: 'denied',
+        reason: expect.stringContaining('changed after they were hashed'),
+      })
       await tamper(beginning(held, name))
       expect(await faultsOf(store)).toContainEqual(expect.stringMatching(/^row \d+ began by apr_\w+, and its terms/))
     },
@@ -235,7 +238,7 @@ describeStores((test, open) => {
     [
       'a word is taken out',
       `DELETE FROM approval_vote WHERE actor = 'ben'`,
-      /began by apr_\w+, and it needs the words of 2/,
+      /began by apr_\w+, and it needs the decisions of 2/,
     ],
     ['the approval is taken out', 'DELETE FROM approval', /and that does not list it$/],
     [

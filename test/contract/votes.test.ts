@@ -130,17 +130,17 @@ describeStores((test) => {
       const reads = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, ...part } : each) })
       const faults = (await verifyLedger(reads)).faults.filter((fault) => !/never theirs$|is not signed$/.test(fault))
       expect(faults, JSON.stringify(part)).toEqual([
-        `row ${row.seq}: the signature is not for the word of "anna" on ${id}`,
+        `row ${row.seq}: the signature does not fit the decision of "anna" on ${id}`,
       ])
     }
     const another = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, actor: 'ben' } : each) })
     expect((await verifyLedger(another)).faults).toEqual([
-      `row ${row.seq}: the signature is not for the word of "ben" on ${id}`,
-      `row ${row.seq}: the word of "ben" is signed with a key that was never theirs`,
+      `row ${row.seq}: the signature does not fit the decision of "ben" on ${id}`,
+      `row ${row.seq}: the decision of "ben" is signed with a key that was never theirs`,
     ])
     const unreadable = tampered(store, { row: (each) => (each.seq === row.seq ? { ...each, asked: '{' } : each) })
     expect((await verifyLedger(unreadable)).faults).toEqual([
-      `row ${row.seq}: the word of "anna" on ${id} cannot be read`,
+      `row ${row.seq}: the decision of "anna" on ${id} cannot be read`,
     ])
   })
 

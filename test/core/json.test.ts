@@ -14,14 +14,14 @@ it.each([
 it('toJson throws for a value that JSON cannot hold', () => {
   const ring: { self?: unknown } = {}
   ring.self = ring
-  expect(() => toJson(ring, 'The ring')).toThrow(/^The ring is no JSON: Converting circular structure/)
+  expect(() => toJson(ring, 'The ring')).toThrow(/^The ring is not JSON: Converting circular structure/)
   expect(() => toJson(1n, 'It')).toThrow(UpshotError)
   const angry = {
     toJSON: () => {
       throw new Error('not me')
     },
   }
-  expect(() => toJson(angry, 'It')).toThrow('It is no JSON: not me.')
+  expect(() => toJson(angry, 'It')).toThrow('It is not JSON: not me.')
 })
 
 it.each([

@@ -23,7 +23,7 @@ inBrowser(`a login link logs in once${label}`, async () => {
   await page.context().clearCookies()
   await page.goto(origin)
   await page.goto(link)
-  expect(await page.getByRole('alert').textContent()).toContain('used, over or unknown')
+  expect(await page.getByRole('alert').textContent()).toContain('was used, has expired or is unknown')
 })
 
 inBrowser(`a failed run is found and retried by keyboard alone${label}`, async () => {
@@ -197,7 +197,7 @@ inBrowser(`a question shows the files that a yes lets go, and what is not known 
   await page.getByRole('link', { name: 'Approvals' }).click()
   await page.getByRole('link', { name: 'Delete it?' }).click()
   await page.getByRole('row', { name: /\/old\/asked\.txt.*unknown/ }).waitFor()
-  await page.getByText('The service told no size or date of some files').waitFor()
+  await page.getByText('The service gave no size or date of some files').waitFor()
   await page.getByRole('button', { name: 'Answer…' }).click()
   await page.getByText('each only in the state that the list shows').waitFor()
   await page.getByRole('button', { name: 'Answer yes', exact: true }).click()

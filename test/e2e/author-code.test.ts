@@ -52,7 +52,7 @@ test.each(Object.entries(HARM))(
     await stage.deliver('evt_guilty', 'file.deleted')
     const guilty = (await stage.guiltyRun())?.id
     // Neighbours are suspects too, and tried alone before or after it.
-    void started.line(({ message }) => message === 'the engine ended and begins again').then(() => stage.goOn())
+    void started.line(({ message }) => message === 'the engine ended and is started again').then(() => stage.goOn())
     const times: number[] = []
     let isParked = false
     const parked = stage.untilParked().then(() => {
@@ -71,7 +71,7 @@ test.each(Object.entries(HARM))(
     // Each death would hold one back for two seconds. A busy machine is slow without them.
     expect(times.filter((ms) => ms > 1_000 + 2 * p99(calm)).length).toBeLessThan(4)
 
-    const ended = started.lines.filter(({ message }) => message === 'the engine ended and begins again')
+    const ended = started.lines.filter(({ message }) => message === 'the engine ended and is started again')
     expect(ended.every((line) => line.cause === cause)).toBe(true)
     // Its first death names all that were at work, the later ones the guilty run alone.
     expect(ended[0]?.runs).toContain(`${guilty} (guilty)`)
@@ -202,7 +202,7 @@ test('a run that kills its process is tried alone after two deaths, and only it 
   expect(last.child.exitCode).toBeNull()
   expect((await stage.guiltyRun())?.reason).toContain('5 times')
   // The log tells of an end after the commit that parks.
-  const ended = () => last.lines.filter(({ message }) => message === 'the engine ended and begins again')
+  const ended = () => last.lines.filter(({ message }) => message === 'the engine ended and is started again')
   await stage.until(async () => ended().length >= 5)
   expect(ended().map(({ cause }) => cause)).toEqual(Array(5).fill('killed'))
 }, 120_000)
@@ -213,7 +213,7 @@ test('the process that tries suspects alone ends with its parent, even while a r
   // Tried first, so that the guilty run meets an engine that has started.
   await stage.occupy(2)
   await stage.deliver('evt_guilty', 'file.deleted')
-  await started.line(({ message }) => message === 'the engine ended and begins again')
+  await started.line(({ message }) => message === 'the engine ended and is started again')
   stage.goOn()
   // That process has claimed the run, which was seen to block the engine, and is blocked, too.
   await stage.until(async () => (await stage.guiltyRun())?.status === 'running')
@@ -270,7 +270,7 @@ test('a loop without end hangs no worker process of several, and only its run is
   await stage.occupy(NEIGHBOURS)
   await stage.deliver('evt_guilty', 'file.deleted')
   const ends = () =>
-    workers.flatMap(({ lines }) => lines).filter(({ message }) => message === 'the engine ended and begins again')
+    workers.flatMap(({ lines }) => lines).filter(({ message }) => message === 'the engine ended and is started again')
   await stage.until(() => ends().length > 0)
   stage.goOn()
   await stage.untilParked()

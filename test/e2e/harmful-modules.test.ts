@@ -95,7 +95,7 @@ test('a module that blocks the engine as it is loaded anew is left out until men
   const started = await start({ UPSHOT_DEV: '1' })
   await started.deliver('evt_1', 'folder.created')
   write('late.workflow.ts', `for (;;) {}\n${moduleOf('late', 'file.created')}`)
-  const isEnd = ({ message }: Record<string, unknown>) => message === 'the engine ended and begins again'
+  const isEnd = ({ message }: Record<string, unknown>) => message === 'the engine ended and is started again'
   expect(await started.line(isEnd)).toMatchObject({ cause: 'blocked', runs: [] })
   await started.line(({ message, file }) => message === 'workflow broken' && file === 'late.workflow.ts')
   await started.deliver('evt_2', 'file.deleted')

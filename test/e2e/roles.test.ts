@@ -144,7 +144,7 @@ test('a run that another process cancels is aborted in its worker, and writes no
   await deliver(receiver.url, 'evt_1')
   const { run } = await worker.line(({ message }) => message === 'in the second step')
   expect(await stage.store.cancelRun(String(run), 'by hand', Date.now())).toBe(true)
-  await worker.line((line) => line.message === 'run lost to another worker or a person' && line.run === run)
+  await worker.line((line) => line.message === 'run taken over by another worker or a person' && line.run === run)
   expect(stage.effects()).toEqual(['evt_1 first', 'evt_1 aborted'])
   expect(await stage.runOf('evt_1')).toMatchObject({ status: 'canceled', reason: 'by hand' })
 }, 120_000)

@@ -31,5 +31,5 @@ test('a vault key is hex or base64, and another length is refused by the name of
   const key = randomBytes(32)
   expect(parseVaultKey(key.toString('hex'), 'UPSHOT_SECRET_KEY')).toEqual(key)
   expect(parseVaultKey(`${key.toString('base64')}\n`, 'UPSHOT_SECRET_KEY')).toEqual(key)
-  expect(() => parseVaultKey('short', 'UPSHOT_SECRET_KEY')).toThrow(/UPSHOT_SECRET_KEY must hold 32 bytes/)
+  expect(() => parseVaultKey('short', 'UPSHOT_SECRET_KEY')).toThrow(/UPSHOT_SECRET_KEY must be 32 bytes/)
 })

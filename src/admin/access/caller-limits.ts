@@ -49,7 +49,7 @@ export class CallerLimits {
 /** Resolves when a search has ended and leaves its place to this one. */
 function waitInLine({ waiting }: Line): Promise<void> {
   if (waiting.length < MAX_WAITING) return new Promise((resolve) => waiting.push(resolve))
-  throw new UpshotError('too_many_requests', `${MAX_WAITING} of your searches wait already.`, {
+  throw new UpshotError('too_many_requests', `${MAX_WAITING} of your searches are waiting already.`, {
     fix: 'Wait for their answers.',
   })
 }

@@ -46,7 +46,8 @@ export function oidcRoutes(parts: OidcParts): Router {
     await orExplain(response, parts, async () => {
       response.set('Set-Cookie', writeMemory('', here(request), 0))
       const memory = readCookie(request.headers.cookie, COOKIE)
-      if (memory === null) throw new UpshotError('unauthenticated', 'This browser began no sign-in, or took too long.')
+      if (memory === null)
+        throw new UpshotError('unauthenticated', 'This browser did not start a sign-in, or took too long.')
       const user = await provider.end(new URL(request.originalUrl, here(request)), memory)
       return `${here(request)}/login#${await makeCode(user, request, parts)}`
     })

@@ -202,7 +202,7 @@ async function answerOnce(
   if (known.answer !== null) return JSON.parse(known.answer)
   throw refuse(
     'The first request with this Idempotency-Key has no answer.',
-    'Look whether it took effect, then use a new key.',
+    'Check whether it took effect, then use a new key.',
   )
 }
 

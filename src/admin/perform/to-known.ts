@@ -16,7 +16,7 @@ export function toKnown(error: unknown): UpshotError {
   if (status === 413) return new UpshotError('body_too_large', 'The body is larger than this operation takes.')
   if (status === 400) return new UpshotError('invalid_request', 'The body is not JSON, or was cut short.')
   if (status === 415) return new UpshotError('invalid_request', 'Send the body as application/json in UTF-8.')
-  return new UpshotError('internal', 'The request failed by a fault of Upshot; its log has the error.')
+  return new UpshotError('internal', 'The request failed because of a fault in Upshot; its log has the error.')
 }
 
 /** Faults of one request that are listed. */

@@ -20,7 +20,10 @@ export function readTagFilter(query: string | string[] | undefined, search: read
 }
 
 function refuseTag(text: string): never {
-  throw new UpshotError('invalid_request', `"${text}" is no tag. Write its name and value, such as tag:customer=acme.`)
+  throw new UpshotError(
+    'invalid_request',
+    `"${text}" is not a tag. Write its name and value, such as tag:customer=acme.`,
+  )
 }
 
 export function encodePosition(position: string): string {

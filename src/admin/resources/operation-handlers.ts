@@ -44,7 +44,7 @@ export function operationHandlers(parts: ResourceParts): Handlers<keyof typeof O
         })
       }
       if (kind === 'resolve' && operator.reason === null) {
-        throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
+        throw new UpshotError('invalid_request', 'Resolving a run needs a reason, and none was given.', {
           fix: 'Say in `reason` what was done, such as "copied by hand".',
         })
       }

@@ -14,7 +14,7 @@ import { SupervisedEngine } from './supervised-engine.ts'
 /** How often to look whether any suspect is left. */
 const LOOK_EVERY_MS = 200
 
-/** The process that tries suspects one at a time. It ends with the last one, or its parent. */
+/** The quarantine process one at a time. It ends with the last one, or its parent. */
 async function main({ config: given, storeOptions, access, variables }: QuarantineStart): Promise<void> {
   adoptHidden(variables)
   const config = { ...given, slots: 1, suspects: 'only' } as const

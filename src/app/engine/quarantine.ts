@@ -92,7 +92,7 @@ export class Quarantine {
     // Memory for counts is shared by threads only.
     const { commits: _, ...place } = storeOptions
     const child = new Child({
-      name: 'The process that tries suspects',
+      name: 'The quarantine process',
       entry: besides(import.meta.url, 'quarantine-main'),
       handlers: {
         heard: (heard: readonly Notice[]) => {
@@ -119,7 +119,7 @@ export class Quarantine {
     this.#child = null
     if (code === 0 || this.#isStopped) return
     const recovery = await store.recoverRuns(clock.now(), LEASE_MS)
-    const message = `The process that tries suspects alone has ended: ${how}.`
+    const message = `The quarantine process has ended: ${how}.`
     const runs = [...recovery.suspects, ...recovery.parked].map(({ run, workflow }) => ({ run, workflow }))
     notices.publish({ kind: 'engine.ended', cause: 'killed', error: { name: 'Error', message }, runs, guilty: [] })
     publishRecovery(notices.publish, recovery)

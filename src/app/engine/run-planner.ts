@@ -29,7 +29,7 @@ interface RunPlannerParts {
 const MAX_MS = 15 * 60_000
 /** Switches are read again after so long, sooner than a silent process counts as gone. */
 const SWITCHES_FOR_MS = 10_000
-const TOO_LONG = 'Its plan took too long: the code waits for something of its own, or reads without end.'
+const TOO_LONG = 'Planning took too long: the code waits for something outside its steps, or reads without end.'
 
 /**
  * Plans runs in an isolated process in place of their code. A run is planned where it was made

@@ -95,7 +95,7 @@ const EFFECTS: CommandTree = {
     stop: 'hold every delete and `once` step from now on',
     resume: 'end a stop, and let what it held go on',
     anchor: 'seal the ledger and print the end of its chain',
-    restored: 'say that the database was restored from a backup',
+    restored: 'confirm that the database was restored from a backup',
   }),
   export: command('write the ledger as CSV or ndjson', () => import('./safety/effects/export.ts')),
   verify: command(
@@ -236,7 +236,7 @@ export const COMMAND_TREE: CommandTree = {
   privacy: {
     summary: 'find and erase text of a person, or the names of their files',
     commands: commandsOf(() => import('./safety/privacy.ts'), {
-      find: 'say where a text or a path is',
+      find: 'find where a text or a path is',
       erase: 'erase a text or a path for good; seals stay verifiable',
     }),
   },

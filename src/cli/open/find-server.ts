@@ -42,7 +42,7 @@ function readAddress(address: string): string {
     !/^https?:$/.test(url.protocol) ||
     `${url.username}${url.password}${url.search}${url.hash}` !== ''
   ) {
-    throw refuse(`"${address}" is no address of a server.`, 'Give one such as https://upshot.example.com.')
+    throw refuse(`"${address}" is not the address of a server.`, 'Give one such as https://upshot.example.com.')
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     const fix = 'Use https, or a tunnel such as: ssh -L 4701:127.0.0.1:4701 <host>'

@@ -52,7 +52,7 @@ export async function performOperation(out: Output, operations: Operations, work
   }
   if (!isConfirmed) return report(out, work, { ...preview, id: null, status: 'done', done: 0 }, refusals)
   const { id } = await begin({})
-  out.note(`Begun as ${id}. A process of the app goes on with it if this command dies.`)
+  out.note(`Started as ${id}. If this command dies, a process of the app continues.`)
   const ended = await follow(out, operations, { id, title: `${work.things} ${work.done}`, total: total + refused })
   if (ended.operation.status === 'aborted') out.leaveWith('failed')
   report(out, work, ended.operation, ended.refusals)

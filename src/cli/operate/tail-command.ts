@@ -39,7 +39,7 @@ export function tailCommand<Name extends Tailed>(name: Name, words: TailWords<Na
     const [key, flag, help] = words.only
     command.option(flag, help)
     command
-      .option('--last <n>', 'number of stored ones to begin with, 1 to 500', countUpTo(PAGE), 10)
+      .option('--last <n>', 'number of stored items to start with, 1 to 500', countUpTo(PAGE), 10)
       .option('--for <duration>', 'stop after this long, such as 30s or 5m (default: at Ctrl-C)', parseMs)
       .action(({ last, for: forMs, ...given }) =>
         project.withOperations(async (operations) => {

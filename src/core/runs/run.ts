@@ -175,7 +175,7 @@ export function findObstacle(operation: RunOperation, run: FittingRun, now: numb
       return isFinished(status) ? `it is ${status} already` : null
     case 'retry':
       if (status === 'failed' || status === 'canceled') return findLostCause(run, now)
-      return isFinished(status) ? `it is ${status}, there is nothing to go on from` : `it is ${status}, not finished`
+      return isFinished(status) ? `it is ${status}, there is nothing to continue from` : `it is ${status}, not finished`
     case 'resume':
     case 'restart':
       if (status !== 'waiting') return `it is ${status}, it does not wait for a person`

@@ -280,12 +280,12 @@ export function parseSize(given: number | string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?) ?(B|kB|MB|GB|TB)$/.exec(String(given)) ?? []
   const bytes = typeof given === 'number' ? given : Number(number || Number.NaN) * (UNITS[unit] ?? Number.NaN)
   if (Number.isFinite(bytes) && bytes >= 0) return Math.round(bytes)
-  throw new UpshotError('invalid_config', `"${given}" is no size. Write one such as "50 GB" or "200 MB".`)
+  throw new UpshotError('invalid_config', `"${given}" is not a size. Write one such as "50 GB" or "200 MB".`)
 }
 
 /** The part from 0 to 1 of a text such as `10%`. Throws `invalid_config`. */
 export function parseShare(given: string): number {
   const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(given) ?? []
   if (number !== undefined && Number(number) <= 100) return Number(number) / 100
-  throw new UpshotError('invalid_config', `"${given}" is no share. Write a percentage such as "10%".`)
+  throw new UpshotError('invalid_config', `"${given}" is not a share. Write a percentage such as "10%".`)
 }

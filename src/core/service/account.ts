@@ -47,7 +47,10 @@ export function planAccount(given: Omit<Account, 'createdAt'>, now: number): Acc
   }
   const keys = fallbackKey === null ? [apiKey] : [apiKey, fallbackKey]
   if (!keys.every((key) => API_KEY.test(key))) {
-    throw new UpshotError('invalid_request', 'The API key is empty or holds a space or another unfit character.')
+    throw new UpshotError(
+      'invalid_request',
+      'The API key is empty, or has a space or another character that no key has.',
+    )
   }
   const fault = findKeyFault(given)
   if (fault !== null) throw new UpshotError('invalid_request', fault)

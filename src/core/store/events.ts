@@ -11,7 +11,7 @@ export function readEventMark(mark: string): Pick<EventRecord, 'receivedAt' | 's
   const [receivedAt, stream, seq] = mark.split('.').map(Number)
   if (Number.isSafeInteger(receivedAt) && Number.isSafeInteger(stream) && Number.isSafeInteger(seq))
     return { receivedAt, stream, seq } as Pick<EventRecord, 'receivedAt' | 'stream' | 'seq'>
-  throw new UpshotError('invalid_config', `"${mark}" is no place in a list of events.`)
+  throw new UpshotError('invalid_config', `"${mark}" is not a position in a list of events.`)
 }
 
 /** Subjects of events as hashes, on their way into the index of a store. */

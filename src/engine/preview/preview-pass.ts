@@ -109,5 +109,5 @@ function memoryStore({
 }
 
 async function refuseEffects(): Promise<never> {
-  throw new UpshotError('denied', 'A run that is previewed may begin no effect.')
+  throw new UpshotError('denied', 'A previewed run may not begin an effect.')
 }

@@ -91,7 +91,7 @@ async function complete(
   { approval, request }: { approval: Approval; request: ApproveRequest },
 ): Promise<Verdict> {
   const fault = approval.status === 'approved' ? await findFault(pass, approval, request) : null
-  if (fault !== null) return pass.parking.halt(`step "${step.key}": approval ${approval.id} does not hold: ${fault}`)
+  if (fault !== null) return pass.parking.halt(`step "${step.key}": approval ${approval.id} is not valid: ${fault}`)
   const verdict = describeVerdict(approval)
   const settled = await pass.order.turn(step)
   const finishedAt = pass.clock.now()

@@ -174,7 +174,7 @@ function describeTooMany({ maxSteps, run }: Pass): string {
   const place = findCallPlace()
   return (
     `it calls more than ${maxSteps.toLocaleString('en')} steps${place === null ? '' : `, at ${place}`}. ` +
-    'Most likely it loops without end: mend the code, or go on in another run with step.continueAs. ' +
+    'It probably loops without end: fix the code, or continue in another run with step.continueAs. ' +
     `If it needs more, raise limits.steps of "${run.workflow}" or of the project. Then resume the run`
   )
 }

@@ -70,7 +70,7 @@ export function deepen({ run }: Pass, key: string, { at, link }: { at: number; l
   const depth = run.depth + (at - run.createdAt >= SOON_MS ? Math.min(link, 1) : link)
   if (depth <= MAX_DEPTH) return depth
   const ends = `${MAX_CHAIN} invocations or schedules, or ${MAX_SENT} events`
-  throw new UpshotError('invoke_too_deep', `Step "${key}": it would go on a chain of runs without end.`, {
+  throw new UpshotError('invoke_too_deep', `Step "${key}": it would continue an endless chain of runs.`, {
     details: { fix: `It ends after ${ends}; after ${MAX_DEPTH} where each takes a minute or longer. Use a cron line.` },
   })
 }

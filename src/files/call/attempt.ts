@@ -109,7 +109,7 @@ function interpret(
   if (status >= 200 && status < 300 && parsed.kind === 'unreadable') {
     const types = typesOf(headers)
     const facts = { ...factsOf(call), ...types, status, requestId: requestIdOf(headers), retryable: true }
-    const why = 'it is no JSON object, has a key twice, or holds neither data nor an error.'
+    const why = 'it is not a JSON object, has a key twice, or has neither data nor an error.'
     return new ProtocolError(`The reply${describeTypes(types)} cannot be read: ${why}`, facts)
   }
   const safe = redactSecret(parsed, key)

@@ -104,5 +104,5 @@ async function askSource(source: KeySource, facts: ErrorFacts): Promise<string> 
 function requireKey(key: unknown, facts: ErrorFacts): Secret {
   const trimmed = typeof key === 'string' ? key.trim() : ''
   if (/^[\x21-\x7e]+$/.test(trimmed)) return new Secret(trimmed)
-  throw new AuthenticationError('The API key is empty or holds a character that no HTTP header can carry.', facts)
+  throw new AuthenticationError('The API key is empty, or has a character that no HTTP header can carry.', facts)
 }

@@ -55,7 +55,7 @@ function decideFraming(status: number, headers: Headers): Framing {
   if (coding !== null) {
     if (coding.toLowerCase() !== 'chunked') throw new Error('the response comes in an unknown transfer coding')
     // One of the two is wrong, and so is the end of the body (RFC 9112, section 6.3).
-    if (length !== null) throw new Error('the response tells its length in two ways')
+    if (length !== null) throw new Error('the response gives its length in two ways')
     return { kind: 'chunked' }
   }
   if (length === null) return { kind: 'close' }

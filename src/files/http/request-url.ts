@@ -30,7 +30,7 @@ export function filesUrl(settings: Addressing, tail: '' | '/list', query: Record
  */
 function requireId(id: unknown, facts: ErrorFacts): string {
   if (typeof id === 'string' && id !== '' && !UNSENDABLE.test(id) && !isDotSegment(id)) return id
-  throw new InvalidRequestError('The id of the entry is empty, a dot segment, or holds control characters.', facts)
+  throw new InvalidRequestError('The id of the entry is empty, a dot segment, or has control characters.', facts)
 }
 
 function isDotSegment(text: string): boolean {
@@ -44,7 +44,7 @@ export function storagePath(path: string, facts: ErrorFacts): string {
     .split('/')
     .filter((part) => part !== '')
   if (!UNSENDABLE.test(path) && !parts.some(isDotSegment)) return `/${parts.join('/')}`
-  throw new InvalidRequestError('The path holds a dot segment or a control character.', facts)
+  throw new InvalidRequestError('The path has a dot segment or a control character.', facts)
 }
 
 /** Whether a key or a file may go there: https, or plain http on loopback. */

@@ -20,7 +20,9 @@ export async function deleteAll(
   deleteOne: DeleteOne,
 ): Promise<DeletedFiles> {
   if (of && !of.complete) {
-    throw refuse(`The listing in \`of\` is not known to be complete (${of.reason}), so it is no basis for a share.`)
+    throw refuse(
+      `The listing in \`of\` is not known to be complete (${of.reason}), so no share can be computed from it.`,
+    )
   }
   const files = [...new Map([...given].map((file) => [`${file.service}:${file.id}`, file])).values()]
   const folder = files.find(({ type }) => type === 'folder')

@@ -18,6 +18,6 @@ export async function fetchDownloadUrl(parts: ClientParts, call: Call, file: Fil
   const url = entryUrl(parts.settings, file, '/download', factsOf(call))
   const reply = await sendRequest(parts, call, { method: 'GET', url, resend: 'any' })
   const found = parseDownloadUrl(reply.data)
-  if (found === null) throw new ProtocolError('The reply holds no download URL.', factsOf(call))
+  if (found === null) throw new ProtocolError('The reply has no download URL.', factsOf(call))
   return { url: new Secret(found.url), expiresAt: found.expiresAt }
 }

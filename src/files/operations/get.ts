@@ -22,8 +22,8 @@ export async function readDetails(
   const details = parseDetails(file.service, reply.data)
   if (details === null) {
     const message = hasUnsafeId(reply.data)
-      ? 'The reply holds an id that is a number beyond 2^53, which cannot be read exactly.'
-      : 'The reply holds no entry with an id.'
+      ? 'The reply has an id that is a number beyond 2^53, which cannot be read exactly.'
+      : 'The reply has no entry with an id.'
     throw new ProtocolError(message, factsOf(call))
   }
   // Checked because the caller acts on the id that it asked for.

@@ -124,22 +124,22 @@ const LINES: Lines = {
   'run.released': ({ kind, ...fields }) => line('info', 'run released', fields),
   'run.canceled': ({ kind, ...fields }) => line('info', 'run canceled', fields),
   'run.lost': ({ kind, failover = false, ...fields }) =>
-    line('warn', failover ? 'pass dropped after a failover' : 'run lost to another worker or a person', fields),
+    line('warn', failover ? 'pass dropped after a failover' : 'run taken over by another worker or a person', fields),
   'lease.given_back': ({ run }) => line('warn', 'run given back: the answer to its claim was lost', { run }),
   'run.log': ({ kind, level, message, ...fields }) => line(level, message, fields),
   'effects.mode': ({ mode, isSwitched }) =>
     mode === 'plan'
       ? line('warn', 'NOTHING ACTS HERE: UPSHOT_EFFECTS=plan, runs are only planned', { isSwitched })
-      : line('warn', 'effects are live again: runs act, but for those made while they were planned', {}),
+      : line('warn', 'effects are live again: runs act, except those made while effects were only planned', {}),
   'effects.restored': ({ anchoredAt }) =>
-    line('error', 'ALL EFFECTS ARE STOPPED: a backup took the place of the database. See "upshot guard show"', {
+    line('error', 'ALL EFFECTS ARE STOPPED: the database was replaced by a backup. See "upshot guard show"', {
       anchoredAt: new Date(anchoredAt),
     }),
   'runs.recovered': ({ count }) => line('warn', 'runs of a dead worker recovered', { count }),
   'runs.suspected': ({ runs }) =>
     line('warn', 'runs were at work when their worker died: each is tried alone', { runs: runs.map(nameRun) }),
   'engine.ended': ({ cause, error, runs, guilty }) =>
-    line('error', 'the engine ended and begins again', {
+    line('error', 'the engine ended and is started again', {
       ...{ cause, runs: runs.map(nameRun), err: error },
       ...(guilty.length > 0 && { guilty }),
     }),
@@ -243,7 +243,7 @@ const DELIVERY_LINES: Record<Verdict, { level: LineLevel; message: string }> = {
   overloaded: REFUSED,
   unavailable: REFUSED,
   draining: { level: 'info', message: 'delivery refused' },
-  probe: { level: 'info', message: 'probe of our own answered' },
+  probe: { level: 'info', message: 'own probe answered' },
 }
 
 function nameRun({ run, workflow }: RunName): string {

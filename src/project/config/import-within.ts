@@ -37,7 +37,7 @@ export async function importWithin<Module>(path: string, ms: number): Promise<Mo
     if (isBroken) await sleep(MESSAGE_MS)
     const where = isBroken
       ? `It loops${place === null ? '' : ` at ${place}`}`
-      : 'It awaits something that does not come'
+      : 'It waits for something that never comes'
     throw new UpshotError('invalid_config', `${path} did not load within ${ms / 1_000} s. ${where}.`)
   } finally {
     clearTimeout(timer)

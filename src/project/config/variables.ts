@@ -76,7 +76,7 @@ export const GENERAL = {
   UPSHOT_SECRET_KEY: [z.string().min(1).optional(), '32 bytes in base64 or hex'],
   UPSHOT_WATCH_EFFECTS: [
     z.enum(['0', '1']).default('1'),
-    '1 to tell calls of workflows that the guard and the ledger do not see, or 0',
+    '1 to report calls of workflows that the guard and the ledger do not see, or 0',
   ],
   UPSHOT_TRUST_READS: [z.enum(['0', '1']).default('0'), '1 to let reads that are planned send anything, or 0'],
   UPSHOT_EFFECTS: [z.enum(EFFECTS_MODES).default('live'), 'live, or plan, with which nothing acts'],

@@ -99,7 +99,7 @@ function describeFault(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_type':
       return `expected ${issue.expected}, is ${kindOf(value)}`
     case 'invalid_value':
-      return `is none of the expected values: ${kindOf(value)}`
+      return `is not one of the expected values: ${kindOf(value)}`
     case 'invalid_format':
       return `expected ${issue.format}, is another ${kindOf(value)}`
     case 'too_small':

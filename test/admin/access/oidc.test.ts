@@ -138,7 +138,7 @@ test('an answer that another browser began, and a damaged memory, start no sessi
   }
   const messages = heard.flatMap((notice) => (notice.kind === 'fault' ? [notice.error.message] : []))
   expect(messages).toEqual([
-    expect.stringContaining('began no sign-in'),
+    expect.stringContaining('did not start a sign-in'),
     expect.stringContaining('damaged'),
     expect.stringContaining('"state"'),
   ])

@@ -114,11 +114,11 @@ describe('sizes and shares', () => {
   test('a size is bytes, or text with a unit', () => {
     expect(['50 GB', '1.5MB', '7 B', 12].map(parseSize)).toEqual([50e9, 1.5e6, 7, 12])
     for (const wrong of ['50', '5 gb', '-1 MB', '', Number.NaN, -1])
-      expect(() => parseSize(wrong)).toThrow('is no size')
+      expect(() => parseSize(wrong)).toThrow('is not a size')
   })
 
   test('a share is text with a percent sign, so that nobody takes a count for a share', () => {
     expect(['10%', '0.5%', '100%'].map(parseShare)).toEqual([0.1, 0.005, 1])
-    for (const wrong of ['10', '0.1', '101%', '%']) expect(() => parseShare(wrong)).toThrow('is no share')
+    for (const wrong of ['10', '0.1', '101%', '%']) expect(() => parseShare(wrong)).toThrow('is not a share')
   })
 })

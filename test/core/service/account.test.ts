@@ -20,7 +20,7 @@ describe('planAccount', () => {
   )
 
   it.each(['', 'two words', 'line\nbreak', 'ключ'])('planAccount refuses the key %j and does not repeat it', (apiKey) =>
-    expect(() => planAccount({ ...GIVEN, apiKey }, 0)).toThrow(/^The API key is empty or holds/),
+    expect(() => planAccount({ ...GIVEN, apiKey }, 0)).toThrow(/^The API key is empty, or has/),
   )
 
   it('planAccount checks the fallback key like the first one', () => {

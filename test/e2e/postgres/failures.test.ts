@@ -130,7 +130,7 @@ test('the process that tries suspects waits for a server that is away as it star
   await server.kill()
   const awaited = Promise.withResolvers<void>()
   const child = new Child({
-    name: 'The process that tries suspects',
+    name: 'The quarantine process',
     entry: QUARANTINE,
     handlers: {
       heard: (notices: readonly Notice[]) => {
@@ -215,7 +215,7 @@ test('a worker that is paused beyond its lease is refused, and ends its pass', a
   cluster.goOn()
   await other.line((line) => line.message === 'run completed' && line.run === run)
   worker.child.kill('SIGCONT')
-  await worker.line((line) => line.message === 'run lost to another worker or a person' && line.run === run)
+  await worker.line((line) => line.message === 'run taken over by another worker or a person' && line.run === run)
   // The step that was at work when it was paused may have an effect twice; no later one has.
   expect(cluster.effects().filter((effect) => effect === 'evt_1 third')).toHaveLength(1)
   const store = await cluster.open()

@@ -17,5 +17,8 @@ test('a yes that no words of people prove is none: the run waits for a person', 
   await engine.start([asks], { store })
   // It looks again when its time is over.
   const run = await engine.advance((await engine.run('asks')).id, '8d')
-  expect(run).toMatchObject({ status: 'waiting', reason: expect.stringContaining('does not hold: it needs the words') })
+  expect(run).toMatchObject({
+    status: 'waiting',
+    reason: expect.stringContaining('is not valid: it needs the decisions'),
+  })
 })

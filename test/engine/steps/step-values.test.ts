@@ -106,7 +106,7 @@ test.each([
     }),
   )
   expect(run).toMatchObject({ status: 'failed', error: { code: 'output_not_json', step: 'a' } })
-  expect(run.error?.message).toMatch(/The result of step "a" is no JSON/)
+  expect(run.error?.message).toMatch(/The result of step "a" is not JSON/)
   expect(run.error?.message).toMatch(why)
   expect(effects()).toBe(1)
 })
@@ -144,9 +144,13 @@ test.each(hostileValues)('%s fails a step and a run as any error does', async (_
 })
 
 test.each<[string, (step: StepApi, effect: () => void) => unknown, string]>([
-  ['the input of another workflow', (step) => step.invoke('a', child, 1n), 'Step "a": the input of "child" is no JSON'],
-  ['an event', (step) => step.send('a', 'x.y', { size: 1n }), 'Step "a": its event is no JSON'],
-  ['the result of a run', () => 1n, 'The result of the run is no JSON'],
+  [
+    'the input of another workflow',
+    (step) => step.invoke('a', child, 1n),
+    'Step "a": the input of "child" is not JSON',
+  ],
+  ['an event', (step) => step.send('a', 'x.y', { size: 1n }), 'Step "a": its event is not JSON'],
+  ['the result of a run', () => 1n, 'The result of the run is not JSON'],
 ])('%s that JSON refuses fails the run at once', async (_, call, message) => {
   const { run } = await runOnce(call)
   expect(run).toMatchObject({ status: 'failed', error: { code: 'output_not_json' } })

@@ -10,7 +10,7 @@ const IMPORT_WITHIN = join(import.meta.dirname, '../../../src/project/config/imp
 // A process of its own for each: a loop without end holds its main thread.
 test.each([
   ['const spin = () => {\n  for (let n = 0; ; ) n++\n}\nspin()', 'did not load within 0.1 s. It loops at file.ts:2.'],
-  ['await new Promise(() => {})', 'did not load within 0.1 s. It awaits something that does not come.'],
+  ['await new Promise(() => {})', 'did not load within 0.1 s. It waits for something that never comes.'],
   [`throw new Error('of its own')`, 'of its own'],
   ['', 'loaded'],
 ])('a project file of %j ends with its own error, or with that of the time', async (code, expected) => {

@@ -154,12 +154,12 @@ test('a start refuses another database, and goes on where the standby has become
     })
   }
   expect(await examine(sibling.url)).toMatchObject([
-    { level: 'fail', found: expect.stringContaining('is no copy of the database') },
+    { level: 'fail', found: expect.stringContaining('is not a copy of the database') },
   ])
   const { store, notices, list } = await open([primary], primary.url)
   await store.saveDelivery(incoming('evt_1'))
   expect(await list()).toContain('evt_1')
-  expect(notices).toEqual([{ kind: 'store.standby_left', why: expect.stringContaining('is no standby now') }])
+  expect(notices).toEqual([{ kind: 'store.standby_left', why: expect.stringContaining('is not a standby now') }])
 })
 
 test('each session is asked how far its server is, since several standbys may share an address', async () => {

@@ -109,7 +109,7 @@ async function logIn(
     if (await writesOf(session).startSession(session, codeHash)) return { session, cookie, key }
   }
   wrong.count(address)
-  throw new UpshotError('unauthenticated', 'The login code is used, over or unknown.', {
+  throw new UpshotError('unauthenticated', 'The login code was used, has expired or is unknown.', {
     fix: 'Make another one with "upshot dashboard"; it is valid once, for ten minutes.',
   })
 }

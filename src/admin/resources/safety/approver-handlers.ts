@@ -38,7 +38,7 @@ function readKey(text: string): string {
 }
 
 function refuse(cause?: unknown): UpshotError {
-  return new UpshotError('invalid_request', 'This is no Ed25519 public key in PEM.', {
+  return new UpshotError('invalid_request', 'This is not an Ed25519 public key in PEM.', {
     cause,
     fix: 'Make a pair with "upshot approvers key <name>", and give the .pub file.',
   })

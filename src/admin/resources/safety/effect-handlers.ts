@@ -203,7 +203,7 @@ async function readFilter(
 ): Promise<EffectFilter> {
   const { since, until, run, path, target, workflow, account, outcome } = query
   if (path !== undefined && !seesPayloads(caller)) {
-    throw new UpshotError('forbidden', 'A path is payload, which a viewer does not see. Ask by `target`.')
+    throw new UpshotError('forbidden', 'A path is part of the payload, which a viewer may not see. Search by `target`.')
   }
   const moments = { since: readMoment(since, now), until: readMoment(until, now) }
   // The ledger also knows runs that are pruned.

@@ -205,7 +205,7 @@ export class Tickets<Subject> {
     const open = this.#open.get(hash)
     this.#open.delete(hash)
     if (open !== undefined && now < open.expiresAt) return open.subject
-    throw new UpshotError('not_found', 'The ticket is used, over or unknown.', {
+    throw new UpshotError('not_found', 'The ticket was used, has expired or is unknown.', {
       fix: 'Ask for a new one: each is good for one download within a minute.',
     })
   }

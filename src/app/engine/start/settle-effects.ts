@@ -41,6 +41,6 @@ function describeConflict(
     'One database either acts or plans.'
   const fix =
     `Stop every process of this database, and start them with UPSHOT_EFFECTS=${mode}. ` +
-    `One that was killed counts as gone after ${PROCESS_SILENCE_MS / 1_000} s.`
+    `A killed process counts as stopped after ${PROCESS_SILENCE_MS / 1_000} s.`
   return new UpshotError('conflict', message, { details: { fix } })
 }

@@ -18,8 +18,8 @@ const SEALS_A_PAGE = 2_000
 export async function stopRestored(store: RestoredStore, anchor: Anchor, now: number): Promise<boolean> {
   if (await isKnown(store, anchor)) return false
   const reason =
-    `The database is older than the anchor of ${isoTime(anchor.at)}: a backup took its place, and its runs would ` +
-    'act again. Look at them, say "upshot effects restored --reason …", and let them go on with "upshot effects resume"'
+    `The database is older than the anchor of ${isoTime(anchor.at)}: a backup replaced it, whose runs would act ` +
+    'again. Check them, confirm with "upshot effects restored --reason …", then run "upshot effects resume"'
   const actor = `app:${readUser()}`
   const stops = asOperator(store, { actor, role: 'owner', from: hostname(), reason }, { now: () => now })
   return await stops.stopEffects({ kind: 'all', name: '', actor, reason, since: now })

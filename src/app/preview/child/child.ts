@@ -108,7 +108,7 @@ export class Child implements AsyncDisposable {
     if (patienceMs === undefined || this.#calls === 0 || this.#link.isServing) return
     const ms = this.loading !== null ? Math.min(patienceMs, MAX_LOAD_MS + LOAD_GRACE_MS) : patienceMs
     this.#cancelWatch = after(clock, ms, () => {
-      this.#end(`no answer within ${ms} ms: code of a workflow does not come to rest`)
+      this.#end(`no answer within ${ms} ms: code of a workflow is still busy`)
       this.#process.kill('SIGKILL')
     })
   }

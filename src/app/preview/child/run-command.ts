@@ -96,7 +96,7 @@ export async function runDoctor(
   const { document, error } = await runCommand(config, ['doctor'], { withinMs: 60_000, mostBytes: 1_000_000, signal })
   const { findings } = (document?.data ?? {}) as { findings?: DoctorFinding[] }
   if (findings !== undefined) return findings
-  throw new UpshotError('internal', 'The doctor did not come to an end.', {
+  throw new UpshotError('internal', 'The doctor did not finish.', {
     cause: error,
     details: { fix: 'Run "upshot doctor" in the folder of the project: it shows how far it comes.' },
   })
@@ -116,7 +116,7 @@ export async function foreseeApproval(
   const { document, error } = await runCommand(config, args, { withinMs: 120_000, mostBytes: 134_217_728, signal })
   const { foreseen } = (document?.data ?? {}) as { foreseen?: Foreseen }
   if (foreseen !== undefined) return foreseen
-  const { message = 'The look ahead did not come to an end.' } = document?.error ?? {}
+  const { message = 'The look ahead did not finish.' } = document?.error ?? {}
   throw new UpshotError('internal', message, {
     cause: error,
     details: { fix: document?.error?.fix ?? `Run "upshot ${args.join(' ')}" in the folder of the project.` },

@@ -23,7 +23,7 @@ export function define(command: Command, { out, project }: Cli): void {
 }
 
 function describeOrigins(): UpshotError {
-  return new UpshotError('invalid_request', 'A server tells its settings, and not where each comes from.', {
+  return new UpshotError('invalid_request', 'A server shows its settings, but not where each comes from.', {
     fix: 'Leave out --origins, or run it on the machine of the app, without --server and UPSHOT_SERVER.',
   })
 }

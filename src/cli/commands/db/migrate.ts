@@ -54,7 +54,7 @@ function describeForecast(forecast: MigrationForecast): string[] {
       ? ['No run is unfinished.']
       : [
           `${unfinished.toLocaleString('en')} ${unfinished === 1 ? 'run is' : 'runs are'} unfinished, and would go on.`,
-          'Whether they fit the code of your workflows: upshot backtest --unfinished',
+          'To check whether they fit the code of your workflows: upshot backtest --unfinished',
         ]),
   ]
 }

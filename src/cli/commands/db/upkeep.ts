@@ -69,7 +69,8 @@ async function fetchBackup({ out, project }: Pick<Cli, 'out' | 'project'>, to: s
     try {
       const chunks = operations.stream('GET /database/backups/:name', { params: { name: backup } }, work)
       const found = await saveBytes(chunks, part, (bytes) => progress.set(bytes))
-      if (found !== sha256) throw new UpshotError('service_failed', 'Other bytes arrived than the server sent.')
+      if (found !== sha256)
+        throw new UpshotError('service_failed', 'The bytes that arrived are not those that the server sent.')
       await link(part, to)
     } finally {
       await rm(part, { force: true })

@@ -55,7 +55,7 @@ export function resolve(command: Command, cli: Cli): void {
     .option('--undo', 'take it back: the runs count as failures again')
     .action((ids, { undo, ...options }) => {
       if (!undo && cli.project.operator.reason === null) {
-        throw new UpshotError('invalid_request', 'A resolved run keeps the reason, and none was given.', {
+        throw new UpshotError('invalid_request', 'Resolving a run needs a reason, and none was given.', {
           fix: 'Say what was done: upshot runs resolve <id> --reason "copied by hand"',
         })
       }

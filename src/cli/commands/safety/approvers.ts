@@ -54,7 +54,7 @@ export const add = actCommand('POST /approvers', {
     return { name, publicKey: readText(key), roles: named.filter((role) => role !== '') }
   },
   will: (name) => `register the approver ${name}`,
-  done: (_, name) => `"${name}" may decide. From now on, every word has to be signed.`,
+  done: (_, name) => `"${name}" may decide. From now on, every decision has to be signed.`,
 })
 
 export const remove = actCommand('DELETE /approvers/:name', {

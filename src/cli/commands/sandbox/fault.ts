@@ -24,8 +24,8 @@ const WORDS: Readonly<Record<string, Partial<FaultInput>>> = {
   reorder: { reorder: true },
   tamper: { tamper: true },
 }
-const FIX = `Write a place, what happens and how often, such as "files.delete 503 x2" or "download cut x1".
-Places: *, ${FAULT_TARGETS.join(', ')}.
+const FIX = `Write a target, what happens and how often, such as "files.delete 503 x2" or "download cut x1".
+Targets: *, ${FAULT_TARGETS.join(', ')}.
 What: a status, a delay such as 2s, ${Object.keys(WORDS).join(', ')}.
 Also: probability=0.5, skip=3, cutAfterBytes=9, stallAfterBytes=9, bytesPerSecond=9,
 contradictRateHeaders=true, and for deliveries type=file.* and signature=bad or stale.`
@@ -45,7 +45,7 @@ function readFault(text: string): FaultInput {
   if (data !== undefined) return data
   const [issue] = error.issues
   const known = on === '*' || FAULT_TARGETS.some((target) => target === on)
-  throw refuse(text, known ? (issue?.message ?? 'it is no rule') : `there is no place "${on}"`)
+  throw refuse(text, known ? (issue?.message ?? 'it is no rule') : `there is no target "${on}"`)
 }
 
 function readWord(word: string, on: string, text: string): Partial<FaultInput> {
@@ -62,7 +62,7 @@ function readDelay(word: string, text: string): number {
   try {
     return parseDuration(word)
   } catch {
-    throw refuse(text, `"${word}" is no word of a fault`)
+    throw refuse(text, `"${word}" is not part of a fault`)
   }
 }
 

@@ -48,7 +48,7 @@ function describeRule(
 ): string[] {
   return [
     ...open.map(
-      (topic) => `${name}: ${describeTopic(topic, when, now)}${topic.toldAt === null ? ', not told yet' : ''}`,
+      (topic) => `${name}: ${describeTopic(topic, when, now)}${topic.toldAt === null ? ', not sent yet' : ''}`,
     ),
     ...channels.flatMap(({ name: channel, sentAt, error }) =>
       error === null ? [] : [`${name}: ${channel} did not take the message of ${formatMoment(sentAt, now)}: ${error}`],

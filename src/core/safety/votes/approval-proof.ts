@@ -102,7 +102,10 @@ export class ApprovalProof {
     const by = agreed.reduce((most, each) => (each.length > most.length ? each : most), [])
     if (by.length >= needs) return { fault: null, by }
     const people = `${needs} ${needs === 1 ? 'person' : 'people'}`
-    return { fault: `it needs the words of ${people}, and those of ${by.length} count`, by: null }
+    return {
+      fault: `it needs the decisions of ${people}, and ${by.length} ${by.length === 1 ? 'counts' : 'count'}`,
+      by: null,
+    }
   }
 
   #covers({ hash, only }: VoteRecord, number: number): boolean {
@@ -113,7 +116,7 @@ export class ApprovalProof {
 }
 
 /** The list has another content than its hash, which no word covers. */
-export const CHANGED_LIST = 'its terms or its list are not those that were hashed'
+export const CHANGED_LIST = 'its terms or its list were changed after they were hashed'
 
 export async function loadProof(
   reads: Pick<ProofReads, 'listApprovalItems'>,

@@ -102,9 +102,10 @@ export class VerifiedGrants {
     const word = readWord(row)
     if (word === null || !(await this.#mustSign(row))) return
     const { actor, publicKey } = word
-    if (publicKey === null) this.faults.push(`row ${row.seq}: the word of "${actor}" on ${row.approval} is not signed`)
+    if (publicKey === null)
+      this.faults.push(`row ${row.seq}: the decision of "${actor}" on ${row.approval} is not signed`)
     else if (!(await this.#listPeople()).some((one) => one.name === actor && one.publicKey === publicKey))
-      this.faults.push(`row ${row.seq}: the word of "${actor}" is signed with a key that was never theirs`)
+      this.faults.push(`row ${row.seq}: the decision of "${actor}" is signed with a key that was never theirs`)
   }
 
   #switch({ seq, operation, target }: EffectRecord): void {

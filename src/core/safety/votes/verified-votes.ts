@@ -48,10 +48,10 @@ export class VerifiedVotes {
     if (row.erased !== null) return
     const name = nameWord(row)
     const word = readWord(row)
-    if (word === null) return void this.faults.push(`row ${row.seq}: the word of ${name} cannot be read`)
+    if (word === null) return void this.faults.push(`row ${row.seq}: the decision of ${name} cannot be read`)
     const { publicKey } = word
     if (publicKey === null ? word.signature !== null : !isSignedBy(word, publicKey))
-      this.faults.push(`row ${row.seq}: the signature is not for the word of ${name}`)
+      this.faults.push(`row ${row.seq}: the signature does not fit the decision of ${name}`)
     else if (publicKey !== null) this.#countSigner(word.actor, publicKey)
     const votes = await this.#store.listVotes({ approval: word.approval, limit: VOTES_A_PAGE })
     const vote = votes.find(({ actor }) => actor === word.actor)

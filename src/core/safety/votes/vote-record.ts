@@ -72,7 +72,7 @@ export function checkVote(
   }
   const { actor, signature } = decision
   const known = approvers.filter(({ name }) => name === actor)
-  if (known.length === 0) return { fault: `"${actor}" is no registered approver` }
+  if (known.length === 0) return { fault: `"${actor}" is not a registered approver` }
   const present = known.filter((each) => isRegistered(each, at))
   if (present.length === 0) return { fault: `the approver "${actor}" was removed` }
   const able = present.filter(({ roles }) => role === null || roles.includes(role))

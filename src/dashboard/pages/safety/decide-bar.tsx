@@ -94,7 +94,7 @@ function ApproveDialog({ shown: { approval, chosen, body }, onClose }: { shown: 
       to="POST /approvals/:id/approve"
       given={(values) => ({ params: { id }, body: { ...body, ...(form && { answer: form.valueOf(values) }) } })}
       then={({ status, missing, granted, next }) => {
-        if (status === 'open') return `Your word counts. ${countOf(missing, 'more person', 'more people')} decide.`
+        if (status === 'open') return `Your decision counts. ${countOf(missing, 'more person', 'more people')} decide.`
         if (next !== null) go(`/approvals/${next}`)
         return isQuestion ? 'Answered; the run goes on.' : `Approved ${countOf(granted, nounOf(kind))}.`
       }}

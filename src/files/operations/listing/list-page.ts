@@ -121,9 +121,9 @@ const DEFAULT_PER_PAGE = 20
 /** The page in a reply. Throws `ProtocolError` for a reply on which nobody should act. */
 export function readPage(call: Call, asked: AskedPage, reply: Reply): FilePage {
   const found = parseItems(reply.data)
-  if (found === null) throw new ProtocolError('The reply holds no list of entries.', factsOf(call))
+  if (found === null) throw new ProtocolError('The reply has no list of entries.', factsOf(call))
   if (found.nextToken === 'unusable')
-    throw new ProtocolError('The reply holds a page token that is neither text nor a whole number.', factsOf(call))
+    throw new ProtocolError('The reply has a page token that is neither text nor a whole number.', factsOf(call))
   const items = found.items.map((raw) => {
     const entry = parseEntry(asked.service, raw, asked.path)
     if (entry === null) throw new ProtocolError(describeBadEntry(raw), factsOf(call))
@@ -141,8 +141,8 @@ export function readPage(call: Call, asked: AskedPage, reply: Reply): FilePage {
 
 function describeBadEntry(raw: unknown): string {
   return hasUnsafeId(raw)
-    ? 'The list holds an id that is a number beyond 2^53. It cannot be read exactly, so the list is refused.'
-    : 'The list holds an entry without an id.'
+    ? 'The list has an id that is a number beyond 2^53. It cannot be read exactly, so the list is refused.'
+    : 'The list has an entry without an id.'
 }
 
 /** Refuses the list of another folder, as a service sends it that ignores `path`. */

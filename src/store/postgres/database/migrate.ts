@@ -165,7 +165,7 @@ function describeNewer({ version, least }: Schema, known: number): UpshotError {
     'invalid_config',
     `The database has schema ${version}, for processes of schema ${least} or newer, ` +
       `and this Upshot only knows ${known}.`,
-    { details: { fix: 'Start the newer Upshot. There is no way back but a backup of before its migration.' } },
+    { details: { fix: 'Start the newer Upshot. The only way back is a backup from before its migration.' } },
   )
 }
 

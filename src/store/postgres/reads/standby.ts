@@ -185,7 +185,7 @@ function isConflict(error: unknown): boolean {
 
 function describeBehind(ms: number): UpshotError {
   return new UpshotError('store_unavailable', `The standby is more than ${ms} ms behind the primary.`, {
-    details: { fix: 'Look at its replay: a long statement there holds it up, or its connection is slow.' },
+    details: { fix: 'Check its replay: a long statement there delays it, or its connection is slow.' },
   })
 }
 
@@ -257,12 +257,12 @@ async function requireCopy(
   if (found?.system !== own.system || found.database !== own.database) {
     throw new UpshotError(
       'invalid_config',
-      `UPSHOT_DATABASE_READ_URL names ${place}, which is no copy of the database in UPSHOT_DATABASE_URL.`,
+      `UPSHOT_DATABASE_READ_URL names ${place}, which is not a copy of the database in UPSHOT_DATABASE_URL.`,
       { details: { fix: 'Name a hot standby of that server, with the same database, or leave the variable out.' } },
     )
   }
   if (isStandby) return
-  throw new UpshotError('store_unavailable', `The server of ${place} is no standby now.`, {
+  throw new UpshotError('store_unavailable', `The server of ${place} is not a standby now.`, {
     details: { fix: 'Name a hot standby in UPSHOT_DATABASE_READ_URL: this one is a primary.' },
   })
 }

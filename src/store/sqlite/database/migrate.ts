@@ -37,7 +37,7 @@ function refuseNewer(found: number): void {
     'invalid_config',
     `The database has schema ${found}, and this Upshot only knows ${migrations.length}.`,
     {
-      details: { fix: 'Start the newer Upshot. There is no way back but a backup of before its first start.' },
+      details: { fix: 'Start the newer Upshot. The only way back is a backup from before its first start.' },
     },
   )
 }

@@ -46,12 +46,12 @@ export class ApprovalDecisions extends JoinedTable<DecisionTables> {
     const word = { ...decision, hash: item.hash }
     const check = checkVote(word, { approvers: await approvers.listApprovers(), role: approval.role })
     if (check.fault !== null) {
-      throw new UpshotError('conflict', `The word of "${decision.actor}" does not count: ${check.fault}.`)
+      throw new UpshotError('conflict', `The decision of "${decision.actor}" does not count: ${check.fault}.`)
     }
     if (approval.kind === 'question') requireWhole(approval, item, decision)
     if (decision.verdict === 'approved' && !(await proofs.holds(item))) {
       throw new UpshotError('conflict', `Approval ${approval.id} cannot be approved: ${CHANGED_LIST}.`, {
-        details: { fix: 'Somebody changed the database. Deny it, and look with "upshot effects verify".' },
+        details: { fix: 'Somebody changed the database. Deny it, and check with "upshot effects verify".' },
       })
     }
     const { publicKey } = check

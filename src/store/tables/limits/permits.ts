@@ -184,7 +184,7 @@ export class Permits extends JoinedTable<PermitTables> {
     // A question says itself how many people it needs.
     const proof = await this.parts.proofs.judge(item, kind === 'question' ? 0 : needs)
     if (proof.fault !== null) {
-      return judge({ kind: 'denied', approval, reason: `approval ${approval} does not hold: ${proof.fault}` })
+      return judge({ kind: 'denied', approval, reason: `approval ${approval} is not valid: ${proof.fault}` })
     }
     const expect = completeState(readAsked(item.asked), asked)
     const granted = { kind: 'granted', approval, by: proof.by, expect, isRepeated: false } as const

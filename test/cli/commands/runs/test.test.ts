@@ -94,7 +94,7 @@ test('a run whose code decides by a replaced word makes no redacted test', async
   const deciding = `if (event.data.file.charCodeAt(6) === 80 && seen.size > 3)`
   const { write } = await openRecorded(CODE.replace('if (seen.size > 3)', deciding))
   const { json } = await write('--redact', '--dry-run', '--json')
-  expect(json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('goes another way') })
+  expect(json.error).toMatchObject({ code: 'conflict', message: expect.stringContaining('takes another path') })
 })
 
 test('a test for vitest compares the same, and a dry run only prints it', async () => {

@@ -120,7 +120,7 @@ test('"effects verify" checks the signature of a vote, and names a forged or cha
     `row ${row?.seq}: the vote ${of} was changed`,
   ])
   expect(await faultsAfter(`UPDATE effect SET error = 'never looked' WHERE phase = 'decided'`)).toEqual([
-    `row ${row?.seq}: the signature is not for the word ${of}`,
+    `row ${row?.seq}: the signature does not fit the decision ${of}`,
   ])
   const forged = `INSERT INTO approval_vote SELECT approval, 'ben', verdict, reason, hash, items, answer, at, signature,
     effect_seq FROM approval_vote`

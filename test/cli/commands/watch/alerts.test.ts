@@ -52,7 +52,7 @@ test('"alerts list" shows what is open, the channels that refuse, and with --pas
   const full = { ...topic, id: 'disk', title: '69 % of the disk is used', count: 0.69 }
   await store.saveAlertBook('disk.low', { ...EMPTY_BOOK, topics: [{ ...full, ...untold }] }, 0)
   const lines = async (...args: string[]) => (await text('alerts', 'list', ...args)).stdout
-  expect(await lines()).toMatch(/follow-up fails \(7\), since .*, not told yet\n.*team did not take .*answered 500/)
+  expect(await lines()).toMatch(/follow-up fails \(7\), since .*, not sent yet\n.*team did not take .*answered 500/)
   expect(await lines()).toMatch(/69 % of the disk is used, since /)
   expect(await lines()).not.toContain('other fails')
   expect(await lines('--past')).toMatch(/other fails \(7\), since .*, over since/)

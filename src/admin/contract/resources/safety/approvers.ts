@@ -21,7 +21,7 @@ export const APPROVER_ROUTES = defineRoutes({
   'POST /approvers': {
     id: 'addApprover',
     noTool: 'a word of a person',
-    summary: 'Registers a person by their public key: from the first one on, every word has to be signed',
+    summary: 'Registers a person by their public key: from the first one on, every decision has to be signed',
     role: 'admin',
     body: {
       name: z

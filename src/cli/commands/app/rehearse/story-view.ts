@@ -87,7 +87,7 @@ function formatEnd({ requests, faults, refused, hosts, isAtRest, skippedMs }: St
     ...faults.map(({ order, struck, times }) => {
       const end =
         struck === 0
-          ? 'never struck: no such call was made'
+          ? 'never happened: no such call was made'
           : `struck ${struck}${times === null ? '' : ` of ${times}`} times`
       return `Fault "${order}" ${end}.`
     }),
@@ -95,7 +95,7 @@ function formatEnd({ requests, faults, refused, hosts, isAtRest, skippedMs }: St
     ...(skippedMs < 1_000
       ? []
       : [`Its clock was set forward by ${formatSpan(0, skippedMs)}: nobody waits for sleeps.`]),
-    ...(isAtRest ? [] : ['It was given up with work under way: see --within.']),
+    ...(isAtRest ? [] : ['It gave up while work was under way: see --within.']),
     `Calls to the sandbox: ${calls.join(', ') || 'none'}.${hosts.length === 0 ? ' No other host was called.' : ''}`,
   ]
 }

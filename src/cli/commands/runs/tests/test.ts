@@ -130,9 +130,13 @@ async function redact(
   const recorded = rewriteRun(rewriting, own)
   const previewed = await previewTested(isolated, recorded)
   if (isAlike(rewriting, found, previewed)) return { ...recorded, previewed }
-  throw new UpshotError('conflict', 'With other words the run goes another way: its code decides by one of them.', {
-    details: { fix: 'Leave out --redact, and edit the answers by hand.' },
-  })
+  throw new UpshotError(
+    'conflict',
+    'With replaced words the run takes another path: its code depends on one of them.',
+    {
+      details: { fix: 'Leave out --redact, and edit the answers by hand.' },
+    },
+  )
 }
 
 /** Throws where changed code asks for something that the run never got. A run may be held there. */
@@ -151,7 +155,7 @@ function requireEnd({ end, unstarted }: Previewed, { steps }: Recording): void {
 
 function readOutput(output: string): string {
   if (/\.test\.[cm]?[jt]s$/.test(output)) return resolve(output)
-  throw new UpshotError('invalid_request', `${output} is no name of a test.`, {
+  throw new UpshotError('invalid_request', `${output} is not the name of a test file.`, {
     details: { fix: 'Name a file that ends in .test.ts.' },
   })
 }

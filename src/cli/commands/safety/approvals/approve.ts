@@ -131,7 +131,7 @@ async function giveWordsAhead(
 
 function describeResult({ status, granted, moved, next, missing }: AnswerOf<'POST /approvals/:id/approve'>): string {
   if (status === 'open')
-    return `Your word counts. ${missing} more ${missing === 1 ? 'person has' : 'people have'} to agree.`
+    return `Your decision counts. ${missing} more ${missing === 1 ? 'person has' : 'people have'} to agree.`
   const rest = next === null ? '' : ` The other ${moved} wait in approval ${next}.`
   if (granted === 0) return 'Approved.'
   return `Approved ${granted} ${granted === 1 ? 'item' : 'items'}.${rest}`

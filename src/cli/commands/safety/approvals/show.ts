@@ -83,7 +83,7 @@ function formatApproval(approval: Approval, items: readonly ApprovalItem[], { pa
   ]
 }
 
-const UNKNOWN = 'The service told no size or date of some files. Each may go while the rest of what you see fits.'
+const UNKNOWN = 'The service gave no size or date of some files. Each is deleted if the rest of what you see fits.'
 
 /** True for a file of which a part is not known, so that nothing compares it. */
 function isUnknown({ asked }: ApprovalItem): boolean {

@@ -58,7 +58,7 @@ export function replayRuns({ out, project }: Cli, named: string | undefined, opt
     const rule = { failOn, required: require, isThrottled, unknown: hasRuns ? null : workflow }
     reportDifferences(out, found, { about, file, asked: options, rule })
     if (shadow === null || found.runs === 0) return
-    out.note(`To put it in the place of the present module: mv ${shadow} ${join(dir, runs.file ?? '')}`)
+    out.note(`To replace the present module with it: mv ${shadow} ${join(dir, runs.file ?? '')}`)
   })
 }
 
@@ -157,7 +157,7 @@ function checkModule(code: string, { workflows, against }: Pick<Wanted, 'workflo
     })
   }
   if (!isFile(code)) {
-    throw new UpshotError('invalid_request', `${code} is no file that can be read.`, {
+    throw new UpshotError('invalid_request', `${code} cannot be read as a file.`, {
       details: { fix: 'Name a module with --code, or a folder of modules with --workflows.' },
     })
   }

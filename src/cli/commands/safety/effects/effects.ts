@@ -66,7 +66,7 @@ export const restored = actCommand('POST /effects/restored', {
 
 export const stop = actCommand('POST /effects/stop', {
   help: 'It holds in every process and over restarts, until "upshot effects resume".',
-  needsReason: 'A stop needs a reason, which its runs show meanwhile.',
+  needsReason: 'A stop needs a reason, which its waiting runs show.',
   options: addScope,
   will: (_, __, choice) => `stop ${describeScope(toScope(choice))}`,
   body: (choice: ScopeChoice) => toScope(choice),

@@ -84,10 +84,10 @@ function describeGrants({ granted, grantedUnsigned: unsigned }: Report): string[
   const effects = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'effect' : 'effects'}`
   const signed = granted - unsigned
   return [
-    ...(signed === 0 ? [] : [`${effects(signed)} began by signed words`]),
+    ...(signed === 0 ? [] : [`${effects(signed)} began with signed decisions`]),
     ...(unsigned === 0
       ? []
-      : [`${effects(unsigned)} began by words that nobody signed: whoever writes the database can make those`]),
+      : [`${effects(unsigned)} began with unsigned decisions, which whoever writes the database can forge`]),
   ]
 }
 
@@ -95,7 +95,7 @@ function describeWords({ words, signedWords, signers }: Report): string[] {
   if (words === 0) return []
   const signed = signedWords === 0 ? 'none signed' : `${signedWords.toLocaleString('en')} with a good signature`
   return [
-    `${words.toLocaleString('en')} ${words === 1 ? 'word' : 'words'} of people: ${signed}`,
+    `${words.toLocaleString('en')} ${words === 1 ? 'decision' : 'decisions'} of people: ${signed}`,
     ...signers.map(({ name, key, words: count }) => `  ${name} signed ${count.toLocaleString('en')} with ${key}`),
   ]
 }

@@ -145,7 +145,7 @@ export function advise(plans: readonly PreviewedJob[], { hasRecorded }: { hasRec
   return [
     ...(isBorrowed ? ['A borrowed result is one of another run and its file. To end the plan there: --strict'] : []),
     ...(hasFailed && hasRecorded
-      ? ['Reads are those of now. Those of the run that the event had: --reads recorded']
+      ? ['Reads ask the service now. To use those of the recorded run of the event: --reads recorded']
       : []),
   ]
 }

@@ -218,7 +218,7 @@ function readBody(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new UpshotError('invalid_request', `${file} is no readable JSON.`, {
+    throw new UpshotError('invalid_request', `${file} is not valid JSON.`, {
       cause,
       fix: 'It needs the body of an event: "upshot events show <id> --json" prints one as `body`.',
     })

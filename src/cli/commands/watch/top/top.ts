@@ -30,7 +30,7 @@ export function define(command: Command, { out, project }: Cli): void {
         while (!ended.aborted) {
           const frame = await frames.read(commandClock.now())
           const { columns: width = 80, rows: height = 24 } = terminal
-          const note = paint('dim', '"upshot runs show <run>" tells why. Ctrl-C leaves.')
+          const note = paint('dim', '"upshot runs show <run>" shows why. Ctrl-C leaves.')
           const lines = [...drawFrame(frame, { paint, width, height: height - 1 }), note]
           terminal.write(`${HOME}${lines.map((line) => line + CLEAR_LINE).join('\r\n')}${CLEAR_BELOW}`)
           await waitUntil(commandClock, commandClock.now() + FRAME_MS, ended).catch(() => {})

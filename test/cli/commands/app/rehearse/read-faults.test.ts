@@ -25,12 +25,12 @@ test('orders of trouble are rules of the sandbox, with how often and what', () =
 })
 
 test.each([
-  ['file.delete 503', 'there is no place "file.delete"'],
+  ['file.delete 503', 'there is no target "file.delete"'],
   ['files.delete', 'no effect'],
-  ['files.delete 503 twice', '"twice" is no word of a fault'],
+  ['files.delete 503 twice', '"twice" is not part of a fault'],
   ['files.delete 302', 'expected number to be >=400'],
   ['delivery 503', 'does nothing on delivery'],
-  ['', 'there is no place'],
+  ['', 'there is no target'],
 ])('the order "%s" is refused: %s', (order, why) => {
   expect(() => readFaults([order])).toThrow(why)
 })

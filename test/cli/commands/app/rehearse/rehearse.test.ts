@@ -194,5 +194,5 @@ test('an event that no workflow runs on leaves with 5, and one that is given up 
     expect.stringMatching(/No workflow runs on this event\.[\s\S]*sandbox: none\. No other host was called/),
   ])
   const late = await rehearse('evt_1', '--within', '1ms')
-  expect([late.exit, late.stdout]).toEqual([1, expect.stringContaining('given up with work under way')])
+  expect([late.exit, late.stdout]).toEqual([1, expect.stringContaining('gave up while work was under way')])
 })

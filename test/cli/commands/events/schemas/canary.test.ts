@@ -72,7 +72,7 @@ test('no value of an event is in what "types generate", "types check" and "cover
     'expected email, is another text',
     'expected number, is text',
     'has 3 names that were not expected',
-    'is none of the expected values: text',
+    'is not one of the expected values: text',
     'is out of the expected bounds: text',
   ])
 })

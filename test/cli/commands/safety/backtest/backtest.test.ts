@@ -228,7 +228,7 @@ test('a module that cannot be tried is refused with what to name instead', async
   const folder = writeTidy(TIDY)
   const module = join(folder, 'tidy.workflow.ts')
   const stderr = async (...args: string[]) => (await cli('backtest', ...args)).stderr
-  expect(await stderr('tidy', '--code', folder)).toContain('is no file that can be read')
+  expect(await stderr('tidy', '--code', folder)).toContain('cannot be read as a file')
   expect(await stderr('tidy', '--code', module, '--workflows', folder)).toContain('both name the code')
   expect(await stderr('tidy', '--code', module, '--against', folder)).toContain('with one module only')
   expect(await stderr('other', '--code', module)).toContain(`${module} does not define the workflow "other".`)

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { renameSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { makePackage } from '../../packaging/make-package.ts'
 import { changedAt } from './changed-at.ts'
@@ -12,6 +12,9 @@ const PACKAGE = 'node_modules/.cache/package'
 export default async function setUpBundle(): Promise<void> {
   if (changedAt(`${PACKAGE}/package.json`) > changedAt('{src,packaging}/**/*', 'package-lock.json')) return
   const folder = join(resolve(import.meta.dirname, '../..'), PACKAGE)
+  // Another run of the same sources may be making it.
+  const made = `${folder}-${process.pid}`
+  await makePackage(made)
   rmSync(folder, { recursive: true, force: true })
-  await makePackage(folder)
+  renameSync(made, folder)
 }

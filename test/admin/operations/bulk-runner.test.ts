@@ -58,6 +58,19 @@ test('a dry run counts and does nothing, and a run that a retry cannot help is r
   expect(await store.listBulkRefusals(plan.id)).toEqual([{ target: runs[3], why }])
 })
 
+test('an operation that finds nothing in its first slices is over behind the last one, and says so once', async () => {
+  const store = openTestStore()
+  const clock = new ManualClock(NOW)
+  makeRuns(store.folder, 5_000, 'failed', NOW - 1_000)
+  const plan = planCancel(NOW, { kind: 'retry', filter: { workflow: 'w', error: 'of nobody' } })
+  await store.startBulk(plan)
+  const runner = startRunner(store, clock)
+  await workUntilOver(store, clock, plan.id)
+  await runner.stop()
+  expect(await store.findBulk(plan.id)).toMatchObject({ status: 'done', done: 0, count: { total: 0 } })
+  expect(await store.listActions({ limit: 10, action: 'operation.end' })).toMatchObject([{ target: plan.id }])
+})
+
 test('runs of a filter that an operation is not about are neither done nor refused, and leave no row', async () => {
   const store = openTestStore()
   const clock = new ManualClock(NOW)

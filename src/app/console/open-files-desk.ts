@@ -84,7 +84,7 @@ const CODES: Record<FilesErrorName, readonly [code: ErrorCode, fix: string | nul
 }
 
 /** The same fault as an error of ours. One that is no fault of a call stays as it is. */
-function toFilesFault(error: unknown): unknown {
+export function toFilesFault(error: unknown): unknown {
   if (error instanceof RetryAt) {
     return new UpshotError('service_failed', error.message, { details: { retryAt: error.moment } })
   }

@@ -35,7 +35,7 @@ the --key options, the key is asked for at a terminal.`,
   options: addOptions,
   mayCreate: true,
   tries: true,
-  async body(options: AccountOptions, name, { out }) {
+  async body(options, name, { out }) {
     const given = await readAccount(options)
     const apiKey = given.apiKey ?? (await askSecret(out, `API key of account "${name}"`))
     if (!apiKey) throw refuse('No API key was given.', 'Add --key-file, --key-stdin or --key-env.')
@@ -52,7 +52,7 @@ export const edit = actCommand('PUT /accounts/:name', {
       .option('--keep-old-key', 'with a new key: keep the old one as the fallback key')
       .option('--no-fallback', 'remove the fallback key'),
   tries: true,
-  async body({ keepOldKey: keepsOldKey, fallback, ...options }: EditOptions) {
+  async body({ keepOldKey: keepsOldKey, fallback, ...options }) {
     if (Object.keys(options).length === 0 && fallback) {
       const fix = 'Add --base-url, --plan, a --key, --fallback or --storage option, or --no-fallback.'
       throw refuse('No change was given.', fix)
@@ -67,28 +67,8 @@ export const remove = actCommand('DELETE /accounts/:name', {
   look: 'GET /accounts/:name',
   will: (name) => `remove the account "${name}" and its keys`,
   asks: () => ['unfinished runs of its events can no longer call its API', 'its events and runs are kept'],
-  data: (_, name) => ({ name, removed: true }),
   done: (_, name) => `Removed the account "${name}".`,
 })
-
-interface AccountOptions {
-  baseUrl?: string
-  keyFile?: string
-  keyStdin?: true
-  keyEnv?: string
-  fallbackFile?: string
-  fallbackEnv?: string
-  plan?: Plan
-  storageA?: string
-  storageB?: string
-  storageC?: string
-}
-
-interface EditOptions extends AccountOptions {
-  keepOldKey?: true
-  /** False for `--no-fallback`. */
-  fallback: boolean
-}
 
 /** Adds the options of `add` and `edit`. Keys are never arguments: process lists show those. */
 function addOptions(command: Command) {
@@ -111,7 +91,7 @@ function addOptions(command: Command) {
 }
 
 /** The values of the options, with keys from their sources; what is left out stays as it is. */
-async function readAccount(options: AccountOptions) {
+async function readAccount(options: ReturnType<ReturnType<typeof addOptions>['opts']>) {
   const { baseUrl, plan, keyFile, keyStdin, keyEnv, fallbackFile, fallbackEnv } = options
   const fallback = await readSecret({ secretFile: fallbackFile, secretEnv: fallbackEnv }, 'the fallback key')
   return {

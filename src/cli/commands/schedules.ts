@@ -1,4 +1,4 @@
-import { type Command, Option } from '@commander-js/extra-typings'
+import { type Command, Option, type OptionValues } from '@commander-js/extra-typings'
 import { SCHEDULE_ROUTES } from '../../admin/contract/resources/schedules.ts'
 import type { AnswerOf } from '../../admin/contract/routes.ts'
 import { UpshotError } from '../../core/errors.ts'
@@ -46,26 +46,20 @@ export const show = actCommand('GET /schedules/:name', {
   done: (schedule, _, { out }) => formatSchedule(schedule, out),
 })
 
-export function add(command: Command, cli: Cli): void {
-  actCommand('POST /schedules', {
-    argument: ['name', 'its name: letters, digits and ". _ : @ -"'],
-    options: (each) =>
-      addOptions(each.requiredOption('--workflow <id>', 'what it starts: a workflow with `on: callable(…)`') as never),
-    tries: true,
-    body: ({ workflow, ...options }: ScheduleOptions & { workflow: string }, name) => ({
-      name,
-      workflow,
-      ...readOptions(options),
-    }),
-    done: (schedule, name, { out }) => [`Added the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
-  })(command, cli)
-}
+export const add = actCommand('POST /schedules', {
+  argument: ['name', 'its name: letters, digits and ". _ : @ -"'],
+  options: (command) =>
+    addOptions(command.requiredOption('--workflow <id>', 'what it starts: a workflow with `on: callable(…)`')),
+  tries: true,
+  body: ({ workflow, ...options }, name) => ({ name, workflow, ...readOptions(options) }),
+  done: (schedule, name, { out }) => [`Added the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
+})
 
 export const edit = actCommand('PATCH /schedules/:name', {
   argument: NAME,
-  options: addOptions,
+  options: (command) => addOptions(command),
   tries: true,
-  body: (options: ScheduleOptions) => readOptions(options),
+  body: (options) => readOptions(options),
   done: (schedule, name, { out }) => [`Changed the schedule "${name}".`, '', ...formatSchedule(schedule, out)],
 })
 
@@ -74,7 +68,6 @@ export const remove = actCommand('DELETE /schedules/:name', {
   look: 'GET /schedules/:name',
   will: (name) => `remove the schedule "${name}"`,
   asks: (found) => [`it starts nothing more: ${found ? describeTarget(found) : ''}`, 'its runs are kept'],
-  data: (_, name) => ({ name, removed: true }),
   done: (_, name) => `Removed the schedule "${name}".`,
 })
 
@@ -98,7 +91,7 @@ export const run = actCommand('POST /schedules/:name/run', {
   options: (command) => command.option('--account <name>', 'only for this account (default: each of the schedule)'),
   look: 'GET /schedules/:name',
   will: (name) => `run the schedule ${name} now`,
-  body: ({ account }: { account?: string }) => (account === undefined ? {} : { account }),
+  body: ({ account }) => (account === undefined ? {} : { account }),
   data: ({ items }) => items,
   done: ({ items }) => items.map(({ id }) => id),
   note: ({ items: [first] }) => (first === undefined ? null : `Show the run: upshot runs show ${first.id}`),
@@ -138,21 +131,8 @@ function readTime(text: string): string {
   return /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
 }
 
-interface ScheduleOptions {
-  cron?: string
-  at?: string
-  timezone?: string
-  input?: unknown
-  file?: string
-  account?: string[]
-  eachAccount?: true
-  catchUp?: 'skip' | 'latest' | 'all'
-  within?: string
-  overlap?: 'queue' | 'skip' | 'allow'
-}
-
 /** Adds the options with which `add` and `edit` say what a schedule does. */
-function addOptions(command: Command) {
+function addOptions<Options extends OptionValues>(command: Command<[], Options>) {
   const catchUp = new Option('--catch-up <rule>', 'missed moments: one run for all, one each, or none')
   const overlap = new Option('--overlap <rule>', 'while the run before is at work: wait, skip, or run beside it')
   return command
@@ -168,7 +148,13 @@ function addOptions(command: Command) {
     .addOption(overlap.choices(['queue', 'skip', 'allow']))
 }
 
-function readOptions({ account, eachAccount, file, input, ...rest }: ScheduleOptions) {
+function readOptions({
+  account,
+  eachAccount,
+  file,
+  input,
+  ...rest
+}: ReturnType<ReturnType<typeof addOptions<Record<never, never>>>['opts']>) {
   if (account !== undefined && eachAccount) throw refuse('Give --account or --each-account, not both.')
   if (file !== undefined && input !== undefined) throw refuse('Give --input or --file, not both.')
   const accounts = eachAccount ? 'each' : account

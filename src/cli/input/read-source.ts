@@ -4,7 +4,7 @@ import { UpshotError } from '../../core/errors.ts'
 import { processEnvironment } from '../../project/config/environment.ts'
 
 /** The source of a secret: never an option's value, which every process list shows. */
-export interface SecretSource {
+export type SecretSource = {
   secretFile?: string | undefined
   secretStdin?: true | undefined
   /** Name of an environment variable. */

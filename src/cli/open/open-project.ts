@@ -36,8 +36,6 @@ export interface Project {
    * Throws `not_found` without one.
    */
   withReads<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
-  /** The store for a list, which a standby answers where one is set and up to date. */
-  withLists<T>(use: (store: ReadStore, config: Config) => Promise<T>): Promise<T>
   /** The operations of the table: at the server that was named, or on this machine's database. */
   withOperations<T>(use: (operations: Operations) => Promise<T>, options?: OpenOptions): Promise<T>
   /** Appends an action outside the store to the audit log; nothing where there is no database. */
@@ -92,11 +90,6 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
       await store.close()
     }
   }
-  const withStore: Project['withStore'] = async (use, { mayCreate = false } = {}) => {
-    const config = await loadBeside()
-    if (!mayCreate && !config.database) await requireDatabase(config)
-    return useStore(config, (store) => use(store, config))
-  }
   return {
     root,
     configFile,
@@ -105,18 +98,16 @@ export function openProject({ config: configFile, reason, ...choice }: ProjectCh
     loadBeside,
     loadHere,
     operator,
-    withStore,
+    async withStore(use, { mayCreate = false } = {}) {
+      const config = await loadBeside()
+      if (!mayCreate && !config.database) await requireDatabase(config)
+      return useStore(config, (store) => use(store, config))
+    },
     async withReads(use) {
       const config = await loadBeside()
       if (!config.database) await requireDatabase(config)
       const { openReadStore } = await import('../../project/data-dir/open-store.ts')
       return useReader(await openReadStore(config), (store) => use(store, config))
-    },
-    async withLists(use) {
-      const config = await loadBeside()
-      if (!config.database?.readHosts) return withStore(use)
-      const { openListStore } = await import('../../project/data-dir/open-store.ts')
-      return useReader(await openListStore(config), (store) => use(store, config))
     },
     withOperations: (use, options = {}) => openOperations({ load, useStore, operator, choice }, use, options),
     async recordAction(action, outcome) {

@@ -1,4 +1,4 @@
-import type { Command } from '@commander-js/extra-typings'
+import type { Command, OptionValues } from '@commander-js/extra-typings'
 import type { AnswerOf, InputOf, RouteName } from '../../admin/contract/routes.ts'
 import { UpshotError } from '../../core/errors.ts'
 import type { Cli } from '../command.ts'
@@ -8,18 +8,18 @@ import type { Output } from '../terminal/output.ts'
 import type { EXIT } from '../terminal/problem.ts'
 import { showWork } from '../terminal/progress.ts'
 
-export interface ActWords<Name extends RouteName, Look extends RouteName> {
+export interface ActWords<Name extends RouteName, Look extends RouteName, Options extends OptionValues> {
   /** The argument: its name in the path, and its help. Left out: there is none. */
   argument?: readonly [name: string, help: string]
   /** Printed below its options. */
   help?: string
   /** Reads what the action is about. It throws where that is not there, under `--dry-run` too. */
   look?: Look
-  options?: (command: Command) => unknown
-  query?: (options: never, named: string) => object
-  body?: (options: never, named: string, about: { found: AnswerOf<Look> | null; out: Output }) => unknown
+  options?: (command: Command) => Command<[], Options>
+  query?: (options: Options, named: string) => object
+  body?: (options: Options, named: string, about: { found: AnswerOf<Look> | null; out: Output }) => unknown
   /** The action in words, such as `pause the workflow a`; a question has none. */
-  will?: (named: string, found: AnswerOf<Look> | null, options: Record<string, unknown>) => string
+  will?: (named: string, found: AnswerOf<Look> | null, options: Options) => string
   /** Told where `--reason` is missing. */
   needsReason?: string
   /** Its consequences, for the person who is asked. Left out: nobody is asked. */
@@ -30,12 +30,12 @@ export interface ActWords<Name extends RouteName, Look extends RouteName> {
   mayCreate?: true
   /** The title of its bar where it takes long; Ctrl-C then ends it in order. */
   isSlow?: string
-  /** The result as JSON; default: the answer. */
+  /** The result as JSON; default: the answer, and of a `DELETE` that it is removed. */
   data?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => unknown
   done: (
     answer: AnswerOf<Name>,
     named: string,
-    about: { found: AnswerOf<Look> | null; out: Output; options: Record<string, unknown> },
+    about: { found: AnswerOf<Look> | null; out: Output; options: Options },
   ) => string | readonly string[]
   note?: (answer: AnswerOf<Name>, named: string, found: AnswerOf<Look> | null) => string | null
   /** The way to leave where the answer tells that something is wrong. */
@@ -46,10 +46,11 @@ export interface ActWords<Name extends RouteName, Look extends RouteName> {
  * A command of one operation, on one named row where it has an argument. It shows something, or
  * does one thing: with `asks` after a question.
  */
-export function actCommand<Name extends RouteName, Look extends RouteName = never>(
-  name: Name,
-  words: ActWords<Name, Look>,
-) {
+export function actCommand<
+  Name extends RouteName,
+  Look extends RouteName = never,
+  Options extends OptionValues = Record<never, never>,
+>(name: Name, words: ActWords<Name, Look, Options>) {
   return function define(command: Command, cli: Cli): void {
     words.options?.(command)
     if (words.help) command.addHelpText('after', `\n${words.help}`)
@@ -63,12 +64,13 @@ export function actCommand<Name extends RouteName, Look extends RouteName = neve
 }
 
 /** Performs the operation, unless a person says no or only wants to know. */
-export function act<Name extends RouteName, Look extends RouteName>(
+export function act<Name extends RouteName, Look extends RouteName, Options extends OptionValues>(
   { out, project }: Cli,
   name: Name,
-  words: ActWords<Name, Look>,
-  { named, options }: { named: string; options: object },
+  words: ActWords<Name, Look, Options>,
+  { named, options: given }: { named: string; options: object },
 ): Promise<void> {
+  const options = given as Options
   const { dryRun } = out.given
   const mayCreate = words.mayCreate === true && !dryRun
   return project.withOperations(
@@ -78,20 +80,20 @@ export function act<Name extends RouteName, Look extends RouteName>(
       const isTried = dryRun && words.tries === true
       if (isTried) out.note('Dry run: nothing was saved. This is what would be saved.')
       else if (words.will && (words.asks || dryRun)) {
-        const will = words.will(named, found, options as Record<string, unknown>)
+        const will = words.will(named, found, options)
         if (!(await confirm(out, { will, things: words.asks?.(found) ?? [] }))) return refrain(out, will)
       }
       if (words.needsReason && project.operator.reason === null) {
         throw new UpshotError('invalid_request', words.needsReason, { fix: 'Add --reason "…".' })
       }
-      const given = await words.body?.(options as never, named, { found, out })
-      const body = isTried ? { ...(given as object), isDryRun: true } : given
-      const query = words.query?.(options as never, named)
+      const asked = await words.body?.(options, named, { found, out })
+      const body = isTried ? { ...(asked as object), isDryRun: true } : asked
+      const query = words.query?.(options, named)
       const input = { params, ...(query && { query }), ...(body === undefined ? {} : { body }) }
       using work = words.isSlow === undefined ? null : showWork(out, words.isSlow)
       const answer = await call(operations, name, input as unknown as InputOf<Name>, work ?? {})
-      const lines = words.done(answer, named, { found, out, options: options as Record<string, unknown> })
-      const data = words.data ? words.data(answer, named, found) : (answer ?? { ...params, done: true })
+      const lines = words.done(answer, named, { found, out, options })
+      const data = words.data ? words.data(answer, named, found) : (answer ?? { ...params, removed: true })
       out.result(data, () => (typeof lines === 'string' ? [lines] : lines))
       const note = words.note?.(answer, named, found)
       if (note) out.note(note)

@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander'
 import { type ErrorCode, redactUrls, UpshotError } from '../../core/errors.ts'
 import { isoTime } from '../../core/time.ts'
-import type * as Files from '../../files/index.ts'
 
 /** Exit codes of every command; 0 is success. */
 export const EXIT = {
@@ -77,26 +76,6 @@ const CODES: Record<ErrorCode, Meaning> = {
   internal: ['failed', REPORT],
 }
 
-type FilesErrorName = Extract<keyof typeof Files, `${string}Error`>
-
-/** Keyed by name, so that no command loads the client only for its errors. */
-const FILES_ERRORS: Record<FilesErrorName, Meaning> = {
-  FilesError: ['failed', REPORT],
-  AuthenticationError: ['authentication', 'Check SERVICE_API_KEY: the service rejects the key.'],
-  PermissionError: ['authentication', 'Use an API key whose scope covers this call.'],
-  InvalidRequestError: ['usage', SEE_HELP],
-  NotFoundError: ['notFound', 'List the parent folder with "upshot files ls <service:/path>".'],
-  RateLimitError: ['temporary', 'Wait until the service accepts calls again, then run this again.'],
-  LocalRateLimitError: ['temporary', "Wait until the account's rate limit allows the call, then run this again."],
-  UpstreamError: ['temporary', TRY_LATER],
-  ServerError: ['temporary', TRY_LATER],
-  ProtocolError: ['failed', 'Check SERVICE_BASE_URL: the server there does not answer like the service.'],
-  ConnectionError: ['temporary', 'Check SERVICE_BASE_URL and the network, then run this again.'],
-  TimeoutError: ['temporary', TRY_LATER],
-  StalledError: ['temporary', TRY_LATER],
-  AbortedError: ['interrupted', 'Run it again.'],
-}
-
 /** Describes any thrown value; null if the command only printed its help or version. */
 export function describeProblem(error: unknown): Problem | null {
   if (error instanceof CommanderError) return describeUsage(error)
@@ -104,15 +83,8 @@ export function describeProblem(error: unknown): Problem | null {
     const { fix } = error.details
     return toProblem(error.code, error, CODES[error.code], typeof fix === 'string' ? fix : undefined)
   }
-  if (isFilesError(error)) {
-    const code = error.name
-      .replace(/Error$/, '')
-      .replace(/(?<=[a-z])(?=[A-Z])/g, '_')
-      .toLowerCase()
-    return toProblem(code, error, FILES_ERRORS[error.name])
-  }
-  if (error instanceof Error && error.name === 'AbortError') {
-    return toProblem('aborted', error, FILES_ERRORS.AbortedError)
+  if (error instanceof Error && /^Abort(ed)?Error$/.test(error.name)) {
+    return toProblem('aborted', error, ['interrupted', 'Run it again.'])
   }
   return toProblem('internal', error instanceof Error ? error : new Error(String(error)), CODES.internal)
 }
@@ -125,10 +97,6 @@ function toProblem(
 ): Problem {
   const retryAt = typeof error.retryAt === 'number' ? { retryAt: isoTime(error.retryAt) } : {}
   return { code, message: redactUrls(error.message), fix: ownFix, ...retryAt, exit: EXIT[exit] }
-}
-
-function isFilesError(error: unknown): error is Error & { name: FilesErrorName; retryAt?: number | null } {
-  return error instanceof Error && Object.hasOwn(FILES_ERRORS, error.name)
 }
 
 /** Commander puts a line break between a message and a suggestion. */

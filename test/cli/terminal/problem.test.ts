@@ -6,12 +6,8 @@ import * as files from '../../../src/files/index.ts'
 const facts = { operation: 'list', service: 'storage_a' } as const
 
 test.each([
-  [new files.AuthenticationError('no', facts), 'authentication', 4],
-  [new files.PermissionError('no', facts), 'permission', 4],
-  [new files.NotFoundError('no', facts), 'not_found', 5],
-  [new files.InvalidRequestError('no', facts), 'invalid_request', 2],
-  [new files.UpstreamError('no', facts), 'upstream', 6],
-  [new files.ProtocolError('no', facts), 'protocol', 1],
+  [new UpshotError('key_refused', 'no'), 'key_refused', 4],
+  [new UpshotError('not_found', 'no'), 'not_found', 5],
   [new files.AbortedError('no', facts), 'aborted', 130],
   [new DOMException('no', 'AbortError'), 'aborted', 130],
   [new UpshotError('store_unavailable', 'no'), 'store_unavailable', 6],
@@ -22,8 +18,8 @@ test.each([
 })
 
 test('a rate limit error has the time of a useful retry', () => {
-  const problem = describeProblem(new files.RateLimitError('full', { ...facts, retryAt: Date.UTC(2026, 0, 1) }))
-  expect(problem).toMatchObject({ code: 'rate_limit', exit: 6, retryAt: '2026-01-01T00:00:00.000Z' })
+  const error = new UpshotError('too_many_requests', 'full', { details: { retryAt: Date.UTC(2026, 0, 1) } })
+  expect(describeProblem(error)).toMatchObject({ exit: 6, retryAt: '2026-01-01T00:00:00.000Z' })
 })
 
 test("an error's own advice is used, and the query of a URL in its message is removed", () => {

@@ -1,18 +1,10 @@
-import { type DeliveryRecord, VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { VERDICTS, type Verdict } from '../../../core/incoming/delivery.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
 import type { Column } from '../../terminal/table.ts'
 
-/** A delivery as the store has it or as the API tells it. */
-type ShownDelivery = Pick<DeliveryRecord, 'id' | 'verdict' | 'eventId' | 'bodyBytes'> & {
-  endpoint: string | null
-  receivedAt: number | string
-  isEndpointRemoved?: boolean
-  facts: Partial<
-    Record<'answered' | 'reason' | 'retiredAt' | 'header' | 'contentType', string | undefined> &
-      Record<'skewSeconds' | 'contentLength', number | undefined>
-  >
-}
+type ShownDelivery = AnswerOf<'GET /deliveries'>['items'][number]
 
 export function deliveryColumns(now: number): Column<ShownDelivery>[] {
   return [

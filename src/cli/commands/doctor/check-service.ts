@@ -1,3 +1,4 @@
+import { toFilesFault } from '../../../app/console/open-files-desk.ts'
 import { activeSecrets, type Endpoint } from '../../../core/incoming/endpoint.ts'
 import { markProbe, PROBE_HEADER } from '../../../core/incoming/probe-mark.ts'
 import { signBody } from '../../../core/incoming/signature.ts'
@@ -86,12 +87,16 @@ async function checkRead(files: FilesClient, storage: StorageName, service: Serv
     await files.list({ service: storage, limit: 1 })
     return ok(check, 'the key can list it')
   } catch (error) {
-    const problem = describeProblem(error)
+    const problem = describeFault(error)
     const wire = service.kind === 'real' ? ` as "${service.storages[storage]}"` : ''
     return fail(check, `the call${wire} failed: ${problem?.message ?? 'unknown error'}`, {
       fix: problem?.code === 'invalid_request' ? `Correct SERVICE_${storage.toUpperCase()}.` : (problem?.fix ?? ''),
     })
   }
+}
+
+function describeFault(error: unknown) {
+  return describeProblem(toFilesFault(error))
 }
 
 /** Asks for the deletion of a random id, which no entry has. */
@@ -101,7 +106,7 @@ async function checkDelete(files: FilesClient): Promise<Finding> {
     if (await files.canDelete('storage_a')) return ok(check, 'the key can delete')
     return warn(check, 'the key cannot delete', { fix: 'Use a read-write key if workflows delete files.' })
   } catch (error) {
-    const problem = describeProblem(error)
+    const problem = describeFault(error)
     return fail(check, problem?.message ?? 'unknown error', { fix: problem?.fix ?? '' })
   }
 }

@@ -2,9 +2,9 @@ import { Option } from '@commander-js/extra-typings'
 import { ENDPOINT_ROUTES } from '../../../admin/contract/resources/endpoints.ts'
 import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { UpshotError } from '../../../core/errors.ts'
-import { SCHEME_PRESETS, type SignatureScheme } from '../../../core/incoming/signature.ts'
+import { SCHEME_PRESETS } from '../../../core/incoming/signature.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
-import { readSecret, type SecretSource } from '../../input/read-source.ts'
+import { readSecret } from '../../input/read-source.ts'
 import {
   addSecretOptions,
   parseHeader,
@@ -43,14 +43,6 @@ export const list = listCommand(ENDPOINT_ROUTES, 'GET /endpoints', {
       : [],
 })
 
-interface AddOptions extends SecretSource {
-  events: string[]
-  account: string
-  learn?: true
-  scheme: SignatureScheme
-  header?: string
-}
-
 export const add = actCommand('POST /endpoints', {
   argument: ['name', 'name of the new endpoint: a-z, 0-9 and "-"'],
   help: MAKES_SECRET,
@@ -67,7 +59,7 @@ export const add = actCommand('POST /endpoints', {
     ),
   mayCreate: true,
   tries: true,
-  body: async ({ events, account, learn, scheme, header, ...source }: AddOptions, name) => ({
+  body: async ({ events, account, learn, scheme, header, ...source }, name) => ({
     ...{ name, events, account, learn },
     ...{ scheme: withHeader(scheme, header), secret: await readSecret(source) },
   }),
@@ -94,14 +86,6 @@ function describePaste({ name, status, url, scheme, events }: Endpoint, secret: 
   ]
 }
 
-interface EditOptions {
-  events?: string[]
-  account?: string
-  scheme?: SignatureScheme
-  header?: string
-  learn?: true
-}
-
 export const edit = actCommand('PATCH /endpoints/:name', {
   argument: NAME,
   options: (command) =>
@@ -113,7 +97,7 @@ export const edit = actCommand('PATCH /endpoints/:name', {
       .addOption(learnOption()),
   look: 'GET /endpoints/:name',
   tries: true,
-  body({ events, account, scheme, header, learn }: EditOptions, _, { found }) {
+  body({ events, account, scheme, header, learn }, _, { found }) {
     const change = { events, account, ...(learn ? { status: 'learning' } : {}) }
     if (scheme === undefined && header === undefined) return requireChange(change)
     const before = found?.scheme ?? SCHEME_PRESETS.hex
@@ -153,7 +137,7 @@ export const pin = actCommand('POST /endpoints/:name/pin', {
       .addOption(new Option('--scheme <scheme>', SCHEME_HELP).argParser(parseScheme).makeOptionMandatory())
       .option('--header <name>', 'name of the signature header (default: that of the scheme)', parseHeader),
   tries: true,
-  body: ({ scheme, header }: { scheme: SignatureScheme; header?: string }) => ({ scheme: withHeader(scheme, header) }),
+  body: ({ scheme, header }) => ({ scheme: withHeader(scheme, header) }),
   done: ({ name, scheme }) => [
     `Endpoint "${name}" accepts deliveries that are signed like this:`,
     '',
@@ -196,7 +180,6 @@ export const remove = actCommand('DELETE /endpoints/:name', {
       'stored deliveries, events and runs are kept',
     ]
   },
-  data: (_, name) => ({ name, removed: true }),
   done: (_, name) => `Removed the endpoint "${name}". The events it received are kept.`,
   note: () => 'Remove its address from the webhook settings of the service.',
 })
@@ -211,7 +194,7 @@ export const test = actCommand('POST /endpoints/:name/test', {
     command.option('--public', 'use the public URL, through every proxy before the app (default: its local address)'),
   look: 'GET /endpoints/:name',
   isSlow: 'Testing',
-  body: ({ public: isPublic = false }: { public?: boolean }) => ({ isPublic }),
+  body: ({ public: isPublic = false }) => ({ isPublic }),
   will: (name) => `send test deliveries to the endpoint "${name}"`,
   done: ({ trials, isPassed, event }, name, { out }) => [
     ...formatTable(trials, TRIAL_COLUMNS, out),

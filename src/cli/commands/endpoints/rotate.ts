@@ -10,12 +10,9 @@ import type { Endpoint } from './endpoint-view.ts'
 
 const NAME = ['name', 'name of the endpoint'] as const
 
-interface RotateOptions extends SecretSource {
-  overlap: string
-  retire?: true
-}
+type RotateOptions = SecretSource & { overlap: string; retire?: true }
 
-const ROTATE: ActWords<'POST /endpoints/:name/rotate', never> = {
+const ROTATE: ActWords<'POST /endpoints/:name/rotate', never, RotateOptions> = {
   argument: NAME,
   tries: true,
   body: async ({ overlap, retire: _, ...source }: RotateOptions) => ({ overlap, secret: await readSecret(source) }),
@@ -44,7 +41,7 @@ function listEnds({ secrets }: Endpoint): string[] {
     .map(({ position, until }) => `Secret ${position} is accepted until ${formatMoment(until, now)}.`)
 }
 
-const RETIRE: ActWords<'POST /endpoints/:name/retire', 'GET /endpoints/:name'> = {
+const RETIRE: ActWords<'POST /endpoints/:name/retire', 'GET /endpoints/:name', RotateOptions> = {
   argument: NAME,
   look: 'GET /endpoints/:name',
   tries: true,

@@ -1,39 +1,13 @@
-import { isFinished, type Run, type RunOrigin, type RunStatus } from '../../../core/runs/run.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
+import { isFinished, type RunOrigin, type RunStatus } from '../../../core/runs/run.ts'
 import type { StepStatus } from '../../../core/runs/step.ts'
-import type { Progress } from '../../../core/runs/told/progress.ts'
 import { formatTags, type Tags } from '../../../core/runs/told/tags.ts'
-import { withIsoTimes } from '../../../core/time.ts'
-import { formatMoment, formatSpan, parseOutput } from '../../terminal/format-value.ts'
+import { formatMoment, formatSpan } from '../../terminal/format-value.ts'
 import type { Style } from '../../terminal/output.ts'
 import { drawBar } from '../../terminal/run-progress.ts'
 import type { Column } from '../../terminal/table.ts'
 
-type Moment = number | string | null
-
-/** A run as the store has it or as the API tells it, with moments as numbers or as text. */
-type ShownRun = Pick<
-  Run,
-  | 'id'
-  | 'tags'
-  | 'workflow'
-  | 'status'
-  | 'reason'
-  | 'origin'
-  | 'originRun'
-  | 'parentRun'
-  | 'eventId'
-  | 'awaits'
-  | 'isInLine'
-> & {
-  error: { name: string; message: string } | null
-  progress: Omit<Progress, 'at'> | null
-  resolution: { by: string; at: number | string; reason: string } | null
-} & Record<'tickAt' | 'startedAt' | 'finishedAt' | 'dueAt', Moment> & { createdAt: number | string }
-
-/** A run for JSON: times as text, its output as a value. */
-export function describeRun({ output, ...run }: Run): Record<string, unknown> {
-  return { ...withIsoTimes(run), output: parseOutput(output) }
-}
+type ShownRun = AnswerOf<'GET /runs'>['items'][number]
 
 /** The cause of a run: its event, tick or parent run, with its origin if unusual. */
 export function describeCause(
@@ -65,7 +39,7 @@ const LINEAGE = {
 } as const satisfies Record<Exclude<RunOrigin, 'event' | 'tick'>, string>
 
 /** The run that this one derives from, such as `forked from run_…`; null if none. */
-export function describeOrigin({ origin, originRun }: Pick<Run, 'origin' | 'originRun'>): string | null {
+export function describeOrigin({ origin, originRun }: Pick<ShownRun, 'origin' | 'originRun'>): string | null {
   if (originRun === null || origin === 'event' || origin === 'tick') return null
   return `${LINEAGE[origin]} ${originRun}`
 }

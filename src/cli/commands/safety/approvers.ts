@@ -49,7 +49,7 @@ export const add = actCommand('POST /approvers', {
     command
       .requiredOption('--key <file>', 'file with the Ed25519 public key in PEM')
       .option('--roles <roles>', 'roles that questions may ask for, joined by commas', ''),
-  body: ({ key, roles }: { key: string; roles: string }, name) => {
+  body: ({ key, roles }, name) => {
     const named = roles.split(',').map((role) => role.trim())
     return { name, publicKey: readText(key), roles: named.filter((role) => role !== '') }
   },
@@ -61,6 +61,5 @@ export const remove = actCommand('DELETE /approvers/:name', {
   argument: ['name', 'name of the person'],
   will: (name) => `end the right of "${name}" to decide`,
   asks: () => [],
-  data: (_, name) => ({ name, removed: true }),
   done: (_, name) => `"${name}" may not decide any more.`,
 })

@@ -25,7 +25,7 @@ export const add = actCommand('POST /tokens', {
     command
       .addOption(new Option('--role <role>', 'what it may do').choices(ACCESS_ROLES).default('viewer'))
       .option('--expires <duration>', 'when it ends, such as 90d, or never', '90d'),
-  body: ({ role, expires }: { role: string; expires: string }, name) => ({
+  body: ({ role, expires }, name) => ({
     ...{ name, role },
     expires: expires === 'never' ? null : expires,
   }),

@@ -1,15 +1,15 @@
+import { tellStory } from '../../../../admin/resources/tell-story.ts'
 import { describeEffect } from '../../../../admin/views/run-view.ts'
 import type { Rehearsal } from '../../../../app/rehearsal/rehearsal.ts'
 import type { StagedFile } from '../../../../app/rehearsal/stage-files.ts'
 import type { EventRecord } from '../../../../core/incoming/event.ts'
-import type { Run } from '../../../../core/runs/run.ts'
-import type { Checkpoint } from '../../../../core/runs/step.ts'
-import type { EffectRecord } from '../../../../core/safety/effect.ts'
-import { withIsoTimes } from '../../../../core/time.ts'
-import { formatBytes, formatFailure, formatSpan, formatText, parseOutput } from '../../../terminal/format-value.ts'
+import { formatBytes, formatFailure, formatSpan, formatText } from '../../../terminal/format-value.ts'
 import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
-import { describeReason, describeRun, styleStatus } from '../../runs/run-view.ts'
+import { describeReason, styleStatus } from '../../runs/run-view.ts'
 import type { OrderedFault } from '../../sandbox/fault.ts'
+
+type Step = Story['runs'][number]['steps'][number]
+type Effect = ReturnType<typeof describeEffect>
 
 /** Rows of a table that a person is shown. */
 const SHOWN = 50
@@ -19,15 +19,10 @@ export function describeStory(story: Story): Record<string, unknown> {
   const { event, runs, effects, staged, gone, made, requests, faults, refused, isAtRest, skippedMs } = story
   return {
     ...{ event: event.id, type: event.type, account: event.account, isAtRest, skippedMs },
-    runs: runs.map(({ steps, ...run }) => ({ ...describeRun(run), steps: steps.map(describeStep) })),
-    effects: effects.map((effect) => describeEffect(effect, { role: 'admin' })),
+    ...{ runs, effects },
     files: { before: staged.files, left: staged.left, gone, made },
     ...{ requests, faults, refused },
   }
-}
-
-function describeStep({ output, ...step }: Checkpoint): Record<string, unknown> {
-  return { ...withIsoTimes(step), output: parseOutput(output) }
 }
 
 /** For a person: what was there, what each run did, and what is otherwise now. */
@@ -74,7 +69,7 @@ function formatRows<Row>(rows: readonly Row[], columns: Column<Row>[], layout: L
 }
 
 /** The end of a delete tells more than its beginning. */
-function effectsOf({ effects }: Story): EffectRecord[] {
+function effectsOf({ effects }: Story): Effect[] {
   const ended = new Set(effects.map(({ ofSeq }) => ofSeq))
   return effects.filter(({ seq, class: kind }) => kind !== 'guard' && !ended.has(seq))
 }
@@ -108,19 +103,19 @@ const FILES: Column<StagedFile>[] = [
   { title: 'MADE UP', value: ({ madeUp }) => (madeUp.length === 0 ? null : madeUp.join(', ')) },
 ]
 
-const STEPS: Column<Checkpoint>[] = [
+const STEPS: Column<Step>[] = [
   { title: 'STEP', value: ({ key }) => key, most: 60 },
   { title: 'KIND', value: ({ kind, effect }) => (kind === 'run' ? effect : kind) },
   { title: 'STATUS', value: ({ status }) => status, style: (step) => styleStatus(step) },
   { title: 'RESULT', value: formatResult, most: 60 },
 ]
 
-function formatResult({ error, output }: Checkpoint): string | null {
+function formatResult({ error, output }: Step): string | null {
   if (error !== null) return formatFailure(error)
-  return output === null || output === 'null' ? null : output
+  return output === null ? null : JSON.stringify(output)
 }
 
-const EFFECTS: Column<EffectRecord>[] = [
+const EFFECTS: Column<Effect>[] = [
   { title: 'WHAT', value: ({ operation }) => operation, most: 40 },
   { title: 'FILE', value: ({ path, target }) => path ?? target, most: 60, cut: 'start' },
   { title: 'SIZE', value: ({ bytes }) => formatBytes(bytes), align: 'right' },
@@ -133,10 +128,10 @@ const MAX_ROWS = 1_000
 
 export interface Story {
   event: EventRecord
-  /** Oldest first, with those of events that came after. */
-  runs: (Run & { steps: Checkpoint[]; eventType: string | null })[]
+  /** Oldest first, with those of events that came after, as `runs show` tells them. */
+  runs: Awaited<ReturnType<typeof tellStory>>[]
   /** Rows of the ledger, oldest first. */
-  effects: EffectRecord[]
+  effects: Effect[]
   staged: Rehearsal['staged']
   gone: StagedFile[]
   made: StagedFile[]
@@ -170,15 +165,11 @@ export async function readStory(
   const { store, sandbox, staged, refused, now } = rehearsal
   const after = rehearsal.listFiles()
   const runs = (await store.listRuns({ limit: MAX_ROWS })).toReversed()
-  const withSteps = runs.map(async (run) => ({
-    ...run,
-    steps: await store.listSteps(run.id),
-    eventType: run.eventId === null ? null : ((await store.findEvents(run.eventId))[0]?.type ?? null),
-  }))
+  const caller = { name: 'rehearsal', kind: 'cli', id: 'cli', role: 'admin', address: '' } as const
   const effects = (await store.listEffects({ limit: MAX_ROWS })).toReversed()
   return {
-    ...{ ...about, staged, now, effects },
-    runs: await Promise.all(withSteps),
+    ...{ ...about, staged, now, effects: effects.map((effect) => describeEffect(effect, caller)) },
+    runs: await Promise.all(runs.map((run) => tellStory(store, run, { caller, most: MAX_ROWS, now }))),
     gone: without(before, after),
     made: without(after, before),
     requests: countRequests(sandbox.audit.requests()),

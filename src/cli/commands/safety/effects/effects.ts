@@ -69,7 +69,7 @@ export const stop = actCommand('POST /effects/stop', {
   needsReason: 'A stop needs a reason, which its waiting runs show.',
   options: addScope,
   will: (_, __, choice) => `stop ${describeScope(toScope(choice))}`,
-  body: (choice: ScopeChoice) => toScope(choice),
+  body: (choice) => toScope(choice),
   done: (_, __, { options }) => `Stopped ${describeScope(toScope(options))}.`,
   note: () => 'Let them go on with "upshot effects resume".',
 })
@@ -77,7 +77,7 @@ export const stop = actCommand('POST /effects/stop', {
 export const resume = actCommand('POST /effects/resume', {
   options: addScope,
   will: (_, __, choice) => `let ${describeScope(toScope(choice))} go on`,
-  body: (choice: ScopeChoice) => toScope(choice),
+  body: (choice) => toScope(choice),
   done: ({ woken }, _, { options }) => `Resumed ${describeScope(toScope(options))}; ${woken} runs go on.`,
 })
 

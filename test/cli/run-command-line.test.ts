@@ -61,14 +61,6 @@ test.each([
   expect(JSON.parse(stdout).error.fix).toContain('npm start')
 })
 
-test('an endpoint is found by its name and by its id', async ({ store, cli }) => {
-  const [endpoint] = await store.listEndpoints()
-  for (const name of ['main', endpoint?.id ?? '']) {
-    expect((await cli('endpoints', 'show', name)).json.data).toMatchObject({ name: 'main' })
-    expect(await cli('deliveries', 'list', '--endpoint', name)).toMatchObject({ exit: 0 })
-  }
-})
-
 test('help of a command shows its own options, and names the command for the others', async () => {
   const own = await runHere(tempFolder(), ['runs', 'list', '--help'])
   expect(own.stdout).toContain('--waiting-for-me')

@@ -5,6 +5,7 @@ import { type AccessRole, includesRole } from '../../core/access/role.ts'
 import { redactUrls, UpshotError } from '../../core/errors.ts'
 import { systemClock, waitUntil } from '../../core/time.ts'
 import type { RouteSpec, RouteTable, WorkDone } from '../contract/route.ts'
+import type { AnswerOf } from '../contract/routes.ts'
 import type { Given } from '../perform/perform.ts'
 import { tellProgress } from '../perform/tell-progress.ts'
 import { toKnown } from '../perform/to-known.ts'
@@ -68,13 +69,7 @@ export function createAgentServer({ routes, version, rights, perform }: AgentPar
   return server
 }
 
-interface Operation {
-  id: string
-  endedAt: string | null
-  done: number
-  refused: number
-  total: number
-}
+type Operation = AnswerOf<'POST /operations'>
 
 /** Waits for the end of an operation, which goes on without the agent, too. */
 async function followOperation(

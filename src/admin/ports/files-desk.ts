@@ -1,5 +1,6 @@
 import type { Downloadable, FileDetails, FileEntry, FileHash, FilePlace, FileRef } from '../../core/service/file.ts'
 import type { ListQuery, Page, Snapshot, SnapshotOptions } from '../../core/service/files-api.ts'
+import type { AnswerOf } from '../contract/routes.ts'
 import type { Work } from './work.ts'
 
 interface Asked {
@@ -29,12 +30,7 @@ interface RemovalByHand {
   reason: string | null
 }
 
-export interface Removal {
-  file: SeenFile
-  outcome: 'deleted' | 'already_gone' | 'not_found' | 'changed' | 'dry_run' | 'failed' | 'stopped' | 'not_tried'
-  /** The message of a failure, or the stop. */
-  error: string | null
-}
+export type Removal = Pick<AnswerOf<'POST /files/delete'>['files'][number], 'outcome' | 'error'> & { file: SeenFile }
 
 /**
  * The Files API for people, with the key of an account and under its limit. It throws only

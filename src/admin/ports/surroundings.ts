@@ -31,14 +31,7 @@ export type Foreseen = AnswerOf<'POST /approvals/:id/look-ahead'>
 export type Trials = Omit<AnswerOf<'POST /endpoints/:name/test'>, 'isPassed'>
 
 /** The code around a frame of an error. */
-export interface SourcePlace {
-  frame: string
-  /** Below the folder of the workflows. */
-  file: string
-  line: number
-  /** The number of the first of `lines`. */
-  from: number
-  lines: string[]
+export type SourcePlace = Omit<AnswerOf<'GET /runs/:id/source'>['items'][number], 'isChanged'> & {
   /** Epoch milliseconds. */
   changedAt: number
 }

@@ -1,6 +1,8 @@
 import type { FileFinding } from '../../core/service/sweep/judge-file.ts'
 import type { ReadStore } from '../../core/store/store.ts'
 import type { KeptSweep } from '../../core/store/sweeps.ts'
+import { isoTime } from '../../core/time.ts'
+import type { AnswerOf } from '../contract/routes.ts'
 
 /** How far back losses count as new. */
 const RECENT_MS = 7 * 24 * 60 * 60_000
@@ -9,21 +11,7 @@ const RECENT_MS = 7 * 24 * 60 * 60_000
 const FINDINGS = 10_000
 
 /** How the sweeps of a storage stand. */
-export interface SweepView {
-  account: string
-  storage: string
-  /** The last complete sweep; null before the first. */
-  complete: { startedAt: number; endedAt: number } | null
-  /** Why the last sweep that ended is not complete; null where it is. */
-  fault: string | null
-  /** Events of the last seven days that were lost, and those among them that were made up. */
-  lost: number
-  made: number
-  /** Lost events that wait for people, whatever their age. */
-  held: number
-  /** The sweep that is at work; null where none is. */
-  underWay: { phase: 'listing' | 'judging'; seen: number; total: number | null } | null
-}
+export type SweepView = AnswerOf<'GET /system'>['sweeps'][number]
 
 export async function readSweepViews(
   store: Pick<ReadStore, 'listSweeps' | 'listFindings'>,
@@ -48,7 +36,7 @@ function viewSweep(
   return {
     account,
     storage,
-    complete: last === undefined ? null : { startedAt: last.startedAt, endedAt: last.endedAt },
+    complete: last === undefined ? null : { startedAt: isoTime(last.startedAt), endedAt: isoTime(last.endedAt) },
     fault: state.ended?.fault ?? null,
     lost: recent.length,
     made: recent.filter((finding) => finding.state === 'made').length,

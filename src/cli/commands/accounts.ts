@@ -9,6 +9,7 @@ import { readSecret } from '../input/read-source.ts'
 import { actCommand } from '../operate/act-command.ts'
 import { listCommand } from '../operate/list-command.ts'
 import { askSecret } from '../terminal/confirm.ts'
+import { formatFacts } from '../terminal/table.ts'
 
 const NAME = ['name', 'name of the account'] as const
 
@@ -105,15 +106,14 @@ async function readAccount(options: ReturnType<ReturnType<typeof addOptions>['op
 /** An account for a person, one fact per line. */
 function formatAccount(account: AnswerOf<'GET /accounts/:name'>): string[] {
   const { baseUrl, plan, storages, hasFallbackKey, endpoints, keeper } = account
-  const facts: [string, string][] = [
+  return formatFacts([
     ['from', keeper ?? 'accounts add'],
     ['base URL', baseUrl ?? '(the sandbox, while the app is running)'],
     ['plan', typeof plan === 'number' ? `${plan} requests per minute` : plan],
     ['storages', STORAGES.map((name) => storages[name]).join(', ')],
     ['key', hasFallbackKey ? 'one, with a fallback key' : 'one'],
     ['endpoints', endpoints.length === 0 ? 'none' : endpoints.join(', ')],
-  ]
-  return facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`)
+  ])
 }
 
 function parseBaseUrl(text: string): string {

@@ -64,12 +64,7 @@ const BUDGET_MS = 2_000
 /** Rows of one answer. */
 const MAX_PAGE = 500
 
-interface Searched {
-  from: string | null
-  rows: number
-  isComplete: boolean
-  ms: number
-}
+type Searched = AnswerOf<'GET /runs'>['searched']
 
 type ListName = {
   [Name in RouteName]: AnswerOf<Name> extends { items: unknown[] } ? Name : never

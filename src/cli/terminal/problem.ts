@@ -80,8 +80,12 @@ const CODES: Record<ErrorCode, Meaning> = {
 export function describeProblem(error: unknown): Problem | null {
   if (error instanceof CommanderError) return describeUsage(error)
   if (error instanceof UpshotError) {
-    const { fix } = error.details
-    return toProblem(error.code, error, CODES[error.code], typeof fix === 'string' ? fix : undefined)
+    const { fix, retryAt } = error.details
+    const own = {
+      ...(typeof fix === 'string' && { fix }),
+      ...(typeof retryAt === 'number' && { retryAt: isoTime(retryAt) }),
+    }
+    return { ...toProblem(error.code, error, CODES[error.code]), ...own }
   }
   if (error instanceof Error && /^Abort(ed)?Error$/.test(error.name)) {
     return toProblem('aborted', error, ['interrupted', 'Run it again.'])
@@ -89,14 +93,8 @@ export function describeProblem(error: unknown): Problem | null {
   return toProblem('internal', error instanceof Error ? error : new Error(String(error)), CODES.internal)
 }
 
-function toProblem(
-  code: string,
-  error: Error & { retryAt?: number | null },
-  [exit, fix]: Meaning,
-  ownFix: string = fix,
-): Problem {
-  const retryAt = typeof error.retryAt === 'number' ? { retryAt: isoTime(error.retryAt) } : {}
-  return { code, message: redactUrls(error.message), fix: ownFix, ...retryAt, exit: EXIT[exit] }
+function toProblem(code: string, error: Error, [exit, fix]: Meaning): Problem {
+  return { code, message: redactUrls(error.message), fix, exit: EXIT[exit] }
 }
 
 /** Commander puts a line break between a message and a suggestion. */

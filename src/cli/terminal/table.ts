@@ -142,6 +142,16 @@ export function formatSection(title: string, lines: readonly string[], paint: Ou
   return lines.length === 0 ? [] : ['', paint('bold', title), ...lines.map((line) => `  ${line}`)]
 }
 
+/** A table as a section; none for no rows. */
+export function formatRows<Row>(title: string, rows: readonly Row[], columns: readonly Column<Row>[], layout: Layout) {
+  return formatSection(title, formatTable(rows, columns, indented(layout)), layout.paint)
+}
+
+/** Names with their values, a line for each that is not null. */
+export function formatFacts(facts: readonly (readonly [name: string, value: string | null])[], width = 9): string[] {
+  return facts.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(width)} ${value}`]))
+}
+
 /** The layout of a table that `formatSection` indents. */
 export function indented(layout: Layout): Layout {
   return { ...layout, width: layout.width === null ? null : layout.width - 2 }

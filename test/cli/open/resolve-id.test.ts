@@ -72,5 +72,7 @@ test('tokens and endpoints are named by the beginnings of their ids', async ({ c
   await store.addEndpoint(endpoint)
   expect((await cli('tokens', 'revoke', shortOf(id), '--yes')).json.data).toMatchObject({ id, revoked: true })
   expect((await cli('tokens', 'revoke', shortOf(id), '--yes')).json.error.code).toBe('not_found')
-  expect((await cli('endpoints', 'show', shortOf(endpoint.id))).json.data).toMatchObject({ name: 'shop' })
+  for (const named of ['shop', endpoint.id, shortOf(endpoint.id)])
+    expect((await cli('endpoints', 'show', named)).json.data).toMatchObject({ name: 'shop' })
+  expect(await cli('deliveries', 'list', '--endpoint', endpoint.id)).toMatchObject({ exit: 0 })
 })

@@ -38,12 +38,11 @@ export function systemHandlers(parts: ResourceParts): Handlers<keyof typeof SYST
       const disk = await surroundings.readDisk()
       const room = await store.readServerRoom(now)
       const databaseBytes = room?.databaseBytes ?? disk.databaseBytes
-      const sweeps = await readSweepViews(store, now)
       return {
         ...{ isReady: ready, checks, processes, ...disk, databaseBytes, room: describeRoom(room, surroundings) },
         effects: presentMode(await listSwitches(store)),
         sandboxUrl: surroundings.sandboxUrl(),
-        sweeps: sweeps.map((view) => ({ ...view, complete: view.complete && withIsoTimes(view.complete) })),
+        sweeps: await readSweepViews(store, now),
       }
     },
   }

@@ -6,7 +6,7 @@ import { commandClock } from '../../open/command-clock.ts'
 import { call, type Operations } from '../../open/operations.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatBytes, formatMoment, formatText } from '../../terminal/format-value.ts'
-import { formatTable, indented, type Layout } from '../../terminal/table.ts'
+import { formatFacts, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { eventRunColumns } from '../runs/run-view.ts'
 import { deliveryColumns, describeRefusal, styleVerdict } from './delivery-view.ts'
 
@@ -52,7 +52,7 @@ function formatStory({ delivery, event }: Story, now: number, layout: Layout): s
   const { paint } = layout
   const { facts, verdict } = delivery
   const style = styleVerdict(verdict)
-  const rows: [string, string | null][] = [
+  const lines = formatFacts([
     ['verdict', style === null ? verdict : paint(style, verdict)],
     ['why', describeRefusal(delivery)],
     ['endpoint', delivery.endpoint],
@@ -61,8 +61,7 @@ function formatStory({ delivery, event }: Story, now: number, layout: Layout): s
     ['secret', facts.secret === undefined ? null : `matched number ${facts.secret}`],
     ['signed', facts.skewSeconds === undefined ? null : `${facts.skewSeconds} s before it arrived`],
     ['event', event && formatText(`${event.id}  ${event.type}, of account ${event.account}`, 300)],
-  ]
-  const lines = rows.flatMap(([name, value]) => (value === null ? [] : [`  ${name.padEnd(9)} ${value}`]))
+  ])
   const table = formatTable(event?.runs ?? [], eventRunColumns(now), indented(layout))
   return [
     paint('bold', delivery.id),

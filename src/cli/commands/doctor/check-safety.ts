@@ -201,10 +201,11 @@ function judgeSweep(plan: SweepPlan, views: readonly SweepView[], now: number): 
   const { complete } = view
   const found = describeSweepView(view, now)
   if (complete === null) return warn('sweeps', found, { fix: 'Until one is complete, nothing can be lost.' })
-  const dueMs = LATE_AFTER * Math.max(everyMs, complete.endedAt - complete.startedAt)
+  const endedAt = Date.parse(complete.endedAt)
+  const dueMs = LATE_AFTER * Math.max(everyMs, endedAt - Date.parse(complete.startedAt))
   if (view.held > 0) return warn('sweeps', found, { fix: 'Decide about them: upshot approvals list' })
   if (view.lost > 0) return warn('sweeps', found, { fix: LOST })
-  if (complete.endedAt < now - dueMs)
+  if (endedAt < now - dueMs)
     return warn('sweeps', found, { fix: 'It is late: look for "sweep" in the log, and give it a larger `budget`.' })
   return ok('sweeps', found)
 }

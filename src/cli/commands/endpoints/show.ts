@@ -2,7 +2,7 @@ import { decideRetirement, isActive } from '../../../core/incoming/endpoint.ts'
 import { commandClock } from '../../open/command-clock.ts'
 import { actCommand } from '../../operate/act-command.ts'
 import { formatMoment, formatSpan } from '../../terminal/format-value.ts'
-import { formatTable, indented, type Layout } from '../../terminal/table.ts'
+import { formatFacts, formatTable, indented, type Layout } from '../../terminal/table.ts'
 import { describeAlgorithm, type Endpoint } from './endpoint-view.ts'
 
 /** A secret without its value. */
@@ -35,16 +35,16 @@ function describeSecrets({ secrets }: Endpoint, now: number): SecretView[] {
 function formatStory(view: Endpoint, now: number, layout: Layout): string[] {
   const { paint } = layout
   const secrets = describeSecrets(view, now)
-  const facts: [string, string][] = [
+  const facts = formatFacts([
     ['status', paint(view.status === 'active' ? 'green' : 'yellow', view.status)],
     ['url', view.url ?? '(known while the app is running)'],
     ['account', view.account],
     ['events', view.events.join(', ')],
     ['header', view.scheme.header],
     ['algorithm', describeAlgorithm(view.scheme)],
-    ['created', formatMoment(Date.parse(view.createdAt), now) ?? ''],
+    ['created', formatMoment(view.createdAt, now)],
     ['last 24 h', formatCounts(view.deliveries24h ?? {})],
-  ]
+  ])
   const columns = [
     { title: 'SECRET', value: ({ position, isNewest }: SecretView) => `${position}${isNewest ? ' (newest)' : ''}` },
     { title: 'FROM', value: ({ activeFrom }: SecretView) => formatMoment(activeFrom, now) },
@@ -53,7 +53,7 @@ function formatStory(view: Endpoint, now: number, layout: Layout): string[] {
   ]
   return [
     paint('bold', view.name),
-    ...facts.map(([name, value]) => `  ${name.padEnd(9)} ${value}`),
+    ...facts,
     '',
     ...formatTable(secrets, columns, indented(layout)).map((line) => `  ${line}`),
   ]

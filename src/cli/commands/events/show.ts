@@ -6,7 +6,7 @@ import { commandClock } from '../../open/command-clock.ts'
 import { call } from '../../open/operations.ts'
 import { formatBytes, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output, Style } from '../../terminal/output.ts'
-import { formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
+import { formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
 import { deliveryColumns, describeRefusal, styleVerdict } from '../deliveries/delivery-view.ts'
 import { describeOrigin, describeReason, eventRunColumns, styleStatus } from '../runs/run-view.ts'
 
@@ -42,27 +42,27 @@ export function define(command: Command, { out, project }: Cli): void {
 function formatStory(event: Story, now: number, layout: Layout): string[] {
   const { deliveries, runs } = event
   const { paint } = layout
-  const facts = [
-    ['type', event.type],
+  const facts = formatFacts([
+    ['type', formatText(event.type, 300)],
     ['account', event.account],
     ['origin', event.origin],
-    ['created', formatMoment(event.createdAt, now) ?? ''],
-    ['received', formatMoment(event.receivedAt, now) ?? ''],
-    ['size', formatBytes(event.bodyBytes) ?? ''],
-  ]
+    ['created', formatMoment(event.createdAt, now)],
+    ['received', formatMoment(event.receivedAt, now)],
+    ['size', formatBytes(event.bodyBytes)],
+  ])
   // JSON.stringify escapes line breaks, so each line can be made safe on its own.
   const body = describeData(event)
   const cut = body.length > LINES_SHOWN ? [`… ${body.length - LINES_SHOWN} more lines with --json`] : []
   return [
     paint('bold', formatText(event.id)),
-    ...facts.map(([name = '', value = '']) => `  ${name.padEnd(9)} ${formatText(value, 300)}`),
+    ...facts,
     ...formatSection(
       'Data',
       [...body.slice(0, LINES_SHOWN), ...cut].map((line) => formatText(line, 200)),
       paint,
     ),
-    ...formatSection('Deliveries', formatTable(deliveries, deliveryColumns(now), indented(layout)), paint),
-    ...formatSection('Runs', formatTable(runs, eventRunColumns(now), indented(layout)), paint),
+    ...formatRows('Deliveries', deliveries, deliveryColumns(now), layout),
+    ...formatRows('Runs', runs, eventRunColumns(now), layout),
   ]
 }
 

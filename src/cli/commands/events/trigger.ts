@@ -1,6 +1,7 @@
 import type { Command } from '@commander-js/extra-typings'
 import { InvalidArgumentError } from 'commander'
 import { z } from 'zod'
+import type { AnswerOf } from '../../../admin/client/index.ts'
 import { UpshotError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { ServiceEvent } from '../../../core/incoming/event.ts'
@@ -17,13 +18,7 @@ import { sampleData } from '../../send/sample-data.ts'
 import { onInterrupt } from '../../terminal/on-interrupt.ts'
 import { type Column, formatTable } from '../../terminal/table.ts'
 
-interface Sent {
-  event: string
-  type: string
-  verdict: string
-  /** Ids of the runs that it started. */
-  runs: string[]
-}
+type Sent = AnswerOf<'POST /events'> & { type: string }
 
 export function define(command: Command, { out, project }: Cli): void {
   command
@@ -51,8 +46,7 @@ export function define(command: Command, { out, project }: Cli): void {
           for (let time = 0; time < (duplicate ? 2 : 1); time++) {
             signal.throwIfAborted()
             const body = { ...event, endpoint }
-            const { event: id, verdict, runs } = await call(operations, 'POST /events', { body }, { signal })
-            sent.push({ event: id, type, verdict, runs })
+            sent.push({ type, ...(await call(operations, 'POST /events', { body }, { signal })) })
           }
         }
         out.result({ deliveries: sent }, () => formatTable(sent, COLUMNS, out))

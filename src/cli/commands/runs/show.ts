@@ -8,7 +8,7 @@ import { call, type Operations } from '../../open/operations.ts'
 import { formatFailure, formatMoment, formatSpan, formatText } from '../../terminal/format-value.ts'
 import type { Output } from '../../terminal/output.ts'
 import { describeProgress, drawBar } from '../../terminal/run-progress.ts'
-import { type Column, formatSection, formatTable, indented, type Layout } from '../../terminal/table.ts'
+import { type Column, formatFacts, formatRows, formatSection, type Layout } from '../../terminal/table.ts'
 import { formatFindings, formatHeld } from '../safety/plan/plan-view.ts'
 import {
   describeCause,
@@ -77,23 +77,19 @@ function formatStory(run: Story, now: number, layout: Layout): string[] {
     ['took', formatSpan(run.startedAt, run.finishedAt)],
     ['output', plan === null ? describeOutput(run) : null],
   ]
-  const known = facts.flatMap(([name, value]) => (value === null ? [] : `  ${name.padEnd(9)} ${shorten(name, value)}`))
+  const known = formatFacts(facts.map(([name, value]) => [name, value && shorten(name, value)] as const))
   return [
     paint('bold', run.id),
     ...known,
     ...(plan === null ? [] : ['', 'Planned only: nothing of this was done.', ...formatHeld(plan)]),
     ...(plan === null ? [] : formatFindings(plan, layout)),
-    ...formatSection('Steps', formatTable(steps, stepColumns(now), indented(layout)), paint),
-    ...formatSection('Hooks', formatTable(hooks, hookColumns(now), indented(layout)), paint),
+    ...formatRows('Steps', steps, stepColumns(now), layout),
+    ...formatRows('Hooks', hooks, hookColumns(now), layout),
     ...formatSection('Log', formatLog(log, now, paint), paint),
     ...formatSection('Past the guard and the ledger', outside.map(tellAct), paint),
-    ...formatSection('Failed attempts', formatTable(failures, failureColumns(now), indented(layout)), paint),
-    ...formatSection('Its chain of runs', formatTable(chain, chainColumns(run, now), indented(layout)), paint),
-    ...formatSection(
-      'Runs derived from it',
-      formatTable(children.toReversed(), CHILD_COLUMNS, indented(layout)),
-      paint,
-    ),
+    ...formatRows('Failed attempts', failures, failureColumns(now), layout),
+    ...formatRows('Its chain of runs', chain, chainColumns(run, now), layout),
+    ...formatRows('Runs derived from it', children.toReversed(), CHILD_COLUMNS, layout),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { Option } from '@commander-js/extra-typings'
 import { TOKEN_ROUTES } from '../../../admin/contract/resources/access/tokens.ts'
+import type { AnswerOf } from '../../../admin/contract/routes.ts'
 import { resolveAmong } from '../../../admin/queries/resolve-id.ts'
 import { ACCESS_ROLES } from '../../../core/access/role.ts'
 import { actCommand } from '../../operate/act-command.ts'
@@ -44,11 +45,7 @@ export const revoke = actCommand('DELETE /tokens/:id', {
   done: (_, named, { found }) => `The token ${findToken(named, found?.items)?.name ?? named} is revoked.`,
 })
 
-interface Token {
-  id: string
-  name: string
-  revokedAt: string | null
-}
+type Token = AnswerOf<'GET /tokens'>['items'][number]
 
 function findToken(named: string, tokens: readonly Token[] = []): Token | undefined {
   const valid = tokens.filter(({ revokedAt }) => revokedAt === null)

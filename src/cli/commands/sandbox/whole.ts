@@ -6,7 +6,7 @@ import type { Cli } from '../../command.ts'
 import { countUpTo } from '../../input/parse-option.ts'
 import { confirm } from '../../terminal/confirm.ts'
 import { formatBytes, formatMoment } from '../../terminal/format-value.ts'
-import { type Column, formatTable } from '../../terminal/table.ts'
+import { type Column, formatFacts, formatTable } from '../../terminal/table.ts'
 import { atSandbox, findSandbox, isRehearsal } from './sandbox-control.ts'
 import { findWebhook } from './webhook.ts'
 
@@ -16,7 +16,7 @@ export function status(command: Command, { out, project }: Cli): void {
     const state = await sandbox.get<SandboxState>('/state')
     out.result({ origin: sandbox.origin, account: `${sandbox.origin}/account`, ...state }, () => [
       out.paint('bold', state.url),
-      ...describeState(sandbox.origin, state).map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
+      ...formatFacts(describeState(sandbox.origin, state), 11),
     ])
   })
 }

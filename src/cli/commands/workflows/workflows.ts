@@ -11,7 +11,7 @@ import { call, type Operations } from '../../open/operations.ts'
 import { actCommand, refrain } from '../../operate/act-command.ts'
 import { listCommand } from '../../operate/list-command.ts'
 import { formatMoment } from '../../terminal/format-value.ts'
-import { formatSection, formatTable, indented } from '../../terminal/table.ts'
+import { formatRows } from '../../terminal/table.ts'
 import { runColumns } from '../runs/run-view.ts'
 
 const ID = ['id', 'id of the workflow'] as const
@@ -125,7 +125,7 @@ export function show(command: Command, { out, project }: Cli): void {
         `  module    ${workflow.file}, loaded ${formatMoment(workflow.loadedAt, now)}`,
         ...(schedule ? [`  last      ${formatMoment(schedule.lastTickAt, now) ?? '–'}`] : []),
         ...(schedule ? [`  next      ${formatMoment(schedule.nextAt, now) ?? '–'}`] : []),
-        ...formatSection('Newest runs', formatTable(runs, runColumns(now), indented(out)), out.paint),
+        ...formatRows('Newest runs', runs, runColumns(now), out),
       ])
     }),
   )

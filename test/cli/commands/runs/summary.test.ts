@@ -38,17 +38,3 @@ test('runs summary groups failures by kind, and a group is listed and retried as
   expect((await cli('runs', 'retry', '--group', group.id, '--yes')).json.data).toMatchObject({ done: 2 })
   expect((await store.findRun(other))?.status).toBe('failed')
 })
-
-test('the beginning of an id names a run, unless several begin so', async () => {
-  const { store, cli } = await openTestProject()
-  const first = await failWith(store, 'no luck')
-  const found = await cli('runs', 'show', first.slice(0, 17))
-  expect(found.json.data).toMatchObject({ id: first, steps: [] })
-  expect((await cli('runs', 'show', `${first.slice(0, 20)}…`)).json.data.id).toBe(first)
-  const second = await failWith(store, 'no luck', { eventId: 'evt_2' })
-  const common = [...first].findIndex((digit, index) => digit !== second[index])
-  const vague = await cli('runs', 'show', first.slice(0, common))
-  expect(vague).toMatchObject({ exit: 2, json: { error: { code: 'invalid_request' } } })
-  expect(vague.json.error.fix).toContain(second)
-  expect(await cli('runs', 'show', 'run_')).toMatchObject({ exit: 5 })
-})

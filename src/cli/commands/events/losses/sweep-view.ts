@@ -1,19 +1,8 @@
+import type { SweepView } from '../../../../admin/queries/read-sweep-views.ts'
 import { formatMoment } from '../../../terminal/format-value.ts'
 
-interface ShownSweep {
-  account: string
-  storage: string
-  /** The last complete sweep; null before the first. */
-  complete: { endedAt: number | string } | null
-  fault: string | null
-  lost: number
-  made: number
-  held: number
-  underWay: { phase: string; seen: number; total: number | null } | null
-}
-
 /** Such as `storage_a: complete 2026-01-10 02:00, 3 lost in 7 days (1 made up)`. */
-export function describeSweepView(view: ShownSweep, now: number): string {
+export function describeSweepView(view: SweepView, now: number): string {
   const { account, storage, complete, fault, lost, made, held, underWay } = view
   const count = (number: number) => number.toLocaleString('en')
   const place = account === 'default' ? storage : `${account}/${storage}`
@@ -26,7 +15,7 @@ export function describeSweepView(view: ShownSweep, now: number): string {
 }
 
 /** Such as `now listing, 1,200 of 4,000`. */
-function describePresent(underWay: ShownSweep['underWay']): string[] {
+function describePresent(underWay: SweepView['underWay']): string[] {
   if (underWay === null) return []
   const { phase, seen, total } = underWay
   const far = `${seen.toLocaleString('en')}${total === null ? '' : ` of ${total.toLocaleString('en')}`}`

@@ -9,7 +9,7 @@ import { commandClock } from '../../../open/command-clock.ts'
 import { call, type Operations } from '../../../open/operations.ts'
 import { formatBytes, formatMoment, formatText } from '../../../terminal/format-value.ts'
 import type { Output } from '../../../terminal/output.ts'
-import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
+import { type Column, formatRows, formatTable, type Layout } from '../../../terminal/table.ts'
 import { openCode, openLiveReads } from '../open-code.ts'
 import { type ApprovalItem, readProof } from './decide.ts'
 import { describeApproval } from './list.ts'
@@ -183,7 +183,7 @@ function formatAhead({ ahead }: Foreseen, layout: Layout): string[] {
     return [
       ...(effects === 0
         ? ['', `After it, ${run} would ask for nothing more.`]
-        : formatSection(title, formatTable(list.slice(0, EFFECTS_SHOWN), EFFECTS, indented(layout)), layout.paint)),
+        : formatRows(title, list.slice(0, EFFECTS_SHOWN), EFFECTS, layout)),
       ...(rest > 0 ? [`  … and ${rest} more: add --json`] : []),
       `  ${formatKnown(end)}`,
     ]

@@ -5,7 +5,7 @@ import type { FileBefore, FileState } from '../../../../core/safety/effect.ts'
 import { formatAnchor } from '../../../../core/safety/ledger/anchor.ts'
 import { readAct } from '../../../../core/safety/ledger/outside-act.ts'
 import { describeScope, type StopScope } from '../../../../core/safety/stop.ts'
-import { STORAGES, type StorageName } from '../../../../core/service/storage.ts'
+import { STORAGES } from '../../../../core/service/storage.ts'
 import { commandClock } from '../../../open/command-clock.ts'
 import { actCommand } from '../../../operate/act-command.ts'
 import { listCommand } from '../../../operate/list-command.ts'
@@ -82,11 +82,7 @@ export const resume = actCommand('POST /effects/resume', {
 })
 
 /** Options that narrow a stop; one of them at most. */
-interface ScopeChoice {
-  workflow?: string | undefined
-  account?: string | undefined
-  storage?: StorageName | undefined
-}
+type ScopeChoice = ReturnType<ReturnType<typeof addScope>['opts']>
 
 function addScope(command: Command) {
   return command

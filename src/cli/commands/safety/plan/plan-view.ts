@@ -5,7 +5,7 @@ import type { Asked } from '../../../../core/safety/effect.ts'
 import { describeScope, type EffectStop } from '../../../../core/safety/stop.ts'
 import { isoTime } from '../../../../core/time.ts'
 import { formatBytes, formatFailure, formatText, parseOutput } from '../../../terminal/format-value.ts'
-import { type Column, formatSection, formatTable, indented, type Layout } from '../../../terminal/table.ts'
+import { type Column, formatRows, formatSection, type Layout } from '../../../terminal/table.ts'
 
 type PreviewedEffect = PreviewedJob['effects'][number]
 type PreviewedStep = PreviewedJob['others'][number]
@@ -57,8 +57,8 @@ export function formatPlan(plan: PreviewedJob, about: AboutPlan, layout: Layout)
 export function formatFindings(plan: PreviewedJob, layout: Layout): string[] {
   const { paint } = layout
   return [
-    ...formatSection('It would do', formatTable(plan.effects, EFFECTS, indented(layout)), paint),
-    ...formatSection('On the way', formatTable(plan.others, STEPS, indented(layout)), paint),
+    ...formatRows('It would do', plan.effects, EFFECTS, layout),
+    ...formatRows('On the way', plan.others, STEPS, layout),
     ...formatSection(
       'It would log',
       plan.log.map(({ level, message }) => `  ${level}  ${formatText(message, 200)}`),

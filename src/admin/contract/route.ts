@@ -27,7 +27,7 @@ export interface RouteSpec {
   /** Whether something may be gone for good, or begin that a person has to answer for. */
   isDestructive?: true
   /** Why no agent has it as a tool; left out where one may. */
-  noTool?: 'session' | 'bytes' | 'secret' | 'a word of a person'
+  noTool?: 'session' | 'bytes' | 'secret' | 'a decision of a person'
   /** Whether it tells an asker that listens how far it is, before its answer. */
   tellsProgress?: true
   /** Largest body in megabytes. Default 1. */

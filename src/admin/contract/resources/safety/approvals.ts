@@ -158,7 +158,7 @@ export const APPROVAL_ROUTES = defineRoutes({
   },
   'POST /approvals/:id/approve': {
     id: 'approveApproval',
-    noTool: 'a word of a person',
+    noTool: 'a decision of a person',
     summary: 'Lets exactly the list that a person saw begin, or the named part of it',
     body: {
       hash: z.string().max(64).describe('Hash of the last item that was seen, 8 digits at least.'),
@@ -171,7 +171,7 @@ export const APPROVAL_ROUTES = defineRoutes({
   },
   'POST /approvals/:id/approve-ahead': {
     id: 'approveAhead',
-    noTool: 'a word of a person',
+    noTool: 'a decision of a person',
     isDestructive: true,
     summary: 'Server-sent events: approves each list that its runs ask for next, while a look ahead showed all of it',
     body: {
@@ -183,7 +183,7 @@ export const APPROVAL_ROUTES = defineRoutes({
   },
   'POST /approvals/:id/deny': {
     id: 'denyApproval',
-    noTool: 'a word of a person',
+    noTool: 'a decision of a person',
     summary: 'Its steps fail with the code `denied`; nothing of the list happens',
     body: z.strictObject({ hash: z.string().max(64).describe('Of the list, as `GET` has it.'), ...voter }),
     answer: decision,

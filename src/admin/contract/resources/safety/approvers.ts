@@ -20,7 +20,7 @@ export const APPROVER_ROUTES = defineRoutes({
   },
   'POST /approvers': {
     id: 'addApprover',
-    noTool: 'a word of a person',
+    noTool: 'a decision of a person',
     summary: 'Registers a person by their public key: from the first one on, every decision has to be signed',
     role: 'admin',
     body: {
@@ -36,8 +36,8 @@ export const APPROVER_ROUTES = defineRoutes({
   },
   'DELETE /approvers/:name': {
     id: 'removeApprover',
-    noTool: 'a word of a person',
-    summary: 'Ends the right of a person to decide; earlier words stay in the record',
+    noTool: 'a decision of a person',
+    summary: 'Ends the right of a person to decide; earlier decisions stay in the record',
     role: 'admin',
     audit: 'approver.remove',
   },

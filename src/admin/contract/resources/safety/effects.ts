@@ -184,7 +184,7 @@ export const EFFECT_ROUTES = defineRoutes({
   },
   'POST /effects/restored': {
     id: 'noteRestored',
-    noTool: 'a word of a person',
+    noTool: 'a decision of a person',
     summary: 'Says that the database was restored from a backup, so that the chain accepts older anchors',
     role: 'admin',
     body: { reason: z.string().min(1).max(500).describe('Every verification shows it.') },

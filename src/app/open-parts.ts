@@ -72,7 +72,7 @@ export function openParts(config: Config, { commits, hooks, tracing, ...wiring }
   const { clock, notices, secrets, store, plan, engine, probeKey } = wiring
   const { publish } = notices
   const aside = readAside(store)
-  const routes = () => readRoutes(store)
+  const routes = (setup?: number) => readRoutes(store, setup)
   /** Tells the engine, which may be on another thread. */
   const publishQueued: Publish = (notice) => {
     publish(notice)

@@ -76,8 +76,11 @@ export interface FoundEndpoint {
 export interface AcceptParts {
   store: Pick<Store, 'saveCapture'>
   intake: DeliveryIntake
-  /** Rejects while no process has written its workflows: the delivery is then refused. */
-  routes: () => readonly Route[] | Promise<readonly Route[]>
+  /**
+   * Those of a version of the set-up, or later. Rejects while no process has written its workflows:
+   * the delivery is then refused.
+   */
+  routes: (setup: number) => readonly Route[] | Promise<readonly Route[]>
   /** How far our clock was set forward, in milliseconds. Default: not at all. */
   clockJump?: () => number
 }
@@ -114,7 +117,7 @@ export async function acceptDelivery(
   const event = { id, type, account: endpoint.account, subject: subjectOf(read.event) }
   const accepted = { endpointId: endpoint.id, endpointName: endpoint.name, event, facts: trust, complaint: null }
   if (delivery.isProbe) return { verdict: 'accepted', runs: 0, workflows: [], ...accepted }
-  const known = await routes()
+  const known = await routes(setup)
   const isWanted = endpoint.events.some((pattern) => matchType(pattern, type))
   const workflows = isWanted ? planRuns(type, known) : []
   const isUnmatched = isWanted && workflows.length === 0 && !type.startsWith(OWN_TYPES)

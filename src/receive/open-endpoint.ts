@@ -35,7 +35,7 @@ export async function openEndpoint(parts: EndpointParts, path: string): Promise<
 /** The version is read first, so that a change between the two reads makes the plan stale. */
 async function find(store: EndpointParts['store'], path: string): Promise<FoundEndpoint> {
   const setup = await store.readSetupVersion()
-  return { setup, endpoint: await store.findEndpoint(path) }
+  return { setup, endpoint: await store.findEndpoint(path, setup) }
 }
 
 /** Plans again, from the endpoint on, when endpoints or routes changed before the commit. */

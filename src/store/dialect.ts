@@ -1,3 +1,4 @@
+import { MAX_CHAIN } from '../core/runs/wait.ts'
 import type { Condition } from './rows/build-where.ts'
 
 type EventPlace = { receivedAt: number; seq: number }
@@ -13,6 +14,11 @@ export interface Dialect {
   jsonNumber(column: string, key: string): string
   /** The tags of a run as JSON; null, or an empty object, without any. Index: primary key. */
   tagsOf(run: string): string
+  /**
+   * The cause of the run at the top of the invocations above one, as JSON. Index: primary keys, once
+   * for each invocation.
+   */
+  rootOf(run: string): string
   /** Behind the name of a table: read along this index, or along its primary key. */
   along(index: string | null): string
   /** The row of `event` with this number. */
@@ -47,6 +53,15 @@ export const SQLITE: Dialect = {
   rows: 'json_each(?)',
   jsonNumber: (column, key) => `(${column} ->> '${key}')`,
   tagsOf: (run) => `(SELECT json_group_object(name, value) FROM run_tag WHERE run_tag.run_id = ${run})`,
+  rootOf: (run) => `(
+    SELECT json_object('id', top.id, 'workflow', top.workflow, 'tickAt', top.tick_at, 'schedule', top.schedule,
+      'event', event.id, 'account', event.account)
+    FROM run AS top LEFT JOIN event ON event.seq = top.event_seq WHERE top.id = (
+      WITH RECURSIVE above (id, parent, level) AS (
+        SELECT id, parent_run, 0 FROM run WHERE id = ${run}
+        UNION ALL SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
+          FROM above WHERE parent IS NOT NULL AND level < ${MAX_CHAIN})
+      SELECT above.id FROM above WHERE above.parent IS NULL))`,
   along: (index) => (index === null ? 'NOT INDEXED' : `INDEXED BY ${index}`),
   isEvent: (seq) => `event.seq = ${seq}`,
   // Events are numbered as they arrive, and their moments have no index.
@@ -69,6 +84,7 @@ export const POSTGRES: Dialect = {
   rows: 'json_array_elements(?::json)',
   jsonNumber: (column, key) => `(${column}::json ->> '${key}')::bigint`,
   tagsOf: (run) => `(SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = ${run})`,
+  rootOf: (run) => `root_of_1(${run})`,
   along: () => '',
   isEvent: (seq) => `event.seq = ${seq} AND event.stream = ${seq} % 8`,
   // Index: event_received.

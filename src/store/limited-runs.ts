@@ -22,7 +22,8 @@ const ENDS: readonly (keyof StoreWrites)[] = [
  * wait for no others. A hint only, as the database knows which runs are limited.
  */
 export class LimitedRuns {
-  readonly #admitted = new Set<string>()
+  /** The worker of each. */
+  readonly #admitted = new Map<string, string>()
   readonly #freed: () => void
 
   /** `freed` is called after a write that may have freed a slot, and let another run in. */
@@ -32,7 +33,7 @@ export class LimitedRuns {
 
   /** Notes the claimed runs that are admitted, and gives all of them. */
   note(claimed: ClaimedRun[]): ClaimedRun[] {
-    for (const { isAdmitted, lease } of claimed) if (isAdmitted) this.#admitted.add(lease.runId)
+    for (const { isAdmitted, lease } of claimed) if (isAdmitted) this.#admitted.set(lease.runId, lease.worker)
     return claimed
   }
 
@@ -70,8 +71,21 @@ export class LimitedRuns {
       return async (lease, ...args) => {
         const answer = (await write(lease, ...args)) as AdmissionAnswer
         const { isOnlyTagged = false } = args[0] as AdmissionPlan
-        if (answer.verdict.kind === 'admitted' && !isOnlyTagged) this.#admitted.add((lease as Lease).runId)
+        const { runId, worker } = lease as Lease
+        if (answer.verdict.kind === 'admitted' && !isOnlyTagged) this.#admitted.set(runId, worker)
         return answer
+      }
+    }
+    if (name === 'cancelRun') {
+      return (runId, ...args) => {
+        this.#admitted.delete(runId as string)
+        return write(runId, ...args)
+      }
+    }
+    if (name === 'endWorker' || name === 'stopWorker') {
+      return (worker, ...args) => {
+        for (const [run, of] of this.#admitted) if (of === worker) this.#admitted.delete(run)
+        return write(worker, ...args)
       }
     }
     const ends = ENDS.includes(name)

@@ -44,11 +44,11 @@ const LISTED = {
   eventSearch: ['searchEvents', 'walkEvents'],
   runSearch: ['listRuns', 'searchRuns', 'groupFailures', 'listRunIds', 'listEndedFailures'],
   failureStates: ['listFailureStates', 'listSettledFailures'],
-  runs: ['findRun', 'listRunEvents', 'hasSuspects', 'nextDueAt', 'countOpenRuns', 'listLeases'],
+  runs: ['findRun', 'findInvoked', 'listRunEvents', 'hasSuspects', 'nextDueAt', 'countOpenRuns', 'listLeases'],
   runLogs: ['listRunLog'],
   steps: ['listSteps', 'listStepFailures'],
   outputs: ['readOutput'],
-  waits: ['findInvoked', 'listEndedWaits', 'findMatch'],
+  waits: ['listEndedWaits', 'findMatch'],
   hooks: ['findHook', 'listHooks'],
   books: ['loadAlertBook', 'loadShapeBook', 'loadLimit'],
   sweeps: ['loadSweep', 'listSweeps', 'listSuspects', 'countFiles'],
@@ -102,8 +102,8 @@ export function readsOfSetup(setup: SetupCache) {
   return {
     packOutput,
     readSetupVersion: async () => (await setup.get()).version,
-    findEndpoint: async (path: string) => (await setup.get()).endpoints.get(path) ?? null,
+    findEndpoint: async (path: string, at?: number) => (await setup.get(at)).endpoints.get(path) ?? null,
     listEndpoints: async () => [...(await setup.get()).endpoints.values()],
-    listRoutes: async () => (await setup.get()).routes,
+    listRoutes: async (at?: number) => (await setup.get(at)).routes,
   }
 }

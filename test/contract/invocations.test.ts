@@ -131,7 +131,8 @@ describeStores((test, open) => {
       output: 'null',
       continuedBy: 'run_second',
     })
-    expect(await store.findInvoked(parent.runId, 'ask')).toMatchObject({ id: 'run_second', parentRun: parent.runId })
+    expect(await store.findInvoked(parent.runId, 'ask')).toMatchObject({ id: 'run_second', originRun: 'run_first' })
+    expect(await store.findRun('run_second')).toMatchObject({ parentRun: parent.runId })
     const [second] = await store.claimRuns('wrk_1', 5, NOW + 1)
     expect(second).toMatchObject({
       lease: { runId: 'run_second' },

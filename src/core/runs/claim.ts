@@ -18,6 +18,8 @@ export interface ClaimedRun {
   startedAt: number
   /** True when the journal is empty. */
   isFirstPass: boolean
+  /** The journal, where the store gives a short one with the claim. */
+  steps?: readonly Checkpoint[]
   /** Hash of the code that writes its journal; null until its first step, if not known earlier. */
   codeHash: string | null
   /** True when the store has admitted it: it holds its slots and is not asked again. */

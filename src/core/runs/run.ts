@@ -88,6 +88,9 @@ export interface Run {
   progress: Progress | null
 }
 
+/** A run that a step invoked, as far as the step needs it. */
+export type InvokedRun = Pick<Run, 'id' | 'status' | 'reason' | 'output' | 'error' | 'finishedAt' | 'originRun'>
+
 /** A person's word that a failed run needs nobody any more. */
 export interface Resolution {
   /** The person, as the audit log names them. */

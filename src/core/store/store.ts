@@ -83,15 +83,15 @@ export interface ReadStore extends TableReads {
    * that names it is then never accepted by rules of before a change.
    */
   readSetupVersion(): Promise<number>
-  /** By the last part of its URL. */
-  findEndpoint(path: string): Promise<Endpoint | null>
+  /** By the last part of its URL. `at`: as it was at this version of the set-up, or later. */
+  findEndpoint(path: string, at?: number): Promise<Endpoint | null>
   /** Oldest first, without removed ones. */
   listEndpoints(): Promise<Endpoint[]>
   /**
    * Event types and the workflows that they start; null until a process has loaded workflows.
-   * Cached until they change.
+   * Cached until they change. `at`: as they were at this version of the set-up, or later.
    */
-  listRoutes(): Promise<readonly Route[] | null>
+  listRoutes(at?: number): Promise<readonly Route[] | null>
   /** Compresses JSON text that is too large for a row; writes nothing. */
   packOutput(json: string): Promise<PackedOutput>
   /** The subjects of up to `limit` events that are not indexed; null where all are. */

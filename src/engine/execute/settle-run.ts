@@ -58,11 +58,12 @@ function settleOther(
     case 'expired':
       return store.cancelRun(lease.runId, outcome.reason, now).then(() => {})
     case 'released':
+    // The store forgets a run with the last write of its lease, also with one that it refuses.
+    case 'lost':
       return store.releaseRun(lease)
     case 'queued':
     case 'ready':
     case 'canceled':
-    case 'lost':
       return Promise.resolve()
     default:
       return outcome satisfies never

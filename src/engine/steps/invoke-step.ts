@@ -4,7 +4,7 @@ import { describeError, type Failure, StepError, UpshotError } from '../../core/
 import { deriveRunId } from '../../core/ids.ts'
 import { toJson } from '../../core/json.ts'
 import { accountOf } from '../../core/runs/claim.ts'
-import type { Run } from '../../core/runs/run.ts'
+import type { InvokedRun } from '../../core/runs/run.ts'
 import type { Checkpoint, StepName } from '../../core/runs/step.ts'
 import { type Invocation, LINK, MAX_CHAIN, MAX_DEPTH, type SavedWithStep } from '../../core/runs/wait.ts'
 import { parseDuration } from '../../core/time.ts'
@@ -119,11 +119,11 @@ async function goOn(pass: Pass, step: Checkpoint): Promise<unknown> {
   return complete(pass, step, child)
 }
 
-async function findChild({ store, run }: Pass, { key, target }: Checkpoint): Promise<Run | null> {
+async function findChild({ store, run }: Pass, { key, target }: Checkpoint): Promise<InvokedRun | null> {
   return (await store.findInvoked(run.lease.runId, key)) ?? (await store.findRun(target ?? ''))
 }
 
-async function complete(pass: Pass, step: Checkpoint, child: Run): Promise<unknown> {
+async function complete(pass: Pass, step: Checkpoint, child: InvokedRun): Promise<unknown> {
   const { json, packed } = await readDuringPass(pass, async () => {
     const json = child.output ?? (await pass.store.readOutput(child.id, null))
     return { json, packed: await packOutput(pass.store, `Step "${step.key}"`, json) }
@@ -156,7 +156,7 @@ async function fail(pass: Pass, step: Checkpoint, error: Failure, savedWithStep:
   throw new StepError(key, attempt, error)
 }
 
-function describeEnd(step: Checkpoint, child: Run | null): Failure {
+function describeEnd(step: Checkpoint, child: InvokedRun | null): Failure {
   if (child?.status === 'failed' && child.error) return child.error
   const end = child ? `was ${child.status}: ${child.reason}` : 'is not in the database any more'
   return { name: 'UpshotError', code: 'step_failed', message: `run ${step.target} ${end}` }

@@ -82,6 +82,9 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
     checkWritable: (now: number) => db.probe((t) => t.writeProbe.run(now)),
   }
   const later = hintLater(hint)
+  const forgetting = (['cancelRun', 'endWorker', 'stopWorker'] as const).map((name) => {
+    return [name, limited.watch(name, writes[name] as (...args: unknown[]) => Promise<unknown>)]
+  })
   const asked = { ...writes, ...askCalls(db, writes, freed) }
   const ordered = LEASED.map((name) => {
     const write = limited.watch(name, asked[name] as (...args: unknown[]) => Promise<unknown>)
@@ -89,7 +92,13 @@ export function createWriter(db: Database<Tables>, hint: () => void): StoreWrite
   })
   const leased = Object.fromEntries(ordered) as Pick<StoreWrites, 'completeRun' | 'parkRun' | 'saveCheckpoint'>
   const journal = journalWrites(db, { order, limited, leased, freed, later })
-  return { ...writes, ...leased, ...journal, ...deliveryWrites(db, { hint, later, marks }) }
+  return {
+    ...writes,
+    ...Object.fromEntries(forgetting),
+    ...leased,
+    ...journal,
+    ...deliveryWrites(db, { hint, later, marks }),
+  }
 }
 
 function createPruneWeek(db: Database<Tables>): StoreWrites['pruneWeek'] {

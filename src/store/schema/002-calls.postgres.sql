@@ -1,6 +1,8 @@
 -- The calls of each delivery, step and run: one call is one commit and one message. A name ends in
 -- its version, so that processes of two releases can work on one schema. One plan serves all values:
--- the indexes are known, and planning anew takes as long as the rows.
+-- the indexes are known, and planning anew takes as long as the rows. Functions without settings have those of
+-- the calls that they are a part of. A plan may be made while tables are empty and outlives that: where rows are
+-- looked up by a list, LATERAL and OFFSET 0 keep the planner from reading the table once for all of them.
 
 -- The history that the server writes: another one after each failover, so that a lease of before is
 -- known. Empty where the server has no such word, and keeps one history whatever fails.
@@ -168,25 +170,51 @@ BEGIN
     ORDER BY status = 'pending', CASE status WHEN 'waiting' THEN due_at END, turn, run_id);
 END $$;
 
--- A claimed run, as its worker needs it. Index: primary keys.
+-- The cause of the run at the top of the invocations above a run, as JSON. Index: primary keys of run and
+-- event, once for each invocation. Subqueries have one row: the planner expects many rows of a recursion.
+CREATE FUNCTION root_of_1(p_run text) RETURNS text LANGUAGE plpgsql STABLE
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off AS $$
+BEGIN
+  RETURN (SELECT json_build_object('id', top.id, 'workflow', top.workflow, 'tickAt', top.tick_at,
+      'schedule', top.schedule, 'event', event.id, 'account', event.account)::text
+    FROM run AS top LEFT JOIN event ON event.seq = top.event_seq AND event.stream = top.event_seq % 8
+    WHERE top.id = (
+      WITH RECURSIVE above (id, parent, level) AS (
+        SELECT id, parent_run, 0 FROM run WHERE id = p_run
+        UNION ALL SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
+          FROM above WHERE parent IS NOT NULL AND level < 100)
+      SELECT above.id FROM above WHERE above.parent IS NULL));
+END $$;
+
+-- A claimed run, as its worker needs it: with its event, and a short journal. `steps` is null for a long one,
+-- and results above 4 KB are replaced by their size, as `listSteps` does. Index: primary keys.
 CREATE VIEW claimed AS
   SELECT run.id, run.workflow, run.event_seq, run.tick_at, run.schedule, run.input, run.account, run.parent_run, run.depth,
     work.code_hash, work.fence, work.attempt, run.created_at, work.started_at, run.origin, run.handler,
     run.origin_run, run.failure, work.gate_state, work.folded, run.received, run.ends_by,
-    work.fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id OFFSET 0) AS has_steps,
     CASE WHEN work.fence > 1 OR run.origin_run IS NOT NULL
-      THEN (SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = run.id) END AS tags
-  FROM run JOIN work ON work.run_id = run.id;
+      THEN (SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = run.id) END AS tags,
+    CASE WHEN run.parent_run IS NOT NULL OR run.input IS NOT NULL THEN root_of_1(run.id) END AS root,
+    CASE WHEN work.fence = 1 THEN '[]' ELSE (
+      SELECT CASE WHEN count(*) = 0 THEN '[]' WHEN count(*) < 32 AND coalesce(sum(octet_length(output)), 0) <= 16384
+        THEN json_agg(known ORDER BY position)::text END
+      FROM (SELECT key, position, kind, effect, status, attempt,
+          CASE WHEN octet_length(output) <= 4096 THEN output END AS output,
+          CASE WHEN octet_length(output) > 4096 THEN octet_length(output) ELSE apart_bytes END AS "apartBytes",
+          error, target, started_at AS "startedAt", finished_at AS "finishedAt", due_at AS "dueAt", settled
+        FROM step WHERE step.run_id = run.id LIMIT 32) AS known) END AS steps,
+    event.*
+  FROM run JOIN work ON work.run_id = run.id LEFT JOIN LATERAL (
+    SELECT stream AS event_stream, id AS event_id, account AS event_account, type AS event_type, origin AS event_origin,
+      created_at AS event_created_at, received_at AS event_received_at, body AS event_body
+    FROM full_event WHERE seq = run.event_seq AND stream = run.event_seq % 8 OFFSET 0) AS event ON true;
 
 -- Claims runs. The claim's number finds the runs again whose answer was lost. Where one of the next
--- runs is of a paused workflow, nothing is claimed, and one row without an id says so. `passed_turn`
+-- runs is of a paused workflow, nothing is claimed, and one row without a run says so. `passed_turn`
 -- and `passed_due` tell where the next claim may begin. Index: primary keys.
 CREATE FUNCTION claim_runs_1(p_kind text, p_worker text, p_limit integer, p_now bigint, p_claim bigint,
   p_turns bigint[], p_after text[], p_due bigint)
-RETURNS TABLE (id text, workflow text, event_seq bigint, tick_at bigint, schedule text, input text, account text,
-  parent_run text, depth bigint, code_hash text, fence bigint, attempt bigint, created_at bigint, started_at bigint, origin text,
-  handler text, origin_run text, failure text, gate_state text, folded bigint, received text, ends_by bigint,
-  has_steps boolean, tags text, passed_turn bigint, passed_due bigint, is_whole boolean)
+RETURNS TABLE (claimed claimed, passed_turn bigint, passed_due bigint, is_whole boolean)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off AS $$
 #variable_conflict use_column
@@ -217,7 +245,7 @@ BEGIN
     PERFORM start_throttle_1(run_id, p_now) FROM work WHERE run_id = ANY (taken.ids) AND gate_state = 'admitted';
   END IF;
   RETURN QUERY
-    SELECT claimed.*, CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
+    SELECT claimed, CASE WHEN given.number > taken.due THEN work.turn END, last_due, taken.is_whole
     FROM unnest(taken.ids) WITH ORDINALITY AS given (id, number)
       JOIN claimed ON claimed.id = given.id JOIN work ON work.run_id = given.id
     ORDER BY given.number;
@@ -255,8 +283,7 @@ BEGIN
 END $$;
 
 -- Locks runs, and those that wait for their ends, in the order of their ids.
-CREATE FUNCTION lock_with_parents_1(p_run text[]) RETURNS void LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+CREATE FUNCTION lock_with_parents_1(p_run text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM 1 FROM work
     WHERE run_id = ANY (p_run || ARRAY(SELECT run_id FROM wait WHERE child_run = ANY (p_run)))
@@ -265,8 +292,7 @@ END $$;
 
 -- Deletes the waits of runs that have ended, and wakes those that invoked them; gives the latter.
 -- The caller has locked all of them. Index: primary keys, wait_child.
-CREATE FUNCTION resolve_parents_1(p_run text[]) RETURNS text[] LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+CREATE FUNCTION resolve_parents_1(p_run text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 DECLARE
   parents text[];
   woken text[];
@@ -283,8 +309,7 @@ END $$;
 
 -- Saves events that steps send, with the runs that they start: `number` counts those of a stream. An
 -- event that is known is not saved again. Index: primary keys.
-CREATE FUNCTION save_sent_1(p_sends json) RETURNS void LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+CREATE FUNCTION save_sent_1(p_sends json) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   at record;
   base bigint;
@@ -326,9 +351,7 @@ END $$;
 
 -- Makes the runs that steps invoke, and the waits for them; `parent` names the run of the step. One that
 -- is there already is not made again. Index: primary keys.
-CREATE FUNCTION save_invoked_1(p_invokes json) RETURNS void LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+CREATE FUNCTION save_invoked_1(p_invokes json) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   WITH made AS (
     INSERT INTO run (id, workflow, input, account, parent_run, parent_step, since_seq, created_at, outlives, ends_by,
@@ -349,9 +372,7 @@ END $$;
 -- Writes the ends of writes into the ledger: as the end of what begun there, or as the only row. One that
 -- is there already is not written again. Seals wait for the lock: the rows below a number that they cover
 -- are all committed. Index: primary keys, effect_run.
-CREATE FUNCTION end_writes_1(p_ends json) RETURNS void LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+CREATE FUNCTION end_writes_1(p_ends json) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('["ledger"] ' || current_schema(), 0));
   INSERT INTO effect (at, phase, of_seq, class, operation, account, target, path, bytes, workflow, run_id, step,
@@ -399,10 +420,10 @@ DECLARE
   use record;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(hashtextextended('["effects"] ' || current_schema(), 0));
-  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
-    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-      AND coalesce(given.era, present) = present
-    ORDER BY work.run_id FOR UPDATE OF work);
+  held := ARRAY(SELECT number FROM (SELECT * FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY
+    AS lease (run, fence, era, number) ORDER BY run) AS given CROSS JOIN LATERAL (SELECT FROM work
+    WHERE run_id = given.run AND fence = given.fence AND status = 'running' AND coalesce(given.era, present) = present
+    FOR UPDATE) AS held);
   known := ARRAY(SELECT b.lease FROM json_to_recordset(p_begins) AS b (lease integer, key text, attempt bigint, started bigint)
     WHERE EXISTS (SELECT 1 FROM step WHERE run_id = p_run[b.lease] AND step.key = b.key AND effect_seq IS NOT NULL
       AND step.attempt = b.attempt AND started_at = b.started AND finished_at IS NULL OFFSET 0));
@@ -467,8 +488,8 @@ END $$;
 -- leases, which all else names by number (`lease` in JSON). The verdict of a lease: `held`; `done` where its run
 -- ended; `woke` where another run goes on besides; `more` where its park or end has further effects, so that only
 -- its steps are saved; `stale`. A limited run that ends gives its slots on: where `p_claim` has a number, the next
--- run is claimed by it for its worker. The locks last to the commit, so that nobody takes a run over in between.
--- Index: primary keys, wait_child, gate_slot_run, gathering_run.
+-- run is claimed by it for its worker, and given in a row of its own. The locks last to the commit, so that nobody
+-- takes a run over in between. Index: primary keys, wait_child, gate_slot_run, gathering_run.
 CREATE FUNCTION save_journal_1(
   p_run text[], p_fence bigint[], p_era text[],
   p_lease integer[], p_key text[], p_position bigint[], p_kind text[], p_effect text[], p_status text[],
@@ -476,7 +497,7 @@ CREATE FUNCTION save_journal_1(
   p_target text[], p_due bigint[], p_settled bigint[], p_code text[], p_ended_wait boolean[],
   p_ended integer[], p_result text[], p_at bigint[], p_sends json, p_invokes json, p_writes json,
   p_parks json, p_worker text[], p_claim bigint[]
-) RETURNS TABLE (number integer, verdict text, worker text, claim bigint)
+) RETURNS TABLE (number integer, verdict text, next claimed)
 LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
   SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
   SET enable_mergejoin = off AS $$
@@ -494,14 +515,14 @@ DECLARE
 BEGIN
   IF has_ends OR p_parks IS NOT NULL THEN
     PERFORM lock_with_parents_1(p_run);
-    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
-      JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-        AND coalesce(given.era, present) = present);
+    held := ARRAY(SELECT number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
+      CROSS JOIN LATERAL (SELECT FROM work WHERE run_id = given.run AND fence = given.fence AND status = 'running'
+        AND coalesce(given.era, present) = present OFFSET 0) AS held);
   ELSE
-    held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
-      JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-        AND coalesce(given.era, present) = present
-      ORDER BY work.run_id FOR SHARE OF work);
+    held := ARRAY(SELECT number FROM (SELECT * FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY
+      AS lease (run, fence, era, number) ORDER BY run) AS given CROSS JOIN LATERAL (SELECT FROM work
+      WHERE run_id = given.run AND fence = given.fence AND status = 'running' AND coalesce(given.era, present) = present
+      FOR SHARE) AS held);
   END IF;
   IF cardinality(p_lease) > 0 THEN
     INSERT INTO step (run_id, key, position, kind, effect, status, attempt, output, started_at, finished_at, apart_bytes,
@@ -594,15 +615,23 @@ BEGIN
     WHEN g = ANY (parking) AND EXISTS (SELECT 1 FROM json_to_recordset(p_parks) AS p (lease integer, call bigint)
       WHERE p.lease = g AND EXISTS (SELECT 1 FROM work
         WHERE run_id = p_run[g] AND fence = p_fence[g] AND claim = p.call OFFSET 0)) THEN 'held'
-    ELSE 'stale' END, p_worker[array_position(p_ended, g)], p_claim[array_position(p_ended, g)]
+    ELSE 'stale' END, NULL::claimed
     FROM generate_series(1, cardinality(p_run)) AS g;
+  IF cardinality(array_remove(p_claim, NULL)) > 0 THEN
+    RETURN QUERY SELECT given.number, NULL, claimed
+      FROM unnest(p_ended, p_worker, p_claim) AS given (number, worker, claim)
+        CROSS JOIN LATERAL (SELECT run_id FROM work
+          WHERE status = 'running' AND worker = given.worker AND claim = given.claim OFFSET 0) AS mine
+        JOIN claimed ON claimed.id = mine.run_id;
+  END IF;
 END $$;
 
 -- Marks the hours of runs that ended in a later hour than that of their making, to be counted again.
-CREATE FUNCTION mark_hours_1(p_run text[], p_at bigint) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION mark_hours_1(p_run text[], p_at bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
   INSERT INTO run_hour_mark (hour, version)
   SELECT DISTINCT created_at / 3600000, 1 FROM run
   WHERE id = ANY (p_run) AND (p_at IS NULL OR p_at / 3600000 > created_at / 3600000)
   ORDER BY 1
-  ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1
-$$;
+  ON CONFLICT (hour) DO UPDATE SET version = run_hour_mark.version + 1;
+END $$;

@@ -22,48 +22,53 @@ CREATE FUNCTION let_in_1(p_workflow text, p_gate text, p_key text)
 RETURNS TABLE (run_id text, gate text, key text) LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-  free bigint;
-  next record;
-  line text;
+  next text[];
+  ranks bigint[];
+  wakes bigint[];
+  free integer;
 BEGIN
-  SELECT max_runs INTO free FROM gate_rule WHERE workflow = p_workflow AND gate = p_gate;
-  IF NOT FOUND THEN RETURN; END IF;
-  free := free - (SELECT count(*) FROM gate_slot
-    WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 1);
-  WHILE free > 0 LOOP
-    SELECT rank, run_id, wake_at INTO next FROM gate_slot
-      WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 0 ORDER BY rank, run_id LIMIT 1;
-    IF NOT FOUND THEN RETURN; END IF;
-    -- A worker that has claimed the first in line is about to ask for it: no run overtakes it.
-    SELECT gates INTO line FROM work
-      WHERE run_id = next.run_id AND status = 'waiting' AND gate_state = 'in_line' FOR UPDATE;
-    IF NOT FOUND THEN RETURN; END IF;
+  SELECT array_agg(run_id), array_agg(rank), array_agg(wake_at) INTO next, ranks, wakes FROM (
+    SELECT run_id, rank, wake_at FROM gate_slot
+    WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 0 ORDER BY rank, run_id
+    LIMIT greatest(0, coalesce((SELECT max_runs FROM gate_rule WHERE workflow = p_workflow AND gate = p_gate), 0)
+      - (SELECT count(*) FROM gate_slot WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 1)))
+    AS line;
+  IF next IS NULL THEN RETURN; END IF;
+  PERFORM 1 FROM work WHERE run_id = ANY (next) ORDER BY run_id FOR UPDATE;
+  -- A worker that has claimed the first in line is about to ask for it: no run overtakes it.
+  SELECT count(*) INTO free FROM (
+    SELECT bool_and(work.run_id IS NOT NULL) OVER (ORDER BY number) AS is_next
+    FROM unnest(next) WITH ORDINALITY AS given (run, number) LEFT JOIN LATERAL (SELECT run_id FROM work
+      WHERE run_id = given.run AND status = 'waiting' AND gate_state = 'in_line' OFFSET 0) AS work ON true) AS line
+    WHERE is_next;
+  -- By whole keys: one statement for all would read the line up to its end.
+  FOR at IN 1..free LOOP
     UPDATE gate_slot SET is_held = 1 WHERE workflow = p_workflow AND gate = p_gate AND key = p_key AND is_held = 0
-      AND rank = next.rank AND run_id = next.run_id;
-    free := free - 1;
-    SELECT next.run_id, given.gate ->> 'name', given.gate ->> 'key' INTO run_id, gate, key
-      FROM json_array_elements(line::json) WITH ORDINALITY AS given (gate, number)
-      WHERE NOT EXISTS (SELECT 1 FROM gate_slot WHERE workflow = p_workflow AND gate = given.gate ->> 'name'
-        AND key = given.gate ->> 'key' AND is_held = 1 AND run_id = next.run_id)
-      ORDER BY given.number LIMIT 1;
-    IF FOUND THEN
-      INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
-        VALUES (p_workflow, gate, key, 0, next.rank, next.run_id, (gate = 'singleton')::int, next.wake_at);
-    ELSE
-      UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL
-        WHERE run_id = next.run_id;
-      run_id := next.run_id;
-    END IF;
-    RETURN NEXT;
+      AND rank = ranks[at] AND run_id = next[at];
   END LOOP;
+  RETURN QUERY WITH gone AS (
+    SELECT given.run, given.rank, given.wake, onward.gate, onward.key
+    FROM unnest(next[:free], ranks[:free], wakes[:free]) AS given (run, rank, wake)
+      CROSS JOIN LATERAL (SELECT gates FROM work WHERE run_id = given.run OFFSET 0) AS work
+      LEFT JOIN LATERAL (
+        SELECT line.gate ->> 'name' AS gate, line.gate ->> 'key' AS key
+        FROM json_array_elements(work.gates::json) WITH ORDINALITY AS line (gate, number)
+        WHERE NOT EXISTS (SELECT 1 FROM gate_slot WHERE workflow = p_workflow AND gate = line.gate ->> 'name'
+          AND key = line.gate ->> 'key' AND is_held = 1 AND run_id = given.run OFFSET 0)
+        ORDER BY line.number LIMIT 1) AS onward ON true),
+  queued AS (
+    INSERT INTO gate_slot (workflow, gate, key, is_held, rank, run_id, survives_sleep, wake_at)
+      SELECT p_workflow, gate, key, 0, rank, run, (gate = 'singleton')::int, wake FROM gone WHERE gate IS NOT NULL),
+  admitted AS (
+    UPDATE work SET status = 'pending', gate_state = 'admitted', due_at = NULL, reason = NULL
+      FROM gone WHERE gone.gate IS NULL AND work.run_id = gone.run)
+  SELECT run, gate, key FROM gone;
 END $$;
 
 -- Lets runs in at the given gates: gate by gate in the order of the line, the keys of each in their order, so
 -- that no two calls wait for each other. A run that goes on to its next gate is let in there, or told why it
 -- stands in line. Gives the runs that have passed all their gates.
-CREATE FUNCTION advance_gates_1(flows text[], names text[], keys text[]) RETURNS text[] LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+CREATE FUNCTION advance_gates_1(flows text[], names text[], keys text[]) RETURNS text[] LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   moved text[] := '{}';
@@ -73,6 +78,7 @@ DECLARE
   went record;
 BEGIN
   FOREACH here IN ARRAY ARRAY['singleton', 'concurrency-1', 'concurrency-2'] LOOP
+    CONTINUE WHEN NOT here = ANY (names);
     PERFORM lock_gate_1(t.workflow, here, t.key) FROM (
       SELECT DISTINCT workflow, key FROM unnest(flows, names, keys) AS f (workflow, name, key)
       WHERE name = here ORDER BY workflow, key) AS t;
@@ -91,14 +97,12 @@ BEGIN
       END LOOP;
     END LOOP;
   END LOOP;
-  PERFORM describe_standing_1(moved);
+  IF moved <> '{}' THEN PERFORM describe_standing_1(moved); END IF;
   RETURN admitted;
 END $$;
 
 -- Tells runs in line why they stand there, and when they are due.
-CREATE FUNCTION describe_standing_1(p_run text[]) RETURNS void LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
+CREATE FUNCTION describe_standing_1(p_run text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE work SET due_at = gate_slot.wake_at, reason = describe_wait_1(gate_slot.gate, gate_slot.key,
       (SELECT count(*) FROM gate_slot AS taken WHERE taken.workflow = gate_slot.workflow AND taken.gate = gate_slot.gate
@@ -123,10 +127,10 @@ DECLARE
   held integer[];
   plain integer[];
 BEGIN
-  held := ARRAY(SELECT given.number FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY AS given (run, fence, era, number)
-    JOIN work ON work.run_id = given.run AND work.fence = given.fence AND work.status = 'running'
-      AND coalesce(given.era, present) = present
-    ORDER BY work.run_id FOR UPDATE OF work);
+  held := ARRAY(SELECT number FROM (SELECT * FROM unnest(p_run, p_fence, p_era) WITH ORDINALITY
+    AS lease (run, fence, era, number) ORDER BY run) AS given CROSS JOIN LATERAL (SELECT FROM work
+    WHERE run_id = given.run AND fence = given.fence AND status = 'running' AND coalesce(given.era, present) = present
+    FOR UPDATE) AS held);
   plain := ARRAY(SELECT g FROM unnest(held) AS g
     WHERE NOT EXISTS (SELECT 1 FROM gate_slot WHERE run_id = p_run[g] OFFSET 0));
   UPDATE work SET gates = p.gates, rank = p.rank, status = 'waiting', gate_state = 'in_line', worker = NULL,
@@ -172,15 +176,14 @@ END $$;
 -- of `p_ended`. One stays pending whose workflow is paused, that is tried alone, or that comes after a run of
 -- a higher priority. Index: primary keys, and the first rows of work_ready.
 CREATE FUNCTION hand_on_1(p_admitted text[], p_ended text[], p_worker text[], p_claim bigint[], p_at bigint[])
-RETURNS integer LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan
-  SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off
-  SET enable_mergejoin = off AS $$
+RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   handed integer;
 BEGIN
   WITH line AS (
     SELECT work.run_id, work.workflow, row_number() OVER (PARTITION BY work.workflow ORDER BY given.number) AS number
-    FROM unnest(p_admitted) WITH ORDINALITY AS given (run, number) JOIN work ON work.run_id = given.run
+    FROM unnest(p_admitted) WITH ORDINALITY AS given (run, number)
+      CROSS JOIN LATERAL (SELECT * FROM work WHERE run_id = given.run OFFSET 0) AS work
     WHERE work.suspicion < 2 AND work.workflow NOT IN (SELECT workflow FROM workflow_pause)
       AND NOT EXISTS (SELECT 1 FROM work AS before WHERE before.status = 'pending' AND before.suspicion < 2
         AND before.turn >= -1998 AND before.turn < work.turn)),
@@ -196,13 +199,4 @@ BEGIN
     WHERE work.run_id = line.run_id;
   GET DIAGNOSTICS handed = ROW_COUNT;
   RETURN handed;
-END $$;
-
--- The run that a call has claimed with this number; none for null. Index: work_leased, primary keys.
-CREATE FUNCTION claimed_by_1(p_worker text, p_claim bigint) RETURNS SETOF claimed LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-  SET enable_hashjoin = off SET enable_mergejoin = off AS $$
-BEGIN
-  RETURN QUERY SELECT claimed.* FROM claimed WHERE p_claim IS NOT NULL AND claimed.id = ANY (ARRAY(
-    SELECT run_id FROM work WHERE status = 'running' AND worker = p_worker AND claim = p_claim));
 END $$;

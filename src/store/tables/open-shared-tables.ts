@@ -94,7 +94,7 @@ export function openSharedTables(db: Connection, vault: Vault, events: Events) {
     ...{ effects, effectSearch, guard, stops, seals, audits, bulks, replays },
     textSearch,
     textErasures: new TextErasures(db, { textSearch, seals, effects, effectSearch }),
-    claimReader: new ClaimReader(db, { events, ticks }),
+    claimReader: new ClaimReader(db, { ticks }),
     runSearch: new RunSearch(db, { events, told }),
     bulkSlices: new BulkSlices(db, { bulks, events, runs, waits, operations, replays, audits }),
     admissions: new Admission(db, { gates, runs, told, waits }),

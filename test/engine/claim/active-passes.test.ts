@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { StepApi } from '../../../src/author/index.ts'
 import type { Store } from '../../../src/core/store/store.ts'
+import { LimitedRuns } from '../../../src/store/limited-runs.ts'
 import { NOW, queueRun } from '../../support/fixtures.ts'
 import { createTestEngine, test } from '../../support/test-engine.ts'
 import { openTestStore } from '../../support/test-store.ts'
@@ -23,6 +24,23 @@ test('a pass whose run another process canceled is aborted when its lease is che
   expect(await hanging).toMatchObject({ status: 'canceled' })
   latch.resolve()
   expect(await unharmed).toMatchObject({ status: 'completed' })
+})
+
+test('a pass whose run was canceled makes a last write, by which the store forgets that the run held a slot', async () => {
+  const limited = new LimitedRuns()
+  const store = openTestStore()
+  const engine = createTestEngine({ ...limited.watchAll(store), folder: store.folder } as typeof store)
+  const { workflow, started } = hang('hang')
+  const worker = await engine.start([{ ...workflow, concurrency: { limit: 1 } }])
+  const canceled = engine.run('hang')
+  await started
+  expect(limited.isEmpty).toBe(false)
+  const other = openTestStore(engine.folder)
+  const [run] = await other.listRuns({ limit: 1 })
+  await other.cancelRun(run?.id ?? '', 'by hand', NOW)
+  await worker.checkLeases()
+  expect(await canceled).toMatchObject({ status: 'canceled' })
+  expect(limited.isEmpty).toBe(true)
 })
 
 test('each heartbeat checks for canceled runs', async ({ engine }) => {

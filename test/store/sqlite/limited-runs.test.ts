@@ -33,3 +33,16 @@ test('a run that was taken over is forgotten with the write that is refused', as
   await expect(store.saveCheckpoint(run.lease, checkpoint('late'))).rejects.toMatchObject({ code: 'stale_lease' })
   expect(limited.isEmpty).toBe(true)
 })
+
+test.each(['cancelRun', 'stopWorker'] as const)(
+  'runs are forgotten with %s, after which none of them writes',
+  async (name) => {
+    const limited = new LimitedRuns()
+    const store = limited.watchAll(openTestStore())
+    const { lease } = await arrive(store as never, 'evt_1')
+    await askAdmission(store as never, { lease } as never, { gates: [concurrency] })
+    expect(limited.isEmpty).toBe(false)
+    await (name === 'cancelRun' ? store.cancelRun(lease.runId, 'timed out', NOW) : store.stopWorker(lease.worker))
+    expect(limited.isEmpty).toBe(true)
+  },
+)

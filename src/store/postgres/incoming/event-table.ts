@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { UpshotError } from '../../../core/errors.ts'
-import type { EventRecord } from '../../../core/incoming/event.ts'
-import { EVENT_COLUMNS, Events, type OwnEvent } from '../../tables/incoming/events.ts'
+import { Events, type OwnEvent } from '../../tables/incoming/events.ts'
 
 /** Hexadecimal digits of a UUID. */
 const UUID_DIGITS = 32
@@ -28,11 +27,6 @@ export class EventTable extends Events {
     insertBody: this.db.prepare<[number, number, string]>(
       'INSERT INTO event_body (received_at, seq, body) VALUES (?, ?, ?)',
     ),
-    // A row by its key for each number, whatever the planner knows of the table.
-    getAll: this.db.prepare<[number[]], EventRecord>(
-      `SELECT found.* FROM unnest(?::bigint[]) AS given (seq) CROSS JOIN LATERAL (
-         SELECT ${EVENT_COLUMNS} FROM full_event AS event WHERE ${this.db.sql.isEvent('given.seq')} OFFSET 0) AS found`,
-    ),
     known: this.db.pluck<[string[]], number>(
       'SELECT seq FROM event_identity WHERE identity = ANY(?::uuid[]) ORDER BY seq',
     ),
@@ -57,11 +51,6 @@ export class EventTable extends Events {
 
   streamOf(account: string): number {
     return streamOf(account)
-  }
-
-  async getAll(seqs: readonly number[]): Promise<Map<number, EventRecord>> {
-    const events = await this.#sql.getAll.all([...seqs])
-    return new Map(events.map((event) => [event.seq, event]))
   }
 
   async newest(): Promise<Map<number, number>> {

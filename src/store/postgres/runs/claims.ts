@@ -27,7 +27,7 @@ export class Claims extends JoinedTable<{ reader: ClaimReader }, Connection> {
   readonly findClaimable = prepareFirstClaimable(this.db)
   readonly #sql = {
     claim: this.db.prepare<[ClaimKind, string, number, number, number, ...Marks], (ClaimRow & PassedRun) | Refused>(
-      'SELECT *, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
+      'SELECT (claimed).*, passed_turn, passed_due, is_whole, era_1() AS era FROM claim_runs_1(?, ?, ?, ?, ?, ?, ?, ?)',
     ),
     // A run that a worker claims now is passed over. As a subquery, the function is called once;
     // without, once for each row of `work`.

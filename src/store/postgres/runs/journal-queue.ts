@@ -78,8 +78,7 @@ const SAVE = `save_journal_1(${Array(29).fill('?')})`
 export class JournalSaves extends JoinedTable<{ reader: ClaimReader }, Connection> {
   readonly #save: Call<AnswerRow> = this.db.prepareCall(`SELECT number, verdict FROM ${SAVE}`)
   readonly #saveAndClaim: Call<HandedOnRow> = this.db.prepareCall(
-    `SELECT saved.number, verdict, next.*, era_1() AS era FROM ${SAVE} AS saved LEFT JOIN LATERAL
-       (SELECT * FROM claimed_by_1(saved.worker, saved.claim) WHERE saved.claim IS NOT NULL) AS next ON true`,
+    `SELECT number, verdict, (next).*, era_1() AS era FROM ${SAVE}`,
   )
 
   async save(calls: readonly PlainCall[]): Promise<JournalAnswer[]> {
@@ -122,7 +121,8 @@ export class JournalSaves extends JoinedTable<{ reader: ClaimReader }, Connectio
       return { worker: end?.lease.worker ?? '', now: end?.now ?? 0 }
     })
     const next = new Map(claimed.map(({ number }, index) => [number, runs[index]]))
-    return rows.map(({ number, verdict }) => ({ number, verdict, next: next.get(number) }))
+    const answers = rows.filter((row) => row.id === null)
+    return answers.map(({ number, verdict }) => ({ number, verdict, next: next.get(number) }))
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { IncomingDelivery } from '../../../core/incoming/delivery.ts'
-import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
+import type { EventOrigin } from '../../../core/incoming/event.ts'
 import { Events, type OwnEvent } from '../../tables/incoming/events.ts'
 import type { SqliteConnection } from '../database/connection.ts'
 import { KnownEvents, type RowCounts } from './known-events.ts'
@@ -61,11 +61,6 @@ export class EventTable extends Events {
   async #hasBody(seq: number, body: string): Promise<boolean> {
     const content = await this.#content.get(seq)
     return content?.bodyHash ? content.bodyHash.equals(hashBody(body)) : content?.body === body
-  }
-
-  async getAll(seqs: readonly number[]): Promise<Map<number, EventRecord>> {
-    const found = await Array.fromAsync(seqs, (seq) => this.find(seq))
-    return new Map(found.flatMap((event) => (event ? [[event.seq, event]] : [])))
   }
 
   streamOf(): number {

@@ -7,6 +7,7 @@ import {
   type ClaimRow,
   claimColumns,
   IS_READY,
+  joinEvent,
   prepareFirstClaimable,
 } from '../../tables/runs/claim-reader.ts'
 import type { WorkflowTable } from '../../tables/runs/workflow-table.ts'
@@ -56,7 +57,8 @@ export class Claims extends JoinedTable<{ reader: ClaimReader; workflows: Workfl
        WHERE run_id = ?`,
     ),
     claimed: this.db.prepare<[string], ClaimRow>(
-      `SELECT ${claimColumns(this.db.sql)} FROM run JOIN work ON work.run_id = run.id WHERE run.id = ?`,
+      `SELECT ${claimColumns(this.db.sql)} FROM ${joinEvent('run', this.db.sql)}
+         JOIN work ON work.run_id = run.id WHERE run.id = ?`,
     ),
     workflowOf: this.db.pluck<[string], string>('SELECT workflow FROM work WHERE run_id = ?'),
     // Index: primary key. Asked at each claim, and empty where one worker is at work.

@@ -43,11 +43,11 @@ export abstract class Events extends Table {
   protected abstract search(eventId: string, accounts: readonly string[]): Promise<number[]>
   /** The newest number of each stream. */
   abstract newest(): Promise<Map<number, number>>
-  /** By number; one that is missing is left out. */
-  abstract getAll(seqs: readonly number[]): Promise<Map<number, EventRecord>>
 
   async get(seq: number): Promise<EventRecord> {
-    return requireEvent(await this.find(seq), seq)
+    const found = await this.find(seq)
+    if (!found) throw describeMissing(seq)
+    return found
   }
 
   /** Null when there is no such event. */
@@ -100,10 +100,9 @@ export abstract class Events extends Table {
   }
 }
 
-/** Throws for an event that a run was made for, and that is gone. */
-export function requireEvent(found: EventRecord | null | undefined, seq: number): EventRecord {
-  if (!found) throw new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
-  return found
+/** The fault of an event that a run was made for, and that is gone. */
+export function describeMissing(seq: number): UpshotError {
+  return new UpshotError('internal', `Event number ${seq} of a run is missing from the database.`)
 }
 
 function prepareReads(db: Connection) {

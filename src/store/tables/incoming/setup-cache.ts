@@ -33,8 +33,12 @@ export class SetupCache {
     this.#read = read
   }
 
-  /** As it was at this call or later. Calls during a question share the next one. */
-  get(): Promise<Setup> {
+  /**
+   * As it was at this call or later, or at the version `at`, if that is the known one. Calls during
+   * a question share the next one.
+   */
+  get(at?: number): Promise<Setup> {
+    if (at !== undefined && at === this.#known?.version) return Promise.resolve(this.#known)
     if (this.#asking === null) return this.#ask()
     this.#next ??= this.#asking.then(
       () => this.#ask(),

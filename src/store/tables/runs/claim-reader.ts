@@ -1,21 +1,21 @@
-import type { EventRecord } from '../../../core/incoming/event.ts'
+import type { EventOrigin, EventRecord } from '../../../core/incoming/event.ts'
 import { TRIED_ALONE } from '../../../core/runs/blame.ts'
 import type { ClaimedRun, Recording, RunCause } from '../../../core/runs/claim.ts'
 import type { RunHandler, RunOrigin } from '../../../core/runs/run.ts'
 import type { RunRoot } from '../../../core/runs/trace.ts'
-import { MAX_CHAIN } from '../../../core/runs/wait.ts'
 import { DEFAULT_ACCOUNT } from '../../../core/service/account.ts'
 import { type Connection, JoinedTable } from '../../connection.ts'
-import { type Events, requireEvent } from '../incoming/events.ts'
+import type { Dialect } from '../../dialect.ts'
+import { describeMissing } from '../incoming/events.ts'
 import type { TickTable } from '../schedules/tick-table.ts'
 import type { RunTable } from './run-table.ts'
-import type { StepTable } from './step-table.ts'
+import { readStep, type StepTable } from './step-table.ts'
 
 /** Reads the rows of claimed runs, with what made each. Index: primary keys. */
-export class ClaimReader extends JoinedTable<{ events: Events; ticks: TickTable }> {
-  readonly #findRoot = prepareFindRoot(this.db)
+export class ClaimReader extends JoinedTable<{ ticks: TickTable }> {
   readonly #asClaimed = this.db.prepare<[string[]], ClaimRow>(
-    `SELECT ${claimColumns(this.db.sql)} FROM full_run AS run WHERE ${this.db.sql.isOneOf('run.id', 'text')}`,
+    `SELECT ${claimColumns(this.db.sql)} FROM ${joinEvent('full_run', this.db.sql)}
+     WHERE ${this.db.sql.isOneOf('run.id', 'text')}`,
   )
 
   /** Runs as a claim would give them. A run without a start begins at its making. */
@@ -28,19 +28,22 @@ export class ClaimReader extends JoinedTable<{ events: Events; ticks: TickTable 
     rows: readonly Row[],
     facts: (row: Row) => { worker: string; now: number },
   ): Promise<ClaimedRun[]> {
-    const seqs = rows.flatMap(({ eventSeq }) => eventSeq ?? [])
-    const events = seqs.length === 0 ? new Map() : await this.parts.events.getAll(seqs)
-    return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row, events), facts(row)))
+    return Array.fromAsync(rows, async (row) => readClaim(row, await this.#readCause(row), facts(row)))
   }
 
-  async #readCause(row: ClaimRow, events: ReadonlyMap<number, EventRecord>): Promise<RunCause> {
-    if (row.eventSeq !== null) return { kind: 'event', event: requireEvent(events.get(row.eventSeq), row.eventSeq) }
+  async #readCause(row: ClaimRow): Promise<RunCause> {
+    if (row.eventSeq !== null) return { kind: 'event', event: readEvent(row, row.eventSeq) }
     const account = row.account ?? DEFAULT_ACCOUNT
     const tick =
       row.tickAt === null ? null : await this.parts.ticks.get(row.schedule ?? row.workflow, row.tickAt, account)
     if (row.input !== null) {
-      const root = await this.#findRoot(row.id, row.workflow)
-      const call = { kind: 'call', account, input: row.input, parentRun: row.parentRun ?? '', root } as const
+      const call = {
+        kind: 'call',
+        account,
+        input: row.input,
+        parentRun: row.parentRun ?? '',
+        root: readRoot(row),
+      } as const
       return tick === null ? call : { ...call, tick }
     }
     return { kind: 'tick', account, ...(tick ?? { scheduledFor: 0, lastRunAt: null, missed: 0 }) }
@@ -66,29 +69,30 @@ interface RootRow {
   workflow: string
   tickAt: number | null
   schedule: string | null
-  event: string | null
+  event?: string | null
   account: string | null
 }
 
-/** Finds the root of an invoked run: the cause of the run at the top of its invocations. */
-function prepareFindRoot(db: Connection): (runId: string, workflow: string) => Promise<RunRoot> {
-  // Index: primary keys of run and event, once for each invocation above the run. Subqueries have
-  // one row: PostgreSQL expects many rows of a recursion, and would read all runs instead.
-  const top = db.prepare<[string], RootRow>(
-    `WITH RECURSIVE above (id, parent, level) AS (
-       SELECT id, parent_run, 0 FROM run WHERE id = ?
-       UNION SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
-         FROM above WHERE parent IS NOT NULL AND level < ${MAX_CHAIN})
-     SELECT run.id, run.workflow, run.tick_at, run.schedule, event.id AS event, event.account
-     FROM run LEFT JOIN event ON ${db.sql.isEvent('run.event_seq')}
-     WHERE run.id = (SELECT above.id FROM above WHERE above.parent IS NULL)`,
-  )
-  return async (runId, workflow) => {
-    const found = await top.get(runId)
-    if (found?.event != null) return { kind: 'event', account: found.account ?? 'default', event: found.event }
-    if (found && found.tickAt === null) return { kind: 'start', run: found.id }
-    const schedule = found?.schedule ?? found?.workflow ?? workflow
-    return { kind: 'tick', schedule, scheduledFor: found?.tickAt ?? 0 }
+/** The root of an invoked run: the cause of the run at the top of its invocations. */
+function readRoot(row: ClaimRow): RunRoot {
+  const top: RootRow = row.root === null ? row : JSON.parse(row.root)
+  if (top.event != null) return { kind: 'event', account: top.account ?? DEFAULT_ACCOUNT, event: top.event }
+  if (top.tickAt === null) return { kind: 'start', run: top.id }
+  return { kind: 'tick', schedule: top.schedule ?? top.workflow, scheduledFor: top.tickAt }
+}
+
+function readEvent(row: ClaimRow, seq: number): EventRecord {
+  if (row.eventId === null) throw describeMissing(seq)
+  return {
+    stream: row.eventStream,
+    seq,
+    id: row.eventId,
+    account: row.eventAccount,
+    type: row.eventType,
+    origin: row.eventOrigin,
+    createdAt: row.eventCreatedAt,
+    receivedAt: row.eventReceivedAt,
+    body: row.eventBody,
   }
 }
 
@@ -115,20 +119,40 @@ export interface ClaimRow {
   originRun: string | null
   failure: string | null
   received: string | null
-  hasSteps: boolean | number
+  /** The journal as JSON, where a store gives it with the claim; null: it is to be listed. */
+  steps: string | null
   /** As JSON; null also in the first claim of a run that was made from no other. */
   tags: string | null
   endsBy: number | null
+  /** The cause of the run at the top of the invocations above, as JSON; null where none is above. */
+  root: string | null
+  eventStream: number
+  /** Null where the event is missing, or none made the run. */
+  eventId: string | null
+  eventAccount: string
+  eventType: string
+  eventOrigin: EventOrigin
+  eventCreatedAt: number
+  eventReceivedAt: number
+  eventBody: string
   /** See `Lease`; absent in a store without failover. */
   era?: string
 }
 
-/** The columns of a {@link ClaimRow}, of `run` and `work`, or of `full_run AS run`. */
-export const claimColumns = ({ tagsOf }: { tagsOf(run: string): string }) =>
-  'run.id, run.workflow, event_seq, run.tick_at, run.schedule, input, account, parent_run, depth, code_hash, fence, ' +
-  'attempt, created_at, started_at, origin, handler, origin_run, failure, gate_state, folded, received, ends_by, ' +
-  '(fence > 1 AND EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id)) AS has_steps, ' +
-  `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tagsOf('run.id')} END AS tags`
+/** The columns of a {@link ClaimRow}, of `run`, `work` and {@link joinEvent}, or of `full_run AS run`. */
+export const claimColumns = ({ tagsOf, rootOf }: Dialect) =>
+  'run.id, run.workflow, event_seq, run.tick_at, run.schedule, input, run.account, parent_run, depth, code_hash, ' +
+  'fence, attempt, run.created_at, started_at, run.origin, handler, origin_run, failure, gate_state, folded, ' +
+  'received, ends_by, event.stream AS event_stream, event.id AS event_id, event.account AS event_account, ' +
+  'event.type AS event_type, event.origin AS event_origin, event.created_at AS event_created_at, ' +
+  'event.received_at AS event_received_at, event.body AS event_body, ' +
+  `CASE WHEN fence = 1 OR NOT EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id) THEN '[]' END AS steps, ` +
+  `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tagsOf('run.id')} END AS tags, ` +
+  `CASE WHEN parent_run IS NOT NULL THEN ${rootOf('run.id')} END AS root`
+
+/** A table of runs, with the event of each. */
+export const joinEvent = (table: string, { isEvent }: Dialect) =>
+  `${table} AS run LEFT JOIN full_event AS event ON ${isEvent('run.event_seq')}`
 
 /** A claimed run. `now`: the start of a run that has none. */
 function readClaim(row: ClaimRow, cause: RunCause, { worker, now }: { worker: string; now: number }): ClaimedRun {
@@ -138,7 +162,8 @@ function readClaim(row: ClaimRow, cause: RunCause, { worker, now }: { worker: st
     attempt: row.attempt,
     createdAt: row.createdAt,
     startedAt: row.startedAt ?? now,
-    isFirstPass: !row.hasSteps,
+    isFirstPass: row.steps === '[]',
+    ...(row.steps === null || row.steps === '[]' ? {} : { steps: JSON.parse(row.steps).map(readStep) }),
     isAdmitted: row.gateState === 'admitted',
     folded: row.folded ?? 0,
     depth: row.depth,

@@ -3,7 +3,7 @@ import { newId, readIdTime } from '../../../core/ids.ts'
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import { groupFailure } from '../../../core/runs/failures/failure-group.ts'
 import type { Lease } from '../../../core/runs/lease.ts'
-import type { Run, Successor } from '../../../core/runs/run.ts'
+import type { InvokedRun, Run, Successor } from '../../../core/runs/run.ts'
 import { JoinedTable } from '../../connection.ts'
 import { IS_OVER } from '../approvals/approval-search.ts'
 import type { GateTable } from '../gates/gate-table.ts'
@@ -137,6 +137,10 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
     ),
     // Statements that only read.
     find: this.db.prepare<[string], RunRow>(`${selectRuns(this.db.sql)} WHERE run.id = ?`),
+    findInvoked: this.db.prepare<[string, string], InvokedRun & { error: string | null }>(
+      `SELECT id, status, reason, output, error, finished_at, origin_run FROM full_run
+       WHERE id = (SELECT child_run FROM wait WHERE run_id = ? AND key = ?)`,
+    ),
     // Index: work_leased, work_waiting and work_suspect.
     leases: this.db.prepare<[string], Omit<Lease, 'worker'>>(
       `SELECT run_id, fence${this.db.sql.era} FROM work WHERE worker = ? AND status = 'running'`,
@@ -253,6 +257,12 @@ export class RunTable extends JoinedTable<{ events: Events; ticks: TickTable; ga
   async findRun(id: string): Promise<Run | null> {
     const row = await this.#sql.find.get(id)
     return row ? readRun(row) : null
+  }
+
+  /** The run that a step waits for, or the newest of its chain; null for no such wait. */
+  async findInvoked(runId: string, key: string): Promise<InvokedRun | null> {
+    const row = await this.#sql.findInvoked.get(runId, key)
+    return row ? { ...row, error: row.error === null ? null : JSON.parse(row.error) } : null
   }
 
   /**

@@ -72,7 +72,7 @@ type StepRow = Omit<Checkpoint, 'apartBytes' | 'error' | 'settled'> &
   Record<'apartBytes' | 'settled', number | null> & { error: string | null }
 
 /** Changes the row, which nobody else has: a replay reads thousands of them. */
-function readStep(row: StepRow): Checkpoint {
+export function readStep(row: StepRow): Checkpoint {
   const step = row as { [Key in keyof Checkpoint]: Checkpoint[Key] | undefined }
   if (row.error !== null) step.error = JSON.parse(row.error)
   step.apartBytes = row.apartBytes ?? undefined

@@ -1,6 +1,5 @@
 import type { EventRecord } from '../../../core/incoming/event.ts'
 import type { EventKey, MatchBatch, MatchResult } from '../../../core/runs/matching.ts'
-import type { Run } from '../../../core/runs/run.ts'
 import { type EventWait, type Invocation, LINK, type Question, type SavedWithStep } from '../../../core/runs/wait.ts'
 import { JoinedTable } from '../../connection.ts'
 import { QUEUE_RUN } from '../../rows/run-sql.ts'
@@ -70,9 +69,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
     deleteOthers: this.db.prepare('DELETE FROM wait WHERE run_id = ? AND approval IS NULL'),
     findEvent: this.db.pluck<[string, string], number | null>(
       'SELECT event_seq FROM wait WHERE run_id = ? AND key = ?',
-    ),
-    findChild: this.db.pluck<[string, string], string | null>(
-      'SELECT child_run FROM wait WHERE run_id = ? AND key = ?',
     ),
     listEnded: this.db.pluck<[string], string>(`SELECT key FROM wait WHERE run_id = ? AND ${IS_OVER}`),
     resolve: this.db.prepare('UPDATE wait SET is_resolved = 1, event_seq = ? WHERE run_id = ? AND key = ?'),
@@ -150,12 +146,6 @@ export class WaitTable extends JoinedTable<WaitTables> {
   async findMatch(runId: string, key: string): Promise<EventRecord | null> {
     const seq = await this.#waits.findEvent.get(runId, key)
     return typeof seq === 'number' ? await this.parts.events.get(seq) : null
-  }
-
-  /** The run that a step waits for, or the newest of its chain; null for no such wait. */
-  async findInvoked(runId: string, key: string): Promise<Run | null> {
-    const child = await this.#waits.findChild.get(runId, key)
-    return typeof child === 'string' ? this.parts.runs.findRun(child) : null
   }
 
   /** Keys of the steps whose wait an event, another run or people have ended. */

@@ -15,8 +15,8 @@ export interface Dialect {
   /** The tags of a run as JSON; null, or an empty object, without any. Index: primary key. */
   tagsOf(run: string): string
   /**
-   * The cause of the run at the top of the invocations above one, as JSON. Index: primary keys, once
-   * for each invocation.
+   * The cause of the run at the top of the invocations above one, as JSON. Index: primary keys,
+   * once for each invocation.
    */
   rootOf(run: string): string
   /** Behind the name of a table: read along this index, or along its primary key. */

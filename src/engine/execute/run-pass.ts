@@ -38,7 +38,8 @@ export async function runPass(
 ): Promise<{ outcome: RunOutcome; pass?: Pass }> {
   const { store, clock, filesFor } = parts
   if (run.endsBy !== undefined && clock.now() >= run.endsBy) return { outcome: describeExpired(run) }
-  const known = run.isFirstPass || cached ? [] : (run.steps ?? (await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)))
+  const known =
+    run.isFirstPass || cached ? [] : (run.steps ?? (await store.listSteps(run.lease.runId, READ_AHEAD_BYTES)))
   const hasStarted = cached !== undefined || run.attempt > 0 || known.length > 0
   if (!workflow) {
     const reason = `${NO_MODULE_REASON} "${run.workflow}"`

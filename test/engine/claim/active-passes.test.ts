@@ -26,7 +26,7 @@ test('a pass whose run another process canceled is aborted when its lease is che
   expect(await unharmed).toMatchObject({ status: 'completed' })
 })
 
-test('a pass whose run was canceled makes a last write, by which the store forgets that the run held a slot', async () => {
+test('the last write of a canceled pass has the store forget that its run held a slot', async () => {
   const limited = new LimitedRuns()
   const store = openTestStore()
   const engine = createTestEngine({ ...limited.watchAll(store), folder: store.folder } as typeof store)

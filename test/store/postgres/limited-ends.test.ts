@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Gate, UNADMITTED_PRIORITY } from '../../../src/core/runs/admission.ts'
 import type { ClaimedRun } from '../../../src/core/runs/claim.ts'
 import type { Store } from '../../../src/core/store/store.ts'
@@ -7,6 +7,7 @@ import { seededRandom } from '../../../src/testing/seeded-random.ts'
 import { askAdmission, concurrency } from '../../contract/support/ask-admission.ts'
 import { claimNext } from '../../contract/support/claim-next.ts'
 import { checkpoint, incoming, NOW } from '../../support/fixtures.ts'
+import { countRowsRead } from './support/count-rows-read.ts'
 import { awaitBlocked, openTwo } from './support/open-two.ts'
 
 const SINGLETON: Gate = { name: 'singleton', key: '', most: 1, perMs: null }
@@ -89,6 +90,25 @@ test('a limited run ends in one call, with its output and its slots', async () =
   await expect(one.completeRun({ ...admitted.lease, fence: 9 }, 'null', NOW)).rejects.toMatchObject({
     code: 'stale_lease',
   })
+})
+
+test('an end that hands its slot on, planned over a short queue, reads no more of a long one', async () => {
+  const { one, session } = await openTwo()
+  const gates = [{ ...concurrency, most: 1 }]
+  const head = await admitted(one, 'evt_0', gates)
+  for (const event of ['evt_1', 'evt_2']) await admitted(one, event, gates)
+  const counts = countRowsRead()
+  const readByEnd = (n: number) =>
+    vi.waitFor(() => counts.filter(({ text }) => text.includes('save_journal_1'))[n]?.rows.work ?? Promise.reject(n))
+  const next = await one.completeRun(head.lease, 'null', NOW, true)
+  if (!next) throw new Error('the slot was not handed on')
+  const [short, rows] = [await readByEnd(0), 2_000]
+  await session.query(
+    `INSERT INTO work (run_id, workflow, status)
+       SELECT 'run_' || n, 'other', 'waiting' FROM generate_series(1, ${rows}) AS n`,
+  )
+  expect(await one.completeRun(next.lease, 'null', NOW, true)).toBeDefined()
+  expect(await readByEnd(1)).toBeLessThan(short + 20)
 })
 
 /** A run of an event, admitted to the gates and claimed. */

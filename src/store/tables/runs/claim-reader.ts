@@ -124,7 +124,7 @@ export interface ClaimRow {
   /** As JSON; null also in the first claim of a run that was made from no other. */
   tags: string | null
   endsBy: number | null
-  /** The cause of the run at the top of the invocations above, as JSON; null where none is above. */
+  /** The cause of the run at the top of the invocations above, as JSON; null: none is above. */
   root: string | null
   eventStream: number
   /** Null where the event is missing, or none made the run. */
@@ -139,7 +139,7 @@ export interface ClaimRow {
   era?: string
 }
 
-/** The columns of a {@link ClaimRow}, of `run`, `work` and {@link joinEvent}, or of `full_run AS run`. */
+/** The columns of a {@link ClaimRow}, of {@link joinEvent} and `work`. */
 export const claimColumns = ({ tagsOf, rootOf }: Dialect) =>
   'run.id, run.workflow, event_seq, run.tick_at, run.schedule, input, run.account, parent_run, depth, code_hash, ' +
   'fence, attempt, run.created_at, started_at, run.origin, handler, origin_run, failure, gate_state, folded, ' +

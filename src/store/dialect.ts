@@ -58,8 +58,8 @@ export const SQLITE: Dialect = {
       'event', event.id, 'account', event.account)
     FROM run AS top LEFT JOIN event ON event.seq = top.event_seq WHERE top.id = (
       WITH RECURSIVE above (id, parent, level) AS (
-        SELECT id, parent_run, 0 FROM run WHERE id = ${run}
-        UNION ALL SELECT parent, (SELECT parent_run FROM run WHERE run.id = above.parent), level + 1
+        SELECT ${run}.id, ${run}.parent_run, 0
+        UNION ALL SELECT parent, (SELECT up.parent_run FROM run AS up WHERE up.id = above.parent), level + 1
           FROM above WHERE parent IS NOT NULL AND level < ${MAX_CHAIN})
       SELECT above.id FROM above WHERE above.parent IS NULL))`,
   along: (index) => (index === null ? 'NOT INDEXED' : `INDEXED BY ${index}`),
@@ -84,7 +84,7 @@ export const POSTGRES: Dialect = {
   rows: 'json_array_elements(?::json)',
   jsonNumber: (column, key) => `(${column}::json ->> '${key}')::bigint`,
   tagsOf: (run) => `(SELECT json_object_agg(name, value)::text FROM run_tag WHERE run_tag.run_id = ${run})`,
-  rootOf: (run) => `root_of_1(${run})`,
+  rootOf: (run) => `root_of_1(${run}.id)`,
   along: () => '',
   isEvent: (seq) => `event.seq = ${seq} AND event.stream = ${seq} % 8`,
   // Index: event_received.

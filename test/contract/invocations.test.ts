@@ -6,6 +6,7 @@ import { carryOutAll } from '../../src/core/store/as-operator.ts'
 import type { Store } from '../../src/core/store/store.ts'
 import { checkpoint, eventBody, NOW } from '../support/fixtures.ts'
 import { describeStores } from './describe-stores.ts'
+import { arrive } from './support/ask-admission.ts'
 import { claimNext } from './support/claim-next.ts'
 import { addEvent, claimLease, match, statusOf, WAIT, WAITING, waitingRun } from './support/waiting-runs.ts'
 
@@ -179,6 +180,8 @@ describeStores((test, open) => {
   })
 
   test('a run that is invoked goes back to the event of the run at the top', async ({ store }) => {
+    // Older runs of other events are no root of it.
+    for (const event of ['evt_a', 'evt_b']) await arrive(store, event)
     const root = await claimLease(store)
     const { eventId } = (await store.findRun(root.runId)) ?? {}
     let parent = root

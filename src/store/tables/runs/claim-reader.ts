@@ -148,7 +148,7 @@ export const claimColumns = ({ tagsOf, rootOf }: Dialect) =>
   'event.received_at AS event_received_at, event.body AS event_body, ' +
   `CASE WHEN fence = 1 OR NOT EXISTS (SELECT 1 FROM step WHERE step.run_id = run.id) THEN '[]' END AS steps, ` +
   `CASE WHEN fence > 1 OR origin_run IS NOT NULL THEN ${tagsOf('run.id')} END AS tags, ` +
-  `CASE WHEN parent_run IS NOT NULL THEN ${rootOf('run.id')} END AS root`
+  `CASE WHEN parent_run IS NOT NULL THEN ${rootOf('run')} END AS root`
 
 /** A table of runs, with the event of each. */
 export const joinEvent = (table: string, { isEvent }: Dialect) =>

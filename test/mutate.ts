@@ -15,7 +15,7 @@ import { LONG } from '../vitest.config.ts'
  */
 
 interface Report {
-  testResults: { name: string; status: string; assertionResults: { status: string; fullName: string }[] }[]
+  testResults: { name: string; status: string; assertionResults: { status: string; title: string }[] }[]
 }
 interface Change {
   file: string
@@ -94,7 +94,7 @@ function listChanges(file: string): Change[] {
 
 interface Failure {
   file: string
-  /** Null where the file itself cannot be run. */
+  /** Its title. Null where the file itself cannot be run. */
   test: string | null
 }
 
@@ -136,7 +136,7 @@ function findFailure(copy: string, files: readonly string[], named: readonly str
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report
   for (const { name, assertionResults } of testResults) {
     const failed = assertionResults.find((each) => each.status === 'failed')
-    if (failed) return { file: relative(copy, name), test: failed.fullName }
+    if (failed) return { file: relative(copy, name), test: failed.title }
   }
   const broken = testResults.find((each) => each.status === 'failed')
   return { file: relative(copy, broken?.name ?? copy), test: null }

@@ -95,7 +95,7 @@ test('a lost key is told as such, and "effects verify" makes no new one', async 
 })
 
 test('"effects verify" checks the signature of a vote, and names a forged or changed one', async () => {
-  const { store, cli, sound, database } = await openLedger()
+  const { store, cli, sound, database, dataDir } = await openLedger()
   const folder = tempFolder()
   const pair = opensslPair()
   writeFileSync(join(folder, 'anna.key'), pair.privateKey)
@@ -110,6 +110,8 @@ test('"effects verify" checks the signature of a vote, and names a forged or cha
   expect(exit).toBe(0)
   const signers = [{ name: 'anna', key: approver?.fingerprint, words: 1 }]
   expect(await sound()).toMatchObject({ exit: 0, data: { passed: true, words: 1, signedWords: 1, signers } })
+  const { stdout } = await runHere(dataDir, ['effects', 'verify'])
+  expect(stdout).toMatch(/\b1 decision of people: 1 with a good signature\n +anna signed 1 with /)
   const faultsAfter = async (sql: string) => {
     change(database, sql)
     return (await sound()).data.faults

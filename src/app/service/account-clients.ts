@@ -6,13 +6,7 @@ import type { FilesApi, WrapCall } from '../../core/service/files-api.ts'
 import type { StorageName, StorageSpellings } from '../../core/service/storage.ts'
 import type { Store } from '../../core/store/store.ts'
 import type { Clock } from '../../core/time.ts'
-import {
-  createFilesClient,
-  type FilesClient,
-  type FilesLogLine,
-  type LimiterStore,
-  type Priority,
-} from '../../files/index.ts'
+import type { FilesClient, FilesClientOptions, FilesLogLine, LimiterStore, Priority } from '../../files/index.ts'
 import { planLimit } from '../../files/limit/limiter-store.ts'
 import { storedLimits } from '../../files/limit/stored-limits.ts'
 import { wrapCalls } from '../../files/wrap-calls.ts'
@@ -78,9 +72,19 @@ export class AccountClients {
     )
   }
 
-  /** The client of an account. Throws `RetryAt` where it is missing or has an unfit key. */
-  clientOf(name: string): FilesClient | Promise<FilesClient> {
-    return name === DEFAULT_ACCOUNT ? this.#reuse(name, this.#parts.defaultAccess()) : this.#namedClient(name)
+  /**
+   * The client of an account. Throws `RetryAt` where it is missing or has an unfit key. The first
+   * one loads the Files API's code: a start does without it.
+   */
+  async clientOf(name: string): Promise<FilesClient> {
+    const { createFilesClient } = await import('../../files/client.ts')
+    const access = name === DEFAULT_ACCOUNT ? this.#parts.defaultAccess() : await this.#findAccess(name)
+    const known = this.#clients.get(name)
+    if (known && isDeepStrictEqual(known.access, access)) return known.client
+    const client = createFilesClient(this.#optionsOf(name, access))
+    this.#opened.add(client)
+    this.#clients.set(name, { access, client })
+    return client
   }
 
   /** Requests a minute that the plan of each account in use allows. */
@@ -114,7 +118,7 @@ export class AccountClients {
   }
 
   /** Reads the account at each call, so that a new key is used at once. */
-  async #namedClient(name: string): Promise<FilesClient> {
+  async #findAccess(name: string): Promise<Access> {
     const account = await this.#parts.store.findAccount(name)
     if (account === null) {
       const fix = `Add it with "upshot accounts add ${name}", and the run goes on.`
@@ -122,26 +126,18 @@ export class AccountClients {
     }
     const fault = findKeyFault(account)
     if (fault !== null) throw this.#retryLater(`The account "${name}" cannot be called: ${fault}`)
-    return this.#reuse(name, account)
-  }
-
-  #reuse(name: string, access: Access): FilesClient {
-    const known = this.#clients.get(name)
-    if (known && isDeepStrictEqual(known.access, access)) return known.client
-    const client = this.#open(name, access)
-    this.#clients.set(name, { access, client })
-    return client
+    return account
   }
 
   #retryLater(message: string): RetryAt {
     return new RetryAt(this.#parts.clock.now() + RETRY_AFTER_MS, message)
   }
 
-  #open(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClient {
+  #optionsOf(name: string, { baseUrl, apiKey, fallbackKey, plan, storages }: Access): FilesClientOptions {
     const { clock, random, priority } = this.#parts
     const burst = burstOf(this.#parts.burst, name)
     this.#perMinute.set(name, planLimit(plan).perMinute)
-    const client = createFilesClient({
+    return {
       baseUrl,
       apiKey,
       ...(fallbackKey === null ? {} : { fallbackKey }),
@@ -154,9 +150,7 @@ export class AccountClients {
       clock,
       random,
       log: (line) => this.#report(name, line),
-    })
-    this.#opened.add(client)
-    return client
+    }
   }
 
   #trace(caller: Caller): Caller {

@@ -18,7 +18,7 @@ test('a read that is put off waits as long as it may, and no longer', async () =
   const open = (times: number) => {
     const client = putOff(clock, times)
     const { signal } = new AbortController()
-    return openReads({ clientOf: () => client }, { clock, signal, longestMs: 90_000 })
+    return openReads({ clientOf: async () => client }, { clock, signal, longestMs: 90_000 })
   }
   const once = open(1)<object>('default', 'get', {})
   await new Promise(setImmediate)

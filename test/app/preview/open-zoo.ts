@@ -73,7 +73,10 @@ export async function openZoo({ trustsReads = false, animals = ZOO, clock }: Wan
     settings: { workflowsDir: modules, guard: DEFAULT_POLICY, spellings: {}, trustsReads },
     store,
     ...(clock && { clock }),
-    readFiles: openReads({ clientOf: () => client }, { clock: systemClock, signal: new AbortController().signal }),
+    readFiles: openReads(
+      { clientOf: async () => client },
+      { clock: systemClock, signal: new AbortController().signal },
+    ),
   })
   onTestFinished(() => isolated[Symbol.asyncDispose]())
   const body = JSON.stringify({ id: 'evt_zoo', type: 'zoo', created: '2026-06-01T12:00:00Z', data: { file: id } })

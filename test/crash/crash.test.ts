@@ -8,10 +8,11 @@ import type { App } from '../../src/app/app.ts'
 import type { AppUrls } from '../../src/app/app-urls.ts'
 import { traceIdOf } from '../../src/core/runs/trace.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { DATABASES, type DatabaseName, inDatabase, silenceWorkers } from '../support/databases.ts'
 import { eventBody } from '../support/fixtures.ts'
-import { openDataDir } from '../support/open-data-dir.ts'
+import { inStore, type Place } from '../support/open-place.ts'
 import { opensslHmac } from '../support/sign.ts'
-import { testConfig, WEBHOOK_SECRET } from '../support/test-config.ts'
+import { WEBHOOK_SECRET } from '../support/test-config.ts'
 import { type ReceivedSpan, startCollector } from '../watch/support/collector.ts'
 import type { Moment } from './doom.ts'
 import { dieAtEveryCall } from './every-call.ts'
@@ -33,17 +34,20 @@ const deliveries = EVENT_IDS.map((id) => {
   return { id, body, signature: opensslHmac(WEBHOOK_SECRET, body) }
 })
 
-test.each<Moment>(['asked', 'answered'])(
-  'P1: an app killed at every store call, once it was %s, loses no event, repeats no step, makes one trace an event',
-  async (moment) => {
+const MOMENTS: Moment[] = ['asked', 'answered']
+
+test.each(DATABASES.flatMap((database) => MOMENTS.map((moment) => ({ database, moment }))))(
+  'P1: an app on $database, killed once each call was $moment, loses no event and repeats no step, with one trace each',
+  async ({ database, moment }) => {
     const collector = await startCollector()
     process.env.OTEL_EXPORTER_OTLP_ENDPOINT = collector.url
-    // A life of the app takes seconds, so that each run of the suite tries every eighth call.
+    // A life of the app takes seconds, so that each run of the suite tries a few calls.
     const survivedAt = await dieAtEveryCall(async (call) => {
-      const isFinished = await surviveCrash(moment, call)
-      checkTraces(collector.spans, `${moment}-${call}`, isFinished)
+      const name = `${database}-${moment}-${call}`
+      const isFinished = await surviveCrash(database, name, { moment, call })
+      checkTraces(collector.spans, name, isFinished)
       return isFinished
-    }, 8)
+    }, EVERY[database])
     // The scenario makes enough calls to be a test; the last life made no call to die at.
     expect(survivedAt).toBeGreaterThan(30)
     expect(collector.faults).toEqual([])
@@ -51,25 +55,35 @@ test.each<Moment>(['asked', 'answered'])(
   300_000,
 )
 
+/** Of so many store calls, one is tried. */
+const EVERY = { SQLite: 8, PostgreSQL: 32 }
+
 /**
  * Lets a process die at the n-th call, starts a second one, and checks the database. Returns true
  * when the first lived to its end.
  */
-async function surviveCrash(moment: Moment, call: number): Promise<boolean> {
-  const dataDir = join(folder, `${moment}-${call}`)
-  const { acknowledged, isFinished } = await liveUntilDeath(dataDir, moment, call)
-  const { storedBefore, finishedBefore } = await readRemains(dataDir)
-  expect(storedBefore).toEqual(expect.arrayContaining(acknowledged))
-  await liveOn(dataDir, acknowledged)
-  await checkEverything(dataDir, finishedBefore)
-  rmSync(dataDir, { recursive: true, force: true })
-  return isFinished
+function surviveCrash(database: DatabaseName, name: string, death: Death): Promise<boolean> {
+  return inDatabase(database, async (given) => {
+    const dataDir = join(folder, name)
+    const place = 'file' in given ? { file: join(dataDir, 'upshot.db') } : given
+    const { acknowledged, isFinished } = await liveUntilDeath(dataDir, place, death)
+    const { storedBefore, finishedBefore } = await readRemains(place)
+    expect(storedBefore).toEqual(expect.arrayContaining(acknowledged))
+    await silenceWorkers(place)
+    await liveOn(dataDir, place, acknowledged)
+    await checkEverything(dataDir, place, finishedBefore)
+    rmSync(dataDir, { recursive: true, force: true })
+    return isFinished
+  })
 }
 
-async function liveUntilDeath(dataDir: string, moment: Moment, call: number) {
-  const child = fork(CHILD, [dataDir, moment, String(call)], {
-    execArgv: [],
-  })
+interface Death {
+  moment: Moment
+  call: number
+}
+
+async function liveUntilDeath(dataDir: string, place: Place, { moment, call }: Death) {
+  const child = fork(CHILD, [dataDir, JSON.stringify(place), moment, String(call)], { execArgv: [] })
   const exit = once(child, 'exit')
   const completed = completions(child)
   const urls = await Promise.race([firstMessage(child), exit.then(() => null)])
@@ -107,8 +121,8 @@ async function deliver(urls: AppUrls, all: typeof deliveries): Promise<string[]>
 }
 
 /** A second life on the same data: the service repeats unanswered deliveries, and all runs end. */
-async function liveOn(dataDir: string, acknowledged: string[]): Promise<void> {
-  const app = await createScenario(dataDir, 'second', openStore)
+async function liveOn(dataDir: string, place: Place, acknowledged: string[]): Promise<void> {
+  const app = await createScenario(dataDir, place, 'second', openStore)
   try {
     const allCompleted = everyRunCompleted(app)
     const urls = await app.start()
@@ -138,24 +152,24 @@ function everyRunCompleted(app: App): () => Promise<void> {
 }
 
 /** Reads the events and finished steps that a dead process left. */
-async function readRemains(dataDir: string): Promise<{ storedBefore: string[]; finishedBefore: string[] }> {
-  if (!existsSync(join(dataDir, 'upshot.db'))) return { storedBefore: [], finishedBefore: [] }
-  const store = openDataDir(testConfig(dataDir))
-  const events = await store.listEvents({ limit: 100 })
-  const finishedBefore: string[] = []
-  for (const run of await store.listRuns({ limit: 100 })) {
-    const steps = await store.listSteps(run.id)
-    finishedBefore.push(...steps.filter((step) => step.status === 'completed').map((step) => `${run.id} ${step.key}`))
-  }
-  await store.close()
-  return { storedBefore: events.map((event) => event.id), finishedBefore }
+async function readRemains(place: Place): Promise<{ storedBefore: string[]; finishedBefore: string[] }> {
+  if ('file' in place && !existsSync(place.file)) return { storedBefore: [], finishedBefore: [] }
+  return inStore(place, async (store) => {
+    const events = await store.listEvents({ limit: 100 })
+    const finishedBefore: string[] = []
+    for (const run of await store.listRuns({ limit: 100 })) {
+      const steps = await store.listSteps(run.id)
+      finishedBefore.push(...steps.filter((step) => step.status === 'completed').map((step) => `${run.id} ${step.key}`))
+    }
+    return { storedBefore: events.map((event) => event.id), finishedBefore }
+  })
 }
 
-async function checkEverything(dataDir: string, finishedBefore: string[]): Promise<void> {
-  const store = openDataDir(testConfig(dataDir))
-  const events = await store.listEvents({ limit: 100 })
-  const runs = await store.listRuns({ limit: 100 })
-  await store.close()
+async function checkEverything(dataDir: string, place: Place, finishedBefore: string[]): Promise<void> {
+  const { events, runs } = await inStore(place, async (store) => ({
+    events: await store.listEvents({ limit: 100 }),
+    runs: await store.listRuns({ limit: 100 }),
+  }))
   expect(events.map((event) => event.id).sort()).toEqual(EVENT_IDS)
   const causes = runs.map((run) => `${run.workflow} ${run.eventId} ${run.status}`).sort()
   expect(causes).toEqual(WORKFLOWS.flatMap((name) => EVENT_IDS.map((id) => `${name} ${id} completed`)).sort())

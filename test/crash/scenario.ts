@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { App } from '../../src/app/app.ts'
 import type { AppParts } from '../../src/app/open-parts.ts'
+import { configOf, type Place } from '../support/open-place.ts'
 import { NO_SERVICE, testConfig } from '../support/test-config.ts'
 import { define } from '../support/workflows.ts'
 
@@ -15,7 +16,12 @@ export function effectsFile(dataDir: string, life: string): string {
 }
 
 /** The app with two workflows: steps, a sleep, a step that fails once, and steps side by side. */
-export function createScenario(dataDir: string, life: string, openStore: AppParts['openStore']): Promise<App> {
+export function createScenario(
+  dataDir: string,
+  place: Place,
+  life: string,
+  openStore: AppParts['openStore'],
+): Promise<App> {
   const effect = (run: string, key: string) => appendFileSync(effectsFile(dataDir, life), `${run} ${key}\n`)
   const followUp = define(
     'follow-up',
@@ -38,7 +44,7 @@ export function createScenario(dataDir: string, life: string, openStore: AppPart
   const traces = process.env.OTEL_EXPORTER_OTLP_ENDPOINT
     ? { resource: { 'service.name': basename(dataDir) }, ratio: 1, delayMs: 1 }
     : null
-  return App.create(testConfig(dataDir, { service: NO_SERVICE, traces }), {
+  return App.create(testConfig(dataDir, { service: NO_SERVICE, traces, ...configOf(place) }), {
     random: () => 0.5,
     workflows: [followUp, count],
     openStore,

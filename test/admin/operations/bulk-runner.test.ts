@@ -113,7 +113,7 @@ test('operations resolve failed runs with the reason of the person, and take tha
 test('a replay makes new runs of the events of its filter, oldest first, and leaves out newer ones', async () => {
   const store = openTestStore()
   const clock = new ManualClock(NOW)
-  await makeEvents(store, 131, NOW)
+  await makeEvents(store, 131, { now: NOW })
   const plan = planReplay(NOW)
   const foreseen = await foreseeOperation(store, plan, { signal: new AbortController().signal, tell: () => {} })
   expect(foreseen).toMatchObject({ total: 130, runs: 260, examples: { length: 20 } })

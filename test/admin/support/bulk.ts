@@ -48,10 +48,14 @@ export function planCancel(now: number, given: Partial<RunBulkPlan> = {}): RunBu
   }
 }
 
-/** Events without runs, one a second, the last one at `now`. */
-export async function makeEvents(store: Store, count: number, now: number): Promise<void> {
+/** Events, one a second, the last one at `now`. */
+export async function makeEvents(
+  store: Store,
+  count: number,
+  { now, workflows = [] }: { now: number; workflows?: string[] },
+): Promise<void> {
   const all = Array.from({ length: count }, (_, index) =>
-    incoming(`evt_${index}`, { receivedAt: now - (count - 1 - index) * 1_000, workflows: [] }),
+    incoming(`evt_${index}`, { receivedAt: now - (count - 1 - index) * 1_000, workflows }),
   )
   await Promise.all(all.map((delivery) => store.saveDelivery(delivery)))
 }

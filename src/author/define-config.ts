@@ -52,6 +52,11 @@ export interface ConfigFile {
      * beside it. An engine that needs more is ended. Default 1 GiB (1,073,741,824).
      */
     heapBytes?: number
+    /**
+     * Bytes of the whole process, 128 MiB or more, native code included. An engine that takes more
+     * is ended. Default: 90 % of the memory of its container, or of the machine.
+     */
+    memoryBytes?: number
   }
   /** Bounds on each run whose workflow sets none. */
   limits?: RunLimits

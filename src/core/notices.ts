@@ -62,6 +62,14 @@ export interface Caller extends AboutRun {
  * A typed message "this just happened" inside the process. Logs, wake-ups and tests listen; no
  * decision rests on a notice.
  */
+/** Memory of an engine, or of the process, which holds what native code takes, too. */
+export interface MemoryUse {
+  of: 'heap' | 'buffers' | 'process'
+  bytes: number
+  /** The limit. */
+  most: number
+}
+
 export type Notice =
   | {
       kind: 'delivery.received'
@@ -142,9 +150,12 @@ export type Notice =
   | { kind: 'runs.suspected'; runs: RunName[] }
   /**
    * The engine ended and begins again; `runs` were at work. `guilty`: those whose code was seen to
-   * end it.
+   * end it, or the only one.
    */
   | { kind: 'engine.ended'; cause: EngineEndCause; error: Failure; runs: RunName[]; guilty: readonly string[] }
+  /** No further run begins beside those at work. `at`: the code that is seen to fill it. */
+  | ({ kind: 'memory.short'; runs: RunName[]; at: string | null } & MemoryUse)
+  | { kind: 'memory.enough' }
   | ({
       kind: 'step.completed'
       target: string | null

@@ -20,7 +20,7 @@ export function testConfig(dataDir: string, part: Partial<Config> = {}): Config 
     service: { kind: 'sandbox' },
     slots: 20,
     drainMs: 5_000,
-    engine: { hangMs: 60_000, heapBytes: 1024 ** 3 },
+    engine: { hangMs: 60_000, heapBytes: 1024 ** 3, memoryBytes: 2 ** 35 },
     retention: {
       runs: null,
       failures: null,

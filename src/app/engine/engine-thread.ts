@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import { newId } from '../../core/ids.ts'
@@ -18,10 +19,14 @@ import type { EngineAccess, EngineLoad } from './engine.ts'
 import type { EngineConfig, EngineStart, LoadingModule } from './engine-messages.ts'
 import { handConfig } from './hand-config.ts'
 import { takeThread } from './start/begin-thread.ts'
+import type { ThreadMemory } from './watch/memory-watch.ts'
 import { describeExit, type EngineEnd, Question } from './watch/question.ts'
 
 /** Interval of heartbeats beside workers of other machines, in milliseconds. */
 const SHARED_BEAT_MS = 1_000
+
+/** Longest time that an answer about its memory may take. */
+const ANSWER_MS = 1_000
 
 /** How long to wait for a thread that is told to end: native code may keep it. */
 const END_WITHIN_MS = 1_000
@@ -57,6 +62,8 @@ export class EngineThread {
   readonly #cut: () => void
   readonly #link: Link
   readonly #gone = Promise.withResolvers<void>()
+  /** False while native code keeps a thread that was told to end. */
+  isGone = false
   #end: EngineEnd | null = null
   /** Where code called `process.exit`. */
   #exitedAt: CodeAtWork | null = null
@@ -113,10 +120,12 @@ export class EngineThread {
     return this.#thread.threadId
   }
 
-  /** Bytes that its code holds outside the heap. Answers even while its loop is blocked. */
-  async bufferBytes(): Promise<number> {
-    const { external_memory } = await this.#thread.getHeapStatistics().catch(() => ({ external_memory: 0 }))
-    return external_memory
+  /** Answers even while its loop is blocked. Nothing where native code holds it for a second. */
+  async memory(): Promise<ThreadMemory> {
+    const nothing = { used_heap_size: 0, external_memory: 0 }
+    const asked = this.#thread.getHeapStatistics().catch(() => nothing)
+    const { used_heap_size, external_memory } = await Promise.race([asked, sleep(ANSWER_MS, nothing, { ref: false })])
+    return { heap: used_heap_size, buffers: external_memory }
   }
 
   /** Rejects with the error of the start, or with `not_running` when the thread ends meanwhile. */
@@ -176,6 +185,7 @@ export class EngineThread {
     let exitCode = 0
     this.#thread.on('exit', (code) => {
       exitCode = code
+      this.isGone = true
       this.#gone.resolve()
     })
     await this.#gone.promise

@@ -103,7 +103,7 @@ export class Quarantine {
     })
     const start: QuarantineStart = {
       // The engine beside it follows changes of modules.
-      config: { ...handConfig(config), dev: false, parent: process.pid, engine: config.engine },
+      config: { ...handConfig(config), dev: false, parent: process.pid, engine: shareMemory(config.engine) },
       storeOptions: place,
       access: this.#access,
       variables: hiddenVariables(),
@@ -130,4 +130,10 @@ export class Quarantine {
   #report(error: unknown): void {
     this.#parts.notices.publish({ kind: 'fault', where: 'trying suspects alone', error: describeError(error) })
   }
+}
+
+/** The suspect gets what this process leaves, or half of all. */
+function shareMemory(engine: Config['engine']): Config['engine'] {
+  const { memoryBytes } = engine
+  return { ...engine, memoryBytes: Math.max(memoryBytes - process.memoryUsage.rss(), Math.ceil(memoryBytes / 2)) }
 }

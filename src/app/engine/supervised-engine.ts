@@ -1,4 +1,5 @@
 import { url as debuggerUrl } from 'node:inspector'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { countEnd, type EngineEnds, MAX_LOAD_MS } from '../../core/blockage.ts'
 import { describeError, UpshotError } from '../../core/errors.ts'
 import type { DeliveryReceipt, IncomingDelivery } from '../../core/incoming/delivery.ts'
@@ -6,7 +7,7 @@ import type { BrokenModule } from '../../core/runs/workflow-record.ts'
 import type { Store } from '../../core/store/store.ts'
 import { type Clock, waitUntil } from '../../core/time.ts'
 import { ClaimOnArrival } from '../../engine/claim/claim-on-arrival.ts'
-import { publishRecovery } from '../../engine/claim/recovery.ts'
+import { listAtWork, publishRecovery } from '../../engine/claim/recovery.ts'
 import type { NoticeBus } from '../../notices/notice-bus.ts'
 import type { Config } from '../../project/config/load-config.ts'
 import type { SkippedModule } from '../../project/workflows/load-workflows.ts'
@@ -16,10 +17,13 @@ import type { LoadingModule } from './engine-messages.ts'
 import type { EngineThread, EngineThreadParts } from './engine-thread.ts'
 import type { Quarantine } from './quarantine.ts'
 import { EngineWatch, planLook } from './watch/engine-watch.ts'
+import type { Shortage } from './watch/memory-watch.ts'
 import type { EngineEnd } from './watch/question.ts'
 
 /** Time beyond `drain` in which a stopping engine writes what it did. */
 const STOP_GRACE_MS = 1_000
+/** For the log, and for answers on their way. */
+const LAST_WORDS_MS = 250
 /** Pause after a death could not be written. */
 const RETRY_MS = 1_000
 
@@ -49,6 +53,8 @@ export class SupervisedEngine implements Engine {
   #beganAt: number
   #ends: EngineEnds | null = null
   #watch: EngineWatch | null = null
+  /** Slots that no run gets while memory is short. */
+  #held = 0
   /** Modules that ended or blocked a thread while it loaded them. */
   readonly #skipped: SkippedModule[] = []
   readonly broken: BrokenModule[] = []
@@ -100,7 +106,7 @@ export class SupervisedEngine implements Engine {
 
   get load(): EngineLoad {
     const { counts, fileLimits } = this.#thread
-    const busy = this.#isAtWork ? this.#parts.config.slots - Math.max(0, counts.slots.free) : 0
+    const busy = this.#isAtWork ? this.#parts.config.slots - Math.max(0, counts.slots.free + this.#held) : 0
     return { busy, fileLimits }
   }
 
@@ -135,11 +141,13 @@ export class SupervisedEngine implements Engine {
       for (const notice of all) notices.publish(notice)
     }
     const thread = begin({ pulseMs: planLook(config), skipped: this.#skipped, broken: this.broken, heard })
-    const watch = new EngineWatch({ config, clock, thread })
+    this.#held = 0
+    const changed = (short: Shortage | null) => void this.#brake(thread, short)
+    const watch = new EngineWatch({ config, clock, thread, changed })
     this.#watch = watch
     void thread.ended.then((end) => {
       watch.stop()
-      this.#receiveEnd(thread, end)
+      this.#receiveEnd(thread, watch.explain(end))
     })
     thread.loaded.then(
       () => watch.noteLoaded(),
@@ -192,6 +200,21 @@ export class SupervisedEngine implements Engine {
     await thread.end({ cause: 'stalled', error: { name: 'Error', message } })
   }
 
+  /** While memory is short, a run begins only when no other is at work. */
+  async #brake({ id, counts }: EngineThread, short: Shortage | null): Promise<void> {
+    const { config, notices } = this.#parts
+    const others = config.slots - 1
+    this.#held = short ? others : 0
+    if (!short) {
+      counts.slots.give(others)
+      notices.publish({ kind: 'memory.enough' })
+      return this.wake()
+    }
+    counts.slots.hold(others)
+    const runs = await listAtWork(this.#parts.store, id).catch(() => [])
+    notices.publish({ kind: 'memory.short', ...short, runs })
+  }
+
   #receiveEnd(thread: EngineThread, end: EngineEnd): void {
     if (thread !== this.#thread || this.#stopping.signal.aborted) return
     this.#isAtWork = false
@@ -208,12 +231,21 @@ export class SupervisedEngine implements Engine {
     if (thread.loading) this.#skip(thread.loading, end)
     else this.#skipped.push(...(end.skipped ?? []))
     await this.#bury(thread, end)
+    if (end.cause === 'out_of_memory' && !thread.isGone) return this.#die()
     await waitUntil(clock, clock.now() + this.#ends.pauseMs, signal)
     this.#thread = this.#begin()
     await this.#untilLoaded()
     signal.throwIfAborted()
     if (this.#access) await this.#thread.start(this.#access)
     if (!signal.aborted) this.#open()
+  }
+
+  /** The thread keeps its memory until the process ends, and a stop would wait for it for good. */
+  async #die(): Promise<never> {
+    const message = 'Native code that fills the memory cannot be ended: the process ends, to be started again.'
+    this.#parts.notices.publish({ kind: 'fault', where: 'ending an engine', error: { name: 'Error', message } })
+    await sleep(LAST_WORDS_MS)
+    return process.kill(process.pid, 'SIGKILL') as never
   }
 
   /** An engine that cannot load or start is ended, and the next one tries again. */
@@ -231,10 +263,9 @@ export class SupervisedEngine implements Engine {
     let isTold = false
     while (!signal.aborted) {
       try {
-        const leases = loading ? [] : await store.listLeases(id)
-        const runs = await Promise.all(leases.map(async ({ runId }) => (await store.findRun(runId))?.workflow))
-        const named = leases.map(({ runId }, index) => ({ run: runId, workflow: runs[index] ?? '' }))
-        if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs: named, guilty: harm?.runs ?? [] })
+        const runs = loading ? [] : await listAtWork(store, id)
+        const only = runs.length === 1 && cause !== 'stalled' ? runs.map(({ run }) => run) : []
+        if (!isTold) notices.publish({ kind: 'engine.ended', cause, error, runs, guilty: harm?.runs ?? only })
         isTold = true
         // No run is to blame for a load, nor for what was not claimed.
         if (loading || cause === 'stalled') await store.stopWorker(id)

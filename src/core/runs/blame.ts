@@ -7,9 +7,10 @@ import type { RunName } from './run.ts'
  */
 export type WorkerEnd = 'process' | 'engine'
 
-/** Runs whose code was seen to harm the engine, such as `blocked it at a.workflow.ts:3:5`. */
+/** How code harmed the engine, such as `blocked it at a.workflow.ts:3:5`. */
 export interface Harm {
-  runs: readonly string[]
+  /** Those whose code was seen to do it; null: nobody saw whose it was. */
+  runs: readonly string[] | null
   how: string
 }
 
@@ -42,10 +43,10 @@ export function decideBlame<Run extends Suspect>(
   end: WorkerEnd,
   harm: Harm | null = null,
 ): (Run & Blame)[] {
-  const seen = atWork.filter(({ run }) => harm?.runs.includes(run))
-  const blamed = harm ? seen : atWork
-  const most = harm ? MAX_SEEN : MAX_CRASHES
-  const how = harm ? `: its code ${harm.how}` : ', with no other run at work'
+  const seen = harm?.runs ?? null
+  const blamed = seen ? atWork.filter(({ run }) => seen.includes(run)) : atWork
+  const most = seen ? MAX_SEEN : MAX_CRASHES
+  const how = `${seen ? '' : ', with no other run at work'}${harm ? `: its code ${harm.how}` : ''}`
   return atWork.map((run) => {
     const isBlamed = blamed.includes(run)
     const crashes = run.crashes + (isBlamed && blamed.length === 1 ? 1 : 0)

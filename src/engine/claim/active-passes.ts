@@ -77,7 +77,9 @@ export class ActivePasses {
 
   /** Whether an end may hand on its slot at a gate: half of the worker's slots are for others. */
   get mayHandOn(): boolean {
-    const { slots, suspects } = this.#parts
+    const { slots, suspects, counts } = this.#parts
+    // Fewer than none are free while memory is short.
+    if (counts.slots.free < 0) return false
     return !this.#isDraining && suspects !== 'only' && this.#handedOn < slots / 2
   }
 

@@ -1,7 +1,9 @@
 import type { Publish } from '../../core/notices.ts'
 import type { Recovery as Recovered } from '../../core/runs/blame.ts'
 import { LEASE_MS } from '../../core/runs/lease.ts'
+import type { RunName } from '../../core/runs/run.ts'
 import { carryOutAll } from '../../core/store/as-operator.ts'
+import type { Store } from '../../core/store/store.ts'
 import type { WorkerParts } from '../worker-parts.ts'
 
 type Parts = Pick<WorkerParts, 'store' | 'clock' | 'publish'>
@@ -46,4 +48,14 @@ export function publishRecovery(publish: Publish, { count, suspects, parked }: R
   for (const run of parked) {
     publish({ kind: 'run.parked', ...run, root: null, parentRun: null, dueAt: null, awaits: null })
   }
+}
+
+/** The runs that a worker holds. */
+export async function listAtWork(store: Pick<Store, 'listLeases' | 'findRun'>, worker: string): Promise<RunName[]> {
+  const leases = await store.listLeases(worker)
+  const named = leases.map(async ({ runId }) => ({
+    run: runId,
+    workflow: (await store.findRun(runId))?.workflow ?? '',
+  }))
+  return Promise.all(named)
 }

@@ -68,9 +68,14 @@ export class Slots {
     Atomics.add(this.#cells, FREE, count)
   }
 
+  /** Takes slots, also those that get free later. */
+  hold(count: number): void {
+    Atomics.sub(this.#cells, FREE, count)
+  }
+
   /** None can be taken any more. */
   close(): void {
-    Atomics.sub(this.#cells, FREE, CLOSED)
+    this.hold(CLOSED)
   }
 }
 

@@ -143,6 +143,12 @@ const LINES: Lines = {
       ...{ cause, runs: runs.map(nameRun), err: error },
       ...(guilty.length > 0 && { guilty }),
     }),
+  'memory.short': ({ kind, runs, at, ...use }) =>
+    line('warn', 'memory is short: no further run begins beside those at work', {
+      ...{ ...use, runs: runs.map(nameRun) },
+      ...(at !== null && { at }),
+    }),
+  'memory.enough': () => line('info', 'memory is enough again: runs begin as before', {}),
   'step.completed': ({ kind, ...fields }) => line('debug', 'step completed', fields),
   'step.failed': ({ kind, retryAt, error, ...fields }) =>
     retryAt === null

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { z } from 'zod'
 import { ACCESS_ROLES } from '../../core/access/role.ts'
 import { MAX_LOAD_MS } from '../../core/blockage.ts'
@@ -154,6 +155,11 @@ function asPlan(name: string, { every, grace, ...rest }: z.output<typeof sweep>)
   return { account, storage: storage as StorageName, ...rest, everyMs: every, graceMs: grace }
 }
 
+/** Bytes of the container, or of the machine where nothing limits it. */
+function readMemory(): number {
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
+}
+
 const configFile = z.strictObject({
   workflows: z.string().min(1).default('workflows'),
   slots: z.int().min(1).max(10_000).default(100),
@@ -161,7 +167,16 @@ const configFile = z.strictObject({
   engine: z
     .strictObject({
       hang: durationSetting('10s').refine((ms) => ms >= MIN_HANG_MS, 'must be at least 1s'),
-      heapBytes: z.int().min(67_108_864).max(1_099_511_627_776).default(1_073_741_824),
+      heapBytes: z
+        .int()
+        .min(67_108_864)
+        .max(1_099_511_627_776)
+        .default(() => Math.ceil(Math.min(1_073_741_824, readMemory() / 2))),
+      memoryBytes: z
+        .int()
+        .min(134_217_728)
+        .max(1_125_899_906_842_624)
+        .default(() => Math.ceil(readMemory() * 0.9)),
     })
     .prefault({})
     .transform(({ hang, ...rest }) => ({ ...rest, hangMs: hang })),

@@ -45,6 +45,12 @@ test('a run is parked after five deaths at which it alone was at work', () => {
   expect(decideBlame([{ ...NEW, crashes: MAX_CRASHES - 1, suspicion: 2 }], 'process')).toMatchObject([{ kind: 'park' }])
 })
 
+test('the reason of a run that was alone at each death says how its code harmed the engine', () => {
+  const last = { ...NEW, crashes: MAX_CRASHES - 1, suspicion: 2 }
+  const reason = 'it ended its worker 5 times, with no other run at work: its code filled the memory'
+  expect(decideBlame([last], 'engine', { runs: null, how: 'filled the memory' })).toMatchObject([{ reason }])
+})
+
 test('no run is ever parked for a death that it shared', () => {
   const suspect = fc.record({ run: fc.uuid(), crashes: fc.nat(MAX_CRASHES - 1), suspicion: fc.nat(2) })
   fc.assert(

@@ -142,7 +142,7 @@ test('the process that tries suspects waits for a server that is away as it star
   const start: QuarantineStart = {
     config: {
       ...handConfig({ ...testConfig(cluster.root), traces: null }),
-      engine: { hangMs: 10_000, heapBytes: 2 ** 28 },
+      engine: { hangMs: 10_000, heapBytes: 2 ** 28, memoryBytes: 2 ** 35 },
     },
     storeOptions: { hosts: [{ connectionString: server.url }], schema: cluster.schema, vaultKey: Buffer.alloc(32) },
     access: { baseUrl: 'http://127.0.0.1:1', apiKey: 'none', fallbackKey: null, plan: 'enterprise', storages: {} },

@@ -86,6 +86,8 @@ test('a notice of each kind has one level and one message', () => {
     'runs.recovered': ['warn: runs of a dead worker recovered'],
     'runs.suspected': ['warn: runs were at work when their worker died: each is tried alone'],
     'engine.ended': ['error: the engine ended and is started again'],
+    'memory.short': ['warn: memory is short: no further run begins beside those at work'],
+    'memory.enough': ['info: memory is enough again: runs begin as before'],
     'step.completed': ['debug: step completed'],
     'step.failed': ['warn: step will be tried again'],
     'workflow.loaded': ['info: workflow loaded'],

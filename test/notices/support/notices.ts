@@ -132,6 +132,15 @@ export const NOTICES: { [Kind in NoticeKind]: NoticeOf<Kind> } = {
     runs: [{ run: 'run_1', workflow: 'verify-transfer' }],
     guilty: ['run_1'],
   },
+  'memory.short': {
+    kind: 'memory.short',
+    of: 'buffers',
+    bytes: 60_000_000,
+    most: 67_108_864,
+    runs: [{ run: 'run_1', workflow: 'verify-transfer' }],
+    at: 'workflows/verify-transfer.workflow.ts:7:5',
+  },
+  'memory.enough': { kind: 'memory.enough' },
   'step.completed': {
     kind: 'step.completed',
     ...RUN,

@@ -31,6 +31,7 @@ export class Question {
   readonly #answers = new Map<number, (answer: Answer['result'] | null) => void>()
   readonly #urls = new Map<string, string>()
   readonly #timer: NodeJS.Timeout
+  #isOver = false
 
   constructor(threadId: number) {
     this.#session.connect()
@@ -73,6 +74,7 @@ export class Question {
 
   /** Lets the thread go on; every answer that is still awaited is null. */
   [Symbol.dispose](): void {
+    this.#isOver = true
     clearTimeout(this.#timer)
     this.#attached.resolve(null)
     for (const answer of this.#answers.values()) answer(null)
@@ -82,7 +84,7 @@ export class Question {
 
   async #post(method: string, params: object): Promise<Answer['result'] | null> {
     const sessionId = await this.#attached.promise
-    if (sessionId === null) return null
+    if (sessionId === null || this.#isOver) return null
     const id = this.#answers.size + 1
     return new Promise((resolve) => {
       this.#answers.set(id, resolve)
@@ -109,14 +111,20 @@ export function giveAnswer(name: AnswerName, answer: () => unknown): void {
 export interface EngineEnd {
   cause: EngineEndCause
   error: Failure
-  /** Runs whose code was seen to end it. Null or absent: nobody knows. */
+  /** How its code ended it. Null or absent: nobody knows. */
   harm?: Harm | null
   /** The modules that may have done it, which the next engine leaves out. */
   skipped?: readonly SkippedModule[]
 }
 
+/** `did`: what the code that was found is to blame for, such as `blocked the engine`. */
+export function describeEnd(cause: EngineEndCause, message: string, found: CodeAtWork | null, did: string): EngineEnd {
+  const at = found?.place ? ` at ${found.place}` : ''
+  const error = { name: 'Error', message: `${message}${at}.` }
+  return { cause, error, harm: { runs: found && [found.run], how: `${did}${at}` } }
+}
+
 export function describeExit(code: number, found: CodeAtWork | null): EngineEnd {
-  const how = `called process.exit(${code})${found?.place ? ` at ${found.place}` : ''}`
-  const error = { name: 'Error', message: `The code of a workflow ${how}.` }
-  return { cause: 'exited', error, harm: found && { runs: [found.run], how } }
+  const did = `called process.exit(${code})`
+  return describeEnd('exited', `The code of a workflow ${did}`, found, did)
 }

@@ -18,7 +18,11 @@ export default defineWorkflow({ id: 'follow-up', on: '*', run: () => null })`
 /** An engine whose watcher has a clock of its own, which `wait` moves while the loop turns. */
 async function startEngine() {
   const root = makeProject({ 'follow-up.workflow.ts': module })
-  const config = { ...testConfig(root), traces: null, engine: { hangMs: Number.POSITIVE_INFINITY, heapBytes: 2 ** 28 } }
+  const config = {
+    ...testConfig(root),
+    traces: null,
+    engine: { hangMs: Number.POSITIVE_INFINITY, heapBytes: 2 ** 28, memoryBytes: 2 ** 35 },
+  }
   const storeOptions = { file: join(root, 'upshot.db'), vaultKey: Buffer.alloc(32) }
   const store = await openSharedStore(storeOptions)
   const [clock, notices] = [new ManualClock(Date.now()), createNoticeBus()]

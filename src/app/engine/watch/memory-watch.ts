@@ -1,0 +1,142 @@
+import type { MemoryUse } from '../../../core/notices.ts'
+import type { CodeAtWork } from '../../../engine/pass/outside/code-at-work.ts'
+import type { Config } from '../../../project/config/load-config.ts'
+import { describeEnd, type EngineEnd, Question } from './question.ts'
+
+/** Share of a limit from which memory is short, and the one below which it is enough again. */
+const SHORT = 0.8
+const ENOUGH = 0.7
+/** Share of its limit by which a process must have grown beside an engine that is to end. */
+const GROWN = 0.25
+
+/** Bytes that an engine's thread holds. Buffers are outside its heap. */
+export interface ThreadMemory {
+  heap: number
+  buffers: number
+}
+
+export interface MemoryWatchParts {
+  config: Pick<Config, 'engine'>
+  thread: {
+    threadId: number
+    readonly beat: number
+    memory: () => Promise<ThreadMemory>
+    end: (end: EngineEnd) => Promise<void>
+  }
+  /** Called when memory gets short, and with null when it is enough again. */
+  changed: (short: Shortage | null) => void
+}
+
+/** `at`: the author's code that holds the loop meanwhile; null: none, or nobody knows. */
+export interface Shortage extends MemoryUse {
+  at: string | null
+}
+
+/**
+ * Looks at the heap of an engine's thread, at its buffers, and at the whole process. Says when one
+ * of them gets short, and ends an engine beyond a limit. The heap's own limit is V8's.
+ */
+export class MemoryWatch {
+  readonly #parts: MemoryWatchParts
+  #isLooking = false
+  #isShort = false
+  #isStopped = false
+  /** Looks in a row that found too little. */
+  #looksAbove = 0
+  /** Least bytes of the process since this engine had its modules; null before. */
+  #leastResident: number | null = null
+  /** The code that held the loop when memory was short, and the beat then. */
+  #seen: { found: CodeAtWork; beat: number } | null = null
+
+  constructor(parts: MemoryWatchParts) {
+    this.#parts = parts
+  }
+
+  /** `isHeld`: the loop has not turned since the last look. */
+  async look(isHeld: boolean): Promise<void> {
+    if (this.#isLooking) return
+    this.#isLooking = true
+    try {
+      await this.#look(isHeld)
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
+  /** From now on, the growth of the process is that of runs. */
+  noteLoaded(): void {
+    this.#leastResident = process.memoryUsage.rss()
+  }
+
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  /** An end by V8, with its limit and, where the loop was held since a look, with its code. */
+  explain(end: EngineEnd): EngineEnd {
+    if (end.cause !== 'out_of_memory' || end.harm) return end
+    const { heapBytes } = this.#parts.config.engine
+    const isSame = this.#seen?.beat === this.#parts.thread.beat
+    return describeFull({ of: 'heap', bytes: heapBytes, most: heapBytes }, isSame ? this.#seen?.found : null)
+  }
+
+  async #look(isHeld: boolean): Promise<void> {
+    const first = await this.#measure()
+    if (share(first) < (this.#isShort ? ENOUGH : SHORT)) return this.#relax()
+    this.#looksAbove += 1
+    // Code that holds the loop fills the memory; any other may only be passing by.
+    if (this.#looksAbove < 2 && !isHeld) return
+    if (this.#isShort && !isHeld && !first.isBeyond) return
+    const { thread, changed } = this.#parts
+    using question = new Question(thread.threadId)
+    const found = isHeld ? await question.ask<CodeAtWork>('codeAtWork') : null
+    if (found) this.#seen = { found, beat: thread.beat }
+    // Garbage may fill it.
+    if (!this.#isShort || first.isBeyond) await question.collect()
+    const use = await this.#measure()
+    if (this.#isStopped) return
+    if (use.isBeyond) return thread.end(describeFull(use, found))
+    if (this.#isShort || share(use) < SHORT) return
+    this.#isShort = true
+    const { of, bytes, most } = use
+    changed({ of, bytes, most, at: found?.place ?? null })
+  }
+
+  #relax(): void {
+    this.#looksAbove = 0
+    if (this.#isShort) this.#parts.changed(null)
+    this.#isShort = false
+  }
+
+  /** The use beyond its limit, else the fullest. V8 itself ends a thread with a full heap. */
+  async #measure(): Promise<MemoryUse & { isBeyond: boolean }> {
+    const { heapBytes, memoryBytes } = this.#parts.config.engine
+    const { heap, buffers } = await this.#parts.thread.memory()
+    const resident = process.memoryUsage.rss()
+    if (this.#leastResident !== null) this.#leastResident = Math.min(this.#leastResident, resident)
+    // Without growth beside this engine, others fill the process.
+    const hasGrown = resident - (this.#leastResident ?? resident) > GROWN * memoryBytes
+    const uses = [
+      { of: 'process', bytes: resident, most: memoryBytes, isBeyond: hasGrown && resident > memoryBytes },
+      { of: 'buffers', bytes: buffers, most: heapBytes, isBeyond: buffers > heapBytes },
+      { of: 'heap', bytes: heap, most: heapBytes, isBeyond: false },
+    ] as const
+    return uses.find(({ isBeyond }) => isBeyond) ?? uses.reduce((full, use) => (share(use) > share(full) ? use : full))
+  }
+}
+
+function share({ bytes, most }: MemoryUse): number {
+  return bytes / most
+}
+
+const SAID = {
+  heap: { full: 'The heap of workflows is full', setting: 'heapBytes' },
+  buffers: { full: 'Buffers of workflows take too much', setting: 'heapBytes' },
+  process: { full: 'The process takes too much', setting: 'memoryBytes' },
+} as const
+
+function describeFull({ of, bytes, most }: MemoryUse, found: CodeAtWork | null = null): EngineEnd {
+  const { full, setting } = SAID[of]
+  const message = `${full}: ${bytes} bytes, where \`engine.${setting}\` is ${most}`
+  return describeEnd('out_of_memory', message, found, 'filled the memory')
+}
